@@ -1,0 +1,60 @@
+# Everything starts from a machine that has Python 3.11+ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.docs
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+# One thread in each numerical library: test processes share the cores.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+export MKL_NUM_THREADS ?= 1
+
+.PHONY: help venv run test test-all lint format bench docs clean
+
+help:
+	@echo "make run       a first prediction, with a picture"
+	@echo "make test      fast tests        make test-all  slow guarantees too"
+	@echo "make lint      style, types, layers"
+	@echo "make bench     speed and accuracy tables"
+	@echo "make docs      the documentation, in docs/_build/html"
+
+venv: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) -e ".[plots,test]"
+	@touch $@
+
+$(DOCS_STAMP): $(STAMP)
+	@$(PIP) -e ".[docs]"
+	@touch $@
+
+run: $(STAMP)
+	@$(BIN)/selica predict -n 560 -p 500 -k 50 --r2 0.8 --fdr 0.1 --plot power.png
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-all: $(STAMP)
+	$(BIN)/python -m pytest -n 2
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/theory.py
+
+docs: $(DOCS_STAMP)
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png

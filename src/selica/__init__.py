@@ -1,0 +1,32 @@
+"""selica: ensemble variable selection, and the statistical physics that predicts it.
+
+>>> from selica import theory
+>>> model = theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
+>>> round(theory.power(model, "derandomized", fdr=0.1), 3)
+0.883
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from selica._version import __version__
+
+if TYPE_CHECKING:
+    from selica import theory
+
+__all__ = ["__version__", "theory"]
+
+_ROOMS = ("theory",)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a room when it is first asked for: `import selica` alone stays light."""
+    if name in _ROOMS:
+        return import_module(f"selica.{name}")
+    raise AttributeError(f"module 'selica' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

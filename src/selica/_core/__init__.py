@@ -1,0 +1,1 @@
+"""What every room may use: scalars, laws, the one loop, results, errors. Not public."""

@@ -1,0 +1,174 @@
+r"""Laws of the non-zero effects, normalised to unit second moment.
+
+A law is used as a finite mixture of Gaussians :math:`\sum_k p_k N(\mu_k, \sigma_k^2)`: for such a
+mixture every average of the theory is closed. A Gaussian law is one component, points are
+components without spread, and the Laplace law is a Gaussian whose variance is exponential.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.counts import exponential_nodes
+from selica._core.errors import ArgumentError
+from selica._core.types import Array
+
+
+class Mixture(NamedTuple):
+    """Components N(mean, sd^2) with probabilities, each of shape (K,)."""
+
+    mean: Array
+    sd: Array
+    probability: Array
+
+    def folded(self) -> Mixture:
+        """The same law up to signs: enough for every even quantity."""
+        if not self.mean.any():
+            return self
+        key, inverse = np.unique(
+            np.stack([np.abs(self.mean), self.sd]), axis=1, return_inverse=True
+        )
+        weight = np.zeros(key.shape[1])
+        np.add.at(weight, inverse.ravel(), self.probability)
+        return Mixture(key[0], key[1], weight)
+
+
+class Effects(ABC):
+    """A law of the non-zero effects with unit second moment."""
+
+    @abstractmethod
+    def mixture(self) -> Mixture:
+        """The law as a finite Gaussian mixture, exact to rounding for the theory's averages."""
+
+    @abstractmethod
+    def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Independent draws from the law."""
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianEffects(Effects):
+    """Effects N(0, 1): the law of the article."""
+
+    def mixture(self) -> Mixture:
+        return Mixture(np.zeros(1), np.ones(1), np.ones(1))
+
+    def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
+        return rng.standard_normal(size)
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceEffects(Effects):
+    """Double-exponential effects: many small ones, a few large ones."""
+
+    def mixture(self) -> Mixture:
+        # w0 = sqrt(e) z with e ~ Exp(1) and z ~ N(0, 1) is Laplace with second moment one
+        variance, probability = exponential_nodes()
+        return Mixture(np.zeros_like(variance), np.sqrt(variance), probability)
+
+    def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
+        return rng.laplace(scale=np.sqrt(0.5), size=size)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class PointEffects(Effects):
+    """Effects of one or several sizes, by default with random signs.
+
+    Parameters
+    ----------
+    values : float or sequence of float
+        Sizes of the effects; only their ratios matter, the second moment is set to one.
+    weights : sequence of float, optional
+        How often each value occurs; equally often by default.
+    signs : {"random", "given"}
+        "random": each value occurs with both signs. "given": with its own sign.
+    """
+
+    values: tuple[float, ...]
+    weights: tuple[float, ...]
+    signs: str
+
+    def __init__(
+        self,
+        values: float | Sequence[float] = 1.0,
+        weights: Sequence[float] | None = None,
+        signs: str = "random",
+    ) -> None:
+        value = _finite_vector("values", values)
+        weight = np.ones(value.size) if weights is None else _finite_vector("weights", weights)
+        if weight.size != value.size:
+            raise ArgumentError(
+                f"weights must have one entry for each of the {value.size} values; "
+                f"got {weight.size}."
+            )
+        if np.any(weight < 0.0) or weight.sum() <= 0.0:
+            raise ArgumentError("weights must be non-negative with a positive sum.")
+        if signs not in ("random", "given"):
+            raise ArgumentError.choice("signs", signs, ("random", "given"))
+        weight = weight / weight.sum()
+        value = _unit(value, weight)
+        object.__setattr__(self, "values", tuple(value.tolist()))
+        object.__setattr__(self, "weights", tuple(weight.tolist()))
+        object.__setattr__(self, "signs", signs)
+
+    def mixture(self) -> Mixture:
+        value, weight = np.array(self.values), np.array(self.weights)
+        if self.signs == "random":
+            value, weight = np.concatenate([value, -value]), np.concatenate([weight, weight]) / 2
+        return Mixture(value, np.zeros_like(value), weight)
+
+    def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
+        mixture = self.mixture()
+        return rng.choice(mixture.mean, p=mixture.probability, size=size)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class EmpiricalEffects(Effects):
+    """The empirical law of given effects, e.g. of estimates from an earlier study.
+
+    Parameters
+    ----------
+    values : array of float
+        Non-zero effects in any unit, signs kept; the second moment is set to one.
+    """
+
+    values: tuple[float, ...]
+
+    def __init__(self, values: ArrayLike) -> None:
+        value = _finite_vector("values", values)
+        value = _unit(value, np.full(value.size, 1.0 / value.size))
+        object.__setattr__(self, "values", tuple(value.tolist()))
+
+    def __repr__(self) -> str:
+        return f"EmpiricalEffects({len(self.values)} values)"
+
+    def mixture(self) -> Mixture:
+        value, number = np.unique(np.array(self.values), return_counts=True)
+        return Mixture(value, np.zeros_like(value), number / number.sum())
+
+    def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
+        return rng.choice(np.array(self.values), size=size)
+
+
+def _finite_vector(name: str, values: ArrayLike) -> Array:
+    try:
+        vector = np.atleast_1d(np.asarray(values, dtype=float))
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} must be numbers; got {values!r}.") from None
+    if vector.ndim != 1 or vector.size == 0:
+        raise ArgumentError(f"{name} must be a non-empty vector; got shape {vector.shape}.")
+    if not np.all(np.isfinite(vector)):
+        raise ArgumentError(f"{name} must be finite.")
+    return vector
+
+
+def _unit(value: Array, weight: Array) -> Array:
+    if np.any(value == 0.0):
+        raise ArgumentError("values must be non-zero: zeros belong to rho, not to the effects.")
+    value = value / np.abs(value).max()  # no overflow in the squares
+    return np.asarray(value / np.sqrt(weight @ value**2))

@@ -1,0 +1,348 @@
+r"""Gaussian moments of the soft threshold: one variable as one member, or two members, see it.
+
+Every average of the theory, and of message passing, is an average over a Gaussian field
+
+.. math:: h = g + \sqrt{v}\,\eta, \qquad S(h; \lambda) = \mathrm{sign}(h)\,(|h| - \lambda)_+ .
+
+*One member*: moments of :math:`S(h)` for one Gaussian field of given mean and variance.
+
+*Two members* share the data but not their own randomness: fields :math:`h_1, h_2` of equal law
+whose difference comes from an own variance :math:`v` each. By Price's theorem the derivative of
+:math:`E[S(h_1)S(h_2)]` with respect to their covariance is
+:math:`P(|h_1|>\lambda, |h_2|>\lambda)`, so that the variance over the members' own randomness is
+
+.. math:: E[S^2] - E[S_1 S_2] = \int_0^{v} P(|h_1|>\lambda, |h_2|>\lambda)\, dv' ,
+
+which is never a difference of nearly equal numbers, however small :math:`v`. The bivariate
+probabilities are Owen integrals over :math:`(0, x)`, :math:`x^2 = v / (2\,\mathrm{var} - v) \le 1`,
+with analytic integrands, and the outer integral is done in closed form (docs/theory.md).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import erf, ndtr, owens_t, roots_genlaguerre, roots_legendre
+
+from selica._core.types import Array
+
+_SQRT_2 = np.sqrt(2.0)
+_INV_SQRT_2PI = 1.0 / np.sqrt(2.0 * np.pi)
+
+# Owen integrals: exp(-t^2 x^2 u^2 / 2) times a rational function of (x u)^2, u in (0, 1), x <= 1;
+# where t x is large the prefactor exp(-t^2/2) is small. 20 nodes: error below 1e-15.
+_U, _WEIGHT = roots_legendre(20)
+_U2 = (0.5 * (_U + 1.0)) ** 2
+_WEIGHT = 0.5 * _WEIGHT
+# Tail of the second moment, int_0^inf y^2 exp(-x y - y^2/2) dy for x >= _TAIL, by Laguerre nodes.
+_TAIL = 5.0
+_Y, _Y_WEIGHT = roots_genlaguerre(16, 2.0)
+# exp(-x^2/2) < 1e-18 beyond: such terms are dropped.
+_NEGLIGIBLE = 9.2
+
+
+def soft_threshold(h: Array, lam: Array | float) -> Array:
+    """S(h; lam) = sign(h) max(|h| - lam, 0)."""
+    return np.asarray(np.sign(h) * np.maximum(np.abs(h) - lam, 0.0))
+
+
+def survival(x: Array) -> Array:
+    """H(x) = P(z > x) for a standard normal z; exact in both tails."""
+    return np.asarray(ndtr(-np.asarray(x)))
+
+
+def density(x: Array) -> Array:
+    """Density of the standard normal law."""
+    return np.asarray(_INV_SQRT_2PI * np.exp(-0.5 * np.square(x)))
+
+
+def excess_mean(x: Array) -> Array:
+    """E(z - x)_+ for a standard normal z."""
+    return np.asarray(density(x) - x * survival(x))
+
+
+def excess_square(x: Array) -> Array:
+    """E(z - x)_+^2 for a standard normal z, to full relative accuracy in the upper tail."""
+    x = np.asarray(x, dtype=float)
+    out = np.asarray((1.0 + x * x) * survival(x) - x * density(x))
+    far = x > _TAIL
+    if np.any(far):
+        y = x[far]
+        tail = np.exp(-0.5 * (_Y / y[..., None]) ** 2) @ _Y_WEIGHT
+        out[far] = density(y) * tail / y**3
+    return out
+
+
+class MemberMoments(NamedTuple):
+    """What one member of the ensemble makes of a field N(mean, var); see `one_member`."""
+
+    active: Array
+    """P(|h| > lam)."""
+    clipped: Array
+    """E[min(|h|, lam)^2]."""
+    phi_a: Array
+    """Normal density at a = (lam - mean) / sd."""
+    phi_b: Array
+    """Normal density at b = (lam + mean) / sd."""
+
+
+def one_member(mean: Array | None, var: Array, lam: Array) -> MemberMoments:
+    """Probability to be active and mean squared clipped field, for h ~ N(mean, var).
+
+    Parameters
+    ----------
+    mean : array or None
+        None stands for zero and takes a shorter way.
+    var, lam : array
+        Positive; all arguments broadcast.
+    """
+    sd = np.sqrt(var)
+    t = lam / sd
+    if mean is None:
+        phi = density(t)
+        inside = erf(t / _SQRT_2)
+        active = 2.0 * survival(t)
+        # E clip^2 = E[h^2; |h| < lam] + lam^2 P(|h| > lam)
+        clipped = var * (inside - 2.0 * t * phi) + lam * lam * active
+        return MemberMoments(active, np.asarray(clipped), phi, phi)
+    a, b = t - mean / sd, t + mean / sd
+    phi_a, phi_b = density(a), density(b)
+    active = survival(a) + survival(b)
+    inside = ndtr(a) - ndtr(-b)
+    clipped = (
+        mean * mean * inside
+        + 2.0 * mean * sd * (phi_b - phi_a)
+        + var * (inside - a * phi_a - b * phi_b)
+        + lam * lam * active
+    )
+    return MemberMoments(active, np.asarray(clipped), phi_a, phi_b)
+
+
+def soft_square(mean: Array | None, var: Array, lam: Array) -> Array:
+    """E S(h; lam)^2 for h ~ N(mean, var); mean None is zero."""
+    sd = np.sqrt(var)
+    if mean is None:
+        return np.asarray(2.0 * var * excess_square(lam / sd))
+    return np.asarray(var * (excess_square((lam - mean) / sd) + excess_square((lam + mean) / sd)))
+
+
+def soft_absolute(mean: Array | None, var: Array, lam: Array) -> Array:
+    """E |S(h; lam)| for h ~ N(mean, var); mean None is zero."""
+    sd = np.sqrt(var)
+    if mean is None:
+        return np.asarray(2.0 * sd * excess_mean(lam / sd))
+    return np.asarray(sd * (excess_mean((lam - mean) / sd) + excess_mean((lam + mean) / sd)))
+
+
+def soft_mean(mean: Array, var: Array, lam: Array) -> Array:
+    """E S(h; lam) for h ~ N(mean, var)."""
+    sd = np.sqrt(var)
+    return np.asarray(sd * (excess_mean((lam - mean) / sd) - excess_mean((lam + mean) / sd)))
+
+
+class PairMoments(NamedTuple):
+    """What two members of the ensemble have in common; see `two_members`."""
+
+    spread: Array
+    """E S(h_1)^2 - E S(h_1) S(h_2): the variance over the members' own randomness."""
+    both: Array
+    """P(|h_1| > lam, |h_2| > lam), the derivative of `spread` with respect to `own`."""
+
+
+def two_members(mean: Array | None, var: Array, own: Array, lam: Array) -> PairMoments:
+    """Moments of a pair (h_1, h_2): each N(mean, var), with covariance var - own.
+
+    Parameters
+    ----------
+    mean : array or None
+        None stands for zero and takes a shorter way.
+    var : array
+        At the full shape.
+    own, lam : array
+        0 <= own <= var; broadcast against `var`.
+    """
+    sd = np.sqrt(var)
+    t = lam / sd
+    x2 = own / (2.0 * var - own)  # (1 - r) / (1 + r) for the correlation r = 1 - own / var
+    x = np.sqrt(x2)
+    rest = own / var  # 1 - r
+    r = 1.0 - rest
+    ratio = x / (1.0 + x2)  # sqrt(1 - r^2) / 2
+    grid = 1.0 + x2[..., None] * _U2  # 1 + u^2 at the nodes u of (0, x)
+    owen = _WEIGHT / grid
+    outer = _WEIGHT * (1.0 - _U2) / grid**2
+    if mean is None:
+        same = np.exp(-0.5 * (t * t)[..., None] * grid)
+        # P(z_1 > t, z_2 > t) = H(t) - 2 T(t, x), and its integral over the correlation
+        upper = survival(t)
+        both = upper - (x / np.pi) * np.vecdot(owen, same)
+        spread = rest * upper - (2.0 / np.pi) * ratio * x2 * np.einsum(
+            "...k,...k->...", outer, same
+        )
+        opposite, opposite_spread = _opposite_signs(t, x, r, ratio, owen)
+        spread = np.maximum(spread + opposite_spread, 0.0)
+        return PairMoments(2.0 * var * spread, 2.0 * (both + opposite))
+    m = mean / sd
+    a, b = t - m, t + m
+    same = np.exp(-0.5 * (a * a)[..., None] * grid) + np.exp(-0.5 * (b * b)[..., None] * grid)
+    active = survival(a) + survival(b)
+    both = active - (x / np.pi) * np.vecdot(owen, same)
+    spread = rest * active - (2.0 / np.pi) * ratio * x2 * np.vecdot(outer, same)
+    opposite, opposite_spread = _opposite_signs_shifted(t, m, x, r, ratio)
+    spread = np.maximum(spread + 2.0 * opposite_spread, 0.0)
+    return PairMoments(var * spread, both + 2.0 * opposite)
+
+
+def _opposite_signs(t: Array, x: Array, r: Array, ratio: Array, owen: Array) -> tuple[Array, Array]:
+    """P(z_1 > t, z_2 < -t) and E(z_1 - t)_+ (-z_2 - t)_+ for unit normals of correlation r."""
+    probability, moment = np.zeros_like(t), np.zeros_like(t)
+    near = t < _NEGLIGIBLE * x
+    if not near.any():
+        return probability, moment
+    t, x, r, ratio, owen = t[near], x[near], r[near], ratio[near], owen[near]
+    c = t / x
+    far = survival(c)
+    gauss = np.exp(-0.5 * c * c)
+    # L(t, t; -r) = 2 T(t/x, x) - H(t/x) (1 - 2 H(t)): both terms are O(x)
+    nodes = np.exp(-0.5 * (t * t)[..., None] * _U2)
+    lower = (x / np.pi) * gauss * np.vecdot(owen, nodes) - far * erf(t / _SQRT_2)
+    phi = density(t)
+    probability[near] = lower
+    moment[near] = (
+        (t * t - r) * lower - 2.0 * t * phi * far + ratio / np.pi * gauss * np.exp(-0.5 * t * t)
+    )
+    return probability, np.maximum(moment, 0.0)
+
+
+def _opposite_signs_shifted(
+    t: Array, m: Array, x: Array, r: Array, ratio: Array
+) -> tuple[Array, Array]:
+    """P(z_1 > t - m, z_2 < -t - m) and the mean product of the two excesses."""
+    t, m, x, r, ratio = np.broadcast_arrays(t, m, x, r, ratio)
+    probability, moment = np.zeros(t.shape), np.zeros(t.shape)
+    near = (t < _NEGLIGIBLE * x) & (t + m < _NEGLIGIBLE)
+    if not np.any(near):
+        return probability, moment
+    t, m, x, r, ratio = t[near], m[near], x[near], r[near], ratio[near]
+    a, b = t - m, t + m
+    c_a, c_b = t / x + m * x, t / x - m * x
+    lower = bivariate_survival(a, b, c_a, c_b)
+    product = (
+        (a * b - r) * lower
+        - b * density(a) * survival(c_a)
+        - a * density(b) * survival(c_b)
+        + ratio / np.pi * np.exp(-0.5 * (1.0 + x * x) * ((t / x) ** 2 + m * m))
+    )
+    probability[near] = lower
+    moment[near] = np.maximum(product, 0.0)
+    return probability, moment
+
+
+def bivariate_survival(h: Array, k: Array, k_given_h: Array, h_given_k: Array) -> Array:
+    """P(z_1 > h, z_2 > k) for unit normals of correlation r, by Owen's function.
+
+    The correlation enters through k_given_h = (k - r h)/sqrt(1 - r^2) and
+    h_given_k = (h - r k)/sqrt(1 - r^2), which the caller can form without cancellation.
+    """
+    tiny = 1e-300
+    h = np.where(h == 0.0, tiny, h)
+    k = np.where(k == 0.0, tiny, k)
+    with np.errstate(over="ignore"):
+        total = (
+            0.5 * (survival(h) + survival(k))
+            - owens_t(h, k_given_h / h)
+            - owens_t(k, h_given_k / k)
+            - 0.5 * (h * k < 0.0)
+        )
+    return np.asarray(np.clip(total, 0.0, 1.0))
+
+
+def selection_probability(g: Array, own: Array, lam: Array) -> Array:
+    """P(|g + sqrt(own) eta| > lam): how often members select a variable of field g."""
+    g, own, lam = np.broadcast_arrays(np.abs(g), own, lam)
+    sd = np.sqrt(own)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out = survival((lam - g) / sd) + survival((lam + g) / sd)
+    return np.asarray(np.where(sd > 0.0, out, g > lam))
+
+
+class Chance(NamedTuple):
+    """A probability with its slopes in the mean of the field and in the gap asked for."""
+
+    value: Array
+    slope: Array
+    gap_slope: Array
+
+
+def knockoff_probability(
+    mean: Array, var: Array, var_copy: Array, lam: Array, gap: Array
+) -> Chance:
+    """P(|S(h)| - |S(h_copy)| > gap) for independent h ~ N(mean, var), h_copy ~ N(0, var_copy).
+
+    The soft thresholds are in units of the field (gap = Q_hat * Z_th); gap may be negative.
+    Closed form: the copy is either inactive, or the event is a pair of Gaussian inequalities.
+    `slope` is with respect to abs(mean).
+    """
+    mean, var, var_copy, lam, gap = np.broadcast_arrays(
+        np.abs(np.asarray(mean, dtype=float)), var, var_copy, lam, gap
+    )
+    # A field without spread is a limit; a relative width of 1e-13 is beyond double precision.
+    scale = lam + mean + np.abs(gap)
+    sd = np.maximum(np.sqrt(var), 1e-13 * scale)
+    sd_copy = np.maximum(np.sqrt(var_copy), 1e-13 * scale)
+    up = gap >= 0.0
+    if np.all(up):
+        return _beats_copy(mean, sd, sd_copy, lam, gap)
+    # gap < 0: complement of {|S(h_copy)| >= |S(h)| + |gap|}
+    beaten = _beaten_by_copy(mean, sd, sd_copy, lam, np.abs(gap))
+    if not np.any(up):
+        return Chance(1.0 - beaten.value, -beaten.slope, beaten.gap_slope)
+    beats = _beats_copy(mean, sd, sd_copy, lam, np.maximum(gap, 0.0))
+    return Chance(
+        np.where(up, beats.value, 1.0 - beaten.value),
+        np.where(up, beats.slope, -beaten.slope),
+        np.where(up, beats.gap_slope, beaten.gap_slope),
+    )
+
+
+def _beats_copy(mean: Array, sd: Array, sd_copy: Array, lam: Array, gap: Array) -> Chance:
+    """P(|S(h)| > |S(h_copy)| + gap), gap >= 0."""
+    inactive = erf(lam / (sd_copy * _SQRT_2))
+    low, high = (lam + gap - mean) / sd, (lam + gap + mean) / sd
+    value = inactive * (survival(low) + survival(high))
+    slope = inactive * (density(low) - density(high)) / sd
+    gap_slope = -inactive * (density(low) + density(high)) / sd
+    total = np.hypot(sd, sd_copy)
+    k = lam / sd_copy
+    for sign in (1.0, -1.0):
+        # h - h_copy > gap and h_copy > lam, with h of mean sign * mean; correlation -sd_copy/total
+        h = (gap - sign * mean) / total
+        k_given_h = (k + sd_copy / total * h) * total / sd
+        h_given_k = (gap + lam - sign * mean) / sd
+        value = value + 2.0 * bivariate_survival(h, k, k_given_h, h_given_k)
+        edge = 2.0 * density(h) * survival(k_given_h) / total
+        slope, gap_slope = slope + sign * edge, gap_slope - edge
+    return Chance(np.clip(value, 0.0, 1.0), slope, gap_slope)
+
+
+def _beaten_by_copy(mean: Array, sd: Array, sd_copy: Array, lam: Array, gap: Array) -> Chance:
+    """P(|S(h_copy)| >= |S(h)| + gap), gap > 0."""
+    low, high = (lam - mean) / sd, (lam + mean) / sd
+    alone = 2.0 * survival((lam + gap) / sd_copy)
+    inactive = ndtr(low) - ndtr(-high)
+    value = alone * inactive
+    slope = alone * (density(high) - density(low)) / sd
+    gap_slope = -2.0 * density((lam + gap) / sd_copy) / sd_copy * inactive
+    total = np.hypot(sd, sd_copy)
+    for sign in (1.0, -1.0):
+        # h_copy - h > gap and h > lam, with h of mean sign * mean; correlation -sd/total
+        h = (gap + sign * mean) / total
+        k = (lam - sign * mean) / sd
+        k_given_h = (k + sd / total * h) * total / sd_copy
+        h_given_k = (gap + lam) / sd_copy
+        value = value + 2.0 * bivariate_survival(h, k, k_given_h, h_given_k)
+        edge = 2.0 * density(h) * survival(k_given_h) / total
+        slope = slope + sign * (2.0 * density(k) * survival(h_given_k) / sd - edge)
+        gap_slope = gap_slope - edge
+    return Chance(np.clip(value, 0.0, 1.0), slope, gap_slope)

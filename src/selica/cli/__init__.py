@@ -1,0 +1,54 @@
+"""The command line: parses, calls, prints."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+import typer
+
+from selica import __version__
+from selica._core.errors import ArgumentError
+from selica.cli.predict import predict
+
+app = typer.Typer(
+    name="selica",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Ensemble variable selection, and the theory that predicts it.",
+)
+
+
+def _version(show: bool) -> None:
+    if show:
+        typer.echo(f"selica {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and stop."
+    ),
+) -> None:
+    pass
+
+
+app.command()(predict)
+
+
+def main() -> None:
+    """Entry point: bad input ends with one line on stderr and exit code 2."""
+    try:
+        code = app(standalone_mode=False)
+    except click.ClickException as error:
+        typer.echo(f"selica: {error.format_message()}", err=True)
+        sys.exit(2)
+    except ArgumentError as error:
+        typer.echo(f"selica: {error}", err=True)
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        typer.echo("selica: stopped.", err=True)
+        sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)

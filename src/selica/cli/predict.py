@@ -1,0 +1,330 @@
+"""`selica predict`: what every method would do, before there is any data."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from selica import theory
+from selica._core.errors import ArgumentError, BoundaryWarning
+from selica._core.scaling import noise_from_r2, noise_from_snr, penalty_of_data, ratios
+from selica._core.validation import real
+
+
+class EffectLaw(StrEnum):
+    """Laws of effects by name."""
+
+    gaussian = "gaussian"
+    laplace = "laplace"
+    point = "point"
+
+
+class Resampling(StrEnum):
+    """Resampling laws by name."""
+
+    poisson = "poisson"
+    bernoulli = "bernoulli"
+    exponential = "exponential"
+
+
+_EFFECTS: dict[EffectLaw, theory.Effects] = {
+    EffectLaw.gaussian: theory.GaussianEffects(),
+    EffectLaw.laplace: theory.LaplaceEffects(),
+    EffectLaw.point: theory.PointEffects(),
+}
+_SINGLE = ("lasso", "thresholded_lasso", "knockoff", "derandomized")
+_ORDER = (
+    "q",
+    "m",
+    "chi",
+    "v",
+    "v_tilde",
+    "chi_tilde",
+    "Q_hat",
+    "m_hat",
+    "chi_hat",
+    "v_hat",
+    "v_tilde_hat",
+)
+
+
+def predict(
+    n_samples: Annotated[
+        float | None, typer.Option("--n-samples", "-n", help="Number of samples.")
+    ] = None,
+    n_features: Annotated[
+        float | None, typer.Option("--n-features", "-p", help="Number of variables.")
+    ] = None,
+    n_signals: Annotated[
+        float | None, typer.Option("--n-signals", "-k", help="Number of true signals.")
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="Samples for each variable, instead of -n and -p.")
+    ] = None,
+    rho: Annotated[float | None, typer.Option(help="Share of true signals, instead of -k.")] = None,
+    r2: Annotated[
+        float | None, typer.Option("--r2", help="Share of the variance that signals explain.")
+    ] = None,
+    snr: Annotated[
+        float | None, typer.Option(help="Signal-to-noise ratio, instead of --r2.")
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option("--delta", "--Delta", help="Noise variance Delta of the article."),
+    ] = None,
+    fdr: Annotated[float, typer.Option(help="False discovery rate to allow.")] = 0.1,
+    lam: Annotated[
+        str,
+        typer.Option(
+            help='Penalty: "prediction" (best for one fit), "power" (best for the selection) '
+            "or a number."
+        ),
+    ] = "prediction",
+    mu_b: Annotated[
+        list[float] | None,
+        typer.Option("--mu-b", "--mu-B", help="Resampling rate; repeatable. Default: 1 and 2."),
+    ] = None,
+    resampling: Annotated[
+        Resampling, typer.Option(help="Resampling law of stability selection.")
+    ] = Resampling.poisson,
+    effects: Annotated[
+        EffectLaw, typer.Option(help="Law of the non-zero effects.")
+    ] = EffectLaw.gaussian,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write a figure of the power curves (PNG, PDF or SVG).")
+    ] = None,
+) -> None:
+    """Power, rates and order parameters of every method, before there is any data.
+
+    Example: selica predict -n 560 -p 500 -k 50 --r2 0.8 --fdr 0.1
+    """
+    model = _model(n_samples, n_features, n_signals, alpha, rho, r2, snr, delta, effects)
+    penalty = _penalty(lam)
+    rates = mu_b or ([0.5] if resampling is Resampling.bernoulli else [1.0, 2.0])
+    real("fdr", fdr, at_least=0.0, at_most=1.0)
+    runs: list[tuple[str, float | None]] = [(m, None) for m in _SINGLE]
+    runs[2:2] = [("stability", rate) for rate in rates]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", BoundaryWarning)
+        points = [
+            theory.operating_point(model, method, fdr, penalty, rate or 1.0, resampling.value)
+            for method, rate in runs
+        ]
+    rows = [
+        _row(point, rate, model, n_samples, n_features)
+        for point, (_, rate) in zip(points, runs, strict=True)
+    ]
+    notes = sorted({str(w.message) for w in caught})
+    if as_json:
+        parameters = {"alpha": model.alpha, "rho": model.rho, "Delta": model.Delta}
+        report = {
+            "model": parameters | {"effects": effects.value, "snr": model.snr},
+            "fdr": fdr,
+            "lam": lam,
+            "resampling": resampling.value,
+            "methods": rows,
+            "notes": notes,
+        }
+        typer.echo(json.dumps(_plain(report), indent=2, allow_nan=False))
+    else:
+        _print_tables(model, effects, fdr, rows, notes, n_features)
+    if plot is not None:
+        _plot(plot, model, penalty, resampling, runs, fdr, quiet=as_json)
+
+
+def _model(
+    n_samples: float | None,
+    n_features: float | None,
+    n_signals: float | None,
+    alpha: float | None,
+    rho: float | None,
+    r2: float | None,
+    snr: float | None,
+    delta: float | None,
+    effects: EffectLaw,
+) -> theory.Model:
+    if alpha is None:
+        if n_samples is None or n_features is None:
+            raise ArgumentError("Give the size as --n-samples with --n-features, or as --alpha.")
+        alpha = float(ratios(n_samples, n_features, 0.0)[0])
+    elif n_samples is not None:
+        raise ArgumentError("Give either --alpha or --n-samples, not both.")
+    if rho is None:
+        if n_signals is None or n_features is None:
+            raise ArgumentError("Give the signals as --n-signals with --n-features, or as --rho.")
+        rho = float(ratios(n_samples or 1.0, n_features, n_signals)[1])
+    elif n_signals is not None:
+        raise ArgumentError("Give either --rho or --n-signals, not both.")
+    noise = {"--r2": r2, "--snr": snr, "--delta": delta}
+    given = [name for name, value in noise.items() if value is not None]
+    if len(given) != 1:
+        raise ArgumentError(
+            f"Give the noise by exactly one of --r2, --snr, --delta; got {given or 'none'}."
+        )
+    if r2 is not None:
+        delta = float(noise_from_r2(rho, r2))
+    elif snr is not None:
+        delta = float(noise_from_snr(rho, snr))
+    return theory.Model(alpha, rho, delta, _EFFECTS[effects])  # type: ignore[arg-type]
+
+
+def _penalty(lam: str) -> float | str:
+    if lam in ("prediction", "power"):
+        return lam
+    try:
+        return float(lam)
+    except ValueError:
+        raise ArgumentError(
+            f"--lam must be 'prediction', 'power' or a number; got {lam!r}."
+        ) from None
+
+
+def _row(
+    point: theory.OperatingPoint,
+    rate: float | None,
+    model: theory.Model,
+    n_samples: float | None,
+    n_features: float | None,
+) -> dict[str, Any]:
+    solution = point.solution
+    row: dict[str, Any] = {
+        "method": point.method,
+        "mu_B": rate,
+        "lam": point.lam if math.isfinite(point.threshold) or point.method != "lasso" else None,
+        "threshold_name": point.threshold_name,
+        "threshold": point.threshold,
+        "tpr": point.tpr,
+        "fpr": point.fpr,
+        "fdr": point.fdr,
+        "ensemble_error": solution.ensemble_error,
+        "prediction_error": solution.prediction_error,
+    }
+    if n_samples is not None and n_features is not None and model.rho + model.Delta > 0.0:
+        row["penalty_on_data"] = float(
+            penalty_of_data(point.lam, n_samples, n_features, model.rho, model.Delta, rate or 1.0)
+        )
+    if n_features is not None:
+        row["true_selections"] = n_features * model.rho * point.tpr
+        row["false_selections"] = n_features * (1.0 - model.rho) * point.fpr
+    row |= {name: getattr(solution, name, None) for name in _ORDER}
+    row |= {"status": solution.status, "residual": solution.residual}
+    return row
+
+
+def _print_tables(
+    model: theory.Model,
+    effects: EffectLaw,
+    fdr: float,
+    rows: list[dict[str, Any]],
+    notes: list[str],
+    n_features: float | None,
+) -> None:
+    console = Console(highlight=False)
+    r2 = model.rho / (model.rho + model.Delta) if model.rho + model.Delta > 0 else 0.0
+    console.print(
+        f"alpha = {model.alpha:.4g} samples per variable, rho = {model.rho:.4g} of them signals, "
+        f"Delta = {model.Delta:.4g} (R2 = {r2:.3g}), {effects.value} effects\n",
+        soft_wrap=True,
+    )
+    counted = n_features is not None
+    on_data = any("penalty_on_data" in row for row in rows)
+    first = {"power": "tpr", "FPR": "fpr", "FDR": "fdr"}
+    first |= {"true": "true_selections", "false": "false_selections"} if counted else {}
+    _table(console, f"Power at FDR {fdr:g}", first | {"threshold": "threshold"}, rows)
+    second = {"lam": "lam"} | ({"penalty": "penalty_on_data"} if on_data else {})
+    second |= {"error of one fit": "prediction_error", "error of the average": "ensemble_error"}
+    _table(console, "Penalty and prediction error (noise included)", second, rows)
+    if on_data:
+        console.print("penalty: glmnet's lambda (scikit-learn's alpha), for standardised X and y\n")
+    overlaps = {"q": "q", "m": "m", "chi": "chi", "v": "v", "v~": "v_tilde", "chi~": "chi_tilde"}
+    _table(console, "Order parameters", overlaps, rows)
+    conjugates = {"Q^": "Q_hat", "m^": "m_hat", "chi^": "chi_hat", "v^": "v_hat"}
+    _table(console, "Conjugates", conjugates | {"v~^": "v_tilde_hat"}, rows)
+    failed = [_name(row) for row in rows if row["status"] != "converged"]
+    if failed:
+        notes = [*notes, f"not converged: {', '.join(failed)}"]
+    for note in notes:
+        console.print(f"Note: {note}", soft_wrap=True)
+
+
+def _table(
+    console: Console, title: str, columns: dict[str, str], rows: list[dict[str, Any]]
+) -> None:
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("method", no_wrap=True)
+    for heading in columns:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(_name(row), *(_cell(row, key) for key in columns.values()))
+    console.print(table)
+    console.print()
+
+
+def _cell(row: dict[str, Any], key: str) -> str:
+    value = row[key]
+    if key == "threshold":
+        return f"{row['threshold_name']} {_number(value)}"
+    if key in ("tpr", "fpr", "fdr"):
+        return f"{value:.4f}"
+    return f"{value:.1f}" if key.endswith("_selections") else _number(value)
+
+
+def _name(row: dict[str, Any]) -> str:
+    name = str(row["method"]).replace("_", " ")
+    return name if row["mu_B"] is None else f"{name}, rate {row['mu_B']:g}"
+
+
+def _number(value: Any) -> str:
+    return "-" if value is None else f"{value:.4g}"
+
+
+def _plain(value: Any) -> Any:
+    """JSON without NaN or infinity: those become null."""
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value
+
+
+def _plot(
+    path: Path,
+    model: theory.Model,
+    penalty: float | str,
+    resampling: Resampling,
+    runs: list[tuple[str, float | None]],
+    fdr: float,
+    quiet: bool,
+) -> None:
+    try:
+        from selica.plots import plot_power
+
+        levels = np.linspace(0.0, max(0.4, min(1.0, 1.5 * fdr)), 121)[1:]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BoundaryWarning)  # said with the table
+            curves = [
+                theory.power_curve(model, method, levels, penalty, rate or 1.0, resampling.value)
+                for method, rate in runs
+            ]
+        title = f"{model.alpha:.3g} samples per variable, {100 * model.rho:.3g} % signals"
+        figure = plot_power(curves, [rate for _, rate in runs], fdr, title)
+        figure.savefig(path, dpi=150)
+    except ImportError:
+        typer.echo("No figure: matplotlib is missing (pip install 'selica[plots]').", err=True)
+        return
+    except (OSError, ValueError) as error:
+        raise ArgumentError(f"--plot {path}: {error}") from None
+    if not quiet:
+        typer.echo(f"Figure written to {path}")

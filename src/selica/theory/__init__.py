@@ -1,0 +1,48 @@
+"""The replica theory of ensemble variable selection: what a method will do, before any data.
+
+Parameters in, order parameters, rates and power out; nothing here sees a data set.
+"""
+
+from selica._core.effects import (
+    Effects,
+    EmpiricalEffects,
+    GaussianEffects,
+    LaplaceEffects,
+    PointEffects,
+)
+from selica.theory.model import Model
+from selica.theory.power import Curve, OperatingPoint, operating_point, power, power_curve
+from selica.theory.rates import Rates
+from selica.theory.reconstruction import reconstruction_limit
+from selica.theory.solution import (
+    KnockoffSolution,
+    LassoSolution,
+    Solution,
+    StabilitySolution,
+)
+from selica.theory.solve import solve_knockoff, solve_lasso, solve_stability
+from selica.theory.tuning import optimal_lam
+
+__all__ = [
+    "Curve",
+    "Effects",
+    "EmpiricalEffects",
+    "GaussianEffects",
+    "KnockoffSolution",
+    "LaplaceEffects",
+    "LassoSolution",
+    "Model",
+    "OperatingPoint",
+    "PointEffects",
+    "Rates",
+    "Solution",
+    "StabilitySolution",
+    "operating_point",
+    "optimal_lam",
+    "power",
+    "power_curve",
+    "reconstruction_limit",
+    "solve_knockoff",
+    "solve_lasso",
+    "solve_stability",
+]

@@ -1,0 +1,125 @@
+r"""The article's general average, :math:`E_{\xi, w_0}[\phi(E_\eta[\psi(\hat w)])]`, by quadrature.
+
+Rates, overlaps and errors are closed and do not come through here; this is for functions of the
+reader's own. Composite Gauss-Legendre panels resolve both scales of the field: that of the data,
+and that of the members' own randomness around :math:`|g| = \lambda`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import roots_legendre
+
+from selica._core.effects import Mixture
+from selica._core.errors import ArgumentError
+from selica._core.scalar import density, survival
+from selica._core.types import Array
+
+_X, _W = roots_legendre(24)
+_REACH = 9.0  # standard deviations; the rest weighs 2e-19
+_CHUNK = 2_000_000  # values of psi held at once
+
+
+class Field(NamedTuple):
+    """Scalars of one solution that the single-body problem needs."""
+
+    Q_hat: float
+    chi_hat: float
+    v_hat: float
+    lam: float
+    rho: float
+    copy_var: float | None = None
+    """Variance of the knockoff field; None without knockoffs."""
+
+
+def expect(
+    field: Field, mixture: Mixture, psi: Callable[..., Any], phi: Callable[[Array], Any]
+) -> float:
+    """E over the data of phi(E over the members of psi)."""
+    total = 0.0
+    kinds = [(0.0, 0.0, 1.0 - field.rho)]
+    kinds += [(m, s, field.rho * p) for m, s, p in zip(*mixture, strict=True)]
+    for mean, sd, share in kinds:
+        if share == 0.0:
+            continue
+        g, weight = _data_nodes(field, field.Q_hat * mean, field.Q_hat * sd)
+        inner = _over_members(field, g, psi)
+        total += share * float(weight @ _call("phi", phi, inner))
+    return total
+
+
+def _data_nodes(field: Field, mean: float, spread: float) -> tuple[Array, Array]:
+    """Nodes and probabilities for g ~ N(mean, spread^2 + chi_hat)."""
+    sd = float(np.sqrt(spread**2 + field.chi_hat))
+    if sd == 0.0:
+        return np.array([mean]), np.ones(1)
+    own = np.sqrt(field.v_hat + (field.copy_var or 0.0))
+    fine = np.sqrt(field.v_hat)
+    edges = [mean + sd * np.linspace(-_REACH, _REACH, 25)]
+    for centre in (-field.lam, field.lam):
+        edges += [centre + width * np.linspace(-_REACH, _REACH, 25) for width in (own, fine)]
+    cuts = np.unique(np.concatenate(edges))
+    cuts = cuts[(cuts >= mean - _REACH * sd) & (cuts <= mean + _REACH * sd)]
+    node, width = _panels(cuts)
+    weight = width * density((node - mean) / sd) / sd
+    return node, weight / weight.sum()
+
+
+def _panels(cuts: Array) -> tuple[Array, Array]:
+    half = 0.5 * np.diff(cuts)[:, None]
+    middle = 0.5 * (cuts[1:] + cuts[:-1])[:, None]
+    return (middle + half * _X).ravel(), (half * _W).ravel()
+
+
+def _estimates(g: Array, own: float, field: Field) -> tuple[Array, Array]:
+    """Values of the estimate and their probabilities, (len(g), nodes), given fields N(g, own)."""
+    sd = np.sqrt(own)
+    g = g[:, None]
+    if sd == 0.0:
+        value = np.sign(g) * np.maximum(np.abs(g) - field.lam, 0.0) / field.Q_hat
+        return value, np.ones_like(value)
+    values, weights = [np.zeros_like(g)], [1.0 - _active(g, sd, field.lam)]
+    for sign in (1.0, -1.0):
+        # the active side sign * h > lam, as far as the field reaches
+        start = np.maximum(field.lam, sign * g - _REACH * sd)
+        stop = np.maximum(start, sign * g + _REACH * sd)
+        for part in range(2):
+            low = start + 0.5 * part * (stop - start)
+            half = 0.25 * (stop - start)
+            h = low + half + half * _X
+            values.append(sign * (h - field.lam) / field.Q_hat)
+            weights.append(half * _W * density((h - sign * g) / sd) / sd)
+    return np.concatenate(values, axis=1), np.concatenate(weights, axis=1)
+
+
+def _active(g: Array, sd: float, lam: float) -> Array:
+    return survival((lam - g) / sd) + survival((lam + g) / sd)
+
+
+def _over_members(field: Field, g: Array, psi: Callable[..., Any]) -> Array:
+    """E_eta psi(w_hat), or E psi(w_hat, w_tilde) with knockoffs, for each g."""
+    value, weight = _estimates(g, field.v_hat, field)
+    if field.copy_var is None:
+        return np.asarray((weight * _call("psi", psi, value)).sum(axis=1))
+    copy, copy_weight = _estimates(np.zeros(1), field.copy_var, field)
+    out = np.empty(g.size)
+    step = max(1, _CHUNK // (value.shape[1] * copy.size))
+    for i in range(0, g.size, step):
+        v, w = value[i : i + step, :, None], weight[i : i + step]
+        full_v, full_c = np.broadcast_arrays(v, copy[0])
+        inner = _call("psi", psi, full_v, full_c) @ copy_weight[0]
+        out[i : i + step] = (w * inner).sum(axis=1)
+    return out
+
+
+def _call(name: str, function: Callable[..., Any], *args: Array) -> Array:
+    result = np.asarray(function(*args), dtype=float)
+    if result.shape not in ((), args[0].shape):
+        raise ArgumentError(
+            f"{name} must work elementwise on arrays: it returned shape {result.shape} "
+            f"for an argument of shape {args[0].shape}."
+        )
+    return np.broadcast_to(result, args[0].shape)

@@ -1,0 +1,201 @@
+r"""The self-consistent equations of all methods, and the sums they are made of.
+
+Lasso, stability selection and knockoffs differ only in the law of the row weights and in the
+number of null variables: a knockoff copy adds one null for each variable. One set of equations
+serves all of them. The names follow the article; docs/theory.md derives every formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from selica._core.counts import CountLaw
+from selica._core.effects import Mixture
+from selica._core.scalar import (
+    one_member,
+    soft_absolute,
+    soft_mean,
+    soft_square,
+    survival,
+    two_members,
+)
+from selica._core.types import Array, BoolArray, IntArray
+
+
+class Member(NamedTuple):
+    """Sums over the variables for one member, with slopes; see `Equations.member`."""
+
+    P: Array
+    """Expected number of active variables, for each variable of the data."""
+    P_Q: Array
+    P_T: Array
+    N: Array
+    """Q^2 times the squared error of the estimate."""
+    N_Q: Array
+    N_T: Array
+
+
+class Order(NamedTuple):
+    """Everything the equations determine, one entry for each point."""
+
+    q: Array
+    m: Array
+    chi: Array
+    v: Array
+    chi_tilde: Array
+    v_tilde: Array
+    error: Array
+    """E, the prediction error of the averaged estimator, noise included."""
+    Q_hat: Array
+    chi_hat: Array
+    v_hat: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Equations:
+    """The equations at n points of parameter space; arrays have shape (n,).
+
+    `mixture` holds the K kinds of variables, the nulls first: a Gaussian without spread at zero.
+    """
+
+    alpha: Array
+    rho: Array
+    Delta: Array
+    lam: Array
+    law: CountLaw
+    mixture: Mixture
+    copies: int
+
+    @classmethod
+    def of_signals(
+        cls,
+        alpha: Array,
+        rho: Array,
+        Delta: Array,
+        lam: Array,
+        *,
+        law: CountLaw,
+        signals: Mixture,
+        copies: int,
+    ) -> Equations:
+        """Equations for a law of the effects; signs play no role and are dropped."""
+        folded = signals.folded()
+        kinds = Mixture(*(np.concatenate([[0.0], part]) for part in folded))
+        return cls(alpha, rho, Delta, lam, law, kinds, copies)
+
+    def take(self, index: IntArray | BoolArray) -> Equations:
+        """The same equations at a subset of the points."""
+        return Equations(
+            self.alpha[index],
+            self.rho[index],
+            self.Delta[index],
+            self.lam[index],
+            self.law.take(index),
+            self.mixture,
+            self.copies,
+        )
+
+    def _fields(self, Q: Array, T: Array) -> tuple[Array | None, Array, Array]:
+        """Mean and variance of the field of each kind of variable, (n, K), and lam, (n, 1)."""
+        mean = Q[:, None] * self.mixture.mean if self.mixture.mean.any() else None
+        var = T[:, None] + (Q[:, None] * self.mixture.sd) ** 2
+        return mean, var, self.lam[:, None]
+
+    def share(self, copies: int = 0) -> Array:
+        """How many variables of each kind there are, for each variable of the data, (n, K)."""
+        share = self.rho[:, None] * self.mixture.probability
+        share[:, 0] = 1.0 - self.rho + copies
+        return share
+
+    def member(self, Q: Array, T: Array) -> Member:
+        """What one member does with fields of slope Q and noise T, knockoff copies included.
+
+        With h = Q w0 + n, n ~ N(0, T), and S(h) = h - clip(h) the error Q (w_hat - w0) is
+        n - clip(h); Stein's lemma gives N = T (2 P - 1) + E clip(h)^2 without cancellation.
+        """
+        mean, var, lam = self._fields(Q, T)
+        share = self.share(self.copies)
+        one = one_member(mean, var, lam)
+        noise = T[:, None]
+        sd = np.sqrt(var)
+        edge = lam * (one.phi_a + one.phi_b) / sd
+        var_Q = 2.0 * Q[:, None] * self.mixture.sd**2
+        P_var = 0.5 * edge / var
+        if mean is not None:
+            gap = (one.phi_a - one.phi_b) / sd
+            P_var = P_var - 0.5 * mean * gap / var
+        N_var = 1.0 - one.active - edge + 2.0 * noise * P_var
+        P_Q, N_Q = var_Q * P_var, var_Q * N_var
+        if mean is not None:
+            P_Q = P_Q + self.mixture.mean * gap
+            N_Q = N_Q + 2.0 * self.mixture.mean * ((noise - var) * gap + mean * (1.0 - one.active))
+        N = noise * (2.0 * one.active - 1.0) + one.clipped
+        N_T = 2.0 * one.active - 1.0 + N_var
+        return Member(*(np.vecdot(share, part) for part in (one.active, P_Q, P_var, N, N_Q, N_T)))
+
+    def activity_without_noise(self, Q: Array) -> Array:
+        """P at T = 0: signals above the threshold are active, nulls are not."""
+        mean, sd = Q[:, None] * self.mixture.mean, Q[:, None] * self.mixture.sd
+        lam = self.lam[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spread = survival((lam - mean) / sd) + survival((lam + mean) / sd)
+        active = np.where(sd > 0.0, spread, mean > lam)
+        return np.asarray(np.vecdot(self.share(), active))
+
+    def spread(self, Q: Array, T: Array, own: Array) -> tuple[Array, Array]:
+        """Q^2 v, and its slope P(both active) in own = v_hat; the data's variables only."""
+        mean, var, lam = self._fields(Q, T)
+        pair = two_members(mean, var, own[:, None], lam)
+        share = self.share()
+        return (
+            np.vecdot(share, pair.spread),
+            np.vecdot(share, pair.both),
+        )
+
+    def step(self, error: Array, v: Array, v_tilde: Array, chi: Array, chi_tilde: Array) -> Order:
+        """One undamped step as the article writes it: conjugates, then the overlaps anew."""
+        f = self.law.averages(chi + chi_tilde)
+        Q = self.alpha * f.f1
+        chi_hat = self.alpha * f.f1**2 * error
+        v_hat = self.alpha * (self.law.variance(f, chi + chi_tilde) * error + f.f2 * (v + v_tilde))
+        T = chi_hat + v_hat
+        zero = np.zeros_like(Q)
+        out = Order(zero, zero, zero, zero, zero, zero, self.rho + self.Delta, Q, chi_hat, v_hat)
+        live = T > 0.0
+        if not live.any():
+            return out
+        new = self.take(live)._overlaps(Q[live], T[live], v_hat[live])
+        full = {name: np.array(getattr(out, name)) for name in new}
+        for name, part in new.items():
+            full[name][live] = part
+        return out._replace(**full)
+
+    def _overlaps(self, Q: Array, T: Array, v_hat: Array) -> dict[str, Array]:
+        mean, var, lam = self._fields(Q, T)
+        share = self.share()
+        active, clipped, _, _ = one_member(mean, var, lam)
+        square = soft_square(mean, var, lam)
+        # E[w0 w_hat] of a component N(mu, sd^2): mu E S/Q + sd^2 P, by Stein's lemma
+        overlap = self.mixture.sd**2 * active
+        if mean is not None:
+            overlap = overlap + self.mixture.mean * soft_mean(mean, var, lam) / Q[:, None]
+        spread, _ = self.spread(Q, T, v_hat)
+        off = T[:, None] * (2.0 * active - 1.0) + clipped  # as in `member`
+        return {
+            "q": np.maximum(np.vecdot(share, square) - spread, 0.0) / Q**2,
+            "m": np.vecdot(share, overlap),
+            "chi": np.vecdot(share, active) / Q,
+            "v": spread / Q**2,
+            "chi_tilde": self.copies * active[:, 0] / Q,
+            "v_tilde": self.copies * square[:, 0] / Q**2,
+            "error": self.Delta + (np.vecdot(share, off) - spread) / Q**2,
+        }
+
+    def mean_absolute(self, Q: Array, T: Array) -> Array:
+        """E|w_hat| (+ E|w_tilde|): the slope of the cost per variable in lam."""
+        mean, var, lam = self._fields(Q, T)
+        absolute = soft_absolute(mean, var, lam)
+        return np.asarray(np.vecdot(self.share(self.copies), absolute) / Q)

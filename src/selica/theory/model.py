@@ -1,0 +1,79 @@
+"""The generative model: how many samples, how sparse, how noisy, which effects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.effects import Effects, GaussianEffects
+from selica._core.errors import ArgumentError
+from selica._core.results import unwrap
+from selica._core.validation import broadcast, real
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Model:
+    """A sparse linear model y = X w0 + noise with independent Gaussian columns.
+
+    Parameters
+    ----------
+    alpha : float or array
+        Samples for each variable, M/N; positive.
+    rho : float or array
+        Share of the variables with a non-zero effect, in [0, 1].
+    Delta : float or array
+        Variance of the noise, in the unit in which effects have second moment one and rows have
+        squared length one; rho / Delta is the signal-to-noise ratio.
+    effects : Effects
+        Law of the non-zero effects; Gaussian by default.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
+    Model(alpha=2.5, rho=0.3, Delta=0.01, effects=GaussianEffects())
+    """
+
+    alpha: Any
+    rho: Any
+    Delta: Any
+    effects: Effects = field(default_factory=GaussianEffects)
+
+    def __init__(
+        self,
+        alpha: ArrayLike,
+        rho: ArrayLike,
+        Delta: ArrayLike,
+        effects: Effects | None = None,
+    ) -> None:
+        values = {
+            "alpha": real("alpha", alpha, above=0.0),
+            "rho": real("rho", rho, at_least=0.0, at_most=1.0),
+            "Delta": real("Delta", Delta, at_least=0.0),
+        }
+        broadcast(**values)
+        if effects is None:
+            effects = GaussianEffects()
+        if not isinstance(effects, Effects):
+            raise ArgumentError(
+                "effects must be a law of effects such as theory.GaussianEffects(); "
+                f"got {effects!r}."
+            )
+        for name, value in values.items():
+            value.setflags(write=False)
+            object.__setattr__(self, name, unwrap(value))
+        object.__setattr__(self, "effects", effects)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Common shape of the parameters; () for a single model."""
+        return np.broadcast_shapes(np.shape(self.alpha), np.shape(self.rho), np.shape(self.Delta))
+
+    @property
+    def snr(self) -> Any:
+        """Signal-to-noise ratio rho / Delta."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return unwrap(np.divide(self.rho, self.Delta))

@@ -1,0 +1,247 @@
+"""Power: the largest true positive rate at a given false discovery rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.results import Result, unwrap
+from selica._core.types import Array
+from selica._core.validation import broadcast, choice, real
+from selica.theory.levels import at_level, lasso_at_level
+from selica.theory.methods import METHODS, solve
+from selica.theory.model import Model
+from selica.theory.rates import Rates
+from selica.theory.solution import (
+    KnockoffSolution,
+    LassoSolution,
+    Solution,
+    StabilitySolution,
+)
+from selica.theory.solve import solve_lasso
+from selica.theory.tuning import CRITERIA, optimal_lam
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Curve(Result):
+    """Power against the false discovery rate; levels run along the last axis of `tpr`."""
+
+    method: str
+    fdr: Any
+    tpr: Any
+    lam: Any
+    """Penalty used: one for each model; where it depends on the level, one for each level."""
+
+    _columns: ClassVar[tuple[str, ...]] = ("method", "lam", "fdr", "tpr")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Arrays at the shape of `tpr`."""
+        lam = np.asarray(self.lam)
+        if lam.ndim < np.ndim(self.tpr):
+            lam = lam[..., None]
+        lam, fdr = (np.broadcast_to(a, np.shape(self.tpr)) for a in (lam, self.fdr))
+        return {"method": self.method, "lam": lam, "fdr": fdr, "tpr": self.tpr}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OperatingPoint(Result):
+    """A method at its best threshold for a level: settings, rates and the solution behind them."""
+
+    method: str
+    level: Any
+    """The FDR level asked for; `fdr` is what the rule has."""
+    lam: Any
+    threshold_name: str
+    """Which threshold the method moves: lam, w_th, Pi_th or Z_th."""
+    threshold: Any
+    tpr: Any
+    fpr: Any
+    fdr: Any
+    solution: Solution
+
+    _columns: ClassVar[tuple[str, ...]] = (
+        *("method", "level", "lam", "threshold_name", "threshold", "tpr", "fpr", "fdr"),
+    )
+
+
+def power(
+    model: Model,
+    method: str,
+    fdr: ArrayLike = 0.1,
+    lam: ArrayLike | str = "prediction",
+    mu_B: ArrayLike = 1.0,
+    resampling: str = "poisson",
+) -> Any:
+    """Largest true positive rate over the method's threshold with FDR at most `fdr`.
+
+    Parameters
+    ----------
+    model : Model
+    method : {"lasso", "thresholded_lasso", "stability", "knockoff", "derandomized"}
+        For "lasso" the penalty itself is the threshold, and `lam` is not used.
+    fdr : float or array in [0, 1]
+        Broadcasts against the model.
+    lam : {"prediction", "power"}, float or array
+        The penalty, or how to choose it; see `optimal_lam`.
+    mu_B, resampling
+        As in `solve_stability`; used by "stability" only.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=1.12, rho=0.5, Delta=0.01)
+    >>> round(theory.power(model, "stability", fdr=0.1, mu_B=2.0), 4)
+    0.769
+    """
+    level = real("fdr", fdr, at_least=0.0, at_most=1.0)
+    setting = _Setting.of(model, method, lam, mu_B, resampling)
+    if method == "lasso":
+        return unwrap(lasso_at_level(model, level).tpr)
+    penalty = setting.penalty(level)
+    solution = solve(model, method, penalty, setting.rate, resampling)
+    return unwrap(at_level(solution, method, level).tpr)
+
+
+def power_curve(
+    model: Model,
+    method: str,
+    fdrs: ArrayLike | None = None,
+    lam: ArrayLike | str = "prediction",
+    mu_B: ArrayLike = 1.0,
+    resampling: str = "poisson",
+) -> Curve:
+    """Power at many levels; the penalty is chosen once for each model where that is possible.
+
+    Parameters
+    ----------
+    model, method, lam, mu_B, resampling
+        As in `power`.
+    fdrs : vector in [0, 1], optional
+        Levels; by default 0.005, 0.01, ..., 0.5.
+
+    Returns
+    -------
+    Curve
+        With `tpr` of shape (*shape of the model, number of levels).
+    """
+    levels = np.linspace(0.005, 0.5, 100) if fdrs is None else fdrs
+    fdr = np.ravel(real("fdrs", levels, at_least=0.0, at_most=1.0))
+    setting = _Setting.of(model, method, lam, mu_B, resampling)
+    if method == "lasso":
+        support = lasso_at_level(model, fdr, own_axis=True)
+        return Curve(method, fdr, support.tpr, support.lam)
+    if setting.by_level:
+        three = (model.alpha, model.rho, model.Delta)
+        alpha, rho, Delta = (np.broadcast_to(a, model.shape)[..., None] for a in three)
+        wide = Model(alpha, rho, Delta, model.effects)
+        penalty = np.asarray(optimal_lam(wide, method, criterion="power", fdr=fdr))
+        return Curve(method, fdr, at_level(solve(wide, method, penalty), method, fdr).tpr, penalty)
+    penalty = setting.penalty(fdr)
+    solution = solve(model, method, penalty, setting.rate, resampling)
+    return Curve(method, fdr, at_level(solution, method, fdr, own_axis=True).tpr, unwrap(penalty))
+
+
+def operating_point(
+    model: Model,
+    method: str,
+    fdr: ArrayLike = 0.1,
+    lam: ArrayLike | str = "prediction",
+    mu_B: ArrayLike = 1.0,
+    resampling: str = "poisson",
+) -> OperatingPoint:
+    """The method at the threshold that gives its power: which threshold, and all rates.
+
+    Parameters
+    ----------
+    model, method, fdr, lam, mu_B, resampling
+        As in `power`.
+
+    Returns
+    -------
+    OperatingPoint
+        The threshold is a penalty for "lasso", one on coefficients (w_th) for
+        "thresholded_lasso", on selection probabilities (Pi_th) for "stability", on Z (Z_th) for
+        "knockoff", and on P(Z > 0) (Pi_th) for "derandomized".
+    """
+    level = real("fdr", fdr, at_least=0.0, at_most=1.0)
+    setting = _Setting.of(model, method, lam, mu_B, resampling)
+    if method == "lasso":
+        support = lasso_at_level(model, level)
+        # where no penalty keeps the level, any large one selects nothing
+        penalty = np.where(np.isfinite(support.lam), support.lam, 1e6)
+        lasso = solve_lasso(model, penalty)
+        return _point(method, level, lasso, "lam", support.lam, lasso.rates())
+    solution = solve(model, method, setting.penalty(level), setting.rate, resampling)
+    broadcast(fdr=level, solution=np.asarray(solution.q))
+    cut = at_level(solution, method, level).threshold
+    if isinstance(solution, StabilitySolution):
+        Pi_th = np.where(np.isfinite(cut), solution.selection_probability(_finite(cut)), 1.0)
+        return _point(method, level, solution, "Pi_th", Pi_th, solution.rates_of_field(cut))
+    if isinstance(solution, KnockoffSolution):
+        if method == "knockoff":
+            Z_th = cut / solution.Q_hat
+            rates = solution.single_rates(np.clip(Z_th, -1e300, 1e300))
+            return _point(method, level, solution, "Z_th", Z_th, rates)
+        chance = solution.selection_probability(_finite(cut), 0.0)
+        Pi_th = np.where(np.isfinite(cut), chance, 1.0)
+        return _point(method, level, solution, "Pi_th", Pi_th, solution.rates_of_field(cut))
+    assert isinstance(solution, LassoSolution)
+    w_th = np.maximum(cut - solution.lam, 0.0) / solution.Q_hat
+    return _point(method, level, solution, "w_th", w_th, solution.rates_of_field(cut))
+
+
+def _finite(threshold: Array) -> Array:
+    return np.where(np.isfinite(threshold), threshold, 0.0)
+
+
+def _point(
+    method: str, level: Array, solution: Solution, name: str, threshold: Any, rates: Rates
+) -> OperatingPoint:
+    return OperatingPoint(
+        method,
+        unwrap(level),
+        solution.lam,
+        name,
+        unwrap(threshold),
+        rates.tpr,
+        rates.fpr,
+        rates.fdr,
+        solution,
+    )
+
+
+class _Setting(NamedTuple):
+    """Checked settings of a method."""
+
+    model: Model
+    method: str
+    lam: Array | str
+    rate: Array
+    resampling: str
+
+    @classmethod
+    def of(
+        cls, model: Model, method: str, lam: ArrayLike | str, mu_B: ArrayLike, resampling: str
+    ) -> _Setting:
+        method = choice("method", method, METHODS)
+        rate = real("mu_B", mu_B, above=0.0)
+        if isinstance(lam, str):
+            return cls(model, method, choice("lam", lam, CRITERIA), rate, resampling)
+        return cls(model, method, real("lam", lam, above=0.0), rate, resampling)
+
+    @property
+    def by_level(self) -> bool:
+        """One copy is not on the common curve: its best penalty depends on the level."""
+        return self.method == "knockoff" and isinstance(self.lam, str) and self.lam == "power"
+
+    def penalty(self, fdr: Array) -> Array:
+        if not isinstance(self.lam, str):
+            return self.lam
+        level = fdr if self.by_level else 0.1
+        chosen = optimal_lam(
+            self.model, self.method, self.rate, self.lam, self.resampling, fdr=level
+        )
+        return np.asarray(chosen)

@@ -1,0 +1,64 @@
+"""Minima over the penalty, for many models at once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from selica._core.errors import BoundaryWarning
+from selica._core.root import find_root
+from selica._core.types import Array, IntArray
+from selica.theory.model import Model
+
+Objective = Callable[[Array, IntArray], Array]
+"""(log lam, index of the models) -> values"""
+
+_DECADES = 5.0  # how far below the largest useful penalty the search goes
+_GRID = 48
+
+
+def largest_penalty(model: Model, mu_B: Array | float = 1.0) -> Array:
+    """A penalty at which next to nothing is active: six standard deviations of the field."""
+    slope = np.asarray(model.alpha) * mu_B
+    noise = np.asarray(model.alpha) * mu_B * (1.0 + mu_B) * (model.rho + np.asarray(model.Delta))
+    return np.asarray(6.0 * np.sqrt(slope**2 * (np.asarray(model.rho) > 0.0) + noise) + 1e-300)
+
+
+def best_penalty(objective: Objective, top: Array) -> Array:
+    """log lam of the smallest value: a scan below `top`, refined around its best point."""
+    grid = top[:, None] - np.linspace(0.0, _DECADES * np.log(10.0), _GRID)
+    rows = np.repeat(np.arange(top.size), _GRID)
+    value = objective(grid.ravel(), rows).reshape(grid.shape)
+    best = np.argmin(value, axis=1)
+    each = np.arange(top.size)
+    x = np.asarray(grid[each, best])
+    inner = (best > 0) & (best < _GRID - 1)
+    if not inner.all():
+        warnings.warn(
+            f"The best penalty lies at the edge of the search for {np.sum(~inner)} of "
+            f"{top.size} models (too little signal, or no noise); the edge is returned.",
+            BoundaryWarning,
+            stacklevel=3,
+        )
+    index = np.flatnonzero(inner)
+    if index.size:
+        left, right = grid[index, best[index] + 1], grid[index, best[index] - 1]
+        x[index] = minimise(lambda y, i: objective(y, index[i]), left, x[index], right)
+    return x
+
+
+def minimise(objective: Objective, left: Array, start: Array, right: Array) -> Array:
+    """Minima of smooth functions inside brackets: the root of a fourth-order slope."""
+    h = 2e-3
+
+    def equation(x: Array, index: IntArray) -> tuple[Array, Array]:
+        far_left, near_left, here, near_right, far_right = (
+            objective(x + k * h, index) for k in (-2, -1, 0, 1, 2)
+        )
+        slope = (far_left - 8.0 * near_left + 8.0 * near_right - far_right) / (12.0 * h)
+        bend = 16.0 * (near_left + near_right) - 30.0 * here - far_left - far_right
+        return slope, bend / (12.0 * h * h)
+
+    return find_root(equation, start, lower=left, upper=right, tol=1e-6, max_iter=60).x

@@ -1,0 +1,323 @@
+"""Solutions of the self-consistent equations, and what can be read off them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.counts import CountLaw, count_law, single_fit
+from selica._core.effects import Mixture
+from selica._core.results import Result, unwrap
+from selica._core.scalar import knockoff_probability, selection_probability
+from selica._core.types import Array
+from selica._core.validation import broadcast, choice, real
+from selica.theory.averages import Field, expect
+from selica.theory.equations import Equations
+from selica.theory.model import Model
+from selica.theory.rates import (
+    Rates,
+    make_rates,
+    over_signals,
+    threshold_of_frequency,
+    threshold_of_knockoff_frequency,
+    two_sided,
+)
+
+_GROUPS = ("all", "null", "signal")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Solution(Result):
+    """Order parameters and conjugates; floats for one model, arrays over a grid.
+
+    Attributes
+    ----------
+    q, m, chi, v : float or array
+        Order parameters of the article.
+    Q_hat, m_hat, chi_hat, v_hat : float or array
+        Their conjugates: a variable's field is m_hat w0 + sqrt(chi_hat) xi + sqrt(v_hat) eta.
+    ensemble_error : float or array
+        Prediction error E of the averaged estimator, noise included; accurate also where
+        q - 2 m + rho + Delta cancels.
+    status : str or array of str
+        converged, max_iter, nonfinite or infeasible.
+    residual : float or array
+        Largest abs(F(x) - x) / (1 + abs(x)) of one undamped step of the equations.
+    iterations : int or array
+    """
+
+    model: Model
+    lam: Any
+    q: Any
+    m: Any
+    chi: Any
+    v: Any
+    Q_hat: Any
+    m_hat: Any
+    chi_hat: Any
+    v_hat: Any
+    ensemble_error: Any
+    status: Any
+    residual: Any
+    iterations: Any
+
+    _overlaps: ClassVar[tuple[str, ...]] = ("q", "m", "chi", "v")
+    _conjugates: ClassVar[tuple[str, ...]] = ("Q_hat", "m_hat", "chi_hat", "v_hat")
+    _settings: ClassVar[tuple[str, ...]] = ("lam",)
+    _copy_field: ClassVar[tuple[str, ...]] = ()
+
+    def _column_names(self) -> tuple[str, ...]:
+        return (
+            *("alpha", "rho", "Delta"),
+            *self._settings,
+            *self._overlaps,
+            *self._conjugates,
+            *("ensemble_error", "prediction_error", "status", "residual", "iterations"),
+        )
+
+    @property
+    def alpha(self) -> Any:
+        return self.model.alpha
+
+    @property
+    def rho(self) -> Any:
+        return self.model.rho
+
+    @property
+    def Delta(self) -> Any:
+        return self.model.Delta
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the grid; () for a single point."""
+        return np.shape(self.q)
+
+    @property
+    def converged(self) -> Any:
+        """Whether each point converged."""
+        return unwrap(np.asarray(self.status) == "converged")
+
+    @property
+    def prediction_error(self) -> Any:
+        """Prediction error of one member, noise included."""
+        return unwrap(np.asarray(self.ensemble_error + self.v))
+
+    @property
+    def cost(self) -> Any:
+        """Minimal cost of one member for each variable: training loss plus penalty."""
+        eq, total_chi, T = self._flat()
+        loss = 0.5 * eq.alpha * eq.law.loss_factor(total_chi)
+        value = loss * np.ravel(self.prediction_error) + eq.lam * self._mean_absolute(eq, T)
+        return unwrap(value.reshape(self.shape))
+
+    @property
+    def mean_absolute(self) -> Any:
+        """E|w_hat| (with knockoffs plus E|w_tilde|); equals d cost / d lam."""
+        eq, _, T = self._flat()
+        return unwrap(self._mean_absolute(eq, T).reshape(self.shape))
+
+    def expect(self, psi: Callable[..., Any], phi: Callable[[Array], Any]) -> Any:
+        """The article's general average E[phi(E[psi(w_hat)])].
+
+        Parameters
+        ----------
+        psi : callable
+            Elementwise function of the estimate (knockoffs: of estimate and copy).
+        phi : callable
+            Elementwise function of the inner average.
+
+        Notes
+        -----
+        By quadrature: about ten digits for functions that are smooth away from w_hat = 0, three
+        or four where they jump. `rates` and the order parameters are exact and faster.
+        """
+        mixture = self.model.effects.mixture()
+        names = ("Q_hat", "chi_hat", "v_hat", "lam", "rho", *self._copy_field)
+        columns = [np.broadcast_to(getattr(self, name), self.shape).ravel() for name in names]
+        values = [
+            expect(Field(*map(float, point)), mixture, psi, phi)
+            for point in zip(*columns, strict=True)
+        ]
+        return unwrap(np.reshape(values, self.shape))
+
+    def correlation(self, K: int, psi: Callable[..., Any] | None = None) -> Any:
+        """K-point correlation E[E[psi(w_hat)]^K] between members that share only the data."""
+        order = int(real("K", K, at_least=1.0))
+        inner = psi if psi is not None else self._identity
+        return self.expect(inner, lambda x: x**order)
+
+    @staticmethod
+    def _identity(w_hat: Array, *_: Array) -> Array:
+        return w_hat
+
+    def _law(self, size: int) -> CountLaw:
+        return single_fit(size)
+
+    def _copies(self) -> int:
+        return 0
+
+    def _flat(self) -> tuple[Equations, Array, Array]:
+        """The equations at every point, chi of both halves, and T = chi_hat + v_hat."""
+        parts = (self.model.alpha, self.model.rho, self.model.Delta, self.lam)
+        flat = [np.broadcast_to(p, self.shape).ravel() for p in parts]
+        law = self._law(flat[0].size)
+        mixture = self.model.effects.mixture()
+        eq = Equations.of_signals(*flat, law=law, signals=mixture, copies=self._copies())
+        total_chi = np.ravel(self.chi + getattr(self, "chi_tilde", 0.0))
+        return eq, total_chi, np.ravel(np.asarray(self.chi_hat + self.v_hat))
+
+    def _mean_absolute(self, eq: Equations, T: Array) -> Array:
+        out = np.zeros(T.size)
+        live = T > 0.0
+        if live.any():
+            out[live] = eq.take(live).mean_absolute(np.ravel(self.Q_hat)[live], T[live])
+        return out
+
+    def rates_of_field(self, threshold: Array) -> Rates:
+        """Rates of the rule abs(g) > threshold on the part of the field that the data fix."""
+        signals = self.model.effects.mixture().folded()
+        fpr = two_sided(threshold, np.zeros(()), np.asarray(self.chi_hat))
+        tpr = self._signal_rate(signals, threshold)
+        return make_rates(self.model.rho, tpr, fpr)
+
+    def _signal_rate(self, signals: Mixture, threshold: Array) -> Array:
+        edge = np.asarray(threshold)[..., None]
+        return over_signals(
+            signals, self.Q_hat, self.chi_hat, lambda mean, var: two_sided(edge, mean, var)
+        )
+
+    def _law_of_probability(self, threshold: Array, group: str) -> Any:
+        """P(|g| <= threshold) among nulls, signals or all variables."""
+        rates = self.rates_of_field(threshold)
+        share = np.asarray({"null": 0.0, "signal": 1.0, "all": self.model.rho}[group])
+        return unwrap(1.0 - np.asarray((1.0 - share) * rates.fpr + share * rates.tpr))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class LassoSolution(Solution):
+    """One lasso on the data."""
+
+    def rates(self, w_th: ArrayLike = 0.0) -> Rates:
+        """Rates of the rule abs(w_hat) > w_th; with w_th = 0 the support of the lasso.
+
+        Parameters
+        ----------
+        w_th : float or array
+            Threshold on the coefficients, at least zero (the thresholded lasso).
+        """
+        w_th = real("w_th", w_th, at_least=0.0)
+        broadcast(w_th=w_th, solution=np.asarray(self.q))
+        return self.rates_of_field(self.lam + self.Q_hat * w_th)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class StabilitySolution(Solution):
+    """Stability selection: lassos on resampled rows."""
+
+    mu_B: Any
+    resampling: str
+
+    _settings: ClassVar[tuple[str, ...]] = ("lam", "mu_B")
+
+    def rates(self, Pi_th: ArrayLike) -> Rates:
+        """Rates of the rule Pi > Pi_th.
+
+        Below the floor Pi(0) every variable is selected: tpr = 1 and fdr = 1 - rho.
+        """
+        return self.rates_of_field(self._threshold(Pi_th))
+
+    def selection_probability(self, g: ArrayLike) -> Any:
+        """Pi of a variable whose data field is g; an increasing function of abs(g)."""
+        g = real("g", g)
+        broadcast(g=g, solution=np.asarray(self.q))
+        return unwrap(selection_probability(g, self.v_hat, self.lam))
+
+    def probability_cdf(self, Pi: ArrayLike, group: str = "all") -> Any:
+        """Share of the variables with selection probability at most Pi.
+
+        Parameters
+        ----------
+        Pi : float or array in [0, 1]
+        group : {"all", "null", "signal"}
+        """
+        group = choice("group", group, _GROUPS)
+        return self._law_of_probability(self._threshold(Pi, "Pi"), group)
+
+    def _threshold(self, Pi_th: ArrayLike, name: str = "Pi_th") -> Array:
+        Pi = real(name, Pi_th, at_least=0.0, at_most=1.0)
+        broadcast(**{name: Pi}, solution=np.asarray(self.q))
+        return threshold_of_frequency(Pi, self.v_hat, self.lam)
+
+    def _law(self, size: int) -> CountLaw:
+        return count_law(self.resampling, np.broadcast_to(self.mu_B, self.shape).ravel())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class KnockoffSolution(Solution):
+    """The lasso on [X, knockoff copy of X]: derandomized over copies, or one copy."""
+
+    v_tilde: Any
+    chi_tilde: Any
+    v_tilde_hat: Any
+
+    _overlaps: ClassVar[tuple[str, ...]] = ("q", "m", "chi", "v", "v_tilde", "chi_tilde")
+    _conjugates: ClassVar[tuple[str, ...]] = ("Q_hat", "m_hat", "chi_hat", "v_hat", "v_tilde_hat")
+    _copy_field: ClassVar[tuple[str, ...]] = ("v_tilde_hat",)
+
+    @property
+    def prediction_error(self) -> Any:
+        """Prediction error of one member, both halves, noise included."""
+        return unwrap(np.asarray(self.ensemble_error + self.v + self.v_tilde))
+
+    def rates(self, Z_th: ArrayLike, Pi_th: ArrayLike) -> Rates:
+        """Derandomized knockoffs: rates of the rule P(Z > Z_th) > Pi_th."""
+        return self.rates_of_field(self._threshold(Z_th, Pi_th))
+
+    def single_rates(self, Z_th: ArrayLike) -> Rates:
+        """One copy (vanilla knockoffs): rates of the rule Z > Z_th; Z_th may be negative."""
+        Z = real("Z_th", Z_th)
+        broadcast(Z_th=Z, solution=np.asarray(self.q))
+        gap = np.asarray(self.Q_hat * Z)
+        copy = np.asarray(self.v_tilde_hat)
+
+        def chance(mean: Array, var: Array) -> Array:
+            return knockoff_probability(
+                mean, var, copy[..., None], np.asarray(self.lam)[..., None], gap[..., None]
+            ).value
+
+        fpr = knockoff_probability(np.zeros(()), copy, copy, np.asarray(self.lam), gap).value
+        tpr = over_signals(self.model.effects.mixture().folded(), self.Q_hat, copy, chance)
+        return make_rates(self.model.rho, tpr, fpr)
+
+    def selection_probability(self, g: ArrayLike, Z_th: ArrayLike) -> Any:
+        """P(Z > Z_th) of a variable whose data field is g; increasing in abs(g)."""
+        g, Z = real("g", g), real("Z_th", Z_th)
+        broadcast(g=g, Z_th=Z, solution=np.asarray(self.q))
+        gap = np.asarray(self.Q_hat * Z)
+        return unwrap(knockoff_probability(g, self.v_hat, self.v_tilde_hat, self.lam, gap).value)
+
+    def probability_cdf(self, Pi: ArrayLike, Z_th: ArrayLike, group: str = "all") -> Any:
+        """Share of the variables with P(Z > Z_th) at most Pi.
+
+        Parameters
+        ----------
+        Pi : float or array in [0, 1]
+        Z_th : float or array
+        group : {"all", "null", "signal"}
+        """
+        group = choice("group", group, _GROUPS)
+        return self._law_of_probability(self._threshold(Z_th, Pi, "Pi"), group)
+
+    def _threshold(self, Z_th: ArrayLike, Pi_th: ArrayLike, name: str = "Pi_th") -> Array:
+        Z, Pi = real("Z_th", Z_th), real(name, Pi_th, at_least=0.0, at_most=1.0)
+        broadcast(Z_th=Z, **{name: Pi}, solution=np.asarray(self.q))
+        return threshold_of_knockoff_frequency(
+            Pi, self.v_hat, self.v_tilde_hat, self.lam, self.Q_hat * Z
+        )
+
+    def _copies(self) -> int:
+        return 1

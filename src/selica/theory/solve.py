@@ -1,0 +1,184 @@
+"""The three solvers a user calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.counts import RESAMPLINGS, count_law, single_fit
+from selica._core.errors import ArgumentError
+from selica._core.results import Status, unwrap
+from selica._core.types import Array
+from selica._core.validation import broadcast, choice, real
+from selica.theory.equations import Equations, Order
+from selica.theory.model import Model
+from selica.theory.solution import KnockoffSolution, LassoSolution, StabilitySolution
+from selica.theory.solver import solve_members, solve_pairs
+
+TOLERANCE = 1e-10
+"""A point counts as converged when its residual is at most this."""
+
+# Points solved at once, so that points * kinds of variables * quadrature nodes fit the cache.
+_CHUNK_VALUES = 400_000
+
+
+def solve_lasso(model: Model, lam: ArrayLike) -> LassoSolution:
+    """Order parameters of one lasso.
+
+    Parameters
+    ----------
+    model : Model
+    lam : float or array
+        Penalty, positive; broadcasts against the model.
+
+    Returns
+    -------
+    LassoSolution
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
+    >>> round(theory.solve_lasso(model, lam=0.1).rates().tpr, 5)
+    0.95782
+    """
+    points = _points(model, lam=real("lam", lam, above=0.0))
+    found = _solve(model, points, copies=0)
+    return LassoSolution(**found)
+
+
+def solve_stability(
+    model: Model, lam: ArrayLike, mu_B: ArrayLike = 1.0, resampling: str = "poisson"
+) -> StabilitySolution:
+    """Order parameters of stability selection.
+
+    Parameters
+    ----------
+    model : Model
+    lam : float or array
+        Penalty of a member, positive.
+    mu_B : float or array
+        Resampling rate, positive: mean number of times a row enters a member.
+    resampling : {"poisson", "bernoulli", "exponential"}
+        Bootstrap with replacement; subsampling without (mu_B is then the probability that a row
+        is kept, at most one); Bayesian bootstrap (weights of mean mu_B).
+
+    Returns
+    -------
+    StabilitySolution
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
+    >>> s = theory.solve_stability(model, lam=0.3, mu_B=1.0)
+    >>> round(s.rates(Pi_th=0.15).fdr, 6)
+    0.492586
+    """
+    resampling = choice("resampling", resampling, RESAMPLINGS)
+    top = 1.0 if resampling == "bernoulli" else np.inf
+    rate = real("mu_B", mu_B, above=0.0, at_most=top)
+    points = _points(model, lam=real("lam", lam, above=0.0), mu_B=rate)
+    found = _solve(model, points, copies=0, resampling=resampling)
+    return StabilitySolution(**found, mu_B=unwrap(points["mu_B"]), resampling=resampling)
+
+
+def solve_knockoff(model: Model, lam: ArrayLike) -> KnockoffSolution:
+    """Order parameters of the lasso on the data together with knockoff copies.
+
+    Parameters
+    ----------
+    model : Model
+    lam : float or array
+        Penalty, positive; the same for variables and copies.
+
+    Returns
+    -------
+    KnockoffSolution
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
+    >>> d = theory.solve_knockoff(model, lam=0.1)
+    >>> round(d.rates(Z_th=0.05, Pi_th=0.15).fdr, 6), round(d.single_rates(Z_th=0.05).fdr, 6)
+    (0.32749, 0.216206)
+    """
+    points = _points(model, lam=real("lam", lam, above=0.0))
+    return KnockoffSolution(**_solve(model, points, copies=1))
+
+
+def _points(model: Model, **settings: Array) -> dict[str, Array]:
+    """Parameters and settings at their common shape."""
+    if not isinstance(model, Model):
+        raise ArgumentError(f"model must be a theory.Model; got {model!r}.")
+    named = {name: np.asarray(getattr(model, name)) for name in ("alpha", "rho", "Delta")}
+    named |= settings
+    return dict(zip(named, broadcast(**named), strict=True))
+
+
+def _solve(
+    model: Model, points: dict[str, Array], *, copies: int, resampling: str | None = None
+) -> dict[str, Any]:
+    """Fields of a solution; the grid is cut into chunks that fit the cache."""
+    shape = points["lam"].shape
+    flat = {name: np.ravel(value) for name, value in points.items()}
+    size = flat["lam"].size
+    mixture = model.effects.mixture()
+    per_point = max(20 * (mixture.mean.size + 1), 80)
+    step = max(1, _CHUNK_VALUES // per_point)
+    # like rates together: the tables of counts in a chunk are as long as the longest
+    order = np.argsort(flat["mu_B"], kind="stable") if "mu_B" in flat else np.arange(size)
+    parts = []
+    for start in range(0, size, step):
+        pick = order[start : start + step]
+        law = count_law(resampling, flat["mu_B"][pick]) if resampling else single_fit(pick.size)
+        four = (flat[name][pick] for name in ("alpha", "rho", "Delta", "lam"))
+        eq = Equations.of_signals(*four, law=law, signals=mixture, copies=copies)
+        parts.append(_solve_chunk(eq))
+    back = np.argsort(order, kind="stable")
+    fields = {
+        name: unwrap(np.concatenate([part[name] for part in parts])[back].reshape(shape))
+        for name in parts[0]
+    }
+    return {"model": model, "lam": unwrap(points["lam"]), **fields}
+
+
+def _solve_chunk(eq: Equations) -> dict[str, Any]:
+    with np.errstate(over="ignore", under="ignore"):
+        A, chi, found_members, used = solve_members(eq)
+        V, found_pairs, more = solve_pairs(eq, A, chi)
+        # one step gives the split of chi and V between data and copies, a second one the residual
+        first = eq.step(A - V, V, np.zeros_like(V), chi, np.zeros_like(chi))
+        again = eq.step(first.error, first.v, first.v_tilde, first.chi, first.chi_tilde)
+    residual = _residual(first, again)
+    status = np.where(found_members & found_pairs, Status.CONVERGED, Status.MAX_ITER)
+    status = np.where(residual <= TOLERANCE, status, Status.MAX_ITER)
+    status = np.where(np.isfinite(residual), status, Status.NONFINITE).astype("<U10")
+    fields: dict[str, Any] = {
+        "q": first.q,
+        "m": first.m,
+        "chi": first.chi,
+        "v": first.v,
+        "Q_hat": again.Q_hat,
+        "m_hat": again.Q_hat,
+        "chi_hat": again.chi_hat,
+        "v_hat": again.v_hat,
+        "ensemble_error": first.error,
+        "status": status,
+        "residual": residual,
+        "iterations": used + more,
+    }
+    if eq.copies:
+        fields["v_tilde"] = first.v_tilde
+        fields["chi_tilde"] = first.chi_tilde
+        fields["v_tilde_hat"] = again.chi_hat + again.v_hat
+    return fields
+
+
+def _residual(x: Order, F: Order) -> Array:
+    names = ("q", "m", "chi", "v", "chi_tilde", "v_tilde", "error")
+    parts = [np.abs(getattr(F, n) - getattr(x, n)) / (1.0 + np.abs(getattr(x, n))) for n in names]
+    return np.asarray(np.max(parts, axis=0))

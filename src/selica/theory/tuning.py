@@ -1,0 +1,85 @@
+"""The penalty a method should use: for prediction, or for power."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.results import unwrap
+from selica._core.types import Array, IntArray
+from selica._core.validation import broadcast, choice, real
+from selica.theory.levels import at_level, lasso_at_level
+from selica.theory.methods import METHODS, solve
+from selica.theory.model import Model
+from selica.theory.search import best_penalty, largest_penalty
+
+CRITERIA = ("prediction", "power")
+
+
+def optimal_lam(
+    model: Model,
+    method: str = "stability",
+    mu_B: ArrayLike = 1.0,
+    criterion: str = "prediction",
+    resampling: str = "poisson",
+    fdr: ArrayLike = 0.1,
+) -> Any:
+    """The best penalty of a method.
+
+    Parameters
+    ----------
+    model : Model
+    method : {"lasso", "thresholded_lasso", "stability", "knockoff", "derandomized"}
+    mu_B, resampling
+        As in `solve_stability`; used by "stability" only.
+    criterion : {"prediction", "power"}
+        "prediction" is the article's choice: the prediction error of one member, E + v (+ v_tilde).
+        "power" maximises the true positive rate at every FDR level by minimising E, the error of
+        the averaged estimator.
+    fdr : float or array
+        Level at which the power is maximised; used only with criterion "power" by the two methods
+        for which it matters: "knockoff" (one copy) and "lasso" (the penalty is the threshold).
+
+    Returns
+    -------
+    float or array
+        A `BoundaryWarning` says where the best penalty is zero or infinite for all one can see.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=1.12, rho=0.5, Delta=0.01)
+    >>> round(theory.optimal_lam(model, "derandomized"), 4)
+    0.0415
+    """
+    method = choice("method", method, METHODS)
+    criterion = choice("criterion", criterion, CRITERIA)
+    rate = real("mu_B", mu_B, above=0.0)
+    level = real("fdr", fdr, at_least=0.0, at_most=1.0)
+    by_level = criterion == "power" and method in ("lasso", "knockoff")
+    if by_level and method == "lasso":
+        return unwrap(lasso_at_level(model, level).lam)
+    named = {n: np.asarray(getattr(model, n)) for n in ("alpha", "rho", "Delta")}
+    if method == "stability":
+        named["mu_B"] = rate
+    if by_level:
+        named["fdr"] = level
+    arrays = dict(zip(named, broadcast(**named), strict=True))
+    shape = arrays["alpha"].shape
+    flat = {name: np.ravel(a) for name, a in arrays.items()}
+    rate = flat.get("mu_B", np.ones(flat["alpha"].size))
+
+    def objective(log_lam: Array, index: IntArray) -> Array:
+        part = Model(flat["alpha"][index], flat["rho"][index], flat["Delta"][index], model.effects)
+        solution = solve(part, method, np.exp(log_lam), rate[index], resampling)
+        if by_level:
+            tpr = at_level(solution, method, flat["fdr"][index]).tpr
+            return np.asarray(-np.log(np.maximum(tpr, 1e-300)))
+        error = solution.prediction_error if criterion == "prediction" else solution.ensemble_error
+        return np.asarray(np.log(error))
+
+    whole = Model(flat["alpha"], flat["rho"], flat["Delta"], model.effects)
+    top = np.log(largest_penalty(whole, rate))
+    return unwrap(np.exp(best_penalty(objective, top)).reshape(shape))

@@ -1,0 +1,1 @@
+"""Slow, independent reference computations used by the tests."""
