@@ -32,7 +32,7 @@ $(DOCS_STAMP): $(STAMP)
 	@touch $@
 
 run: $(STAMP)
-	@$(BIN)/selica predict -n 560 -p 500 -k 50 --r2 0.8 --fdr 0.1 --plot power.png
+	@$(BIN)/selica predict -n 400 -p 500 -k 100 --r2 0.95 --fdr 0.1 --plot power.png
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m "not slow"
@@ -51,7 +51,7 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 
 bench: $(STAMP)
-	$(BIN)/python benchmarks/theory.py
+	$(BIN)/python -m benchmarks.theory
 
 docs: $(DOCS_STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html

@@ -74,6 +74,17 @@ def excess_square(x: Array) -> Array:
     return out
 
 
+def _inside_square(t: Array, phi: Array) -> Array:
+    """E[z^2; |z| < t] for a standard normal z, given its density at t."""
+    out = np.asarray(erf(t / _SQRT_2) - 2.0 * t * phi)
+    small = t < 0.01
+    if small.any():  # the difference of two terms of order t is of order t^3
+        s2 = t[small] ** 2
+        series = 1.0 / 3.0 - s2 * (1.0 / 10.0 - s2 / 56.0)
+        out[small] = 2.0 * _INV_SQRT_2PI * s2 * t[small] * series
+    return out
+
+
 class MemberMoments(NamedTuple):
     """What one member of the ensemble makes of a field N(mean, var); see `one_member`."""
 
@@ -81,6 +92,10 @@ class MemberMoments(NamedTuple):
     """P(|h| > lam)."""
     clipped: Array
     """E[min(|h|, lam)^2]."""
+    square: Array
+    """E S(h)^2, to absolute accuracy; `soft_square` is exact in the tail."""
+    first: Array | float
+    """E S(h)."""
     phi_a: Array
     """Normal density at a = (lam - mean) / sd."""
     phi_b: Array
@@ -88,7 +103,7 @@ class MemberMoments(NamedTuple):
 
 
 def one_member(mean: Array | None, var: Array, lam: Array) -> MemberMoments:
-    """Probability to be active and mean squared clipped field, for h ~ N(mean, var).
+    """Moments of the soft threshold and of the clipped field, for h ~ N(mean, var).
 
     Parameters
     ----------
@@ -101,22 +116,25 @@ def one_member(mean: Array | None, var: Array, lam: Array) -> MemberMoments:
     t = lam / sd
     if mean is None:
         phi = density(t)
-        inside = erf(t / _SQRT_2)
         active = 2.0 * survival(t)
         # E clip^2 = E[h^2; |h| < lam] + lam^2 P(|h| > lam)
-        clipped = var * (inside - 2.0 * t * phi) + lam * lam * active
-        return MemberMoments(active, np.asarray(clipped), phi, phi)
+        clipped = var * _inside_square(t, phi) + lam * lam * active
+        square = var * ((1.0 + t * t) * active - 2.0 * t * phi)
+        return MemberMoments(active, clipped, square, 0.0, phi, phi)
     a, b = t - mean / sd, t + mean / sd
     phi_a, phi_b = density(a), density(b)
-    active = survival(a) + survival(b)
-    inside = ndtr(a) - ndtr(-b)
+    above, below = survival(a), survival(b)
+    inside = ndtr(a) - below
+    active = above + below
     clipped = (
         mean * mean * inside
         + 2.0 * mean * sd * (phi_b - phi_a)
         + var * (inside - a * phi_a - b * phi_b)
         + lam * lam * active
     )
-    return MemberMoments(active, np.asarray(clipped), phi_a, phi_b)
+    square = var * ((1.0 + a * a) * above - a * phi_a + (1.0 + b * b) * below - b * phi_b)
+    first = sd * (phi_a - a * above - phi_b + b * below)
+    return MemberMoments(active, clipped, square, first, phi_a, phi_b)
 
 
 def soft_square(mean: Array | None, var: Array, lam: Array) -> Array:
@@ -196,23 +214,25 @@ def two_members(mean: Array | None, var: Array, own: Array, lam: Array) -> PairM
 
 def _opposite_signs(t: Array, x: Array, r: Array, ratio: Array, owen: Array) -> tuple[Array, Array]:
     """P(z_1 > t, z_2 < -t) and E(z_1 - t)_+ (-z_2 - t)_+ for unit normals of correlation r."""
-    probability, moment = np.zeros_like(t), np.zeros_like(t)
     near = t < _NEGLIGIBLE * x
-    if not near.any():
-        return probability, moment
-    t, x, r, ratio, owen = t[near], x[near], r[near], ratio[near], owen[near]
+    if not near.all():
+        out = np.zeros((2, *t.shape))
+        if near.any():
+            part = _opposite_signs(t[near], x[near], r[near], ratio[near], owen[near])
+            out[:, near] = part
+        return out[0], out[1]
     c = t / x
     far = survival(c)
     gauss = np.exp(-0.5 * c * c)
     # L(t, t; -r) = 2 T(t/x, x) - H(t/x) (1 - 2 H(t)): both terms are O(x)
     nodes = np.exp(-0.5 * (t * t)[..., None] * _U2)
     lower = (x / np.pi) * gauss * np.vecdot(owen, nodes) - far * erf(t / _SQRT_2)
-    phi = density(t)
-    probability[near] = lower
-    moment[near] = (
-        (t * t - r) * lower - 2.0 * t * phi * far + ratio / np.pi * gauss * np.exp(-0.5 * t * t)
+    moment = (
+        (t * t - r) * lower
+        - 2.0 * t * density(t) * far
+        + ratio / np.pi * gauss * np.exp(-0.5 * t * t)
     )
-    return probability, np.maximum(moment, 0.0)
+    return lower, np.maximum(moment, 0.0)
 
 
 def _opposite_signs_shifted(

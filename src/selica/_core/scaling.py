@@ -15,17 +15,17 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import real
+from selica._core.validation import positive, real
 
 
 def noise_from_snr(rho: ArrayLike, snr: ArrayLike) -> Array:
     """Delta for a ratio Var(x.w0) / Var(noise) = rho / Delta."""
-    return np.asarray(real("rho", rho, at_least=0.0) / real("snr", snr, above=0.0))
+    return np.asarray(real("rho", rho, at_least=0.0) / positive("snr", snr))
 
 
 def noise_from_r2(rho: ArrayLike, r2: ArrayLike) -> Array:
     """Delta for an explained share of the variance rho / (rho + Delta)."""
-    r2 = real("r2", r2, above=0.0, at_most=1.0)
+    r2 = positive("r2", r2, at_most=1.0)
     return np.asarray(real("rho", rho, at_least=0.0) * (1.0 - r2) / r2)
 
 

@@ -8,12 +8,14 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
 
+LARGEST = 1e12
+"""Parameters lie between 1/LARGEST and LARGEST: beyond, squares and exponentials overflow."""
+
 
 def real(
     name: str,
     value: ArrayLike,
     *,
-    above: float = -np.inf,
     at_least: float = -np.inf,
     at_most: float = np.inf,
 ) -> Array:
@@ -24,10 +26,13 @@ def real(
     name : str
         How the caller calls it; opens the message.
     value : number or array of numbers
-    above, at_least, at_most : float
-        Exclusive lower, inclusive lower and inclusive upper end of the range.
+    at_least, at_most : float
+        Ends of the range, which belong to it.
     """
-    raw = np.asarray(value)
+    try:
+        raw = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        raw = np.asarray(None)
     if raw.dtype.kind not in "iuf" or isinstance(value, bool):
         raise ArgumentError(f"{name} must be a number or an array of numbers; got {value!r}.")
     array = raw.astype(float)
@@ -36,20 +41,18 @@ def real(
     if not np.all(np.isfinite(array)):
         bad = array[~np.isfinite(array)].flat[0]
         raise ArgumentError(f"{name} must be finite; got {bad}.")
-    wrong = (array <= above) | (array < at_least) | (array > at_most)
+    wrong = (array < at_least) | (array > at_most)
     if np.any(wrong):
-        raise ArgumentError(
-            f"{name} must be {_range(above, at_least, at_most)}; got {array[wrong].flat[0]:g}."
-        )
+        span = f"between {at_least:g} and {at_most:g}"
+        if at_most == np.inf:
+            span = f"at least {at_least:g}"
+        raise ArgumentError(f"{name} must be {span}; got {array[wrong].flat[0]:g}.")
     return array
 
 
-def _range(above: float, at_least: float, at_most: float) -> str:
-    if at_most < np.inf:
-        if above > -np.inf:
-            return f"above {above:g} and at most {at_most:g}"
-        return f"between {at_least:g} and {at_most:g}"
-    return f"above {above:g}" if above > -np.inf else f"at least {at_least:g}"
+def positive(name: str, value: ArrayLike, *, at_most: float = LARGEST) -> Array:
+    """`value` as an array of positive floats of a size that double precision can carry."""
+    return real(name, value, at_least=1.0 / LARGEST, at_most=at_most)
 
 
 def broadcast(**arrays: Array) -> tuple[Array, ...]:

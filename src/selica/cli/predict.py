@@ -106,7 +106,7 @@ def predict(
 ) -> None:
     """Power, rates and order parameters of every method, before there is any data.
 
-    Example: selica predict -n 560 -p 500 -k 50 --r2 0.8 --fdr 0.1
+    Example: selica predict -n 400 -p 500 -k 100 --r2 0.95 --fdr 0.1
     """
     model = _model(n_samples, n_features, n_signals, alpha, rho, r2, snr, delta, effects)
     penalty = _penalty(lam)

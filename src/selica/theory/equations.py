@@ -15,9 +15,9 @@ import numpy as np
 from selica._core.counts import CountLaw
 from selica._core.effects import Mixture
 from selica._core.scalar import (
+    MemberMoments,
     one_member,
     soft_absolute,
-    soft_mean,
     soft_square,
     survival,
     two_members,
@@ -111,11 +111,7 @@ class Equations:
         return share
 
     def member(self, Q: Array, T: Array) -> Member:
-        """What one member does with fields of slope Q and noise T, knockoff copies included.
-
-        With h = Q w0 + n, n ~ N(0, T), and S(h) = h - clip(h) the error Q (w_hat - w0) is
-        n - clip(h); Stein's lemma gives N = T (2 P - 1) + E clip(h)^2 without cancellation.
-        """
+        """What one member does with fields of slope Q and noise T, knockoff copies included."""
         mean, var, lam = self._fields(Q, T)
         share = self.share(self.copies)
         one = one_member(mean, var, lam)
@@ -132,9 +128,22 @@ class Equations:
         if mean is not None:
             P_Q = P_Q + self.mixture.mean * gap
             N_Q = N_Q + 2.0 * self.mixture.mean * ((noise - var) * gap + mean * (1.0 - one.active))
-        N = noise * (2.0 * one.active - 1.0) + one.clipped
+        N = self._off(Q[:, None], noise, one)
         N_T = 2.0 * one.active - 1.0 + N_var
         return Member(*(np.vecdot(share, part) for part in (one.active, P_Q, P_var, N, N_Q, N_T)))
+
+    def _off(self, Q: Array, T: Array, one: MemberMoments) -> Array:
+        """E (S(h) - Q w0)^2 of each kind of variable, (n, K), in the form that does not cancel.
+
+        With h = Q w0 + n, n ~ N(0, T), and S(h) = h - clip(h) the error S(h) - Q w0 is
+        n - clip(h), and Stein's lemma gives T (2 P - 1) + E clip(h)^2: right for strong signals.
+        Where noise rules, the three terms of the square are added as they stand.
+        """
+        mu, variance = self.mixture.mean, self.mixture.sd**2
+        size = Q * Q * (mu * mu + variance)
+        strong = T * (2.0 * one.active - 1.0) + one.clipped
+        weak = one.square - 2.0 * Q * (mu * one.first + Q * variance * one.active) + size
+        return np.where(size > T, strong, weak)
 
     def activity_without_noise(self, Q: Array) -> Array:
         """P at T = 0: signals above the threshold are active, nulls are not."""
@@ -155,16 +164,21 @@ class Equations:
             np.vecdot(share, pair.both),
         )
 
-    def step(self, error: Array, v: Array, v_tilde: Array, chi: Array, chi_tilde: Array) -> Order:
-        """One undamped step as the article writes it: conjugates, then the overlaps anew."""
-        f = self.law.averages(chi + chi_tilde)
+    def step(self, error: Array, own: Array, chi: Array) -> Order:
+        """One undamped step as the article writes it: conjugates, then the overlaps anew.
+
+        The state is E, v + v_tilde and chi + chi_tilde: the equations need no more.
+        """
+        f = self.law.averages(chi)
         Q = self.alpha * f.f1
         chi_hat = self.alpha * f.f1**2 * error
-        v_hat = self.alpha * (self.law.variance(f, chi + chi_tilde) * error + f.f2 * (v + v_tilde))
+        v_hat = self.alpha * (self.law.variance(f, chi) * error + f.f2 * own)
         T = chi_hat + v_hat
         zero = np.zeros_like(Q)
         out = Order(zero, zero, zero, zero, zero, zero, self.rho + self.Delta, Q, chi_hat, v_hat)
         live = T > 0.0
+        if live.all():
+            return out._replace(**self._overlaps(Q, T, v_hat))
         if not live.any():
             return out
         new = self.take(live)._overlaps(Q[live], T[live], v_hat[live])
@@ -176,14 +190,15 @@ class Equations:
     def _overlaps(self, Q: Array, T: Array, v_hat: Array) -> dict[str, Array]:
         mean, var, lam = self._fields(Q, T)
         share = self.share()
-        active, clipped, _, _ = one_member(mean, var, lam)
+        one = one_member(mean, var, lam)
+        active = one.active
         square = soft_square(mean, var, lam)
         # E[w0 w_hat] of a component N(mu, sd^2): mu E S/Q + sd^2 P, by Stein's lemma
         overlap = self.mixture.sd**2 * active
         if mean is not None:
-            overlap = overlap + self.mixture.mean * soft_mean(mean, var, lam) / Q[:, None]
+            overlap = overlap + self.mixture.mean * one.first / Q[:, None]
         spread, _ = self.spread(Q, T, v_hat)
-        off = T[:, None] * (2.0 * active - 1.0) + clipped  # as in `member`
+        off = self._off(Q[:, None], T[:, None], one)
         return {
             "q": np.maximum(np.vecdot(share, square) - spread, 0.0) / Q**2,
             "m": np.vecdot(share, overlap),

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from selica._core.effects import Effects, GaussianEffects
 from selica._core.errors import ArgumentError
 from selica._core.results import unwrap
-from selica._core.validation import broadcast, real
+from selica._core.validation import LARGEST, broadcast, positive, real
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -50,9 +50,9 @@ class Model:
         effects: Effects | None = None,
     ) -> None:
         values = {
-            "alpha": real("alpha", alpha, above=0.0),
+            "alpha": positive("alpha", alpha),
             "rho": real("rho", rho, at_least=0.0, at_most=1.0),
-            "Delta": real("Delta", Delta, at_least=0.0),
+            "Delta": real("Delta", Delta, at_least=0.0, at_most=LARGEST),
         }
         broadcast(**values)
         if effects is None:
@@ -66,6 +66,13 @@ class Model:
             value.setflags(write=False)
             object.__setattr__(self, name, unwrap(value))
         object.__setattr__(self, "effects", effects)
+
+    @staticmethod
+    def check(model: object) -> Model:
+        """`model` if it is one, or an error that says so."""
+        if not isinstance(model, Model):
+            raise ArgumentError(f"model must be a theory.Model; got {model!r}.")
+        return model
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.results import Result, unwrap
 from selica._core.types import Array
-from selica._core.validation import broadcast, choice, real
+from selica._core.validation import broadcast, choice, positive, real
 from selica.theory.levels import at_level, lasso_at_level
 from selica.theory.methods import METHODS, solve
 from selica.theory.model import Model
@@ -226,11 +226,12 @@ class _Setting(NamedTuple):
     def of(
         cls, model: Model, method: str, lam: ArrayLike | str, mu_B: ArrayLike, resampling: str
     ) -> _Setting:
+        Model.check(model)
         method = choice("method", method, METHODS)
-        rate = real("mu_B", mu_B, above=0.0)
+        rate = positive("mu_B", mu_B)
         if isinstance(lam, str):
             return cls(model, method, choice("lam", lam, CRITERIA), rate, resampling)
-        return cls(model, method, real("lam", lam, above=0.0), rate, resampling)
+        return cls(model, method, positive("lam", lam), rate, resampling)
 
     @property
     def by_level(self) -> bool:

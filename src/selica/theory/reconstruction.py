@@ -22,7 +22,7 @@ from selica._core.results import unwrap
 from selica._core.root import find_root
 from selica._core.scalar import density, survival
 from selica._core.types import Array, IntArray
-from selica._core.validation import broadcast, choice, real
+from selica._core.validation import LARGEST, broadcast, choice, positive, real
 
 _METHODS = ("lasso", "thresholded_lasso", "stability", "knockoff", "derandomized")
 
@@ -53,8 +53,8 @@ def reconstruction_limit(
     if method != "stability":
         return unwrap(_l1_limit(rho))
     resampling = choice("resampling", resampling, RESAMPLINGS)
-    top = 1.0 if resampling == "bernoulli" else np.inf
-    rate = real("mu_B", mu_B, above=0.0, at_most=top)
+    top = 1.0 if resampling == "bernoulli" else LARGEST
+    rate = positive("mu_B", mu_B, at_most=top)
     rho, rate = broadcast(rho=rho, mu_B=rate)
     seen = {"poisson": -np.expm1(-rate), "bernoulli": rate, "exponential": np.ones_like(rate)}
     return unwrap(_l1_limit(rho) / seen[resampling])

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.counts import RESAMPLINGS, count_law, single_fit
-from selica._core.errors import ArgumentError
 from selica._core.results import Status, unwrap
 from selica._core.types import Array
-from selica._core.validation import broadcast, choice, real
-from selica.theory.equations import Equations, Order
+from selica._core.validation import LARGEST, broadcast, choice, positive
+from selica.theory.equations import Equations
 from selica.theory.model import Model
 from selica.theory.solution import KnockoffSolution, LassoSolution, StabilitySolution
 from selica.theory.solver import solve_members, solve_pairs
@@ -44,7 +43,7 @@ def solve_lasso(model: Model, lam: ArrayLike) -> LassoSolution:
     >>> round(theory.solve_lasso(model, lam=0.1).rates().tpr, 5)
     0.95782
     """
-    points = _points(model, lam=real("lam", lam, above=0.0))
+    points = _points(model, lam=positive("lam", lam))
     found = _solve(model, points, copies=0)
     return LassoSolution(**found)
 
@@ -78,9 +77,9 @@ def solve_stability(
     0.492586
     """
     resampling = choice("resampling", resampling, RESAMPLINGS)
-    top = 1.0 if resampling == "bernoulli" else np.inf
-    rate = real("mu_B", mu_B, above=0.0, at_most=top)
-    points = _points(model, lam=real("lam", lam, above=0.0), mu_B=rate)
+    top = 1.0 if resampling == "bernoulli" else LARGEST
+    rate = positive("mu_B", mu_B, at_most=top)
+    points = _points(model, lam=positive("lam", lam), mu_B=rate)
     found = _solve(model, points, copies=0, resampling=resampling)
     return StabilitySolution(**found, mu_B=unwrap(points["mu_B"]), resampling=resampling)
 
@@ -106,14 +105,13 @@ def solve_knockoff(model: Model, lam: ArrayLike) -> KnockoffSolution:
     >>> round(d.rates(Z_th=0.05, Pi_th=0.15).fdr, 6), round(d.single_rates(Z_th=0.05).fdr, 6)
     (0.32749, 0.216206)
     """
-    points = _points(model, lam=real("lam", lam, above=0.0))
+    points = _points(model, lam=positive("lam", lam))
     return KnockoffSolution(**_solve(model, points, copies=1))
 
 
 def _points(model: Model, **settings: Array) -> dict[str, Array]:
     """Parameters and settings at their common shape."""
-    if not isinstance(model, Model):
-        raise ArgumentError(f"model must be a theory.Model; got {model!r}.")
+    Model.check(model)
     named = {name: np.asarray(getattr(model, name)) for name in ("alpha", "rho", "Delta")}
     named |= settings
     return dict(zip(named, broadcast(**named), strict=True))
@@ -138,47 +136,46 @@ def _solve(
         four = (flat[name][pick] for name in ("alpha", "rho", "Delta", "lam"))
         eq = Equations.of_signals(*four, law=law, signals=mixture, copies=copies)
         parts.append(_solve_chunk(eq))
-    back = np.argsort(order, kind="stable")
-    fields = {
-        name: unwrap(np.concatenate([part[name] for part in parts])[back].reshape(shape))
-        for name in parts[0]
-    }
+    joined = parts[0]
+    if len(parts) > 1:
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in joined}
+    if size > 1:
+        back = np.argsort(order, kind="stable")
+        joined = {name: values[back] for name, values in joined.items()}
+    fields = {name: unwrap(values.reshape(shape)) for name, values in joined.items()}
     return {"model": model, "lam": unwrap(points["lam"]), **fields}
 
 
 def _solve_chunk(eq: Equations) -> dict[str, Any]:
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
         A, chi, found_members, used = solve_members(eq)
         V, found_pairs, more = solve_pairs(eq, A, chi)
-        # one step gives the split of chi and V between data and copies, a second one the residual
-        first = eq.step(A - V, V, np.zeros_like(V), chi, np.zeros_like(chi))
-        again = eq.step(first.error, first.v, first.v_tilde, first.chi, first.chi_tilde)
-    residual = _residual(first, again)
-    status = np.where(found_members & found_pairs, Status.CONVERGED, Status.MAX_ITER)
-    status = np.where(residual <= TOLERANCE, status, Status.MAX_ITER)
-    status = np.where(np.isfinite(residual), status, Status.NONFINITE).astype("<U10")
+        new = eq.step(A - V, V, chi)
+        # one undamped step, and how far it moved
+        state = np.array([A - V, V, chi])
+        moved = np.array([new.error, new.v + new.v_tilde, new.chi + new.chi_tilde]) - state
+        residual = np.max(np.abs(moved) / (1.0 + np.abs(state)), axis=0)
+    good = found_members & found_pairs & (residual <= TOLERANCE)
+    status = np.full(good.shape, Status.CONVERGED.value, dtype="<U10")
+    if not good.all():
+        status[~good] = Status.MAX_ITER.value
+        status[~np.isfinite(residual)] = Status.NONFINITE.value
     fields: dict[str, Any] = {
-        "q": first.q,
-        "m": first.m,
-        "chi": first.chi,
-        "v": first.v,
-        "Q_hat": again.Q_hat,
-        "m_hat": again.Q_hat,
-        "chi_hat": again.chi_hat,
-        "v_hat": again.v_hat,
-        "ensemble_error": first.error,
+        "q": new.q,
+        "m": new.m,
+        "chi": new.chi,
+        "v": new.v,
+        "Q_hat": new.Q_hat,
+        "m_hat": new.Q_hat,
+        "chi_hat": new.chi_hat,
+        "v_hat": new.v_hat,
+        "ensemble_error": new.error,
         "status": status,
         "residual": residual,
         "iterations": used + more,
     }
     if eq.copies:
-        fields["v_tilde"] = first.v_tilde
-        fields["chi_tilde"] = first.chi_tilde
-        fields["v_tilde_hat"] = again.chi_hat + again.v_hat
+        fields["v_tilde"] = new.v_tilde
+        fields["chi_tilde"] = new.chi_tilde
+        fields["v_tilde_hat"] = new.chi_hat + new.v_hat
     return fields
-
-
-def _residual(x: Order, F: Order) -> Array:
-    names = ("q", "m", "chi", "v", "chi_tilde", "v_tilde", "error")
-    parts = [np.abs(getattr(F, n) - getattr(x, n)) / (1.0 + np.abs(getattr(x, n))) for n in names]
-    return np.asarray(np.max(parts, axis=0))

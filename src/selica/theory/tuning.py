@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.results import unwrap
 from selica._core.types import Array, IntArray
-from selica._core.validation import broadcast, choice, real
+from selica._core.validation import broadcast, choice, positive, real
 from selica.theory.levels import at_level, lasso_at_level
 from selica.theory.methods import METHODS, solve
 from selica.theory.model import Model
@@ -54,9 +54,10 @@ def optimal_lam(
     >>> round(theory.optimal_lam(model, "derandomized"), 4)
     0.0415
     """
+    Model.check(model)
     method = choice("method", method, METHODS)
     criterion = choice("criterion", criterion, CRITERIA)
-    rate = real("mu_B", mu_B, above=0.0)
+    rate = positive("mu_B", mu_B)
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
     by_level = criterion == "power" and method in ("lasso", "knockoff")
     if by_level and method == "lasso":
