@@ -136,7 +136,7 @@ def test_empirical_effects_count_repeated_values_once():
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_samples_follow_the_law(law):
-    size = 40_000
+    size = 400_000
     w = law.sample(size, np.random.default_rng(11))
     mixture = law.mixture()
     for k in (1, 2):

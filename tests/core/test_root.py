@@ -201,6 +201,17 @@ def test_values_that_are_not_finite_are_not_converged(bad):
     np.testing.assert_allclose(found.x[[0, 2]], 3.0, atol=1e-12)
 
 
+def test_a_closed_bracket_does_not_hide_that_a_value_is_not_finite():
+    found = find_root(
+        lambda x, i: (np.array([np.nan, -1.0])[i], np.ones(x.size)),
+        np.full(2, 2.0),
+        lower=2.0,
+        upper=2.0,
+    )
+    np.testing.assert_array_equal(found.converged, [False, True])
+    np.testing.assert_array_equal(found.x[1], 2.0)
+
+
 def test_an_iteration_that_runs_out_says_so():
     root, equation = cubic(5, 20)
     start = np.full(20, 5e3)

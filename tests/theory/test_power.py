@@ -196,3 +196,13 @@ def test_small_levels_do_not_underflow():
     power = theory.power(model, "derandomized", levels, lam=0.1)
     assert np.all(power > 0.1)
     assert np.all(np.diff(power) > 0)
+
+
+@pytest.mark.filterwarnings("ignore::selica._core.errors.BoundaryWarning")
+@pytest.mark.parametrize(("method", "rate"), RUNS)
+@pytest.mark.parametrize("lam", ["prediction", "power", 0.1])
+def test_extremes_give_an_answer(method, rate, lam):
+    alpha, rho, Delta = np.meshgrid([1e-12, 1.0, 1e12], [0.0, 1e-6, 1.0], [0.0, 1e-12, 1e12])
+    model = theory.Model(alpha, rho, Delta)
+    found = theory.power(model, method, 0.1, lam, rate)
+    assert np.all((found >= 0.0) & (found <= 1.0))

@@ -123,11 +123,15 @@ def _poisson_table(mu: float) -> CountLaw:
     if mu <= _POISSON_GAUSS:
         # the tail beyond is below 1e-17 for every rate up to the switch
         c = np.arange(np.ceil(mu + 9.5 * np.sqrt(mu) + 18.0), dtype=float)
-        return CountLaw(c[None], np.exp(c * np.log(mu) - mu - gammaln(c + 1.0))[None])
-    # Golub-Welsch for the Charlier polynomials, centred at the mean to keep the spread
-    k = np.arange(_POISSON_NODES, dtype=float)
-    node, vector = eigh_tridiagonal(k, np.sqrt(k[1:] * mu))
-    return CountLaw(np.asarray(mu + node)[None], np.asarray(vector[0] ** 2)[None])
+        table = CountLaw(c[None], np.exp(c * np.log(mu) - mu - gammaln(c + 1.0))[None])
+    else:
+        # Golub-Welsch for the Charlier polynomials, centred at the mean to keep the spread
+        k = np.arange(_POISSON_NODES, dtype=float)
+        node, vector = eigh_tridiagonal(k, np.sqrt(k[1:] * mu))
+        table = CountLaw(np.asarray(mu + node)[None], np.asarray(vector[0] ** 2)[None])
+    for part in table:  # shared by everyone who asks for this rate
+        part.setflags(write=False)
+    return table
 
 
 def exponential_nodes() -> tuple[Array, Array]:

@@ -83,6 +83,7 @@ def find_root(
             size = np.abs(step)
             # a NaN compares as False and is caught with the rest
             good = (target >= low) & (target <= high) & (size <= 0.5 * before_last)
+            good &= np.abs(slope) < np.inf  # a step of zero is no sign of a root
             before_last, last = last, size
             if not good.all():
                 middle = 0.5 * (low + high)

@@ -200,7 +200,7 @@ def two_members(mean: Array | None, var: Array, own: Array, lam: Array) -> PairM
         )
         opposite, opposite_spread = _opposite_signs(t, x, r, ratio, owen)
         spread = np.maximum(spread + opposite_spread, 0.0)
-        return PairMoments(2.0 * var * spread, 2.0 * (both + opposite))
+        return PairMoments(2.0 * var * spread, 2.0 * np.maximum(both + opposite, 0.0))
     m = mean / sd
     a, b = t - m, t + m
     same = np.exp(-0.5 * (a * a)[..., None] * grid) + np.exp(-0.5 * (b * b)[..., None] * grid)
@@ -209,7 +209,7 @@ def two_members(mean: Array | None, var: Array, own: Array, lam: Array) -> PairM
     spread = rest * active - (2.0 / np.pi) * ratio * x2 * np.vecdot(outer, same)
     opposite, opposite_spread = _opposite_signs_shifted(t, m, x, r, ratio)
     spread = np.maximum(spread + 2.0 * opposite_spread, 0.0)
-    return PairMoments(var * spread, both + 2.0 * opposite)
+    return PairMoments(var * spread, np.maximum(both + 2.0 * opposite, 0.0))
 
 
 def _opposite_signs(t: Array, x: Array, r: Array, ratio: Array, owen: Array) -> tuple[Array, Array]:

@@ -20,13 +20,20 @@ from selica._core.validation import positive, real
 
 def noise_from_snr(rho: ArrayLike, snr: ArrayLike) -> Array:
     """Delta for a ratio Var(x.w0) / Var(noise) = rho / Delta."""
-    return np.asarray(real("rho", rho, at_least=0.0) / positive("snr", snr))
+    return np.asarray(_signals("snr", rho) / positive("snr", snr))
 
 
 def noise_from_r2(rho: ArrayLike, r2: ArrayLike) -> Array:
     """Delta for an explained share of the variance rho / (rho + Delta)."""
     r2 = positive("r2", r2, at_most=1.0)
-    return np.asarray(real("rho", rho, at_least=0.0) * (1.0 - r2) / r2)
+    return np.asarray(_signals("r2", rho) * (1.0 - r2) / r2)
+
+
+def _signals(name: str, rho: ArrayLike) -> Array:
+    share = real("rho", rho, at_least=0.0, at_most=1.0)
+    if np.any(share == 0.0):
+        raise ArgumentError(f"rho must be above 0 where {name} is given: no signal, no such ratio.")
+    return share
 
 
 def ratios(

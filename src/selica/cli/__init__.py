@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-import click
 import typer
 
 from selica import __version__
@@ -13,7 +12,6 @@ from selica.cli.predict import predict
 
 app = typer.Typer(
     name="selica",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     help="Ensemble variable selection, and the theory that predicts it.",
@@ -26,13 +24,15 @@ def _version(show: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _root(
+    context: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Print the version and stop."
     ),
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 app.command()(predict)
@@ -42,13 +42,13 @@ def main() -> None:
     """Entry point: bad input ends with one line on stderr and exit code 2."""
     try:
         code = app(standalone_mode=False)
-    except click.ClickException as error:
+    except typer.TyperException as error:
         typer.echo(f"selica: {error.format_message()}", err=True)
         sys.exit(2)
     except ArgumentError as error:
         typer.echo(f"selica: {error}", err=True)
         sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         typer.echo("selica: stopped.", err=True)
         sys.exit(130)
     sys.exit(code if isinstance(code, int) else 0)

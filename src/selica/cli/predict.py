@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from selica import theory
@@ -117,20 +118,20 @@ def predict(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BoundaryWarning)
         points = [
-            theory.operating_point(model, method, fdr, penalty, rate or 1.0, resampling.value)
+            theory.operating_point(model, method, fdr, penalty, _rate(rate), resampling.value)
             for method, rate in runs
         ]
     rows = [
         _row(point, rate, model, n_samples, n_features)
         for point, (_, rate) in zip(points, runs, strict=True)
     ]
-    notes = sorted({str(w.message) for w in caught})
+    notes = sorted({str(w.message) for w in caught if issubclass(w.category, BoundaryWarning)})
     if as_json:
         parameters = {"alpha": model.alpha, "rho": model.rho, "Delta": model.Delta}
         report = {
             "model": parameters | {"effects": effects.value, "snr": model.snr},
             "fdr": fdr,
-            "lam": lam,
+            "lam": penalty,
             "resampling": resampling.value,
             "methods": rows,
             "notes": notes,
@@ -169,7 +170,8 @@ def _model(
     given = [name for name, value in noise.items() if value is not None]
     if len(given) != 1:
         raise ArgumentError(
-            f"Give the noise by exactly one of --r2, --snr, --delta; got {given or 'none'}."
+            "Give the noise by exactly one of --r2, --snr, --delta; "
+            f"got {' and '.join(given) or 'none'}."
         )
     if r2 is not None:
         delta = float(noise_from_r2(rho, r2))
@@ -189,6 +191,11 @@ def _penalty(lam: str) -> float | str:
         ) from None
 
 
+def _rate(mu_B: float | None) -> float:
+    """The rate of a method that resamples; the others do not look at it."""
+    return 1.0 if mu_B is None else mu_B
+
+
 def _row(
     point: theory.OperatingPoint,
     rate: float | None,
@@ -197,10 +204,12 @@ def _row(
     n_features: float | None,
 ) -> dict[str, Any]:
     solution = point.solution
+    # no penalty keeps the level: the lasso selects nothing
+    lam = None if point.method == "lasso" and math.isinf(point.threshold) else point.lam
     row: dict[str, Any] = {
         "method": point.method,
         "mu_B": rate,
-        "lam": point.lam if math.isfinite(point.threshold) or point.method != "lasso" else None,
+        "lam": lam,
         "threshold_name": point.threshold_name,
         "threshold": point.threshold,
         "tpr": point.tpr,
@@ -210,9 +219,10 @@ def _row(
         "prediction_error": solution.prediction_error,
     }
     if n_samples is not None and n_features is not None and model.rho + model.Delta > 0.0:
-        row["penalty_on_data"] = float(
-            penalty_of_data(point.lam, n_samples, n_features, model.rho, model.Delta, rate or 1.0)
-        )
+        row["penalty_on_data"] = None
+        if lam is not None:
+            sizes = (n_samples, n_features, model.rho, model.Delta, _rate(rate))
+            row["penalty_on_data"] = float(penalty_of_data(lam, *sizes))
     if n_features is not None:
         row["true_selections"] = n_features * model.rho * point.tpr
         row["false_selections"] = n_features * (1.0 - model.rho) * point.fpr
@@ -242,7 +252,7 @@ def _print_tables(
     first |= {"true": "true_selections", "false": "false_selections"} if counted else {}
     _table(console, f"Power at FDR {fdr:g}", first | {"threshold": "threshold"}, rows)
     second = {"lam": "lam"} | ({"penalty": "penalty_on_data"} if on_data else {})
-    second |= {"error of one fit": "prediction_error", "error of the average": "ensemble_error"}
+    second |= {"error, one fit": "prediction_error", "error, average": "ensemble_error"}
     _table(console, "Penalty and prediction error (noise included)", second, rows)
     if on_data:
         console.print("penalty: glmnet's lambda (scikit-learn's alpha), for standardised X and y\n")
@@ -266,8 +276,11 @@ def _table(
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(_name(row), *(_cell(row, key) for key in columns.values()))
-    console.print(table)
-    console.print()
+    # a number cut off at the edge of a narrow terminal would be a wrong number
+    width = Measurement.get(console, console.options.update(max_width=1000), table).maximum
+    wide = Console(width=max(width, console.width), highlight=False)
+    wide.print(table)
+    wide.print()
 
 
 def _cell(row: dict[str, Any], key: str) -> str:
@@ -308,6 +321,8 @@ def _plot(
     fdr: float,
     quiet: bool,
 ) -> None:
+    if not path.suffix:
+        raise ArgumentError(f"--plot {path}: the name needs an ending such as .png, .pdf or .svg.")
     try:
         from selica.plots import plot_power
 
@@ -315,7 +330,7 @@ def _plot(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BoundaryWarning)  # said with the table
             curves = [
-                theory.power_curve(model, method, levels, penalty, rate or 1.0, resampling.value)
+                theory.power_curve(model, method, levels, penalty, _rate(rate), resampling.value)
                 for method, rate in runs
             ]
         title = f"{model.alpha:.3g} samples per variable, {100 * model.rho:.3g} % signals"

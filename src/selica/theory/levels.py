@@ -47,7 +47,9 @@ def at_level(solution: Solution, method: str, fdr: Array, own_axis: bool = False
         with np.errstate(divide="ignore", invalid="ignore"):
             lowest = np.where(tau > 0.0, lam / (Q * tau), np.inf)
     tpr, u = tpr_at_fdr(signals, tau, rho, np.ravel(level), lowest)
-    return Cut(tpr.reshape(shape), (u * np.sqrt(chi_hat)).reshape(shape))
+    finite = np.isfinite(u)
+    threshold = np.where(finite, np.where(finite, u, 0.0) * np.sqrt(chi_hat), np.inf)
+    return Cut(tpr.reshape(shape), threshold.reshape(shape))
 
 
 def _one_copy(signals: Mixture, Q: Array, noise: Array, lam: Array, rho: Array, fdr: Array) -> Cut:
@@ -153,7 +155,7 @@ class _LassoPath:
         m = self._model
         part = Model(m.alpha[index], m.rho[index], m.Delta[index], m.effects)
         one = solve_lasso(part, np.exp(log_lam))
-        sd = np.sqrt(np.maximum(one.chi_hat, 1e-300))  # no noise and no signal: y = 0
+        sd = np.maximum(np.sqrt(one.chi_hat), 1e-6 * one.lam)  # a million deviations are enough
         log_tpr, log_fpr, _ = log_rates(self._signals, sd / one.Q_hat, one.lam / sd)
         return log_tpr, log_tpr - log_fpr
 

@@ -47,9 +47,11 @@ def log_rates(signals: Mixture, tau: Array, u: Array) -> tuple[Array, Array, Arr
     log_tpr = np.logaddexp.reduce(parts, axis=1)
     edges = weight - np.log(sd) - _LOG_SQRT_2PI + np.logaddexp(-0.5 * low**2, -0.5 * high**2)
     tail = log_ndtr(-u)
-    hazard_tpr = np.exp(np.logaddexp.reduce(edges, axis=1) - log_tpr)
-    hazard_fpr = np.exp(-0.5 * u**2 - _LOG_SQRT_2PI - tail)
-    return log_tpr, np.log(2.0) + tail, hazard_fpr - hazard_tpr
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond 1e8 deviations slopes are lost
+        hazard_tpr = np.exp(np.logaddexp.reduce(edges, axis=1) - log_tpr)
+        hazard_fpr = np.exp(-0.5 * u**2 - _LOG_SQRT_2PI - tail)
+        slope = hazard_fpr - hazard_tpr
+    return log_tpr, np.log(2.0) + tail, slope
 
 
 def tpr_at_fdr(

@@ -10,6 +10,7 @@ import numpy as np
 from selica._core.errors import BoundaryWarning
 from selica._core.root import find_root
 from selica._core.types import Array, IntArray
+from selica._core.validation import LARGEST
 from selica.theory.model import Model
 
 Objective = Callable[[Array, IntArray], Array]
@@ -23,7 +24,9 @@ def largest_penalty(model: Model, mu_B: Array | float = 1.0) -> Array:
     """A penalty at which next to nothing is active: six standard deviations of the field."""
     slope = np.asarray(model.alpha) * mu_B
     noise = np.asarray(model.alpha) * mu_B * (1.0 + mu_B) * (model.rho + np.asarray(model.Delta))
-    return np.asarray(6.0 * np.sqrt(slope**2 * (np.asarray(model.rho) > 0.0) + noise) + 1e-300)
+    field = np.sqrt(slope**2 * (np.asarray(model.rho) > 0.0) + noise)
+    # the search must stay among the penalties that `solve_*` accept
+    return np.asarray(np.clip(6.0 * field, 1e6 / LARGEST, 0.1 * LARGEST))
 
 
 def best_penalty(objective: Objective, top: Array) -> Array:

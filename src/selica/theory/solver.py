@@ -29,7 +29,8 @@ from selica.theory.equations import Equations
 # Fewer active variables than this: chi changes f_1, f_2 by less than rounding, and the solution
 # is one explicit step from zero.
 _EMPTY = 1e-18
-_NEWTON_STEPS = 14
+_NEWTON_STEPS = 14  # at first; a second try may take many
+_MANY_STEPS = 80
 _LONGEST_STEP = 1.5
 _NEWTON_TOL = 1e-8  # quadratic convergence: the step after it is at rounding
 
@@ -62,7 +63,7 @@ def solve_members(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
             break
         part = eq.take(lost)
         start_A, start_chi, nested, used = _nested(part, tol)
-        A[lost], chi[lost], found[lost], more = _newton(part, start_A, start_chi)
+        A[lost], chi[lost], found[lost], more = _newton(part, start_A, start_chi, _MANY_STEPS)
         count[lost] += used + more
         if tol < 1e-10:
             keep = nested & ~found[lost]
@@ -87,15 +88,17 @@ def _damped(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array]:
     return A, chi
 
 
-def _newton(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array, BoolArray, IntArray]:
+def _newton(
+    eq: Equations, A: Array, chi: Array, steps: int = _NEWTON_STEPS
+) -> tuple[Array, Array, BoolArray, IntArray]:
     """Newton's method in (log A, log chi) with steps of bounded length."""
     log_A, log_x = np.log(A), np.log(chi)
     out_A, out_x = log_A.copy(), log_x.copy()
     found = np.zeros(A.size, dtype=bool)
-    count = np.full(A.size, _NEWTON_STEPS, dtype=np.intp)
+    count = np.full(A.size, steps, dtype=np.intp)
     active = np.arange(A.size)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for step in range(1, _NEWTON_STEPS + 1):
+        for step in range(1, steps + 1):
             x = np.exp(log_x)
             f1, f2, f3 = eq.law.averages(x)
             Q = eq.alpha * f1
@@ -121,7 +124,7 @@ def _newton(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array, BoolArra
             shrink = _LONGEST_STEP / np.maximum(size, _LONGEST_STEP)
             log_A, log_x = log_A + shrink * step_A, log_x + shrink * step_x
             done = usable & (size < _NEWTON_TOL)
-            if done.any() or step == _NEWTON_STEPS:
+            if done.any() or step == steps:
                 out_A[active], out_x[active] = log_A, log_x
                 found[active] = done
                 count[active[done]] = step

@@ -52,7 +52,7 @@ def optimal_lam(
     >>> from selica import theory
     >>> model = theory.Model(alpha=1.12, rho=0.5, Delta=0.01)
     >>> round(theory.optimal_lam(model, "derandomized"), 4)
-    0.0415
+    0.0424
     """
     Model.check(model)
     method = choice("method", method, METHODS)
@@ -79,7 +79,7 @@ def optimal_lam(
             tpr = at_level(solution, method, flat["fdr"][index]).tpr
             return np.asarray(-np.log(np.maximum(tpr, 1e-300)))
         error = solution.prediction_error if criterion == "prediction" else solution.ensemble_error
-        return np.asarray(np.log(error))
+        return np.asarray(np.log(np.maximum(error, 1e-300)))  # zero where y = 0
 
     whole = Model(flat["alpha"], flat["rho"], flat["Delta"], model.effects)
     top = np.log(largest_penalty(whole, rate))

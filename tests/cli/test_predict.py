@@ -1,0 +1,522 @@
+"""`selica predict`: tables, JSON, figures, and one clear line for everything that is wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import sysconfig
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from selica import theory
+from selica._core.errors import ArgumentError
+from selica.cli import app, main
+
+SELICA = Path(sysconfig.get_path("scripts")) / "selica"
+STUDY = ["-n", "400", "-p", "500", "-k", "100", "--r2", "0.9"]
+RATIOS = ["--alpha", "0.8", "--rho", "0.2", "--r2", "0.9"]
+MODEL = theory.Model(alpha=400 / 500, rho=100 / 500, Delta=0.2 * 0.1 / 0.9)
+METHODS = ["lasso", "thresholded lasso", "stability, rate 1", "stability, rate 2"]
+METHODS += ["knockoff", "derandomized"]
+TITLES = ["Power at FDR", "Penalty and prediction error", "Order parameters", "Conjugates"]
+
+
+def predict(*args):
+    """What the command prints, run in this process."""
+    result = CliRunner().invoke(app, ["predict", *args], env={"COLUMNS": "80"})
+    if result.exception is not None:
+        raise result.exception
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    return result.stdout
+
+
+def no_constant(name):
+    raise AssertionError(f"{name} is not JSON")
+
+
+def report(*args):
+    return json.loads(predict(*args, "--json"), parse_constant=no_constant)
+
+
+def by_name(found):
+    return {(row["method"], row["mu_B"]): row for row in found["methods"]}
+
+
+def run(*args, **env):
+    """The installed command in a process of its own."""
+    env = os.environ | {"COLUMNS": "80", "OMP_NUM_THREADS": "1"} | env
+    return subprocess.run([SELICA, *args], capture_output=True, text=True, timeout=60, env=env)
+
+
+@pytest.fixture(scope="module")
+def study():
+    return report(*STUDY)
+
+
+# --- tables ----------------------------------------------------------------------------------
+
+
+def tables(text):
+    """The lines of each table by its title."""
+    found, title = {}, None
+    for line in text.splitlines():
+        started = [t for t in TITLES if line.startswith(t)]
+        if started:
+            title = started[0]
+            found[title] = []
+        elif not line.strip():
+            title = None
+        elif title:
+            found[title].append(line.rstrip())
+    return found
+
+
+WIDE = {
+    "default": STUDY,
+    "ratios only": RATIOS,
+    "best for power": [*STUDY, "--lam", "power"],
+    "fine rates": [*STUDY, "--mu-b", "0.333333", "--mu-b", "12.25", "--lam", "0.1"],
+    "small numbers": [*STUDY, "--lam", "0.0001234", "--mu-b", "1.25"],
+    "large study": ["-n", "4e6", "-p", "5e6", "-k", "1e6", "--r2", "0.9", "--lam", "0.001234"],
+    "every level": [*STUDY, "--fdr", "1", "--lam", "0.1"],
+    "no level": [*STUDY, "--fdr", "0", "--lam", "0.1"],
+}
+
+
+@pytest.mark.parametrize("args", WIDE.values(), ids=WIDE.keys())
+def test_tables_are_complete_and_fit_a_terminal(args):
+    text = predict(*args)
+    assert "…" not in text
+    found = tables(text)
+    assert list(found) == TITLES
+    for lines in found.values():
+        assert lines[0].startswith("method ")
+        assert max(map(len, lines)) <= 80
+        for name in ("lasso", "thresholded lasso", "knockoff", "derandomized"):
+            assert sum(line.startswith(f"{name} ") for line in lines) == 1
+        assert any(line.startswith("stability, rate ") for line in lines)
+
+
+def test_every_method_has_a_row_in_every_table():
+    for lines in tables(predict(*STUDY)).values():
+        names = [line.split("  ")[0] for line in lines[1:]]
+        assert names == METHODS
+
+
+def test_the_table_prints_the_numbers_of_the_json(study):
+    lines = tables(predict(*STUDY))["Power at FDR"][1:]
+    for line, row in zip(lines, study["methods"], strict=True):
+        power, fpr, fdr, true, false, name, threshold = line.split()[-7:]
+        assert power == f"{row['tpr']:.4f}"
+        assert fpr == f"{row['fpr']:.4f}"
+        assert fdr == f"{row['fdr']:.4f}"
+        assert true == f"{row['true_selections']:.1f}"
+        assert false == f"{row['false_selections']:.1f}"
+        assert name == row["threshold_name"]
+        assert float(threshold) == pytest.approx(row["threshold"], rel=1e-3)
+
+
+# --- JSON ------------------------------------------------------------------------------------
+
+
+def solve(method, lam, mu_B):
+    if method == "stability":
+        return theory.solve_stability(MODEL, lam, mu_B)
+    if method in ("knockoff", "derandomized"):
+        return theory.solve_knockoff(MODEL, lam)
+    return theory.solve_lasso(MODEL, lam)
+
+
+def rates_of_rule(row, solution):
+    threshold = row["threshold"]
+    return {
+        "lasso": lambda: solution.rates(),
+        "thresholded_lasso": lambda: solution.rates(w_th=threshold),
+        "stability": lambda: solution.rates(Pi_th=threshold),
+        "knockoff": lambda: solution.single_rates(Z_th=threshold),
+        "derandomized": lambda: solution.rates(Z_th=0.0, Pi_th=threshold),
+    }[row["method"]]()
+
+
+def test_the_json_holds_what_the_theory_says(study):
+    assert study["model"]["alpha"] == 0.8
+    assert study["model"]["rho"] == 0.2
+    assert study["model"]["Delta"] == pytest.approx(MODEL.Delta, rel=1e-14)
+    assert study["model"]["snr"] == pytest.approx(9.0, rel=1e-14)
+    assert study["fdr"] == 0.1
+    assert study["notes"] == []
+    assert [row["method"].replace("_", " ") for row in study["methods"]] == [
+        name.split(",")[0] for name in METHODS
+    ]
+    for row in study["methods"]:
+        method, rate = row["method"], row["mu_B"] or 1.0
+        assert row["tpr"] == pytest.approx(theory.power(MODEL, method, 0.1, mu_B=rate), rel=1e-8)
+        if method != "lasso":
+            best = theory.optimal_lam(MODEL, method, rate)
+            assert row["lam"] == pytest.approx(best, rel=1e-9)
+        solution = solve(method, row["lam"], rate)
+        order = ["q", "m", "chi", "v", "Q_hat", "m_hat", "chi_hat", "v_hat"]
+        order += ["ensemble_error", "prediction_error"]
+        if method in ("knockoff", "derandomized"):
+            order += ["v_tilde", "chi_tilde", "v_tilde_hat"]
+        for name in order:
+            assert row[name] == pytest.approx(getattr(solution, name), rel=1e-9), name
+        assert row["status"] == "converged"
+        rates = rates_of_rule(row, solution)
+        assert row["fdr"] == pytest.approx(0.1, abs=1e-8)
+        for name in ("tpr", "fpr", "fdr"):
+            assert row[name] == pytest.approx(getattr(rates, name), rel=1e-6), name
+
+
+def test_counts_and_penalty_in_units_of_the_study(study):
+    for row in study["methods"]:
+        assert row["true_selections"] == pytest.approx(100 * row["tpr"], rel=1e-12)
+        assert row["false_selections"] == pytest.approx(400 * row["fpr"], rel=1e-12)
+        # lam = rows * penalty / (sqrt(p) s), s^2 (rho + Delta) = 1
+        s = 1.0 / math.sqrt(0.2 + MODEL.Delta)
+        rows = 400 * (row["mu_B"] or 1.0)
+        assert row["penalty_on_data"] == pytest.approx(row["lam"] * math.sqrt(500) * s / rows)
+
+
+def same_numbers(one, other, without=()):
+    for a, b in zip(one["methods"], other["methods"], strict=True):
+        names = [n for n in a if n in b and n not in (*without, "residual")]
+        assert len(names) > 15
+        for name in names:
+            if isinstance(a[name], float):
+                assert a[name] == pytest.approx(b[name], rel=1e-9), name
+            else:
+                assert a[name] == b[name], name
+
+
+def test_ratios_say_the_same_as_counts(study):
+    other = report("--alpha", "0.8", "--rho", "0.2", "--delta", repr(MODEL.Delta))
+    same_numbers(study, other)
+    assert "penalty_on_data" not in other["methods"][0]
+    assert "true_selections" not in other["methods"][0]
+
+
+@pytest.mark.parametrize("noise", [["--snr", "9"], ["--Delta", repr(0.02 / 0.9)]])
+def test_three_ways_to_say_the_noise(study, noise):
+    same_numbers(study, report(*STUDY[:6], *noise))
+
+
+def test_json_is_json_also_where_a_threshold_is_infinite():
+    found = report(*STUDY, "--fdr", "0", "--lam", "0.1")
+    for row in found["methods"]:
+        assert row["tpr"] == row["fpr"] == row["fdr"] == 0.0
+
+
+def test_where_no_penalty_keeps_the_level_there_is_none_on_data_either():
+    row = by_name(report(*STUDY, "--fdr", "0", "--lam", "0.1"))["lasso", None]
+    assert row["lam"] is None
+    assert row.get("penalty_on_data") is None
+
+
+# --- settings --------------------------------------------------------------------------------
+
+
+def test_rates_in_the_order_given():
+    found = report(*RATIOS, "--mu-b", "3", "--mu-B", "0.5", "--mu-b", "1", "--lam", "0.2")
+    rates = [row["mu_B"] for row in found["methods"] if row["method"] == "stability"]
+    assert rates == [3.0, 0.5, 1.0]
+    for row in found["methods"]:
+        if row["method"] == "stability":
+            want = theory.solve_stability(MODEL, 0.2, row["mu_B"])
+            assert row["q"] == pytest.approx(want.q, rel=1e-9)
+            want = theory.power(MODEL, "stability", 0.1, 0.2, row["mu_B"])
+            assert row["tpr"] == pytest.approx(want, rel=1e-8)
+
+
+@pytest.mark.parametrize("resampling", ["bernoulli", "exponential"])
+def test_resampling_laws(resampling):
+    found = report(*RATIOS, "--resampling", resampling, "--mu-b", "0.6", "--lam", "0.2")
+    assert found["resampling"] == resampling
+    want = theory.solve_stability(MODEL, 0.2, 0.6, resampling)
+    assert by_name(found)["stability", 0.6]["q"] == pytest.approx(want.q, rel=1e-9)
+
+
+def test_subsampling_takes_half_the_rows_by_default():
+    found = report(*RATIOS, "--resampling", "bernoulli", "--lam", "0.2")
+    assert [row["mu_B"] for row in found["methods"] if row["mu_B"]] == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("name", "law"), [("laplace", theory.LaplaceEffects()), ("point", theory.PointEffects())]
+)
+def test_laws_of_effects(name, law):
+    found = report(*RATIOS, "--effects", name, "--lam", "0.2")
+    assert found["model"]["effects"] == name
+    want = theory.solve_lasso(theory.Model(0.8, 0.2, MODEL.Delta, law), 0.2)
+    assert by_name(found)["thresholded_lasso", None]["q"] == pytest.approx(want.q, rel=1e-9)
+
+
+def test_a_penalty_by_number_is_used_by_all_but_the_lasso():
+    found = report(*RATIOS, "--lam", "0.3")
+    for row in found["methods"]:
+        if row["method"] != "lasso":
+            assert row["lam"] == 0.3
+    level = by_name(found)["lasso", None]
+    assert level["lam"] == level["threshold"]
+    assert level["fdr"] == pytest.approx(0.1, abs=1e-9)
+
+
+def test_the_best_penalty_for_power():
+    found = report(*RATIOS, "--lam", "power")
+    for row in found["methods"]:
+        if row["method"] != "lasso":
+            rate = row["mu_B"] or 1.0
+            best = theory.optimal_lam(MODEL, row["method"], rate, "power", fdr=0.1)
+            assert row["lam"] == pytest.approx(best, rel=1e-9)
+    usual = by_name(report(*RATIOS))
+    for key, row in by_name(found).items():
+        assert row["tpr"] >= usual[key]["tpr"] - 1e-9
+
+
+def test_the_level_is_kept():
+    for row in report(*RATIOS, "--fdr", "0.25", "--lam", "0.2")["methods"]:
+        assert row["fdr"] <= 0.25 + 1e-9
+
+
+EDGE = ["-n", "315", "-p", "500", "-k", "250", "--delta", "0.01", "--lam", "power"]
+
+
+def test_a_search_that_ends_at_its_edge_is_noted():
+    text = predict(*EDGE)
+    notes = [line for line in text.splitlines() if line.startswith("Note: ")]
+    assert len(notes) == 1
+    assert "edge" in notes[0]
+    found = report(*EDGE)
+    assert len(found["notes"]) == 1
+    assert found["notes"][0] in notes[0]
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["--rho", "0", "--r2", "0.5"], ["--rho", "0", "--delta", "0"], ["--rho", "0.2", "--r2", "1"]],
+    ids=" ".join,
+)
+def test_notes_are_for_people(args):
+    done = run("predict", "--alpha", "1", *args)
+    if done.returncode == 2:  # to refuse is fine too
+        assert_one_line(done.returncode, done.stderr)
+        assert "lam " not in done.stderr  # which nobody gave
+    else:
+        assert done.returncode == 0
+        assert "encountered in" not in done.stdout  # numpy's own warnings
+        assert " nan " not in done.stdout
+        assert done.stderr == ""
+
+
+# --- figures ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("extension", "magic"), [("png", b"\x89PNG\r\n\x1a\n"), ("pdf", b"%PDF"), ("svg", b"<?xml")]
+)
+def test_a_figure_is_written(tmp_path, extension, magic):
+    path = tmp_path / f"power.{extension}"
+    text = predict(*RATIOS, "--lam", "0.2", "--plot", str(path))
+    assert path.read_bytes().startswith(magic)
+    assert path.stat().st_size > 2000
+    assert str(path) in text.replace("\n", "")
+    assert "Power at FDR" in text
+
+
+def test_a_figure_does_not_disturb_the_json(tmp_path):
+    path = tmp_path / "power.png"
+    found = report(*RATIOS, "--lam", "0.2", "--plot", str(path))
+    assert len(found["methods"]) == 6
+    assert path.exists()
+
+
+def test_the_figure_is_where_the_message_says(tmp_path):
+    args = ["predict", *RATIOS, "--lam", "0.2", "--plot", str(tmp_path / "power")]
+    result = CliRunner().invoke(app, args)
+    if result.exit_code == 0:
+        said = result.stdout[result.stdout.index("Figure written to ") :]
+        assert Path(said.removeprefix("Figure written to ").strip()).exists()
+    else:  # to refuse a name without extension is fine too
+        assert isinstance(result.exception, ArgumentError)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_without_matplotlib_the_table_is_printed_all_the_same(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Blocked:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] == 'matplotlib':\n"
+        "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
+        "sys.meta_path.insert(0, Blocked())\n"
+    )
+    path = tmp_path / "power.png"
+    args = ["predict", *RATIOS, "--lam", "0.2", "--plot", str(path)]
+    done = run(*args, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 0
+    assert list(tables(done.stdout)) == TITLES
+    assert "matplotlib" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "Figure written" not in done.stdout
+    assert not path.exists()
+    assert json.loads(run(*args, "--json", PYTHONPATH=str(tmp_path)).stdout)["fdr"] == 0.1
+
+
+# --- what is wrong ---------------------------------------------------------------------------
+
+SIZE, SIGNALS, NOISE = ["-n", "400", "-p", "500"], ["-k", "100"], ["--r2", "0.9"]
+BAD = {
+    # arguments after `predict`, a word of the message
+    "nothing": ([], "--n-samples"),
+    "no size": ([*SIGNALS, *NOISE], "--alpha"),
+    "no features": (["-n", "400", *SIGNALS, *NOISE], "--n-features"),
+    "no signals": ([*SIZE, *NOISE], "--rho"),
+    "two sizes": ([*STUDY, "--alpha", "0.8"], "--alpha"),
+    "two shares": ([*STUDY, "--rho", "0.2"], "--rho"),
+    "no noise": ([*SIZE, *SIGNALS], "--snr"),
+    "two noises": ([*STUDY, "--snr", "9"], "--snr"),
+    "three noises": ([*STUDY, "--snr", "9", "--delta", "1"], "--delta"),
+    "negative n": (["-n", "-4", "-p", "500", *SIGNALS, *NOISE], "n_samples"),
+    "zero n": (["-n", "0", "-p", "500", *SIGNALS, *NOISE], "n_samples"),
+    "zero p": (["-n", "10", "-p", "0", *SIGNALS, *NOISE], "n_features"),
+    "negative k": ([*SIZE, "-k", "-1", *NOISE], "n_signals"),
+    "more signals than features": ([*SIZE, "-k", "501", *NOISE], "n_signals"),
+    "zero alpha": (["--alpha", "0", "--rho", "0.2", *NOISE], "alpha"),
+    "rho above one": (["--alpha", "1", "--rho", "1.2", *NOISE], "rho"),
+    "negative rho": (["--alpha", "1", "--rho", "-0.2", *NOISE], "rho"),
+    "r2 zero": (["--alpha", "1", "--rho", "0.2", "--r2", "0"], "r2"),
+    "r2 above one": (["--alpha", "1", "--rho", "0.2", "--r2", "1.1"], "r2"),
+    "snr zero": (["--alpha", "1", "--rho", "0.2", "--snr", "0"], "snr"),
+    "negative delta": (["--alpha", "1", "--rho", "0.2", "--delta", "-1"], "Delta"),
+    "fdr above one": ([*STUDY, "--fdr", "2"], "fdr"),
+    "negative fdr": ([*STUDY, "--fdr", "-0.1"], "fdr"),
+    "nan n": (["-n", "nan", "-p", "500", *SIGNALS, *NOISE], "n_samples"),
+    "nan alpha": (["--alpha", "nan", "--rho", "0.2", *NOISE], "alpha"),
+    "nan rho": (["--alpha", "1", "--rho", "nan", *NOISE], "rho"),
+    "nan r2": (["--alpha", "1", "--rho", "0.2", "--r2", "nan"], "r2"),
+    "infinite delta": (["--alpha", "1", "--rho", "0.2", "--delta", "inf"], "Delta"),
+    "nan fdr": ([*STUDY, "--fdr", "nan"], "fdr"),
+    "nan rate": ([*STUDY, "--mu-b", "nan"], "mu_B"),
+    "zero rate": ([*STUDY, "--mu-b", "0"], "mu_B"),
+    "zero among rates": ([*STUDY, "--mu-b", "1", "--mu-b", "0", "--lam", "0.2"], "mu_B"),
+    "negative rate": ([*STUDY, "--mu-b", "-1"], "mu_B"),
+    "more than all rows": ([*STUDY, "--resampling", "bernoulli", "--mu-b", "2"], "mu_B"),
+    "penalty in words": ([*STUDY, "--lam", "large"], "--lam"),
+    "penalty empty": ([*STUDY, "--lam", ""], "--lam"),
+    "penalty zero": ([*STUDY, "--lam", "0"], "lam"),
+    "penalty negative": ([*STUDY, "--lam", "-1"], "lam"),
+    "penalty nan": ([*STUDY, "--lam", "nan"], "lam"),
+    "penalty infinite": ([*STUDY, "--lam", "inf"], "lam"),
+    "text for a number": (["-n", "many", "-p", "500", *SIGNALS, *NOISE], "--n-samples"),
+    "text for a rate": ([*STUDY, "--mu-b", "one"], "--mu-b"),
+    "unknown resampling": ([*STUDY, "--resampling", "jackknife"], "--resampling"),
+    "unknown effects": ([*STUDY, "--effects", "cauchy"], "--effects"),
+    "unknown option": ([*STUDY, "--colour", "red"], "--colour"),
+    "option without value": ([*STUDY, "--fdr"], "--fdr"),
+    "extra word": ([*STUDY, "please"], "please"),
+    "unwritable figure": ([*STUDY, "--lam", "0.2", "--plot", "/no/such/place/power.png"], "--plot"),
+    "unknown figure": ([*STUDY, "--lam", "0.2", "--plot", "/no/such/place/power.xyz"], "--plot"),
+}
+
+
+def assert_one_line(code, stderr, word=""):
+    assert code == 2
+    assert "Traceback" not in stderr
+    lines = stderr.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("selica: ")
+    assert word.lower() in lines[0].lower()
+
+
+def call_main(monkeypatch, *args):
+    monkeypatch.setattr(sys, "argv", ["selica", *args])
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # put back afterwards
+    with pytest.raises(SystemExit) as done:
+        main()
+    return done.value.code
+
+
+@pytest.mark.parametrize(("args", "word"), BAD.values(), ids=BAD.keys())
+def test_bad_input_is_one_line_and_code_two(args, word, monkeypatch, capsys):
+    code = call_main(monkeypatch, "predict", *args)
+    assert_one_line(code, capsys.readouterr().err, word)
+
+
+def test_an_unknown_command_is_one_line_and_code_two(monkeypatch, capsys):
+    code = call_main(monkeypatch, "foretell")
+    assert_one_line(code, capsys.readouterr().err, "foretell")
+
+
+@pytest.mark.parametrize(
+    "name", ["r2 zero", "text for a number", "unknown option", "unknown figure"]
+)
+def test_bad_input_of_the_installed_command(name):
+    args, word = BAD[name]
+    done = run("predict", *args)
+    assert_one_line(done.returncode, done.stderr, word)
+    if name != "unknown figure":  # the table is there before the figure is tried
+        assert done.stdout == ""
+
+
+def test_an_argument_error_reaches_the_caller_of_the_app():
+    result = CliRunner().invoke(app, ["predict", *STUDY, "--fdr", "2"])
+    assert isinstance(result.exception, ArgumentError)
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, typer.Abort])
+def test_a_stopped_run_says_so(stop, monkeypatch, capsys):
+    def stopped(**_):
+        raise stop
+
+    monkeypatch.setattr("selica.cli.app", stopped)
+    assert call_main(monkeypatch, "predict") == 130
+    assert capsys.readouterr().err == "selica: stopped.\n"
+
+
+# --- help and version ------------------------------------------------------------------------
+
+
+def test_the_installed_command_prints_its_table():
+    done = run("predict", *RATIOS, "--lam", "0.2")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert list(tables(done.stdout)) == TITLES
+
+
+def test_version(monkeypatch, capsys):
+    assert call_main(monkeypatch, "--version") == 0
+    assert capsys.readouterr().out == f"selica {version('selica')}\n"
+
+
+OPTIONS = ["--n-samples", "-n", "--n-features", "-p", "--n-signals", "-k", "--alpha", "--rho"]
+OPTIONS += ["--r2", "--snr", "--delta", "--fdr", "--lam", "--mu-b", "--resampling", "--effects"]
+OPTIONS += ["--json", "--plot"]
+
+
+def test_help_names_every_option(monkeypatch, capsys):
+    assert call_main(monkeypatch, "predict", "--help") == 0
+    text = capsys.readouterr().out.replace(",", " ").split()
+    assert [name for name in OPTIONS if name not in text] == []
+
+
+def test_help_names_every_command(monkeypatch, capsys):
+    assert call_main(monkeypatch, "--help") == 0
+    assert "predict" in capsys.readouterr().out
+
+
+def test_without_arguments_the_help_is_shown():
+    done = run()
+    assert done.returncode in (0, 2)
+    assert "Traceback" not in done.stderr
+    text = done.stdout + done.stderr
+    assert text.startswith("Usage: selica")
+    assert "predict" in text
