@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from selica._version import __version__
 
 if TYPE_CHECKING:
-    from selica import theory
+    from selica import sampling, solvers, theory
 
-__all__ = ["__version__", "theory"]
+_ROOMS = ("sampling", "solvers", "theory")
 
-_ROOMS = ("theory",)
+__all__ = ["__version__", "sampling", "solvers", "theory"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,23 @@
+"""Randomness about data: resampling weights, synthetic designs, knockoff copies.
+
+Every function takes `random_state`; member b of an ensemble has its own stream, so that a draw
+does not depend on how many members there are or on who draws them.
+"""
+
+from selica.sampling.copies import Copies, iid_copies
+from selica.sampling.covariance import Covariance
+from selica.sampling.knockoffs import GaussianKnockoffs
+from selica.sampling.s_matrices import s_matrix
+from selica.sampling.simulation import Simulation, simulate
+from selica.sampling.weights import resample_weights
+
+__all__ = [
+    "Copies",
+    "Covariance",
+    "GaussianKnockoffs",
+    "Simulation",
+    "iid_copies",
+    "resample_weights",
+    "s_matrix",
+    "simulate",
+]

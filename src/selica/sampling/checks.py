@@ -1,0 +1,87 @@
+"""Checks of counts, tables and covariance matrices: one clear sentence that names the argument."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigvalsh
+
+from selica._core.errors import ArgumentError
+from selica._core.types import Array
+
+# Below it a variable is a combination of others to ten digits: its knockoff would be itself.
+SINGULAR = 1e-10
+# Matrices are typed in, estimated or read from files: symmetric to this share of the largest entry.
+ASYMMETRY = 1e-8
+
+
+def count(name: str, value: object, *, at_least: int = 1) -> int:
+    """`value` as a Python integer that is large enough."""
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise ArgumentError(f"{name} must be an integer; got {short(value)}.") from None
+    if number < at_least:
+        raise ArgumentError(f"{name} must be at least {at_least}; got {number}.")
+    return number
+
+
+def matrix(name: str, value: Any, *, columns: int | None = None) -> Array:
+    """`value` as a finite, non-empty (n, p) table of floats; not copied if it is one already."""
+    try:
+        raw = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        raw = np.asarray(None)
+    if raw.dtype.kind not in "iuf":
+        raise ArgumentError(f"{name} must be a table of numbers; got {short(value)}.")
+    table = np.asarray(raw, dtype=float)
+    if table.ndim != 2 or table.size == 0:
+        raise ArgumentError(f"{name} must be a non-empty two-dimensional table; got {table.shape}.")
+    if columns is not None and table.shape[1] != columns:
+        raise ArgumentError(f"{name} must have {columns} columns; got {table.shape[1]}.")
+    if not np.isfinite(table).all():
+        raise ArgumentError(f"{name} must be finite.")
+    return table
+
+
+def symmetric(name: str, value: Any) -> Array:
+    """`value` as a finite symmetric matrix; both triangles agree exactly."""
+    table = matrix(name, value)
+    if table.shape[0] != table.shape[1]:
+        raise ArgumentError(f"{name} must be a square matrix; got shape {table.shape}.")
+    if np.abs(table - table.T).max() > ASYMMETRY * np.abs(table).max():
+        raise ArgumentError(f"{name} must be symmetric.")
+    return np.asarray(0.5 * (table + table.T))
+
+
+def standardised(name: str, value: Any) -> tuple[Array, Array, float]:
+    """A positive definite covariance as (sd, correlation, smallest eigenvalue of the latter)."""
+    covariance = symmetric(name, value)
+    variance = covariance.diagonal()
+    if np.any(variance <= 0.0):
+        raise ArgumentError(
+            f"{name} must have positive variances; entry {int(np.argmin(variance))} of its "
+            f"diagonal is {variance.min():g}."
+        )
+    sd = np.sqrt(variance)
+    correlation = covariance / sd / sd[:, None]
+    correlation = 0.5 * (correlation + correlation.T)
+    np.fill_diagonal(correlation, 1.0)
+    smallest = float(eigvalsh(correlation)[0])
+    if smallest < SINGULAR:
+        raise ArgumentError(
+            f"{name} must be positive definite: the smallest eigenvalue of its correlation matrix "
+            f"is {smallest:.2g}, and a variable that is a combination of others has no knockoff "
+            "but itself. Drop such variables or shrink the matrix."
+        )
+    return sd, correlation, smallest
+
+
+def short(value: object) -> str:
+    """One line about `value`, however long it is."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."

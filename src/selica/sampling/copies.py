@@ -1,0 +1,155 @@
+"""Knockoff copies of a design, one at a time and each from its own seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.errors import ArgumentError
+from selica._core.types import Array, IntArray
+from selica._core.validation import real
+from selica.sampling.checks import matrix
+from selica.sampling.random import COPIES, RandomState, child, member_indices, seed_sequence
+
+
+class CopyLaw(Protocol):
+    """The law of one copy given the data."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, p) of a copy."""
+
+    def draw(self, rng: np.random.Generator) -> Array:
+        """One copy, columns contiguous in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Copies of a design by position; each is drawn when it is asked for, and never kept.
+
+    `copies[i]` is the copy of member `copies.members[i]`, the same at each access and in each
+    process; `copies[2:5]` is a smaller collection. Small to send to a worker.
+
+    Parameters
+    ----------
+    law : CopyLaw
+        What one copy is drawn from.
+    seed : SeedSequence
+        Parent of the members' seeds.
+    members : array of int, shape (B,)
+        Which members these are.
+    """
+
+    law: CopyLaw
+    seed: np.random.SeedSequence
+    members: IntArray
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(B, n, p): what the copies would fill, were they stored."""
+        return (self.members.size, *self.law.shape)
+
+    def __len__(self) -> int:
+        return self.members.size
+
+    @overload
+    def __getitem__(self, position: int | np.integer[Any]) -> Array: ...
+    @overload
+    def __getitem__(self, position: slice) -> Copies: ...
+    def __getitem__(self, position: int | np.integer[Any] | slice) -> Array | Copies:
+        if isinstance(position, slice):
+            return Copies(self.law, self.seed, self.members[position])
+        b = int(self.members[position])
+        return self.law.draw(np.random.default_rng(child(self.seed, COPIES, b)))
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Copies({type(self.law).__name__}, shape={self.shape})"
+
+
+@dataclass(frozen=True, slots=True)
+class IndependentEntries:
+    """Independent entries N(0, scale_j^2)."""
+
+    rows: int
+    scale: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, p) of a copy."""
+        return self.rows, self.scale.size
+
+    def draw(self, rng: np.random.Generator) -> Array:
+        """One copy, columns contiguous in memory."""
+        copy = rng.standard_normal((self.scale.size, self.rows))
+        copy *= self.scale[:, None]
+        return copy.T
+
+
+def draw_copies(law: CopyLaw, random_state: RandomState | None, members: Any) -> Copies:
+    """The copies of these members, as a collection that draws on demand."""
+    return Copies(law, seed_sequence(random_state), member_indices(members))
+
+
+def iid_copies(
+    X: ArrayLike,
+    *,
+    scale: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+    members: Any,
+) -> Copies:
+    """Copies with independent Gaussian entries: the article's knockoffs.
+
+    They are knockoffs where the columns of X are independent N(0, scale_j^2); for correlated
+    columns see `GaussianKnockoffs`.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        The design.
+    scale : float or array of shape (p,), optional
+        Standard deviation of the columns, where it is known (1/sqrt(p) in the article). By
+        default the root mean square of each column; a column of zeros has a copy of zeros.
+    random_state : None, int, SeedSequence, Generator or RandomState
+        An integer or a SeedSequence gives member b the same copy at every call.
+    members : int, slice or array of int
+        The first so many members, or their indices.
+
+    Returns
+    -------
+    Copies
+        Indexed and iterated like a list of (n, p) arrays, each drawn on demand.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling import iid_copies
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> copies = iid_copies(X, random_state=1, members=100)
+    >>> copies.shape
+    (100, 50, 3)
+    >>> bool((copies[7] == iid_copies(X, random_state=1, members=[7])[0]).all())
+    True
+    """
+    table = matrix("X", X)
+    n, p = table.shape
+    if scale is None:
+        # scaled by the largest entry, so that squares neither overflow nor vanish
+        largest = np.abs(table).max(axis=0)
+        unit = np.where(largest > 0.0, largest, 1.0)
+        sd = unit * np.sqrt(np.mean((table / unit) ** 2, axis=0))
+    else:
+        sd = real("scale", scale, at_least=0.0)
+        if sd.shape not in ((), (p,)):
+            raise ArgumentError(
+                f"scale must be one number or have one entry for each of the {p} columns of X; "
+                f"got shape {sd.shape}."
+            )
+        sd = np.broadcast_to(sd, (p,))
+    return draw_copies(IndependentEntries(n, sd), random_state, members)

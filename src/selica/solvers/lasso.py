@@ -1,0 +1,202 @@
+"""Weighted lassos by the hundred, along a path of penalties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+
+from selica._core.errors import ArgumentError
+from selica._core.types import Array
+from selica._core.validation import real
+from selica.solvers.ensemble import Workspace
+from selica.solvers.keeping import join, run
+from selica.solvers.problem import Problem, check, matrix, members_per_chunk
+from selica.solvers.results import LassoBatch
+
+
+def lasso_path_batch(
+    X: ArrayLike,
+    y: ArrayLike,
+    lams: ArrayLike,
+    weights: ArrayLike,
+    penalty_weights: ArrayLike | None = None,
+    *,
+    fit_intercept: bool = False,
+    standardize: bool = False,
+    max_active: int | None = None,
+    keep: str | Iterable[str] = "coef",
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
+    n_jobs: int | None = None,
+) -> LassoBatch:
+    r"""B weighted lassos over one design, along a path of penalties.
+
+    Member b minimises, at each penalty,
+
+    .. math:: \tfrac12 \sum_i c_{bi} (y_i - a_b - x_i \cdot w)^2 + \lambda \sum_j u_{bj} |w_j| .
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+    y : array of shape (n,) or (B, n)
+        One response for all members, or one for each.
+    lams : array of shape (L,) or (B, L)
+        Penalties in the unit of the objective above; sorted from large to small on return.
+    weights : array of shape (B, n)
+        Non-negative row weights c, e.g. bootstrap counts.
+    penalty_weights : array of shape (p,) or (B, p), optional
+        u, ones by default; zero leaves a variable unpenalised.
+    fit_intercept : bool
+        Whether a_b is fitted (unpenalised) or zero.
+    standardize : bool
+        Penalise coefficients of columns scaled to unit weighted variance in each member (about
+        the weighted mean with an intercept, about zero without); they are returned in the unit
+        of X. Columns without variance stay out.
+    max_active : int, optional
+        A member stops before the first penalty at which more variables are active.
+    keep : {"coef", "sparse", "counts", "moments", "entry"} or several of them
+        What is kept: all coefficients, dense or sparse; how many members select a variable at
+        each penalty; means
+        and second moments over members; the penalty at which a variable enters each member.
+    tol : float
+        Largest duality gap, relative to half the weighted sum of squares of y.
+    max_iter : int
+        Limit of the coordinate descent that steps in where columns are degenerate.
+    n_jobs : int, optional
+        Workers for chunks of members, through joblib; None keeps one process, with threads.
+
+    Returns
+    -------
+    LassoBatch
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.solvers import lasso_path_batch
+    >>> X = np.eye(3)
+    >>> fit = lasso_path_batch(X, [3.0, -2.0, 0.5], [1.0], np.ones((1, 3)))
+    >>> fit.coef[0, 0].tolist()
+    [2.0, -1.0, 0.0]
+    """
+    problem = check(X, y, lams, weights, penalty_weights, max_active, keep, tol, max_iter)
+    problem = problem._replace(fit_intercept=bool(fit_intercept), standardize=bool(standardize))
+    return _solve(problem, n_jobs)
+
+
+def knockoff_path_batch(
+    X: ArrayLike,
+    y: ArrayLike,
+    lams: ArrayLike,
+    copies: Callable[[int], Array],
+    n_copies: int,
+    penalty_weights: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    fit_intercept: bool = False,
+    standardize: bool = False,
+    keep: str | Iterable[str] = "coef",
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
+    n_jobs: int | None = None,
+) -> LassoBatch:
+    """Lassos on [X, copy of X], one for each knockoff copy; products with X are shared.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+    y : array of shape (n,)
+    lams : array of shape (L,)
+    copies : callable
+        ``copies(b)`` returns the copy of member b, an array of the shape of X. It is called once
+        for each member, and only the copies of a chunk exist at a time.
+    n_copies : int
+        Number of members.
+    penalty_weights : array of shape (2 p,), optional
+        For the variables, then for their copies.
+    sample_weight : array of shape (n,), optional
+        Row weights, the same in all members.
+    fit_intercept, standardize, keep, tol, max_iter, n_jobs
+        As in `lasso_path_batch`.
+
+    Returns
+    -------
+    LassoBatch
+        With 2 p columns: the variables, then their copies.
+    """
+    members = int(real("n_copies", n_copies, at_least=1.0))
+    if not callable(copies):
+        raise ArgumentError("copies must be a function of the number of the member.")
+    design = matrix("X", X)
+    if design.ndim != 2:
+        raise ArgumentError(f"X must have two dimensions; got shape {design.shape}.")
+    one = (
+        np.ones(design.shape[0])
+        if sample_weight is None
+        else matrix("sample_weight", sample_weight)
+    )
+    if one.shape != design.shape[:1]:
+        raise ArgumentError(f"sample_weight must have shape {design.shape[:1]}; got {one.shape}.")
+    weights = np.broadcast_to(one, (members, design.shape[0]))
+    p = design.shape[1]
+    factor = (
+        np.ones(2 * p) if penalty_weights is None else matrix("penalty_weights", penalty_weights)
+    )
+    if factor.shape != (2 * p,) or np.any(factor < 0.0):
+        raise ArgumentError(f"penalty_weights must be {2 * p} numbers that are not negative.")
+    problem = check(design, y, lams, weights, None, None, keep, tol, max_iter)
+    problem = problem._replace(
+        factor=factor,
+        fit_intercept=bool(fit_intercept),
+        standardize=bool(standardize),
+        copies=copies,
+    )
+    return _solve(problem, n_jobs)
+
+
+def _solve(problem: Problem, n_jobs: int | None) -> LassoBatch:
+    """Chunks of members, here or on workers."""
+    size = members_per_chunk(problem)
+    starts = range(0, problem.weights.shape[0], size)
+    if n_jobs is None or n_jobs == 1:
+        XT = np.ascontiguousarray(problem.X.T)
+        space = Workspace()
+        parts = [run(problem.members(s, s + size), XT, space) for s in starts]
+    else:
+        parts = Parallel(n_jobs=n_jobs)(delayed(run)(problem.members(s, s + size)) for s in starts)
+    return join(problem, list(parts))
+
+
+def lasso_batch(
+    X: ArrayLike,
+    y: ArrayLike,
+    lam: ArrayLike,
+    weights: ArrayLike,
+    penalty_weights: ArrayLike | None = None,
+    **settings: Any,
+) -> LassoBatch:
+    """B weighted lassos, each at its own penalty.
+
+    Parameters
+    ----------
+    lam : float or array of shape (B,)
+        Penalty of each member.
+    X, y, weights, penalty_weights, **settings
+        As in `lasso_path_batch`.
+
+    Returns
+    -------
+    LassoBatch
+        With a path of length one.
+    """
+    members = np.atleast_2d(matrix("weights", weights)).shape[0]
+    each = np.asarray(real("lam", lam, at_least=0.0))
+    if each.ndim > 1 or (each.ndim == 1 and each.size != members):
+        raise ArgumentError(
+            f"lam must be a number or have one entry for each of {members} members."
+        )
+    lams = np.broadcast_to(each, (members,))[:, None]
+    return lasso_path_batch(X, y, lams, weights, penalty_weights, **settings)

@@ -1,0 +1,120 @@
+"""What members are asked to solve, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.errors import ArgumentError
+from selica._core.types import Array
+from selica._core.validation import real
+from selica.solvers.ensemble import Settings
+
+KEEP = ("coef", "sparse", "counts", "moments", "entry")
+# Members solved in lockstep: enough to fill the matrix products, few enough to stay in memory. It
+# follows from the problem alone, so that results do not depend on the workers.
+_MEMBERS = 32
+_CHUNK_BYTES = 600_000_000
+
+
+class Problem(NamedTuple):
+    """Members over one design; `members` cuts out a chunk."""
+
+    X: Array
+    y: Array
+    lams: Array
+    weights: Array
+    factor: Array
+    keep: frozenset[str]
+    settings: Settings
+    fit_intercept: bool = False
+    standardize: bool = False
+    copies: Callable[[int], Array] | None = None
+    first: int = 0
+    """Number of the first member, for the copies."""
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of a member's design."""
+        return int(self.X.shape[1]) * (1 if self.copies is None else 2)
+
+    def members(self, start: int, stop: int) -> Problem:
+        """A chunk of the members."""
+        part = slice(start, stop)
+        return self._replace(
+            y=self.y if self.y.ndim == 1 else self.y[part],
+            lams=self.lams if self.lams.ndim == 1 else self.lams[part],
+            weights=self.weights[part],
+            factor=self.factor if self.factor.ndim == 1 else self.factor[part],
+            first=self.first + start,
+        )
+
+
+def matrix(name: str, value: ArrayLike) -> Array:
+    """`value` as finite floats; the message does not print a whole table."""
+    try:
+        return real(name, value)
+    except ArgumentError as error:
+        if np.size(np.asarray(value, dtype=object)) > 20:
+            raise ArgumentError(f"{name} must be an array of finite numbers.") from error
+        raise
+
+
+def check(
+    X: ArrayLike,
+    y: ArrayLike,
+    lams: ArrayLike,
+    weights: ArrayLike,
+    penalty_weights: ArrayLike | None,
+    max_active: int | None,
+    keep: str | Iterable[str],
+    tol: float,
+    max_iter: int,
+) -> Problem:
+    """The arguments of `lasso_path_batch`, checked and at their full shapes."""
+    design = np.ascontiguousarray(matrix("X", X))
+    if design.ndim != 2:
+        raise ArgumentError(f"X must have two dimensions; got shape {design.shape}.")
+    n, p = design.shape
+    rows = np.ascontiguousarray(matrix("weights", weights))
+    if rows.ndim != 2 or rows.shape[1] != n:
+        raise ArgumentError(f"weights must have shape (members, {n}); got {rows.shape}.")
+    if np.any(rows < 0.0):
+        raise ArgumentError("weights must not be negative.")
+    members = rows.shape[0]
+    response = matrix("y", y)
+    if response.shape not in ((n,), (members, n)):
+        raise ArgumentError(f"y must have shape ({n},) or ({members}, {n}); got {response.shape}.")
+    path = np.atleast_1d(matrix("lams", lams))
+    if path.ndim > 2 or (path.ndim == 2 and path.shape[0] != members):
+        raise ArgumentError(f"lams must have shape (L,) or ({members}, L); got {path.shape}.")
+    if np.any(path < 0.0):
+        raise ArgumentError("lams must not be negative.")
+    factor = np.ones(p) if penalty_weights is None else matrix("penalty_weights", penalty_weights)
+    if factor.shape not in ((p,), (members, p)):
+        raise ArgumentError(
+            f"penalty_weights must have shape ({p},) or ({members}, {p}); got {factor.shape}."
+        )
+    if np.any(factor < 0.0):
+        raise ArgumentError("penalty_weights must not be negative.")
+    wanted = frozenset([keep] if isinstance(keep, str) else keep)
+    if not wanted <= set(KEEP):
+        raise ArgumentError.choice("keep", keep, KEEP)
+    if max_active is not None and (int(max_active) != max_active or max_active < 0):
+        raise ArgumentError(f"max_active must be a whole number of at least 0; got {max_active!r}.")
+    real("tol", tol, at_least=1e-14, at_most=1.0)
+    real("max_iter", max_iter, at_least=1.0)
+    settings = Settings(float(tol), int(max_iter), None if max_active is None else int(max_active))
+    return Problem(design, response, -np.sort(-path, axis=-1), rows, factor, wanted, settings)
+
+
+def members_per_chunk(problem: Problem) -> int:
+    """How many members go through the path together; follows from the problem alone."""
+    n, p = problem.X.shape
+    size = min(n, p, 256)  # a working set, with its Gram matrix and factor
+    own = 0 if problem.copies is None else n * p
+    each = 8 * (size * n + 2 * size * size + 6 * p + own)
+    return int(np.clip(_CHUNK_BYTES // each, 4, _MEMBERS))

@@ -1,0 +1,77 @@
+"""What the ensemble engine returns: answers, and the certificate that they are right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from selica._core.results import Result
+from selica._core.types import Array, IntArray
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LassoBatch(Result):
+    """B members over L penalties; parts that were not asked for are None.
+
+    Attributes
+    ----------
+    lams : array (L,) or (B, L)
+        Penalties, from large to small.
+    coef : array (B, L, p), optional
+        Coefficients.
+    sparse : sparse array (B * L, p), optional
+        The same, row b * L + l for member b and penalty l.
+    intercept : array (B, L)
+        Zero without `fit_intercept`.
+    counts : integer array (L, p), optional
+        In how many members each variable is active.
+    mean, second_moment : array (L, p), optional
+        Averages over the members of the coefficient and of its square.
+    first_entry : array (B, p), optional
+        Largest penalty of the path at which a variable is active, zero if it never is.
+    n_active : integer array (B, L)
+        Number of active variables; -1 after a member has stopped at `max_active`.
+    gap : array (B, L)
+        Duality gap relative to half the weighted sum of squares of y.
+    kkt : array (B, L)
+        Largest violation of the optimality conditions, in the unit of the gradient.
+    iterations : integer array (B, L)
+    status : array of str (B, L)
+        converged, max_iter, or "stopped" after `max_active`.
+    """
+
+    lams: Array
+    coef: Array | None
+    sparse: Any
+    intercept: Array
+    counts: IntArray | None
+    mean: Array | None
+    second_moment: Array | None
+    first_entry: Array | None
+    n_active: IntArray
+    gap: Array
+    kkt: Array
+    iterations: IntArray
+    status: Any
+
+    _columns: ClassVar[tuple[str, ...]] = ("n_active", "gap", "kkt", "iterations", "status")
+
+    @property
+    def n_members(self) -> int:
+        """Number of members B."""
+        return int(self.gap.shape[0])
+
+    @property
+    def converged(self) -> bool:
+        """Whether every member converged at every penalty it was solved at."""
+        return bool(np.all(np.asarray(self.status) != "max_iter"))
+
+    def __repr__(self) -> str:
+        members, lams = self.gap.shape
+        state = "converged" if self.converged else "not converged everywhere"
+        return (
+            f"LassoBatch({members} members, {lams} penalties, {state}, "
+            f"largest relative gap {np.nanmax(self.gap, initial=0.0):.1e})"
+        )
