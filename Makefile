@@ -11,7 +11,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: help venv run test test-all lint format bench docs clean
+.PHONY: help venv run test test-all lint format bench docs clean clean-kernels
 
 help:
 	@echo "make run       a first prediction, with a picture"
@@ -56,5 +56,8 @@ bench: $(STAMP)
 docs: $(DOCS_STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
-clean:
+clean-kernels:
+	find src -name "*.nb[ci]" -delete
+
+clean: clean-kernels
 	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png

@@ -200,7 +200,7 @@ def judge(members, gradient, lam, factor, slot, w, loss, yy, gap, kkt, missed):
             else:
                 excess = size - lam[m] * factor[m, j]
                 off = max(off, excess)
-                if place < 0 and excess > 1e-9 * lam[m] * factor[m, j]:
+                if place < 0 and excess > 1e-11 * lam[m] * factor[m, j]:
                     count += 1
         missed[m] = count
         kkt[m] = off

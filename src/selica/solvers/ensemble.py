@@ -111,7 +111,7 @@ def solve_chunk(X: Array, XT: Array, chunk: Chunk, settings: Settings, space: Wo
     members, n_lams = chunk.lams.shape
     p = X.shape[1] + chunk.own.shape[1]
     every = np.arange(members)
-    rows, root, nb = _positive_rows(chunk.weights)
+    rows, root, nb = positive_rows(chunk.weights)
     shift = np.zeros((members, p)) if chunk.centre is None else chunk.centre
     y = chunk.y
     if chunk.centre is not None:
@@ -167,7 +167,7 @@ def solve_chunk(X: Array, XT: Array, chunk: Chunk, settings: Settings, space: Wo
         previous = lam
 
 
-def _positive_rows(weights: Array) -> tuple[IntArray, Array, IntArray]:
+def positive_rows(weights: Array) -> tuple[IntArray, Array, IntArray]:
     """Indices and root weights of the rows that count, padded, and how many there are."""
     nb = np.count_nonzero(weights, axis=1)
     width = max(int(nb.max(initial=0)), 1)

@@ -17,7 +17,7 @@ from selica.solvers.problem import Problem
 from selica.solvers.results import LassoBatch
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """What is kept of a chunk; arrays of size zero where it is not wanted."""
 
     coef: Array
@@ -34,7 +34,9 @@ class _Part(NamedTuple):
     sparse: csr_array | None = None
 
     @classmethod
-    def empty(cls, keep: frozenset[str], members: int, n_lams: int, p: int) -> _Part:
+    def empty(cls, keep: frozenset[str], members: int, n_lams: int, p: int) -> Part:
+        """Arrays to fill."""
+
         def zeros(name: str, shape: tuple[int, ...], dtype: Any = float) -> Any:
             return np.zeros(shape if name in keep else (0,) * len(shape), dtype=dtype)
 
@@ -53,8 +55,16 @@ class _Part(NamedTuple):
             status=np.full(grid, "stopped", dtype="<U9"),
         )
 
+    def with_sparse(self, path: list[Array], n_lams: int) -> Part:
+        """Keeps dense coefficients (members, p), one for each penalty, as a sparse array."""
+        members, p = path[0].shape
+        dense = np.zeros((members, n_lams, p))
+        for index, coef in enumerate(path):
+            dense[:, index] = coef
+        return self._replace(sparse=csr_array(dense.reshape(members * n_lams, p)))
 
-def run(problem: Problem, XT: Array | None = None, space: Workspace | None = None) -> _Part:
+
+def run(problem: Problem, XT: Array | None = None, space: Workspace | None = None) -> Part:
     """Solves one chunk and keeps what was asked for."""
     if XT is None:
         XT = np.ascontiguousarray(problem.X.T)
@@ -62,7 +72,7 @@ def run(problem: Problem, XT: Array | None = None, space: Workspace | None = Non
         return _solve_and_keep(problem, XT, space or Workspace())
 
 
-def _solve_and_keep(problem: Problem, XT: Array, space: Workspace) -> _Part:
+def _solve_and_keep(problem: Problem, XT: Array, space: Workspace) -> Part:
     members, n = problem.weights.shape
     p = problem.n_columns
     lams = np.broadcast_to(problem.lams, (members, problem.lams.shape[-1]))
@@ -72,7 +82,7 @@ def _solve_and_keep(problem: Problem, XT: Array, space: Workspace) -> _Part:
     centre, factor = _moments(problem, own)
     chunk = Chunk(problem.weights, y, lams, factor, centre, own)
     rows: list[_Row] = []
-    part = _Part.empty(problem.keep, members, n_lams, p)
+    part = Part.empty(problem.keep, members, n_lams, p)
     mean_y = np.vecdot(problem.weights, y) / np.maximum(problem.weights.sum(axis=1), 1e-300)
     for step in solve_chunk(problem.X, XT, chunk, problem.settings, space):
         index, alive = step.place, step.alive
@@ -159,7 +169,7 @@ def _moments(problem: Problem, own: Array) -> tuple[Array | None, Array]:
     return centre, factor
 
 
-def join(problem: Problem, parts: list[_Part]) -> LassoBatch:
+def join(problem: Problem, parts: list[Part]) -> LassoBatch:
     """The chunks as one result."""
     members = problem.weights.shape[0]
 

@@ -20,6 +20,9 @@ from numba import njit
 # A column whose part outside the span of the active ones is below this share is dependent.
 DEPENDENT = 1e-10
 
+# A gradient may exceed its penalty by this share before its variable enters: far below any gap.
+ENTRY = 1e-12
+
 OK, FAILED = 0, 1
 
 
@@ -230,7 +233,7 @@ def solve_coordinate_descent(G, b, penalty, k, w, q, tol, max_epochs):
 def solve_one(G, b, penalty, k, w, order, na, L, q, z, blocked, tol, max_epochs):
     """Active set, and coordinate descent where it fails; returns (status, na, iterations)."""
     status, count, rounds = solve_active_set(
-        G, b, penalty, k, w, order, na, L, q, z, blocked, 1e-9, 20 + 4 * k
+        G, b, penalty, k, w, order, na, L, q, z, blocked, ENTRY, 20 + 4 * k
     )
     if status == OK:
         return OK, count, rounds
@@ -245,6 +248,26 @@ def solve_one(G, b, penalty, k, w, order, na, L, q, z, blocked, tol, max_epochs)
                 return status, -1, rounds + epochs
             count += 1
     return status, count, rounds + epochs
+
+
+@njit(cache=True, nogil=True)
+def solve_from(G, b, penalty, k, w, tol, max_epochs):
+    """Solves from scratch, with w as the start; returns the status."""
+    order = np.zeros(k + 1, dtype=np.int64)
+    L = np.zeros((k + 1, k + 1))
+    q, z = np.empty(k), np.empty(k + 1)
+    blocked = np.zeros(k, dtype=np.bool_)
+    na = 0
+    for j in range(k):
+        if w[j] != 0.0:
+            order[na] = j
+            if _factor_row(G, order, L, na):
+                na += 1
+            else:
+                w[j] = 0.0  # depends on columns already in: it may come back by an exchange
+    gradient_on(G, b, w, order, na, q, k)
+    status, _, _ = solve_one(G, b, penalty, k, w, order, na, L, q, z, blocked, tol, max_epochs)
+    return status
 
 
 @njit(cache=True, nogil=True)
