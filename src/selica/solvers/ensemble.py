@@ -3,7 +3,8 @@
 At each penalty every member admits the columns that the strong rule proposes, solves its small
 problem exactly, and leaves its weighted residual; one matrix product then gives the gradients of
 all members for all columns. The gradients certify the answers, name the columns that were missed
-(rarely any), and propose candidates for the next penalty.
+(rarely any), and propose candidates for the next penalty. Members whose residual has moved too
+little to matter are certified by an inequality and spared the product.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selica._core.types import Array, IntArray
-from selica.solvers.chunk_kernels import advance, gradients, judge
+from selica.solvers.chunk_kernels import advance, gradients, judge, judge_by_bound
 
 _FIRST_CAPACITY = 64
 
@@ -33,6 +34,8 @@ class Chunk(NamedTuple):
     """(B, p) weighted column means with an intercept, None without."""
     own: Array
     """(B, p_own, n): further columns of each member alone, e.g. knockoff copies; p counts them."""
+    norm: Array
+    """(B, p) root of the weighted sum of squares of each column, centred if `centre` is given."""
 
 
 class Settings(NamedTuple):
@@ -69,13 +72,18 @@ class Workspace:
 
     def __init__(self) -> None:
         self.capacity = 0
+        self._first = _FIRST_CAPACITY
         self.shape: tuple[int, int] = (0, 0)
+
+    def expect(self, capacity: int) -> None:
+        """Working sets will hold about this many columns."""
+        self._first = max(_FIRST_CAPACITY, int(1.2 * capacity))
 
     def prepare(self, members: int, rows: int, columns: int) -> None:
         """Room for this many members with this many rows, all working sets empty."""
         if self.shape != (members, rows) or self.capacity == 0:
             self.shape = (members, rows)
-            self._allocate(min(_FIRST_CAPACITY, columns))
+            self._allocate(min(max(self._first, self.capacity), columns))
         self.w[:] = 0.0
 
     def _allocate(self, capacity: int) -> None:
@@ -127,6 +135,8 @@ def solve_chunk(X: Array, XT: Array, chunk: Chunk, settings: Settings, space: Wo
     slot = np.full((members, p), -1, dtype=np.int64)
     k, na, short, status = (np.zeros(members, dtype=np.int64) for _ in range(4))
     missed = np.zeros(members, dtype=np.int64)
+    unsure = np.zeros(members, dtype=bool)
+    residual, anchor = ys.copy(), ys.copy()  # the known gradients belong to the anchor
     loss = np.zeros((members, 3))
     gap, kkt = np.zeros(members), np.zeros(members)
     alive = every
@@ -140,7 +150,7 @@ def solve_chunk(X: Array, XT: Array, chunk: Chunk, settings: Settings, space: Wo
                 todo, XT, chunk.own, rows, root, shift, nb, ys, gradient, bar, lam, chunk.factor,
                 space.XW, space.G, space.b, space.W, k, slot, space.w, space.order, na, space.L,
                 space.q, 1e-2 * settings.tol, settings.max_iter, fresh,
-                R, loss, iterations, status, short,
+                R, residual, loss, iterations, status, short,
             )  # fmt: skip
             todo = todo[short[todo] > 0]
             if todo.size:
@@ -153,8 +163,18 @@ def solve_chunk(X: Array, XT: Array, chunk: Chunk, settings: Settings, space: Wo
         # will most likely stay out
         bar = np.minimum(np.maximum(2.0 * lam - previous, 0.0), lam)
         todo, fresh = alive, True
+        after = chunk.lams[:, index + 1] if index + 1 < n_lams else lam
+        ahead = np.maximum(2.0 * after - lam, 0.0)
         while todo.size:
             go(todo, bar, lam, fresh)
+            judge_by_bound(
+                todo, gradient, anchor, residual, nb, chunk.norm, lam, ahead, chunk.factor, slot,
+                space.w, space.W, k, space.q, loss, yy, gap, kkt, unsure,
+            )  # fmt: skip
+            todo = todo[unsure[todo]]
+            if todo.size == 0:
+                break
+            anchor[todo] = residual[todo]
             gradients(todo, R, X, chunk.own, gradient)
             judge(todo, gradient, lam, chunk.factor, slot, space.w, loss, yy, gap, kkt, missed)
             todo, bar, fresh = todo[missed[todo] > 0], lam, False

@@ -79,8 +79,8 @@ def _solve_and_keep(problem: Problem, XT: Array, space: Workspace) -> Part:
     n_lams = lams.shape[1]
     y = np.broadcast_to(problem.y, (members, n))
     own = _own_columns(problem)
-    centre, factor = _moments(problem, own)
-    chunk = Chunk(problem.weights, y, lams, factor, centre, own)
+    centre, factor, norm = _moments(problem, own)
+    chunk = Chunk(problem.weights, y, lams, factor, centre, own, norm)
     rows: list[_Row] = []
     part = Part.empty(problem.keep, members, n_lams, p)
     mean_y = np.vecdot(problem.weights, y) / np.maximum(problem.weights.sum(axis=1), 1e-300)
@@ -147,8 +147,8 @@ def _own_columns(problem: Problem) -> Array:
     return own
 
 
-def _moments(problem: Problem, own: Array) -> tuple[Array | None, Array]:
-    """Weighted column means (with an intercept) and penalty weights (with scales)."""
+def _moments(problem: Problem, own: Array) -> tuple[Array | None, Array, Array]:
+    """Weighted column means (with an intercept), penalty weights (with scales), column norms."""
     members = problem.weights.shape[0]
     c, p = problem.weights, problem.X.shape[1]
     total = np.maximum(c.sum(axis=1, keepdims=True), 1e-300)
@@ -166,7 +166,7 @@ def _moments(problem: Problem, own: Array) -> tuple[Array | None, Array]:
     if problem.standardize:
         factor *= np.sqrt(np.maximum(variance, 0.0))
     factor[variance <= 1e-13 * square] = np.inf  # a column that does not vary tells nothing
-    return centre, factor
+    return centre, factor, np.sqrt(np.maximum(variance, 0.0) * total)
 
 
 def join(problem: Problem, parts: list[Part]) -> LassoBatch:

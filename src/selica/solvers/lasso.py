@@ -164,6 +164,11 @@ def _solve(problem: Problem, n_jobs: int | None) -> LassoBatch:
     if n_jobs is None or n_jobs == 1:
         XT = np.ascontiguousarray(problem.X.T)
         space = Workspace()
+        if problem.weights.shape[0] > 8 and problem.copies is None:
+            # one member tells how large working sets become: growing all of them is slow
+            pilot = Workspace()
+            run(problem.members(0, 1), XT, pilot)
+            space.expect(pilot.capacity)
         parts = [run(problem.members(s, s + size), XT, space) for s in starts]
     else:
         parts = Parallel(n_jobs=n_jobs)(delayed(run)(problem.members(s, s + size)) for s in starts)

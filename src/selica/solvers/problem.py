@@ -114,7 +114,7 @@ def check(
 def members_per_chunk(problem: Problem) -> int:
     """How many members go through the path together; follows from the problem alone."""
     n, p = problem.X.shape
-    size = min(n, p, 256)  # a working set, with its Gram matrix and factor
+    size = min(n, p, 64)  # a working set to begin with, its Gram matrix and factor
     own = 0 if problem.copies is None else n * p
     each = 8 * (size * n + 2 * size * size + 6 * p + own)
     return int(np.clip(_CHUNK_BYTES // each, 4, _MEMBERS))
