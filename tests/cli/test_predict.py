@@ -116,7 +116,7 @@ def test_the_table_prints_the_numbers_of_the_json(study):
     for line, row in zip(lines, study["methods"], strict=True):
         power, fpr, fdr, true, false, name, threshold = line.split()[-7:]
         assert power == f"{row['tpr']:.4f}"
-        assert fpr == f"{row['fpr']:.4f}"
+        assert fpr == f"{row['fpr']:.4g}"
         assert fdr == f"{row['fdr']:.4f}"
         assert true == f"{row['true_selections']:.1f}"
         assert false == f"{row['false_selections']:.1f}"

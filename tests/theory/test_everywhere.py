@@ -97,6 +97,23 @@ def test_other_resampling_laws(resampling):
     _check(_solve("stability", box, resampling=resampling))
 
 
+@pytest.mark.parametrize("method", SOLVERS)
+@pytest.mark.parametrize("rho", [0.97, 1.0])
+def test_dense_point_signals_near_the_interpolation_threshold(method, rho):
+    """Where Newton's method is lost from a rough start, whatever the law of the effects."""
+    rng = np.random.default_rng(13)
+    rate = np.exp(rng.uniform(np.log(0.5), np.log(5.0), 2_000))
+    seen = -np.expm1(-rate) if method == "stability" else 1.0
+    box = {
+        "alpha": (2.0 if method == "knockoff" else 1.0) * rng.uniform(0.9, 1.1, 2_000) / seen,
+        "rho": np.full(2_000, rho),
+        "Delta": rng.choice([0.0, 1e-4, 1e-2], 2_000),
+        "lam": np.exp(rng.uniform(np.log(1e-4), np.log(0.1), 2_000)),
+        "mu_B": rate,
+    }
+    _check(_solve(method, box, theory.PointEffects()), share=1.0)
+
+
 def test_one_step_of_the_oracle_leaves_our_solution_in_place():
     box = random_box(40, seed=6)
     for i in range(40):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from selica import theory
-from selica._core.errors import BoundaryWarning
+from selica._core.errors import BoundaryWarning, ConvergenceWarning
+from tests.theory.points import random_box
 
 MODEL = theory.Model(1.12, 0.5, 0.01)
 RUNS = [
@@ -91,6 +92,7 @@ def test_thresholded_lasso_cannot_select_what_is_zero():
     assert found == pytest.approx(support.tpr, rel=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::selica._core.errors.BoundaryWarning")
 @pytest.mark.parametrize(("method", "rate"), RUNS)
 def test_ends_of_the_range(method, rate):
     assert theory.power(MODEL, method, fdr=0.0, lam=0.1, mu_B=rate) == 0.0
@@ -125,7 +127,7 @@ def test_optimal_penalty_by_a_scan(method, rate, criterion):
     best = theory.optimal_lam(model, method, rate, criterion)
     lams = best[:, None] * np.geomspace(0.2, 5.0, 801)
     wide = theory.Model(np.array([[1.12], [3.0]]), 0.3, 0.1)
-    if method == "knockoff" and criterion == "power":
+    if method in ("knockoff", "thresholded_lasso") and criterion == "power":
         value = -theory.power(wide, method, 0.1, lams)
     else:
         if method == "stability":
@@ -157,7 +159,7 @@ def test_lasso_penalty_at_a_level():
 
 
 def test_edge_of_the_search_is_announced():
-    with pytest.warns(BoundaryWarning, match="edge of the search"):
+    with pytest.warns(BoundaryWarning, match="lam -> 0 is best"):
         theory.optimal_lam(theory.Model(2.0, 0.3, 0.0), "thresholded_lasso")
     with pytest.warns(BoundaryWarning):
         theory.optimal_lam(theory.Model(2.0, 0.0, 1.0), "stability")
@@ -202,7 +204,52 @@ def test_small_levels_do_not_underflow():
 @pytest.mark.parametrize(("method", "rate"), RUNS)
 @pytest.mark.parametrize("lam", ["prediction", "power", 0.1])
 def test_extremes_give_an_answer(method, rate, lam):
-    alpha, rho, Delta = np.meshgrid([1e-12, 1.0, 1e12], [0.0, 1e-6, 1.0], [0.0, 1e-12, 1e12])
+    alpha, rho, Delta = np.meshgrid([1e-9, 1e9], [0.0, 1e-6, 1.0], [0.0, 1e9])
     model = theory.Model(alpha, rho, Delta)
     found = theory.power(model, method, 0.1, lam, rate)
     assert np.all((found >= 0.0) & (found <= 1.0))
+
+
+@pytest.mark.filterwarnings("ignore::selica._core.errors.BoundaryWarning")
+@pytest.mark.parametrize(("method", "rate"), [*RUNS, ("stability", 10.0)])
+def test_operating_points_can_be_used_as_printed(method, rate):
+    box = random_box(60, seed=31)
+    model = theory.Model(box["alpha"], box["rho"], box["Delta"])
+    point = theory.operating_point(model, method, 0.1, lam=box["lam"], mu_B=rate)
+    for i in range(60):
+        one = theory.Model(box["alpha"][i], box["rho"][i], box["Delta"][i])
+        lam, cut = float(box["lam"][i]), float(point.threshold[i])
+        name = np.broadcast_to(point.threshold_name, 60)[i]
+        if method == "lasso":
+            found = theory.solve_lasso(one, cut).rates() if np.isfinite(cut) else None
+        elif method == "thresholded_lasso":
+            found = theory.solve_lasso(one, lam).rates(cut) if np.isfinite(cut) else None
+        elif name == "g_th":
+            continue  # a threshold on the field itself: nothing to ask of the public rates
+        elif method == "stability":
+            found = theory.solve_stability(one, lam, rate).rates(cut)
+        elif method == "knockoff":
+            found = theory.solve_knockoff(one, lam).single_rates(cut) if np.isfinite(cut) else None
+        else:
+            d = theory.solve_knockoff(one, lam)
+            found = d.rates(0.0, cut) if name == "Pi_th" else d.rates(cut, 0.5)
+        expected = float(cut < 0.0) if found is None else found.tpr  # all, or nothing
+        assert point.tpr[i] == pytest.approx(expected, abs=2e-6), (i, name, cut)
+    assert np.all(point.fdr <= 0.1 + 1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::selica._core.errors.BoundaryWarning")
+def test_thresholded_lasso_with_the_most_powerful_penalty_by_a_scan():
+    for alpha, rho, Delta, level in ((0.6617, 0.8988, 0.8149, 0.1), (0.5, 0.3, 1.0, 0.5)):
+        model = theory.Model(alpha, rho, Delta)
+        scan = theory.power(model, "thresholded_lasso", level, np.geomspace(1e-3, 10, 2000))
+        found = theory.power(model, "thresholded_lasso", level, "power")
+        assert found >= scan.max() - 1e-6
+
+
+def test_what_is_built_on_a_failed_point_warns(monkeypatch):
+    from selica.theory import solve as module
+
+    monkeypatch.setattr(module, "TOLERANCE", -1.0)
+    with pytest.warns(ConvergenceWarning, match="stability did not converge at 1 of 1"):
+        theory.power(MODEL, "stability", 0.1, lam=0.1)

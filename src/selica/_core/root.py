@@ -1,8 +1,7 @@
 """The one loop: a bracketed Newton iteration for many scalar equations at once.
 
-The self-consistent equations of the theory are nested scalar equations with exactly one root
-(docs/theory.md), and so are thresholds, critical ratios and optimal penalties. Every one of them
-runs through `find_root`.
+What two members share, thresholds, critical ratios and optimal penalties are scalar equations with
+one root between known ends. Every one of them runs through `find_root`.
 """
 
 from __future__ import annotations

@@ -43,6 +43,9 @@ def ratios(
     n = real("n_samples", n_samples, at_least=1.0)
     p = real("n_features", n_features, at_least=1.0)
     k = real("n_signals", n_signals, at_least=0.0)
+    for name, value in (("n_samples", n), ("n_features", p), ("n_signals", k)):
+        if np.any(value != np.round(value)):
+            raise ArgumentError(f"{name} must be a whole number.")
     if np.any(k > p):
         raise ArgumentError("n_signals must be at most n_features.")
     return n / p, k / p

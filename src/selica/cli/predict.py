@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.measure import Measurement
+from rich.progress import track
 from rich.table import Table
 
 from selica import theory
@@ -42,6 +44,7 @@ _EFFECTS: dict[EffectLaw, theory.Effects] = {
     EffectLaw.laplace: theory.LaplaceEffects(),
     EffectLaw.point: theory.PointEffects(),
 }
+Runs = list[tuple[str, float | None]]
 _SINGLE = ("lasso", "thresholded_lasso", "knockoff", "derandomized")
 _ORDER = (
     "q",
@@ -87,7 +90,7 @@ def predict(
         str,
         typer.Option(
             help='Penalty: "prediction" (best for one fit), "power" (best for the selection) '
-            "or a number."
+            "or a number. The lasso row moves its own penalty."
         ),
     ] = "prediction",
     mu_b: Annotated[
@@ -113,13 +116,15 @@ def predict(
     penalty = _penalty(lam)
     rates = mu_b or ([0.5] if resampling is Resampling.bernoulli else [1.0, 2.0])
     real("fdr", fdr, at_least=0.0, at_most=1.0)
-    runs: list[tuple[str, float | None]] = [(m, None) for m in _SINGLE]
+    if plot is not None:
+        _check_path(plot)
+    runs: Runs = [(m, None) for m in _SINGLE]
     runs[2:2] = [("stability", rate) for rate in rates]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BoundaryWarning)
         points = [
             theory.operating_point(model, method, fdr, penalty, _rate(rate), resampling.value)
-            for method, rate in runs
+            for method, rate in _progress(runs, "predicting")
         ]
     rows = [
         _row(point, rate, model, n_samples, n_features)
@@ -191,6 +196,20 @@ def _penalty(lam: str) -> float | str:
         ) from None
 
 
+def _check_path(path: Path) -> None:
+    """A figure that cannot be written is known before the work starts."""
+    if path.suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise ArgumentError(f"--plot {path}: the name must end in .png, .pdf or .svg.")
+    if not path.parent.is_dir():
+        raise ArgumentError(f"--plot {path}: there is no folder {path.parent}.")
+
+
+def _progress(runs: Runs, what: str) -> Iterable[tuple[str, float | None]]:
+    """A bar on the terminal while slow settings are worked out; nothing in a pipe."""
+    errors = Console(stderr=True)
+    return track(runs, what, console=errors, transient=True, disable=not errors.is_terminal)
+
+
 def _rate(mu_B: float | None) -> float:
     """The rate of a method that resamples; the others do not look at it."""
     return 1.0 if mu_B is None else mu_B
@@ -242,8 +261,8 @@ def _print_tables(
     console = Console(highlight=False)
     r2 = model.rho / (model.rho + model.Delta) if model.rho + model.Delta > 0 else 0.0
     console.print(
-        f"alpha = {model.alpha:.4g} samples per variable, rho = {model.rho:.4g} of them signals, "
-        f"Delta = {model.Delta:.4g} (R2 = {r2:.3g}), {effects.value} effects\n",
+        f"alpha = {model.alpha:.4g} samples per variable, a share rho = {model.rho:.4g} of the "
+        f"variables is true,\nDelta = {model.Delta:.4g} (R2 = {r2:.3g}), {effects.value} effects\n",
         soft_wrap=True,
     )
     counted = n_features is not None
@@ -251,6 +270,7 @@ def _print_tables(
     first = {"power": "tpr", "FPR": "fpr", "FDR": "fdr"}
     first |= {"true": "true_selections", "false": "false_selections"} if counted else {}
     _table(console, f"Power at FDR {fdr:g}", first | {"threshold": "threshold"}, rows)
+    console.print("derandomized: Pi_th is on P(Z > 0); a Z_th goes with P(Z > Z_th) > 1/2\n")
     second = {"lam": "lam"} | ({"penalty": "penalty_on_data"} if on_data else {})
     second |= {"error, one fit": "prediction_error", "error, average": "ensemble_error"}
     _table(console, "Penalty and prediction error (noise included)", second, rows)
@@ -286,8 +306,11 @@ def _table(
 def _cell(row: dict[str, Any], key: str) -> str:
     value = row[key]
     if key == "threshold":
-        return f"{row['threshold_name']} {_number(value)}"
-    if key in ("tpr", "fpr", "fdr"):
+        near_one = row["threshold_name"] == "Pi_th" and 0.999 < value < 1.0
+        return f"{row['threshold_name']} " + (
+            f"1-{1.0 - value:.2g}" if near_one else _number(value)
+        )
+    if key in ("tpr", "fdr"):
         return f"{value:.4f}"
     return f"{value:.1f}" if key.endswith("_selections") else _number(value)
 
@@ -317,12 +340,10 @@ def _plot(
     model: theory.Model,
     penalty: float | str,
     resampling: Resampling,
-    runs: list[tuple[str, float | None]],
+    runs: Runs,
     fdr: float,
     quiet: bool,
 ) -> None:
-    if not path.suffix:
-        raise ArgumentError(f"--plot {path}: the name needs an ending such as .png, .pdf or .svg.")
     try:
         from selica.plots import plot_power
 
@@ -331,7 +352,7 @@ def _plot(
             warnings.simplefilter("ignore", BoundaryWarning)  # said with the table
             curves = [
                 theory.power_curve(model, method, levels, penalty, _rate(rate), resampling.value)
-                for method, rate in runs
+                for method, rate in _progress(runs, "drawing")
             ]
         title = f"{model.alpha:.3g} samples per variable, {100 * model.rho:.3g} % signals"
         figure = plot_power(curves, [rate for _, rate in runs], fdr, title)

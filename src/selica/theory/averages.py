@@ -15,7 +15,7 @@ from scipy.special import roots_legendre
 
 from selica._core.effects import Mixture
 from selica._core.errors import ArgumentError
-from selica._core.scalar import density, survival
+from selica._core.scalar import density, soft_threshold, survival
 from selica._core.types import Array
 
 _X, _W = roots_legendre(24)
@@ -79,7 +79,7 @@ def _estimates(g: Array, own: float, field: Field) -> tuple[Array, Array]:
     sd = np.sqrt(own)
     g = g[:, None]
     if sd == 0.0:
-        value = np.sign(g) * np.maximum(np.abs(g) - field.lam, 0.0) / field.Q_hat
+        value = soft_threshold(g, field.lam) / field.Q_hat
         return value, np.ones_like(value)
     values, weights = [np.zeros_like(g)], [1.0 - _active(g, sd, field.lam)]
     for sign in (1.0, -1.0):
@@ -117,9 +117,9 @@ def _over_members(field: Field, g: Array, psi: Callable[..., Any]) -> Array:
 
 def _call(name: str, function: Callable[..., Any], *args: Array) -> Array:
     result = np.asarray(function(*args), dtype=float)
-    if result.shape not in ((), args[0].shape):
+    if result.shape != args[0].shape:
         raise ArgumentError(
             f"{name} must work elementwise on arrays: it returned shape {result.shape} "
             f"for an argument of shape {args[0].shape}."
         )
-    return np.broadcast_to(result, args[0].shape)
+    return result

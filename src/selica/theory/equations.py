@@ -2,7 +2,7 @@ r"""The self-consistent equations of all methods, and the sums they are made of.
 
 Lasso, stability selection and knockoffs differ only in the law of the row weights and in the
 number of null variables: a knockoff copy adds one null for each variable. One set of equations
-serves all of them. The names follow the article; docs/theory.md derives every formula.
+serves all of them. The names follow the article; docs/theory.md has the formulas.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from selica._core.scalar import (
     one_member,
     soft_absolute,
     soft_square,
-    survival,
     two_members,
 )
 from selica._core.types import Array, BoolArray, IntArray
@@ -145,15 +144,6 @@ class Equations:
         weak = one.square - 2.0 * Q * (mu * one.first + Q * variance * one.active) + size
         return np.where(size > T, strong, weak)
 
-    def activity_without_noise(self, Q: Array) -> Array:
-        """P at T = 0: signals above the threshold are active, nulls are not."""
-        mean, sd = Q[:, None] * self.mixture.mean, Q[:, None] * self.mixture.sd
-        lam = self.lam[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            spread = survival((lam - mean) / sd) + survival((lam + mean) / sd)
-        active = np.where(sd > 0.0, spread, mean > lam)
-        return np.asarray(np.vecdot(self.share(), active))
-
     def spread(self, Q: Array, T: Array, own: Array) -> tuple[Array, Array]:
         """Q^2 v, and its slope P(both active) in own = v_hat; the data's variables only."""
         mean, var, lam = self._fields(Q, T)
@@ -201,7 +191,7 @@ class Equations:
         off = self._off(Q[:, None], T[:, None], one)
         return {
             "q": np.maximum(np.vecdot(share, square) - spread, 0.0) / Q**2,
-            "m": np.vecdot(share, overlap),
+            "m": np.maximum(np.vecdot(share, overlap), 0.0),
             "chi": np.vecdot(share, active) / Q,
             "v": spread / Q**2,
             "chi_tilde": self.copies * active[:, 0] / Q,

@@ -10,13 +10,13 @@ from selica._core.effects import Mixture
 from selica._core.root import find_root
 from selica._core.scalar import knockoff_probability
 from selica._core.types import Array, IntArray
-from selica._core.validation import broadcast
+from selica._core.validation import LARGEST, broadcast
+from selica.theory.methods import solve
 from selica.theory.model import Model
 from selica.theory.rates import over_signals
 from selica.theory.roc import log_odds, log_rates, tpr_at_fdr
-from selica.theory.search import largest_penalty, minimise
+from selica.theory.search import largest_penalty, minimise, warn_edge
 from selica.theory.solution import Solution
-from selica.theory.solve import solve_lasso
 
 
 class Cut(NamedTuple):
@@ -103,7 +103,10 @@ def _one_copy(signals: Mixture, Q: Array, noise: Array, lam: Array, rho: Array, 
             return ratio - goal[index[i]], steep
 
         gap[index] = find_root(equation, np.full(index.size, start), lower=low, upper=high).x
-    tpr[todo], threshold[todo] = chances(gap, every)[0], gap * sd
+    value, ratio, _ = chances(gap, every)
+    kept = ratio >= goal - 1e-6  # forty deviations may not be enough: then nothing is selected
+    tpr[todo] = np.where(kept, value, 0.0)
+    threshold[todo] = np.where(kept, gap * sd, np.inf)
     return Cut(tpr, threshold)
 
 
@@ -145,7 +148,7 @@ class _LassoPath:
         self._model = model
         self._signals = model.effects.mixture().folded()
         top = np.log(largest_penalty(model)) + 1.0
-        self.grid = top[:, None] - np.linspace(0.0, 13.0, 105)
+        self.grid = np.maximum(top[:, None] - np.linspace(0.0, 16.0, 129), -np.log(LARGEST))
         each = np.repeat(np.arange(top.size), self.grid.shape[1])
         log_tpr, ratio = self.at(self.grid.ravel(), each)
         self.log_tpr, self.ratio = (a.reshape(self.grid.shape) for a in (log_tpr, ratio))
@@ -154,7 +157,7 @@ class _LassoPath:
         """log TPR and log TPR - log FPR of the support."""
         m = self._model
         part = Model(m.alpha[index], m.rho[index], m.Delta[index], m.effects)
-        one = solve_lasso(part, np.exp(log_lam))
+        one = solve(part, "lasso", np.exp(log_lam))
         sd = np.maximum(np.sqrt(one.chi_hat), 1e-6 * one.lam)  # a million deviations are enough
         log_tpr, log_fpr, _ = log_rates(self._signals, sd / one.Q_hat, one.lam / sd)
         return log_tpr, log_tpr - log_fpr
@@ -176,6 +179,8 @@ class _LassoPath:
 
             low, high = self.grid[which[index], after[index]], x[index]
             x[index] = find_root(equation, 0.5 * (low + high), lower=low, upper=high).x
+        if np.any(~blocked & (best == last)):
+            warn_edge(int(np.sum(~blocked & (best == last))), best.size, lower=True, level=5)
         inner = np.flatnonzero(~blocked & (best > 0) & (best < last))
         if inner.size:
             left = self.grid[which[inner], best[inner] + 1]

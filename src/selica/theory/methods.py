@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
+import numpy as np
 from numpy.typing import ArrayLike
 
+from selica._core.errors import ConvergenceWarning
 from selica.theory.model import Model
 from selica.theory.solution import Solution
 from selica.theory.solve import solve_knockoff, solve_lasso, solve_stability
@@ -18,9 +22,21 @@ def solve(
     mu_B: ArrayLike = 1.0,
     resampling: str = "poisson",
 ) -> Solution:
-    """The equations that belong to a method."""
+    """The equations that belong to a method; warns where they were not solved."""
+    solution: Solution
     if method == "stability":
-        return solve_stability(model, lam, mu_B, resampling)
-    if method in ("knockoff", "derandomized"):
-        return solve_knockoff(model, lam)
-    return solve_lasso(model, lam)
+        solution = solve_stability(model, lam, mu_B, resampling)
+    elif method in ("knockoff", "derandomized"):
+        solution = solve_knockoff(model, lam)
+    else:
+        solution = solve_lasso(model, lam)
+    failed = np.size(solution.converged) - np.count_nonzero(solution.converged)
+    if failed:
+        warnings.warn(
+            f"The equations of {method} did not converge at {failed} of "
+            f"{np.size(solution.converged)} points (largest residual "
+            f"{np.max(solution.residual):.1e}); what follows from them there is not to be trusted.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return solution

@@ -14,7 +14,7 @@ from selica._core.results import unwrap
 from selica._core.validation import LARGEST, broadcast, positive, real
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, eq=False)
 class Model:
     """A sparse linear model y = X w0 + noise with independent Gaussian columns.
 

@@ -8,13 +8,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from selica._core.counts import RESAMPLINGS
 from selica._core.results import Result, unwrap
-from selica._core.types import Array
-from selica._core.validation import broadcast, choice, positive, real
+from selica._core.types import Array, BoolArray
+from selica._core.validation import LARGEST, broadcast, choice, positive, real
 from selica.theory.levels import at_level, lasso_at_level
 from selica.theory.methods import METHODS, solve
 from selica.theory.model import Model
-from selica.theory.rates import Rates
+from selica.theory.rates import Rates, gap_of_frequency
 from selica.theory.solution import (
     KnockoffSolution,
     LassoSolution,
@@ -22,10 +23,10 @@ from selica.theory.solution import (
     StabilitySolution,
 )
 from selica.theory.solve import solve_lasso
-from selica.theory.tuning import CRITERIA, optimal_lam
+from selica.theory.tuning import BY_LEVEL, CRITERIA, optimal_lam
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Curve(Result):
     """Power against the false discovery rate; levels run along the last axis of `tpr`."""
 
@@ -46,7 +47,7 @@ class Curve(Result):
         return {"method": self.method, "lam": lam, "fdr": fdr, "tpr": self.tpr}
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class OperatingPoint(Result):
     """A method at its best threshold for a level: settings, rates and the solution behind them."""
 
@@ -54,8 +55,8 @@ class OperatingPoint(Result):
     level: Any
     """The FDR level asked for; `fdr` is what the rule has."""
     lam: Any
-    threshold_name: str
-    """Which threshold the method moves: lam, w_th, Pi_th or Z_th."""
+    threshold_name: Any
+    """Which threshold the method moves: lam, w_th, Pi_th, Z_th or g_th."""
     threshold: Any
     tpr: Any
     fpr: Any
@@ -98,6 +99,7 @@ def power(
     """
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
     setting = _Setting.of(model, method, lam, mu_B, resampling)
+    setting.check_shape(level)
     if method == "lasso":
         return unwrap(lasso_at_level(model, level).tpr)
     penalty = setting.penalty(level)
@@ -164,41 +166,56 @@ def operating_point(
     OperatingPoint
         The threshold is a penalty for "lasso", one on coefficients (w_th) for
         "thresholded_lasso", on selection probabilities (Pi_th) for "stability", on Z (Z_th) for
-        "knockoff", and on P(Z > 0) (Pi_th) for "derandomized".
+        "knockoff", and on P(Z > 0) (Pi_th) for "derandomized". Where that probability is all but
+        certain, "derandomized" gives the Z_th with P(Z > Z_th) > 1/2 instead; where a probability
+        cannot serve as a threshold, the one on the field itself (g_th) is given.
     """
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
     setting = _Setting.of(model, method, lam, mu_B, resampling)
+    setting.check_shape(level)
     if method == "lasso":
         support = lasso_at_level(model, level)
-        # where no penalty keeps the level, any large one selects nothing
-        penalty = np.where(np.isfinite(support.lam), support.lam, 1e6)
-        lasso = solve_lasso(model, penalty)
+        # where no penalty keeps the level, the largest selects nothing
+        lasso = solve_lasso(model, np.minimum(support.lam, LARGEST))
         return _point(method, level, lasso, "lam", support.lam, lasso.rates())
     solution = solve(model, method, setting.penalty(level), setting.rate, resampling)
-    broadcast(fdr=level, solution=np.asarray(solution.q))
     cut = at_level(solution, method, level).threshold
+    if method == "knockoff":
+        assert isinstance(solution, KnockoffSolution)
+        Z_th = cut / solution.Q_hat
+        rates = solution.single_rates(np.clip(Z_th, -LARGEST, LARGEST))
+        return _point(method, level, solution, "Z_th", Z_th, rates)
+    rates = solution.rates_of_field(cut)
+    if isinstance(solution, LassoSolution):
+        w_th = np.maximum(cut - solution.lam, 0.0) / solution.Q_hat
+        return _point(method, level, solution, "w_th", w_th, rates)
+    some = np.where(np.isfinite(cut), cut, 0.0)
     if isinstance(solution, StabilitySolution):
-        Pi_th = np.where(np.isfinite(cut), solution.selection_probability(_finite(cut)), 1.0)
-        return _point(method, level, solution, "Pi_th", Pi_th, solution.rates_of_field(cut))
+        chance = np.asarray(solution.selection_probability(some))
+    else:
+        assert isinstance(solution, KnockoffSolution)
+        chance = np.asarray(solution.selection_probability(some, 0.0))
+    name = np.where(_usable(chance), "Pi_th", "g_th")
+    threshold = np.where(_usable(chance), chance, cut)
     if isinstance(solution, KnockoffSolution):
-        if method == "knockoff":
-            Z_th = cut / solution.Q_hat
-            rates = solution.single_rates(np.clip(Z_th, -1e300, 1e300))
-            return _point(method, level, solution, "Z_th", Z_th, rates)
-        chance = solution.selection_probability(_finite(cut), 0.0)
-        Pi_th = np.where(np.isfinite(cut), chance, 1.0)
-        return _point(method, level, solution, "Pi_th", Pi_th, solution.rates_of_field(cut))
-    assert isinstance(solution, LassoSolution)
-    w_th = np.maximum(cut - solution.lam, 0.0) / solution.Q_hat
-    return _point(method, level, solution, "w_th", w_th, solution.rates_of_field(cut))
+        # Z > 0 is all but certain at the cut: ask for more than a bare win
+        Z_half = gap_of_frequency(
+            0.5, some, solution.v_hat, solution.v_tilde_hat, solution.lam
+        ) / np.asarray(solution.Q_hat)
+        certain = (chance > 0.5) & ~_usable(chance) & np.isfinite(cut)
+        name, threshold = np.where(certain, "Z_th", name), np.where(certain, Z_half, threshold)
+    none = np.isinf(cut)
+    name, threshold = np.where(none, "Pi_th", name), np.where(none, 1.0, threshold)
+    return _point(method, level, solution, unwrap(name), threshold, rates)
 
 
-def _finite(threshold: Array) -> Array:
-    return np.where(np.isfinite(threshold), threshold, 0.0)
+def _usable(chance: Array) -> BoolArray:
+    """Whether a probability is far enough from zero and one to be a threshold."""
+    return np.asarray((chance > 1e-7) & (chance < 1.0 - 1e-7))
 
 
 def _point(
-    method: str, level: Array, solution: Solution, name: str, threshold: Any, rates: Rates
+    method: str, level: Array, solution: Solution, name: Any, threshold: Any, rates: Rates
 ) -> OperatingPoint:
     return OperatingPoint(
         method,
@@ -228,15 +245,23 @@ class _Setting(NamedTuple):
     ) -> _Setting:
         Model.check(model)
         method = choice("method", method, METHODS)
+        choice("resampling", resampling, RESAMPLINGS)
         rate = positive("mu_B", mu_B)
         if isinstance(lam, str):
             return cls(model, method, choice("lam", lam, CRITERIA), rate, resampling)
         return cls(model, method, positive("lam", lam), rate, resampling)
 
+    def check_shape(self, fdr: Array) -> None:
+        """The level must fit the model; said in the words of the caller."""
+        named = {n: np.asarray(getattr(self.model, n)) for n in ("alpha", "rho", "Delta")}
+        if not isinstance(self.lam, str):
+            named["lam"] = self.lam
+        broadcast(**named, mu_B=self.rate, fdr=fdr)
+
     @property
     def by_level(self) -> bool:
-        """One copy is not on the common curve: its best penalty depends on the level."""
-        return self.method == "knockoff" and isinstance(self.lam, str) and self.lam == "power"
+        """Whether the penalty has to be chosen for each level."""
+        return self.method in BY_LEVEL and isinstance(self.lam, str) and self.lam == "power"
 
     def penalty(self, fdr: Array) -> Array:
         if not isinstance(self.lam, str):

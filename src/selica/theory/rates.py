@@ -21,7 +21,7 @@ from selica._core.scalar import density, knockoff_probability, survival
 from selica._core.types import Array, IntArray
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Rates(Result):
     """True positive, false positive and false discovery rate in the limit of large systems."""
 
@@ -106,3 +106,22 @@ def threshold_of_knockoff_frequency(
         start = (lam + np.maximum(gap, 0.0)) / top
         out[todo] = top * find_root(equation, start, lower=0.0, upper=1.0).x
     return out.reshape(shape)
+
+
+def gap_of_frequency(Pi_th: float, g: Array, own: Array, var_copy: Array, lam: Array) -> Array:
+    """The gap c >= 0 with P(|S(g + sqrt(own) eta)| - |S(h_copy)| > c) = Pi_th; 0 if none."""
+    g, own, var_copy, lam = (
+        np.array(a, dtype=float) for a in np.broadcast_arrays(g, own, var_copy, lam)
+    )
+    shape = g.shape
+    g, own, var_copy, lam = (a.ravel() for a in (g, own, var_copy, lam))
+    top = np.abs(g) + 40.0 * np.sqrt(own) + 1e-300
+
+    def equation(x: Array, index: IntArray) -> tuple[Array, Array]:
+        chance = knockoff_probability(
+            g[index], own[index], var_copy[index], lam[index], x * top[index]
+        )
+        return Pi_th - chance.value, -chance.gap_slope * top[index]
+
+    start = np.maximum(np.abs(g) - lam, 0.0) / top
+    return (top * find_root(equation, start, lower=0.0, upper=1.0).x).reshape(shape)

@@ -23,8 +23,7 @@ from selica._core.root import find_root
 from selica._core.scalar import density, survival
 from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, broadcast, choice, positive, real
-
-_METHODS = ("lasso", "thresholded_lasso", "stability", "knockoff", "derandomized")
+from selica.theory.methods import METHODS
 
 
 def reconstruction_limit(
@@ -46,7 +45,7 @@ def reconstruction_limit(
     >>> round(theory.reconstruction_limit(0.5, "stability", mu_B=2.0), 5)
     0.96141
     """
-    method = choice("method", method, _METHODS)
+    method = choice("method", method, METHODS)
     rho = real("rho", rho, at_least=0.0, at_most=1.0)
     if method in ("knockoff", "derandomized"):
         return unwrap(2.0 * _l1_limit(0.5 * rho))

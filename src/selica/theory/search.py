@@ -16,12 +16,12 @@ from selica.theory.model import Model
 Objective = Callable[[Array, IntArray], Array]
 """(log lam, index of the models) -> values"""
 
-_DECADES = 5.0  # how far below the largest useful penalty the search goes
-_GRID = 48
+_DECADES = 7.0  # how far below the largest useful penalty the search goes
+_GRID = 64
 
 
 def largest_penalty(model: Model, mu_B: Array | float = 1.0) -> Array:
-    """A penalty at which next to nothing is active: six standard deviations of the field."""
+    """Six standard deviations of the field of an estimate that is zero."""
     slope = np.asarray(model.alpha) * mu_B
     noise = np.asarray(model.alpha) * mu_B * (1.0 + mu_B) * (model.rho + np.asarray(model.Delta))
     field = np.sqrt(slope**2 * (np.asarray(model.rho) > 0.0) + noise)
@@ -32,24 +32,31 @@ def largest_penalty(model: Model, mu_B: Array | float = 1.0) -> Array:
 def best_penalty(objective: Objective, top: Array) -> Array:
     """log lam of the smallest value: a scan below `top`, refined around its best point."""
     grid = top[:, None] - np.linspace(0.0, _DECADES * np.log(10.0), _GRID)
+    grid = np.maximum(grid, -np.log(LARGEST))
     rows = np.repeat(np.arange(top.size), _GRID)
     value = objective(grid.ravel(), rows).reshape(grid.shape)
     best = np.argmin(value, axis=1)
     each = np.arange(top.size)
     x = np.asarray(grid[each, best])
     inner = (best > 0) & (best < _GRID - 1)
-    if not inner.all():
-        warnings.warn(
-            f"The best penalty lies at the edge of the search for {np.sum(~inner)} of "
-            f"{top.size} models (too little signal, or no noise); the edge is returned.",
-            BoundaryWarning,
-            stacklevel=3,
-        )
+    for edge, lower in ((best == _GRID - 1, True), (best == 0, False)):
+        if edge.any():
+            warn_edge(int(edge.sum()), top.size, lower=lower, level=4)
     index = np.flatnonzero(inner)
     if index.size:
         left, right = grid[index, best[index] + 1], grid[index, best[index] - 1]
         x[index] = minimise(lambda y, i: objective(y, index[i]), left, x[index], right)
     return x
+
+
+def warn_edge(count: int, total: int, *, lower: bool, level: int) -> None:
+    """Says that a search would have gone on."""
+    what = "smaller than any tried: lam -> 0 is best" if lower else "larger than any tried"
+    warnings.warn(
+        f"At {count} of {total} points the best penalty is {what}; the edge of the search is used.",
+        BoundaryWarning,
+        stacklevel=level,
+    )
 
 
 def minimise(objective: Objective, left: Array, start: Array, right: Array) -> Array:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.counts import CountLaw, count_law, single_fit
 from selica._core.effects import Mixture
+from selica._core.errors import ArgumentError
 from selica._core.results import Result, unwrap
 from selica._core.scalar import knockoff_probability, selection_probability
 from selica._core.types import Array
@@ -30,7 +31,7 @@ from selica.theory.rates import (
 _GROUPS = ("all", "null", "signal")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Solution(Result):
     """Order parameters and conjugates; floats for one model, arrays over a grid.
 
@@ -132,8 +133,8 @@ class Solution(Result):
 
         Notes
         -----
-        By quadrature: about ten digits for functions that are smooth away from w_hat = 0, three
-        or four where they jump. `rates` and the order parameters are exact and faster.
+        By quadrature: about ten digits for functions that are smooth away from w_hat = 0, two or
+        three where they jump. `rates` and the order parameters are exact and faster.
         """
         mixture = self.model.effects.mixture()
         names = ("Q_hat", "chi_hat", "v_hat", "lam", "rho", *self._copy_field)
@@ -147,6 +148,8 @@ class Solution(Result):
     def correlation(self, K: int, psi: Callable[..., Any] | None = None) -> Any:
         """K-point correlation E[E[psi(w_hat)]^K] between members that share only the data."""
         order = int(real("K", K, at_least=1.0))
+        if order != K:
+            raise ArgumentError(f"K must be a whole number; got {K!r}.")
         inner = psi if psi is not None else self._identity
         return self.expect(inner, lambda x: x**order)
 
@@ -197,7 +200,7 @@ class Solution(Result):
         return unwrap(1.0 - np.asarray((1.0 - share) * rates.fpr + share * rates.tpr))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class LassoSolution(Solution):
     """One lasso on the data."""
 
@@ -214,7 +217,7 @@ class LassoSolution(Solution):
         return self.rates_of_field(self.lam + self.Q_hat * w_th)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class StabilitySolution(Solution):
     """Stability selection: lassos on resampled rows."""
 
@@ -256,7 +259,7 @@ class StabilitySolution(Solution):
         return count_law(self.resampling, np.broadcast_to(self.mu_B, self.shape).ravel())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class KnockoffSolution(Solution):
     """The lasso on [X, knockoff copy of X]: derandomized over copies, or one copy."""
 

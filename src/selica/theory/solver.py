@@ -8,8 +8,7 @@ system without any ensemble average,
           \qquad \hat Q = \alpha f_1(\chi), \quad T = \alpha f_2(\chi) A .
 
 Newton's method in :math:`(\log A, \log\chi)` finds most solutions in a few steps. Where it does
-not, the system is nested: for a given :math:`\chi` the first equation is monotone in :math:`T`,
-and what is left is a scalar equation in :math:`\chi` with a known sign at both ends.
+not, the solution is followed from a large penalty, where it is next to nothing.
 
 **Pairs.** What two members share is one more scalar equation, :math:`V = \psi(V)` for the part
 :math:`V = v + \tilde v` of :math:`A` that averaging removes. Its slope is
@@ -17,6 +16,8 @@ and what is left is a scalar equation in :math:`\chi` with a known sign at both 
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -31,6 +32,7 @@ from selica.theory.equations import Equations
 _EMPTY = 1e-18
 _NEWTON_STEPS = 14  # at first; a second try may take many
 _MANY_STEPS = 80
+_MOST_STEPS = 1000  # of the ways that come after Newton's
 _LONGEST_STEP = 1.5
 _NEWTON_TOL = 1e-8  # quadratic convergence: the step after it is at rounding
 
@@ -56,20 +58,17 @@ def solve_members(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
     start_A, start_chi = _damped(part, 0.5 * (part.rho + part.Delta + A[todo]), 0.5 * chi[todo])
     A[todo], chi[todo], found[todo], count[todo] = _newton(part, start_A, start_chi)
 
-    # Newton lost its way: a rough nested solution puts it right; if even that fails, a full one.
-    for tol in (1e-3, 1e-14):
+    for rescue in (_follow, _patient):
         lost = todo[~found[todo]]
-        if lost.size == 0:
-            break
-        part = eq.take(lost)
-        start_A, start_chi, nested, used = _nested(part, tol)
-        A[lost], chi[lost], found[lost], more = _newton(part, start_A, start_chi, _MANY_STEPS)
-        count[lost] += used + more
-        if tol < 1e-10:
-            keep = nested & ~found[lost]
-            A[lost[keep]], chi[lost[keep]] = start_A[keep], start_chi[keep]
-            found[lost[keep]] = True
+        if lost.size:
+            A[lost], chi[lost], found[lost], more = rescue(eq.take(lost))
+            count[lost] += more
     return A, chi, found, count
+
+
+def _nothing(eq: Equations) -> tuple[Array, Array]:
+    """A and chi of the estimate zero."""
+    return eq.rho + eq.Delta, np.zeros(eq.alpha.size)
 
 
 def _plain_step(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array, Array]:
@@ -81,7 +80,7 @@ def _plain_step(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array, Arra
 
 
 def _damped(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array]:
-    """Two damped steps: near enough for Newton's method at nineteen points of twenty."""
+    """Two damped steps: near enough for Newton's method at nine points of ten."""
     for _ in range(2):
         new_A, new_chi, _ = _plain_step(eq, A, chi)
         A, chi = 0.5 * (A + new_A), 0.5 * (chi + new_chi)
@@ -136,61 +135,53 @@ def _newton(
     return np.exp(out_A), np.exp(out_x), found, count
 
 
-def _nested(eq: Equations, tol: float) -> tuple[Array, Array, BoolArray, IntArray]:
-    """The scalar equation in chi; its sign is known even where no noise fits the activity."""
-    log_T = np.full(eq.alpha.size, np.nan)
+def _follow(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
+    """Follows the solution from a large penalty, where it is next to nothing, to the one asked for.
 
-    def equation(log_chi: Array, index: IntArray) -> tuple[Array, Array]:
-        """log A - log(Delta + N/Q^2) with T from the activity, and its slope in log chi."""
-        part = eq.take(index)
-        chi = np.exp(log_chi)
-        f = part.law.averages(chi)
-        Q = part.alpha * f.f1
-        target = chi * Q
-        # more activity asked than there are variables: chi is too large
-        value = np.where(target < 1.0 + part.copies, -1.0, 1.0)
-        slope = np.full(index.size, np.nan)
-        # signals alone are more active than chi allows: chi is too small
-        can = (value < 0.0) & (part.activity_without_noise(Q) < target)
-        if not can.any():
-            return value, slope
-        part, chi, Q, target = part.take(can), chi[can], Q[can], target[can]
-        f2, f3 = f.f2[can], f.f3[can]
-        y = _noise(part, Q, target, log_T[index[can]])
-        log_T[index[can]] = y
-        T = np.exp(y)
-        one = part.member(Q, T)
-        right = part.Delta + one.N / Q**2
-        value[can] = y - np.log(part.alpha * f2) - np.log(right)
-        dQ = -part.alpha * f2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            dT = (Q + chi * dQ - one.P_Q * dQ) / one.P_T
-        d_right = (one.N_Q * dQ + one.N_T * dT - 2.0 * one.N / Q * dQ) / Q**2
-        slope[can] = chi * (dT / T + 2.0 * f3 / f2 - d_right / right)
-        return value, slope
-
-    A, chi = _damped(eq, eq.rho + eq.Delta, np.zeros(eq.alpha.size))
-    root = find_root(equation, np.log(chi), max_step=2.0, tol=tol, max_iter=200)
-    chi = np.exp(root.x)
-    f = eq.law.averages(chi)
-    A = np.where(np.isfinite(log_T), np.exp(log_T) / (eq.alpha * f.f2), A)
-    return A, chi, root.converged, root.iterations
+    Each step extrapolates in log lam and corrects by Newton's method; it is shortened where that
+    fails and lengthened where it works.
+    """
+    size = eq.alpha.size
+    f = eq.law.averages(np.zeros(size))
+    field = np.sqrt((eq.alpha * f.f1) ** 2 + eq.alpha * f.f2 * (eq.rho + eq.Delta))
+    goal = np.log(eq.lam)
+    # far out: at most a hundredth as many variables active as there are samples
+    far = -ndtri(np.minimum(0.005 * eq.alpha, 1e-3))
+    here = np.maximum(np.log(far * field), goal)
+    step = np.maximum((here - goal) / 8.0, 0.05)
+    start = replace(eq, lam=np.exp(here))
+    A, chi, arrived, count = _newton(start, *_damped(start, *_nothing(eq)), _MANY_STEPS)
+    point = np.log(np.stack([A, chi]))
+    before, earlier = point.copy(), here.copy()
+    arrived &= here <= goal
+    active = np.flatnonzero(~arrived)
+    for _ in range(_MOST_STEPS):
+        if active.size == 0:
+            break
+        target = np.maximum(here[active] - step[active], goal[active])
+        gone = here[active] - earlier[active]
+        ahead = np.where(gone < 0.0, (target - here[active]) / np.where(gone < 0.0, gone, 1.0), 0.0)
+        guess = point[:, active] + ahead * (point[:, active] - before[:, active])
+        part = replace(eq.take(active), lam=np.exp(target))
+        A, chi, found, used = _newton(part, np.exp(guess[0]), np.exp(guess[1]))
+        count[active] += used
+        moved = active[found]
+        before[:, moved], earlier[moved] = point[:, moved], here[moved]
+        point[:, moved], here[moved] = np.log(np.stack([A, chi])[:, found]), target[found]
+        step[active] *= np.where(found, 1.5, 0.4)
+        arrived[moved] = here[moved] <= goal[moved]
+        active = active[~arrived[active]]
+    return np.exp(point[0]), np.exp(point[1]), arrived, count
 
 
-def _noise(eq: Equations, Q: Array, target: Array, start: Array) -> Array:
-    """log T at which the expected activity is `target`; NaN in `start` asks for a guess."""
-    share = np.clip(target / (1.0 + eq.copies), 1e-300, 1.0 - 1e-12)
-    guess = 2.0 * np.log(eq.lam / -ndtri(0.5 * share))  # as if all variables were null
-    log_target = np.log(target)
-
-    def equation(y: Array, index: IntArray) -> tuple[Array, Array]:
-        T = np.exp(y)
-        one = eq.take(index).member(Q[index], T)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.maximum(np.log(one.P), -1e4) - log_target[index], T * one.P_T / one.P
-
-    start = np.where(np.isfinite(start), start, guess)
-    return find_root(equation, start, max_step=4.0, tol=1e-14, max_iter=200).x
+def _patient(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
+    """Many damped steps of the plain iteration, then Newton's method."""
+    A, chi = _nothing(eq)
+    for _ in range(_MOST_STEPS):
+        new_A, new_chi, _ = _plain_step(eq, A, chi)
+        A, chi = 0.5 * (A + new_A), 0.5 * (chi + new_chi)
+    A, chi, found, count = _newton(eq, A, chi, _MANY_STEPS)
+    return A, chi, found, count + _MOST_STEPS
 
 
 def solve_pairs(eq: Equations, A: Array, chi: Array) -> tuple[Array, BoolArray, IntArray]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from selica._core.counts import RESAMPLINGS
 from selica._core.results import unwrap
 from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, choice, positive, real
@@ -16,6 +17,8 @@ from selica.theory.model import Model
 from selica.theory.search import best_penalty, largest_penalty
 
 CRITERIA = ("prediction", "power")
+BY_LEVEL = ("lasso", "thresholded_lasso", "knockoff")
+"""Methods whose most powerful penalty depends on the FDR level."""
 
 
 def optimal_lam(
@@ -36,16 +39,18 @@ def optimal_lam(
         As in `solve_stability`; used by "stability" only.
     criterion : {"prediction", "power"}
         "prediction" is the article's choice: the prediction error of one member, E + v (+ v_tilde).
-        "power" maximises the true positive rate at every FDR level by minimising E, the error of
-        the averaged estimator.
+        "power" maximises the true positive rate. For "stability" and "derandomized" that is one
+        penalty for every FDR level, the one that minimises E, the error of the averaged estimator.
     fdr : float or array
-        Level at which the power is maximised; used only with criterion "power" by the two methods
-        for which it matters: "knockoff" (one copy) and "lasso" (the penalty is the threshold).
+        Level at which the power is maximised; used with criterion "power" by the other methods:
+        "knockoff" (one copy), "thresholded_lasso" (only non-zero coefficients can be selected)
+        and "lasso" (the penalty is the threshold).
 
     Returns
     -------
     float or array
-        A `BoundaryWarning` says where the best penalty is zero or infinite for all one can see.
+        A `BoundaryWarning` says where the search would have gone on beyond its edge; that of an
+        ensemble often tends to zero, since averaging does what a penalty does.
 
     Examples
     --------
@@ -57,9 +62,10 @@ def optimal_lam(
     Model.check(model)
     method = choice("method", method, METHODS)
     criterion = choice("criterion", criterion, CRITERIA)
+    resampling = choice("resampling", resampling, RESAMPLINGS)
     rate = positive("mu_B", mu_B)
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
-    by_level = criterion == "power" and method in ("lasso", "knockoff")
+    by_level = criterion == "power" and method in BY_LEVEL
     if by_level and method == "lasso":
         return unwrap(lasso_at_level(model, level).lam)
     named = {n: np.asarray(getattr(model, n)) for n in ("alpha", "rho", "Delta")}
