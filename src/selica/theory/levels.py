@@ -179,8 +179,10 @@ class _LassoPath:
 
             low, high = self.grid[which[index], after[index]], x[index]
             x[index] = find_root(equation, 0.5 * (low + high), lower=low, upper=high).x
-        if np.any(~blocked & (best == last)):
-            warn_edge(int(np.sum(~blocked & (best == last))), best.size, lower=True, level=5)
+        gain = self.log_tpr[which, last] - self.log_tpr[which, last - 1]
+        rising = ~blocked & (best == last) & (gain > 1e-4)
+        if rising.any():
+            warn_edge(int(rising.sum()), best.size, lower=True, level=5)
         inner = np.flatnonzero(~blocked & (best > 0) & (best < last))
         if inner.size:
             left = self.grid[which[inner], best[inner] + 1]
