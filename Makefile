@@ -11,13 +11,13 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: help venv run test test-all lint format bench docs clean clean-kernels
+.PHONY: help venv run test test-all lint format bench bench-ensemble docs clean clean-kernels
 
 help:
 	@echo "make run       a first prediction, with a picture"
 	@echo "make test      fast tests        make test-all  slow guarantees too"
 	@echo "make lint      style, types, layers"
-	@echo "make bench     speed and accuracy tables"
+	@echo "make bench     speed and accuracy of the theory; make bench-ensemble: of the solvers"
 	@echo "make docs      the documentation, in docs/_build/html"
 
 venv: $(STAMP)
@@ -52,6 +52,9 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.theory
+
+bench-ensemble: $(STAMP)
+	NUMBA_NUM_THREADS=1 $(BIN)/python -m benchmarks.ensemble
 
 docs: $(DOCS_STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html

@@ -9,7 +9,7 @@ from selica.solvers.quadratic import axpy, dot, duality_gap, gradient_on, solve_
 
 # Members whose gradients are computed by one matrix product: a fixed number, so that results do
 # not depend on the number of threads.
-BLOCK = 16
+BLOCK = 32
 
 
 @njit(cache=True, nogil=True, parallel=True)

@@ -1,0 +1,117 @@
+"""The workloads and the judge: plain NumPy, the same numbers in every environment.
+
+All solvers minimise ½ Σ_i c_bi (y_i − x_i·w)² + lam Σ_j |w_j| for members b = 1..B on one shared
+grid of penalties, from lam_max of the full data down to 0.05 lam_max; c_b are bootstrap counts.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# (n, p, path length); riboflavin is real and is read from $SELICA_DATA.
+WORKLOADS: dict[str, tuple[int, int, int]] = {
+    "320x128": (320, 128, 20),
+    "200x1000": (200, 1000, 50),
+    "71x4088": (71, 4088, 50),
+    "1000x5000": (1000, 5000, 50),
+    "20000x500": (20000, 500, 50),
+    "riboflavin": (71, 4088, 50),
+}
+SMALLEST_RATIO = 0.05
+SNR = 5.0
+TARGET_GAP = 1e-6  # relative to ½ Σ c y²
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One design, one response, B rows of counts, one grid of penalties."""
+
+    name: str
+    X: Array  # (n, p), columns contiguous
+    y: Array  # (n,)
+    weights: Array  # (B, n)
+    lams: Array  # (L,), decreasing
+
+
+def workload_name(key: str) -> str:
+    """A name of `WORKLOADS`, or its position."""
+    name = list(WORKLOADS)[int(key)] if key.isdecimal() else key
+    if name not in WORKLOADS:
+        raise SystemExit(f"unknown workload {key!r}: one of {', '.join(WORKLOADS)}")
+    return name
+
+
+def make_problem(name: str, members: int, seed: int = 0) -> Problem:
+    """The workload with its first bootstrap members: asking for more does not change the first."""
+    n, p, length = WORKLOADS[name]
+    rng = np.random.default_rng([seed, n, p])
+    if name == "riboflavin":
+        X, y = _riboflavin()
+    else:
+        X = rng.standard_normal((n, p))
+        X /= X.std(axis=0)
+        k = min(20, p // 10)
+        w = np.zeros(p)
+        w[rng.choice(p, k, replace=False)] = rng.choice([-1.0, 1.0], k)
+        signal = X @ w
+        y = signal + np.sqrt(k / SNR) * rng.standard_normal(n)
+        y /= y.std()
+    weights = np.stack(
+        [
+            np.random.default_rng([seed, n, p, b]).multinomial(n, np.full(n, 1 / n))
+            for b in range(members)
+        ]
+    ).astype(np.float64)
+    lams = np.abs(X.T @ y).max() * np.geomspace(1.0, SMALLEST_RATIO, length)
+    return Problem(name, np.asfortranarray(X), y, weights, lams)
+
+
+def _riboflavin() -> tuple[Array, Array]:
+    folder = os.environ.get("SELICA_DATA")
+    if not folder:
+        raise SystemExit("riboflavin: set SELICA_DATA to the folder that holds riboflavin/")
+    with gzip.open(Path(folder) / "riboflavin" / "riboflavin.csv.gz", "rt") as lines:
+        next(lines)
+        table = np.array([line.split(",")[1:] for line in lines], dtype=np.float64)
+    table -= table.mean(axis=0)
+    table /= table.std(axis=0)
+    return table[:, 1:], table[:, 0]
+
+
+def certificate(
+    X: Array, y: Array, weights: Array, lams: Array, W: Array, duals: Array | None = None
+) -> Array:
+    """Relative duality gap of each member and penalty, (B, L); inf where W is not finite.
+
+    The dual point is the residual, scaled into the feasible set at the best factor. A solver that
+    carries a better one may bring it: `duals` (B, L, n) stands in the place of the residuals, is
+    scaled in the same way, and the larger dual value counts. The gap is divided by ½ Σ c y². W is
+    (B, L, p).
+    """
+    gaps = np.empty(W.shape[:2])
+    for b, c in enumerate(weights):
+        R = y - W[b] @ X.T
+        dual = _dual_value(X, y, c, lams, R)
+        if duals is not None:
+            dual = np.fmax(dual, _dual_value(X, y, c, lams, duals[b]))
+        primal = 0.5 * (R**2) @ c + lams * np.abs(W[b]).sum(axis=1)
+        gaps[b] = (primal - dual) / (0.5 * c @ y**2)
+    return np.where(np.isfinite(gaps), gaps, np.inf)
+
+
+def _dual_value(X: Array, y: Array, c: Array, lams: Array, U: Array) -> Array:
+    """max over s of s u·Cy − ½ s² u·Cu with s |X'Cu| ≤ lam, for each row u of U (L, n)."""
+    inner = U @ (c * y)
+    square = (U**2) @ c
+    steepest = np.abs((U * c) @ X).max(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        s = np.nan_to_num(np.clip(inner / square, -lams / steepest, lams / steepest))
+    return s * inner - 0.5 * s**2 * square
