@@ -38,7 +38,7 @@ def _objective(X, y, c, lam, w, a):
 def test_against_scikit_learn(seed):
     X, y, weights, lams = _problem(seed)
     intercept = bool(seed % 2)
-    fit = logistic_path_batch(X, y, lams, weights, fit_intercept=intercept, tol=1e-8)
+    fit = logistic_path_batch(X, y, lams, weights, fit_intercept=intercept, tol=1e-10)
     assert fit.converged, np.nanmax(fit.gap)
     for m, c in enumerate(weights):
         for step in (1, 3, 5):

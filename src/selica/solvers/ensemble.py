@@ -1,11 +1,4 @@
-"""A chunk of members over a path of penalties, in lockstep.
-
-At each penalty every member admits the columns that the strong rule proposes, solves its small
-problem exactly, and leaves its weighted residual; one matrix product then gives the gradients of
-all members for all columns. The gradients certify the answers, name the columns that were missed
-(rarely any), and propose candidates for the next penalty. Members whose residual has moved too
-little to matter are certified by an inequality and spared the product.
-"""
+"""From a checked problem to the arrays of the compiled loop, and back: one chunk of members."""
 
 from __future__ import annotations
 
@@ -13,184 +6,233 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selica._core.errors import ArgumentError
 from selica._core.types import Array, IntArray
-from selica.solvers.chunk_kernels import advance, gradients, judge, judge_by_bound
+from selica._core.validation import real
+from selica.solvers.paths import STOPPED, Data, Entries, Kept, follow
+from selica.solvers.problem import Problem
+from selica.solvers.working_set import Space, make_space
 
+# Rows summed at once in single precision: a sum of m terms is off by at most about m roundings.
+_ROWS = 4096
 _FIRST_CAPACITY = 64
+_RESERVED = 400_000_000
+# Screening is in single precision where column norms and gradients stay inside this range.
+_TINY, _HUGE = 1e-12, 1e12
 
 
-class Chunk(NamedTuple):
-    """The problems of a chunk: B members over one design."""
+class Design(NamedTuple):
+    """A design in the two forms the loop needs, made once for all chunks."""
 
-    weights: Array
-    """(B, n), non-negative."""
-    y: Array
-    """(B, n)"""
-    lams: Array
-    """(B, L), each row decreasing."""
-    factor: Array
-    """(B, p) penalty weights; infinite for columns that must stay out."""
-    centre: Array | None
-    """(B, p) weighted column means with an intercept, None without."""
-    own: Array
-    """(B, p_own, n): further columns of each member alone, e.g. knockoff copies; p counts them."""
-    norm: Array
-    """(B, p) root of the weighted sum of squares of each column, centred if `centre` is given."""
+    columns: Array
+    """(p, n), double precision."""
+    screen: Array
+    """(blocks * rows, p), centred if there is an intercept."""
+    blocks: int
+    centre: Array
+    """(p,): column means, or zeros."""
 
-
-class Settings(NamedTuple):
-    """Tolerances and limits, the same for all members."""
-
-    tol: float
-    max_iter: int
-    max_active: int | None
+    @property
+    def margin(self) -> float:
+        """Bound of the relative error of a product with `screen`, in any order of summation."""
+        unit = float(np.finfo(self.screen.dtype).eps) / 2.0
+        terms = self.screen.shape[0] // self.blocks + self.blocks + 8
+        return float(1.01 * unit * terms / (1.0 - unit * terms))
 
 
-class Step(NamedTuple):
-    """The chunk's solution at one penalty, valid until the next."""
+def make_design(problem: Problem) -> Design:
+    """The design of a problem, column by column and row by row."""
+    X = problem.X
+    n, p = X.shape
+    columns = X.T
+    if not (columns.flags.c_contiguous and columns.flags.writeable):
+        columns = columns.copy(order="C")  # compiled code is made for arrays that can be written
+    centre = X.mean(axis=0) if problem.fit_intercept else np.zeros(p)
+    blocks = -(-n // _ROWS)
+    rows = -(-n // blocks)
+    screen = np.zeros((blocks * rows, p), dtype=_precision(problem))
+    step = max(1, 100_000 // max(p, 1))
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        screen[start:stop] = X[start:stop] - centre if problem.fit_intercept else X[start:stop]
+    return Design(columns, screen, blocks, centre)
 
-    place: int
-    """Which penalty of the path."""
-    slot: IntArray
-    """(B, p): place of a column in its member's working set, or -1."""
-    w: Array
-    """(B, K): coefficients on the working sets."""
-    columns: IntArray
-    """(B, K): which columns these are."""
-    size: IntArray
-    """(B,): sizes of the working sets."""
-    alive: Any
-    """(B,): members that have not stopped."""
-    gap: Array
-    kkt: Array
-    iterations: IntArray
-    status: IntArray
+
+def _precision(problem: Problem) -> Any:
+    """Single precision, unless numbers are too large or too small for it."""
+    largest = max(float(problem.X.max(initial=0.0)), -float(problem.X.min(initial=0.0)))
+    response = float(np.abs(problem.y).max(initial=0.0) * problem.weights.max(initial=0.0))
+    sizes = np.array([largest, response, largest * response])
+    fits = np.all((sizes == 0.0) | ((sizes > _TINY) & (sizes < _HUGE)))
+    return np.float32 if fits else np.float64
 
 
 class Workspace:
     """Arrays of the working sets, kept between chunks: fresh memory is slow memory."""
 
     def __init__(self) -> None:
-        self.capacity = 0
-        self._first = _FIRST_CAPACITY
-        self.shape: tuple[int, int] = (0, 0)
+        self._space: Space | None = None
 
-    def expect(self, capacity: int) -> None:
-        """Working sets will hold about this many columns."""
-        self._first = max(_FIRST_CAPACITY, int(1.2 * capacity))
+    def take(self, members: int, rows: int, columns: int) -> Space:
+        """Empty working sets for this many members."""
+        space: Space | None = self._space
+        if space is None or space.columns.shape[0] < members or space.columns.shape[2] < rows:
+            # address space is free until it is used, moving to a larger one is not
+            places = int(_RESERVED // (8 * members * (rows + min(rows, columns))))
+            space = make_space(members, rows, min(max(places, _FIRST_CAPACITY), columns + 1))
+        return space
 
-    def prepare(self, members: int, rows: int, columns: int) -> None:
-        """Room for this many members with this many rows, all working sets empty."""
-        if self.shape != (members, rows) or self.capacity == 0:
-            self.shape = (members, rows)
-            self._allocate(min(max(self._first, self.capacity), columns))
-        self.w[:] = 0.0
-
-    def _allocate(self, capacity: int) -> None:
-        members, rows = self.shape
-        self.capacity = capacity
-        self.XW = np.zeros((members, capacity, rows))
-        self.G = np.zeros((members, capacity, capacity))
-        self.L = np.zeros((members, capacity + 1, capacity + 1))
-        self.b = np.zeros((members, capacity))
-        self.w = np.zeros((members, capacity))
-        self.q = np.zeros((members, capacity))
-        self.W = np.zeros((members, capacity), dtype=np.int64)
-        self.order = np.zeros((members, capacity + 1), dtype=np.int64)
-
-    def grow(self, needed: int, columns: int) -> None:
-        """More places for each member, contents kept."""
-        old = {name: getattr(self, name) for name in ("XW", "G", "L", "b", "w", "q", "W", "order")}
-        self._allocate(min(columns, max(needed, 2 * self.capacity)))
-        for name, array in old.items():
-            getattr(self, name)[tuple(slice(0, d) for d in array.shape)] = array
+    def give_back(self, space: Space) -> None:
+        """Keeps the arrays, grown as they may be, for the next chunk."""
+        self._space = space
 
 
-def solve_chunk(X: Array, XT: Array, chunk: Chunk, settings: Settings, space: Workspace) -> Any:
-    """Yields a `Step` for each penalty; stops early when every member has stopped.
-
-    Parameters
-    ----------
-    X, XT : array (n, p) and (p, n), both C-contiguous
-    chunk : Chunk
-    settings : Settings
-    space : Workspace
-    """
-    members, n_lams = chunk.lams.shape
-    p = X.shape[1] + chunk.own.shape[1]
-    every = np.arange(members)
-    rows, root, nb = positive_rows(chunk.weights)
-    shift = np.zeros((members, p)) if chunk.centre is None else chunk.centre
-    y = chunk.y
-    if chunk.centre is not None:
-        total = np.maximum(chunk.weights.sum(axis=1), 1e-300)
-        y = y - (np.vecdot(chunk.weights, y) / total)[:, None]
-    ys = root * np.take_along_axis(y, rows, axis=1)
-    yy = np.vecdot(ys, ys)
-    space.prepare(members, rows.shape[1], p)
-
-    R = chunk.weights * y
-    gradient = np.empty((members, p))
-    gradients(every, R, X, chunk.own, gradient)
-    slot = np.full((members, p), -1, dtype=np.int64)
-    k, na, short, status = (np.zeros(members, dtype=np.int64) for _ in range(4))
-    missed = np.zeros(members, dtype=np.int64)
-    unsure = np.zeros(members, dtype=bool)
-    residual, anchor = ys.copy(), ys.copy()  # the known gradients belong to the anchor
-    loss = np.zeros((members, 3))
-    gap, kkt = np.zeros(members), np.zeros(members)
-    alive = every
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(chunk.factor > 0.0, np.abs(gradient) / chunk.factor, 0.0)
-    previous = ratio.max(axis=1, initial=0.0)
-
-    def go(todo: IntArray, bar: Array, lam: Array, fresh: bool) -> None:
-        while todo.size:
-            advance(
-                todo, XT, chunk.own, rows, root, shift, nb, ys, gradient, bar, lam, chunk.factor,
-                space.XW, space.G, space.b, space.W, k, slot, space.w, space.order, na, space.L,
-                space.q, 1e-2 * settings.tol, settings.max_iter, fresh,
-                R, residual, loss, iterations, status, short,
-            )  # fmt: skip
-            todo = todo[short[todo] > 0]
-            if todo.size:
-                space.grow(int((k + short)[todo].max()), p)
-
-    for index in range(n_lams):
-        lam = np.ascontiguousarray(chunk.lams[:, index])
-        iterations = np.zeros(members, dtype=np.int64)
-        # strong rule: slopes of the gradient are at most one, so what is below 2 lam - previous
-        # will most likely stay out
-        bar = np.minimum(np.maximum(2.0 * lam - previous, 0.0), lam)
-        todo, fresh = alive, True
-        after = chunk.lams[:, index + 1] if index + 1 < n_lams else lam
-        ahead = np.maximum(2.0 * after - lam, 0.0)
-        while todo.size:
-            go(todo, bar, lam, fresh)
-            judge_by_bound(
-                todo, gradient, anchor, residual, nb, chunk.norm, lam, ahead, chunk.factor, slot,
-                space.w, space.W, k, space.q, loss, yy, gap, kkt, unsure,
-            )  # fmt: skip
-            todo = todo[unsure[todo]]
-            if todo.size == 0:
-                break
-            anchor[todo] = residual[todo]
-            gradients(todo, R, X, chunk.own, gradient)
-            judge(todo, gradient, lam, chunk.factor, slot, space.w, loss, yy, gap, kkt, missed)
-            todo, bar, fresh = todo[missed[todo] > 0], lam, False
-        if settings.max_active is not None:
-            active = np.array([np.count_nonzero(space.w[m, : k[m]]) for m in alive])
-            alive = alive[active <= settings.max_active]
-        yield Step(index, slot, space.w, space.W, k, alive, gap, kkt, iterations, status)
-        if alive.size == 0:
-            return
-        previous = lam
+def solve_chunk(problem: Problem, design: Design, space: Workspace) -> tuple[Kept, Entries]:
+    """Solves the members of a chunk along their paths."""
+    members, n = problem.weights.shape
+    lams = np.broadcast_to(problem.lams, (members, problem.lams.shape[-1]))
+    own = _own_columns(problem)
+    rows, weight, nb = positive_rows(problem.weights, problem.most_rows)
+    y = np.take_along_axis(np.broadcast_to(problem.y, (members, n)), rows, axis=1)
+    shift, penalty, inverse, reach = _scales(problem, design, own)
+    total = np.maximum(weight.sum(axis=1), 1e-300)
+    base = np.zeros(members)
+    root = np.ones_like(weight)
+    if problem.logistic:
+        unit = _null_loss(weight, y, problem.fit_intercept)
+    else:
+        root = np.sqrt(weight)
+        if problem.fit_intercept:
+            base = np.vecdot(weight, y) / total
+            y = y - base[:, None]
+        y = y * root
+        unit = 0.5 * np.vecdot(y, y)
+    own_screen = own
+    if own.shape[1] > 0:
+        away = shift[:, design.columns.shape[0] :, None]
+        own_screen = (own - away if problem.fit_intercept else own).astype(design.screen.dtype)
+    data = Data(
+        design.columns, own, design.screen, own_screen.astype(design.screen.dtype, copy=False),
+        design.blocks, design.margin, rows.astype(np.uint32), nb, weight, root,
+        np.ascontiguousarray(y), shift, np.ascontiguousarray(lams), penalty,
+        inverse.astype(design.screen.dtype), reach.astype(design.screen.dtype), unit, base,
+    )  # fmt: skip
+    columns = problem.n_columns
+    kept = _empty(problem.keep, members, lams.shape[1], columns)
+    settings = problem.settings
+    arrays, entries = follow(
+        data, space.take(members, rows.shape[1], columns), kept, "sparse" in problem.keep,
+        problem.logistic, problem.fit_intercept, settings.tol, settings.max_iter,
+        -1 if settings.max_active is None else settings.max_active,
+    )  # fmt: skip
+    space.give_back(arrays)
+    return kept, entries
 
 
-def positive_rows(weights: Array) -> tuple[IntArray, Array, IntArray]:
-    """Indices and root weights of the rows that count, padded, and how many there are."""
+def _empty(keep: frozenset[str], members: int, n_lams: int, p: int) -> Kept:
+    """Arrays to fill; of size zero where they are not wanted."""
+
+    def zeros(name: str, shape: tuple[int, ...], dtype: Any = float) -> Any:
+        return np.zeros(shape if name in keep else (0,) * len(shape), dtype=dtype)
+
+    grid = (members, n_lams)
+    return Kept(
+        coef=zeros("coef", (members, n_lams, p)),
+        counts=zeros("counts", (n_lams, p), np.int64),
+        total=zeros("moments", (n_lams, p)),
+        square=zeros("moments", (n_lams, p)),
+        entry=zeros("entry", (members, p)),
+        intercept=np.zeros(grid),
+        n_active=np.full(grid, -1, dtype=np.int64),
+        gap=np.full(grid, np.nan),
+        kkt=np.full(grid, np.nan),
+        iterations=np.zeros(grid, dtype=np.int64),
+        status=np.full(grid, STOPPED, dtype=np.int64),
+    )
+
+
+def positive_rows(weights: Array, most: int) -> tuple[IntArray, Array, IntArray]:
+    """Indices and weights of the rows that count, padded to `most`, and how many there are."""
     nb = np.count_nonzero(weights, axis=1)
-    width = max(int(nb.max(initial=0)), 1)
-    order = np.argsort(weights <= 0.0, axis=1, kind="stable")[:, :width]
-    root = np.sqrt(np.take_along_axis(weights, order, axis=1))
-    return order.astype(np.int64), root, nb.astype(np.int64)
+    order = np.argsort(weights <= 0.0, axis=1, kind="stable")[:, : max(most, 1)]
+    return order, np.take_along_axis(weights, order, axis=1), nb.astype(np.int64)
+
+
+def _own_columns(problem: Problem) -> Array:
+    """The copies of the members of a chunk, (B, p, n); none without knockoffs."""
+    members, n = problem.weights.shape
+    if problem.copies is None:
+        return np.zeros((members, 0, n))
+    own = np.empty((members, problem.X.shape[1], n))
+    for m in range(members):
+        copy = real("copies", problem.copies(problem.first + m))
+        if copy.shape != problem.X.shape:
+            raise ArgumentError(
+                f"copies must have the shape {problem.X.shape} of X; got {copy.shape}."
+            )
+        own[m] = copy.T
+    return own
+
+
+def _scales(problem: Problem, design: Design, own: Array) -> tuple[Array, Array, Array, Array]:
+    """Shifts of the columns, penalty weights, their inverses, and weighted norms times these.
+
+    Shifts and penalty weights have one row where all members share them. The norms are those of the
+    screened columns, about their means, and are rounded up.
+    """
+    c, p = problem.weights, problem.X.shape[1]
+    members, n = c.shape
+    total = np.maximum(c.sum(axis=1, keepdims=True), 1e-300)
+    exact = problem.fit_intercept or problem.standardize
+    square, first = np.empty((2, members, problem.n_columns))
+    step = max(1, 200_000 // max(n, 1))
+    weights = c if exact else c.astype(design.screen.dtype)
+    for start in range(0, p, step):
+        block = slice(start, min(start + step, p))
+        if exact:
+            Z = design.columns[block] - design.centre[block, None]
+            square[:, block] = c @ (Z * Z).T
+            if problem.fit_intercept:
+                first[:, block] = c @ Z.T
+        else:
+            Z = design.screen[:n, block]
+            square[:, block] = weights @ (Z * Z)
+    centre = np.broadcast_to(design.centre, (members, p))
+    if own.shape[1] > 0:
+        middle = np.einsum("bjn,bn->bj", own, c, optimize=True) / total
+        if not problem.fit_intercept:
+            middle[:] = 0.0
+        Z = own - middle[:, :, None]
+        square[:, p:] = np.einsum("bjn,bjn,bn->bj", Z, Z, c, optimize=True)
+        first[:, p:] = 0.0
+        centre = np.concatenate([centre, middle], axis=1)
+    variance = square / total
+    shift = np.zeros((1, problem.n_columns))
+    away = np.zeros_like(variance)
+    if problem.fit_intercept:
+        away = first / total
+        variance = np.maximum(variance - away**2, 0.0)
+        shift = centre if problem.logistic else centre + away
+    flat = variance <= 1e-13 * (square / total + centre**2)
+    penalty = np.broadcast_to(problem.factor, (members, problem.n_columns))
+    if problem.standardize:
+        penalty = penalty * np.sqrt(variance)
+    if np.any(flat):
+        penalty = np.where(flat, np.inf, penalty)  # a column that does not vary tells nothing
+    elif problem.factor.ndim == 1 and not problem.standardize:
+        penalty = problem.factor[None, :]
+    penalty = np.ascontiguousarray(penalty)
+    with np.errstate(divide="ignore"):
+        inverse = np.where(penalty > 0.0, 1.0 / penalty, 0.0)
+    inflate = 1.0 + 1e-6 + 2.0 * n * float(np.finfo(design.screen.dtype).eps)
+    return np.ascontiguousarray(shift), penalty, inverse, np.sqrt(square) * inverse * inflate
+
+
+def _null_loss(c: Array, y: Array, intercept: bool) -> Array:
+    """Logistic loss without variables, of the best constant or of even odds."""
+    total = c.sum(axis=1)
+    if not intercept:
+        return np.asarray(np.log(2.0) * total)
+    share = np.clip(np.vecdot(c, y) / np.maximum(total, 1e-300), 1e-300, 1.0)
+    other = np.clip(1.0 - share, 1e-300, 1.0)
+    return np.asarray(-total * (share * np.log(share) + other * np.log(other)))

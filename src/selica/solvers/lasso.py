@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica._core.validation import real
-from selica.solvers.ensemble import Workspace
-from selica.solvers.keeping import join, run
-from selica.solvers.problem import Problem, check, matrix, members_per_chunk
+from selica.solvers.keeping import solve
+from selica.solvers.problem import check, matrix
 from selica.solvers.results import LassoBatch
 
 
@@ -84,7 +82,7 @@ def lasso_path_batch(
     """
     problem = check(X, y, lams, weights, penalty_weights, max_active, keep, tol, max_iter)
     problem = problem._replace(fit_intercept=bool(fit_intercept), standardize=bool(standardize))
-    return _solve(problem, n_jobs)
+    return solve(problem, n_jobs)
 
 
 def knockoff_path_batch(
@@ -154,25 +152,7 @@ def knockoff_path_batch(
         standardize=bool(standardize),
         copies=copies,
     )
-    return _solve(problem, n_jobs)
-
-
-def _solve(problem: Problem, n_jobs: int | None) -> LassoBatch:
-    """Chunks of members, here or on workers."""
-    size = members_per_chunk(problem)
-    starts = range(0, problem.weights.shape[0], size)
-    if n_jobs is None or n_jobs == 1:
-        XT = np.ascontiguousarray(problem.X.T)
-        space = Workspace()
-        if problem.weights.shape[0] > 8 and problem.copies is None:
-            # one member tells how large working sets become: growing all of them is slow
-            pilot = Workspace()
-            run(problem.members(0, 1), XT, pilot)
-            space.expect(pilot.capacity)
-        parts = [run(problem.members(s, s + size), XT, space) for s in starts]
-    else:
-        parts = Parallel(n_jobs=n_jobs)(delayed(run)(problem.members(s, s + size)) for s in starts)
-    return join(problem, list(parts))
+    return solve(problem, n_jobs)
 
 
 def lasso_batch(

@@ -11,13 +11,20 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica._core.validation import real
-from selica.solvers.ensemble import Settings
 
 KEEP = ("coef", "sparse", "counts", "moments", "entry")
-# Members solved in lockstep: enough to fill the matrix products, few enough to stay in memory. It
-# follows from the problem alone, so that results do not depend on the workers.
-_MEMBERS = 32
-_CHUNK_BYTES = 600_000_000
+# Members solved in lockstep: enough to fill the matrix products, few enough to stay in memory and
+# to leave work for several threads.
+_FEWEST, _ENOUGH, _MOST = 8, 32, 64
+_CHUNK_BYTES = 400_000_000
+
+
+class Settings(NamedTuple):
+    """Tolerances and limits, the same for all members."""
+
+    tol: float
+    max_iter: int
+    max_active: int | None
 
 
 class Problem(NamedTuple):
@@ -32,9 +39,12 @@ class Problem(NamedTuple):
     settings: Settings
     fit_intercept: bool = False
     standardize: bool = False
+    logistic: bool = False
     copies: Callable[[int], Array] | None = None
     first: int = 0
     """Number of the first member, for the copies."""
+    most_rows: int = 0
+    """Most rows of positive weight in any member, of this chunk or another."""
 
     @property
     def n_columns(self) -> int:
@@ -75,7 +85,7 @@ def check(
     max_iter: int,
 ) -> Problem:
     """The arguments of `lasso_path_batch`, checked and at their full shapes."""
-    design = np.ascontiguousarray(matrix("X", X))
+    design = matrix("X", X)
     if design.ndim != 2:
         raise ArgumentError(f"X must have two dimensions; got shape {design.shape}.")
     n, p = design.shape
@@ -108,13 +118,21 @@ def check(
     real("tol", tol, at_least=1e-14, at_most=1.0)
     real("max_iter", max_iter, at_least=1.0)
     settings = Settings(float(tol), int(max_iter), None if max_active is None else int(max_active))
-    return Problem(design, response, -np.sort(-path, axis=-1), rows, factor, wanted, settings)
+    path = -np.sort(-path, axis=-1)
+    most = int(np.count_nonzero(rows, axis=1).max(initial=0))
+    return Problem(design, response, path, rows, factor, wanted, settings, most_rows=most)
 
 
 def members_per_chunk(problem: Problem) -> int:
-    """How many members go through the path together; follows from the problem alone."""
+    """How many members go through the path together.
+
+    It follows from the problem alone, so that results do not depend on the workers.
+    """
     n, p = problem.X.shape
-    size = min(n, p, 64)  # a working set to begin with, its Gram matrix and factor
+    members = problem.weights.shape[0]
+    size = min(problem.most_rows, problem.n_columns) // 3 + 16  # a guess of the working set
     own = 0 if problem.copies is None else n * p
-    each = 8 * (size * n + 2 * size * size + 6 * p + own)
-    return int(np.clip(_CHUNK_BYTES // each, 4, _MEMBERS))
+    each = 8 * (size * (problem.most_rows + size) + 4 * problem.n_columns + 2 * own)
+    most = _MOST if n * problem.n_columns < 1_000_000 else _ENOUGH
+    share = max(-(-members // 4), min(_ENOUGH, -(-members // 2)))
+    return int(np.clip(_CHUNK_BYTES // each, _FEWEST, max(_FEWEST, min(most, share))))

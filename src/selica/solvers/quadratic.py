@@ -6,10 +6,14 @@ A member solves, over its working set of k variables,
           \qquad G = X_W^\top C X_W, \quad b = X_W^\top C y .
 
 `solve_active_set` is feature-sign search: on the active set with fixed signs the minimiser is a
-linear system, kept as a Cholesky factor that grows by a row when a variable enters. A step that
-would change a sign stops at zero and drops the variable; a variable whose gradient exceeds its
-penalty enters. The objective falls at every step, so it ends, and its answer is exact to rounding.
-`solve_coordinate_descent` is the slow and sure way for degenerate cases (duplicated columns).
+linear system, kept as a Cholesky factor that grows by a row when a variable enters and is rotated
+back to a triangle when one leaves. A step that would change a sign stops at zero and drops the
+variable; a variable whose gradient exceeds its penalty enters. The objective falls at every step,
+so it ends, and its answer is exact to rounding. `solve_coordinate_descent` is the slow and sure way
+for degenerate cases.
+
+G and its factor L are lower triangles, packed row by row: row i begins at i (i + 1) / 2, so that
+they grow without being moved.
 """
 
 from __future__ import annotations
@@ -23,115 +27,194 @@ DEPENDENT = 1e-10
 # A gradient may exceed its penalty by this share before its variable enters: far below any gap.
 ENTRY = 1e-12
 
+# Gradients of active variables may miss their penalty by this share of the largest before the
+# factor, which has been updated many times, is built anew.
+_STALE = 1e-12
+
 OK, FAILED = 0, 1
 
 
 @njit(cache=True, fastmath=True, nogil=True)
-def dot(a, b, m):
-    """Sum of a[i] b[i] over the first m entries."""
+def dot(a, at, b, m):
+    """Sum of a[at + i] b[i] over the first m entries.
+
+    Unsigned indices: a negative one would have to be wrapped around, which stops vector code.
+    """
     total = 0.0
-    for i in range(m):
-        total += a[i] * b[i]
+    begin = np.uint64(at)
+    for i in range(np.uint64(m)):
+        total += a[begin + i] * b[i]
     return total
 
 
 @njit(cache=True, fastmath=True, nogil=True)
-def axpy(scale, a, b, m):
-    """b += scale * a."""
-    for i in range(m):
-        b[i] += scale * a[i]
+def axpy(scale, a, at, b, m):
+    """b[i] += scale * a[at + i] for the first m entries."""
+    begin = np.uint64(at)
+    for i in range(np.uint64(m)):
+        b[i] += scale * a[begin + i]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _entry(G, i, j):
+    """G[i, j] of a packed symmetric matrix."""
+    return G[i * (i + 1) // 2 + j] if i >= j else G[j * (j + 1) // 2 + i]
 
 
 @njit(cache=True, nogil=True)
-def _factor_row(G, order, L, row):
+def _factor_row(G, order, L, row, line):
     """Row `row` of the Cholesky factor of G[order, order]; False if it is dependent."""
     j = order[row]
-    line = L[row]
     for i in range(row):
-        line[i] = (G[j, order[i]] - dot(L[i], line, i)) / L[i, i]
-    left = G[j, j] - dot(line, line, row)
-    if left <= DEPENDENT * G[j, j]:
+        line[i] = _entry(G, j, order[i])
+    at = 0
+    for i in range(row):
+        line[i] = (line[i] - dot(L, at, line, i)) / L[at + i]
+        at += i + 1
+    own = _entry(G, j, j)
+    left = own - dot(line, 0, line, row)
+    if left <= DEPENDENT * own:
         return False
-    line[row] = np.sqrt(left)
+    L[at : at + row] = line[:row]
+    L[at + row] = np.sqrt(left)
     return True
 
 
 @njit(cache=True, nogil=True)
-def _solve_factored(L, rhs, m):
-    """rhs <- (L L')^{-1} rhs."""
+def _forward(L, rhs, m):
+    """rhs <- L^{-1} rhs."""
+    at = 0
     for i in range(m):
-        rhs[i] = (rhs[i] - dot(L[i], rhs, i)) / L[i, i]
-    for i in range(m - 1, -1, -1):
-        rhs[i] /= L[i, i]
-        axpy(-rhs[i], L[i], rhs, i)
+        rhs[i] = (rhs[i] - dot(L, at, rhs, i)) / L[at + i]
+        at += i + 1
 
 
 @njit(cache=True, nogil=True)
-def _exchange(G, w, q, order, na, L, z, j):
-    """Brings in a column that depends on the active ones; returns the new na, or -1.
+def _backward(L, rhs, m):
+    """rhs <- L^{-T} rhs."""
+    at = m * (m + 1) // 2
+    for i in range(m - 1, -1, -1):
+        at -= i + 1
+        rhs[i] /= L[at + i]
+        axpy(-rhs[i], L, at, rhs, i)
+
+
+@njit(cache=True, nogil=True)
+def _drop(order, sign, na, L, half, gone, line, cosine, sine):
+    """Takes active variable number `gone` out of the factor and of half = L^{-1} rhs.
+
+    Without its row the factor has one entry above the diagonal in each later row; rotations of
+    neighbouring columns remove them, and turn `half` with them.
+    """
+    for row in range(gone, na - 1):
+        old = (row + 1) * (row + 2) // 2
+        line[: row + 2] = L[old : old + row + 2]
+        left = line[gone]
+        for i in range(gone, row):
+            right = line[i + 1]
+            line[i] = cosine[i] * left + sine[i] * right
+            left = cosine[i] * right - sine[i] * left
+        right = line[row + 1]
+        length = np.hypot(left, right)
+        cosine[row], sine[row] = left / length, right / length
+        line[row] = length
+        new = row * (row + 1) // 2
+        L[new : new + row + 1] = line[: row + 1]
+        left, right = half[row], half[row + 1]
+        half[row] = cosine[row] * left + sine[row] * right
+        half[row + 1] = cosine[row] * right - sine[row] * left
+        order[row], sign[row] = order[row + 1], sign[row + 1]
+
+
+@njit(cache=True, nogil=True)
+def gradient_on(G, b, w, q, k):
+    """q = b - G w on the working set."""
+    at = 0
+    for i in range(k):
+        q[i] = b[i] - dot(G, at, w, i) - G[at + i] * w[i]
+        if w[i] != 0.0:
+            axpy(-w[i], G, at, q, i)
+        at += i + 1
+
+
+@njit(cache=True, nogil=True)
+def _half_solved(b, penalty, order, sign, na, L, half):
+    """half = L^{-1} (b - penalty * sign) on the active set."""
+    for i in range(na):
+        j = order[i]
+        half[i] = b[j] - penalty[j] * sign[i]
+    _forward(L, half, na)
+
+
+@njit(cache=True, nogil=True)
+def _enter(G, b, penalty, order, sign, na, L, half, line, j, towards):
+    """Appends variable j with the sign `towards`; False if it depends on the active ones."""
+    order[na] = j
+    if not _factor_row(G, order, L, na, line):
+        return False
+    sign[na] = 1.0 if towards > 0.0 else -1.0
+    at = na * (na + 1) // 2
+    half[na] = (b[j] - penalty[j] * sign[na] - dot(L, at, half, na)) / L[at + na]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _exchange(G, b, penalty, w, q, order, sign, na, L, half, z, line, cosine, sine, j):
+    """Brings in a column that depends on the active ones; returns whether that was possible.
 
     With x_j = X_A v the fit does not change along (w_A, w_j) -> (w_A - t s v, t s); since the
     gradient of j exceeds its penalty, the penalty paid falls until an active variable reaches
     zero. That one leaves, j takes its place.
     """
     for i in range(na):
-        z[i] = G[j, order[i]]
-    _solve_factored(L, z, na)
-    sign = 1.0 if q[j] > 0.0 else -1.0
+        z[i] = _entry(G, j, order[i])
+    _forward(L, z, na)
+    _backward(L, z, na)
+    towards = 1.0 if q[j] > 0.0 else -1.0
     step, hit = np.inf, -1
     for i in range(na):
-        move = -sign * z[i]
+        move = -towards * z[i]
         value = w[order[i]]
         if move * value < 0.0 and -value / move < step:
             step, hit = -value / move, i
     if hit < 0:
-        return -1
+        return False
     for i in range(na):
-        w[order[i]] -= step * sign * z[i]
+        w[order[i]] -= step * towards * z[i]
     w[order[hit]] = 0.0
-    w[j] = step * sign
-    for i in range(hit, na - 1):
-        order[i] = order[i + 1]
-    order[na - 1] = j
-    for i in range(hit, na):
-        if not _factor_row(G, order, L, i):
-            return -1
-    return na
+    w[j] = step * towards
+    _drop(order, sign, na, L, half, hit, line, cosine, sine)
+    return _enter(G, b, penalty, order, sign, na - 1, L, half, line, j, towards)
 
 
 @njit(cache=True, nogil=True)
-def gradient_on(G, b, w, order, na, q, k):
-    """q = b - G w on the working set."""
-    for i in range(k):
-        q[i] = b[i]
-    for i in range(na):
-        j = order[i]
-        axpy(-w[j], G[j], q, k)
-
-
-@njit(cache=True, nogil=True)
-def solve_active_set(G, b, penalty, k, w, order, na, L, q, z, blocked, tol, max_rounds):
+def solve_active_set(G, b, penalty, k, w, order, na, L, q, max_rounds):
     """Feature-sign search from the current state; returns (status, na, rounds).
 
-    State: w (k,), order[:na] the active variables, L their Cholesky factor. On return q = b - G w.
+    State: w (k,), order[:na] the active variables, L their Cholesky factor, q = b - G w, which is
+    up to date again on return.
     """
+    scratch = np.empty((6, k + 1))
+    sign, half, z = scratch[0], scratch[1], scratch[2]
+    line, cosine, sine = scratch[3], scratch[4], scratch[5]
+    blocked = np.zeros(k, dtype=np.bool_)
+    largest = 0.0
     for j in range(k):
-        blocked[j] = False
+        largest = max(largest, abs(b[j]))
+    for i in range(na):
+        sign[i] = 1.0 if w[order[i]] > 0.0 else -1.0
+    _half_solved(b, penalty, order, sign, na, L, half)
+    renewed = False
     for rounds in range(max_rounds):
-        # minimiser on the active set with the present signs; an entering variable has w = 0 and
-        # takes the sign of its gradient, kept in q
         for i in range(na):
-            j = order[i]
-            sign = np.sign(w[j]) if w[j] != 0.0 else np.sign(q[j])
-            z[i] = b[j] - penalty[j] * sign
-        _solve_factored(L, z, na)
+            z[i] = half[i]
+        _backward(L, z, na)
         step = 1.0
         hit = -1
         for i in range(na):
-            j = order[i]
-            sign = np.sign(w[j]) if w[j] != 0.0 else np.sign(q[j])
-            if z[i] * sign <= 0.0:
-                reach = w[j] / (w[j] - z[i]) if w[j] != z[i] else 0.0
+            if z[i] * sign[i] <= 0.0:
+                value = w[order[i]]
+                reach = value / (value - z[i]) if value != z[i] else 0.0
                 if reach < step:
                     step = reach
                     hit = i
@@ -142,132 +225,129 @@ def solve_active_set(G, b, penalty, k, w, order, na, L, q, z, blocked, tol, max_
             gone = order[hit]
             w[gone] = 0.0
             if step > 0.0:
-                for j in range(k):
-                    blocked[j] = False
+                blocked[:] = False
             else:
                 blocked[gone] = True
-            for i in range(hit, na - 1):
-                order[i] = order[i + 1]
+            _drop(order, sign, na, L, half, hit, line, cosine, sine)
             na -= 1
-            for i in range(hit, na):
-                if not _factor_row(G, order, L, i):
-                    return FAILED, na, rounds
-            # variables that entered together with w = 0 keep the sign of their old gradient
             continue
         for i in range(na):
             w[order[i]] = z[i]
-        gradient_on(G, b, w, order, na, q, k)
+        gradient_on(G, b, w, q, k)
         entered = 0
-        for j in range(k):
-            if w[j] == 0.0 and not blocked[j] and abs(q[j]) > penalty[j] * (1.0 + tol):
-                order[na] = j
-                if _factor_row(G, order, L, na):
+        # a variable can be blocked wrongly only if nothing moved since; it is tried when no other
+        # is left
+        for again in range(2):
+            for j in range(k):
+                if w[j] != 0.0 or abs(q[j]) <= penalty[j] * (1.0 + ENTRY):
+                    continue
+                if blocked[j] != (again == 1):
+                    continue
+                if _enter(G, b, penalty, order, sign, na, L, half, line, j, q[j]):
                     na += 1
                     entered += 1
+                    if again == 1:
+                        blocked[:] = False
+                        break
                 elif entered == 0:
-                    na = _exchange(G, w, q, order, na, L, z, j)
-                    if na < 0:
+                    if not _exchange(
+                        G, b, penalty, w, q, order, sign, na, L, half, z, line, cosine, sine, j
+                    ):
                         return FAILED, 0, rounds
                     entered += 1
                     break  # the gradient has to be seen anew
-        if entered == 0:
-            # a variable can be blocked wrongly only if nothing moved since; then try it alone
-            worst, which = 0.0, -1
-            for j in range(k):
-                if blocked[j] and abs(q[j]) > penalty[j] * (1.0 + tol):
-                    excess = abs(q[j]) / max(penalty[j], 1e-300)
-                    if excess > worst:
-                        worst, which = excess, j
-            if which < 0:
-                return OK, na, rounds + 1
-            for j in range(k):
-                blocked[j] = False
-            order[na] = which
-            if _factor_row(G, order, L, na):
-                na += 1
-            else:
-                na = _exchange(G, w, q, order, na, L, z, which)
-                if na < 0:
-                    return FAILED, 0, rounds
-    return FAILED, na, max_rounds
+            if entered > 0:
+                break
+        if entered > 0:
+            continue
+        off = 0.0
+        for i in range(na):
+            j = order[i]
+            off = max(off, abs(q[j] - penalty[j] * sign[i]))
+        if renewed or off <= _STALE * largest:
+            return OK, na, rounds + 1
+        renewed = True
+        for i in range(na):
+            if not _factor_row(G, order, L, i, line):
+                return FAILED, 0, rounds
+        _half_solved(b, penalty, order, sign, na, L, half)
+    return FAILED, 0, max_rounds
 
 
 @njit(cache=True, nogil=True)
 def solve_coordinate_descent(G, b, penalty, k, w, q, tol, max_epochs):
     """Cyclic coordinate descent until no coordinate moves; returns (status, epochs).
 
-    Stops when the largest change of a coordinate's contribution, in units of its penalty or of
-    the largest gradient, is below tol.
+    Stops when the largest change of a coordinate's contribution, in units of the largest
+    gradient, is below tol.
     """
-    for i in range(k):
-        q[i] = b[i]
+    gradient_on(G, b, w, q, k)
     scale = 0.0
     for j in range(k):
         scale = max(scale, abs(b[j]))
-        if w[j] != 0.0:
-            axpy(-w[j], G[j], q, k)
     if scale == 0.0:
         return OK, 0
     for epoch in range(max_epochs):
         largest = 0.0
         for j in range(k):
-            if G[j, j] <= 0.0:
+            at = j * (j + 1) // 2
+            own = G[at + j]
+            if own <= 0.0:
                 continue
-            pull = q[j] + G[j, j] * w[j]
+            pull = q[j] + own * w[j]
             new = 0.0
             if pull > penalty[j]:
-                new = (pull - penalty[j]) / G[j, j]
+                new = (pull - penalty[j]) / own
             elif pull < -penalty[j]:
-                new = (pull + penalty[j]) / G[j, j]
+                new = (pull + penalty[j]) / own
             change = new - w[j]
             if change != 0.0:
                 w[j] = new
-                axpy(-change, G[j], q, k)
-                largest = max(largest, abs(change) * G[j, j])
+                axpy(-change, G, at, q, j + 1)
+                for i in range(j + 1, k):
+                    q[i] -= change * G[i * (i + 1) // 2 + j]
+                largest = max(largest, abs(change) * own)
         if largest <= tol * scale:
+            gradient_on(G, b, w, q, k)
             return OK, epoch + 1
+    gradient_on(G, b, w, q, k)
     return FAILED, max_epochs
 
 
 @njit(cache=True, nogil=True)
-def solve_one(G, b, penalty, k, w, order, na, L, q, z, blocked, tol, max_epochs):
-    """Active set, and coordinate descent where it fails; returns (status, na, iterations)."""
-    status, count, rounds = solve_active_set(
-        G, b, penalty, k, w, order, na, L, q, z, blocked, ENTRY, 20 + 4 * k
-    )
-    if status == OK:
-        return OK, count, rounds
-    # degenerate Gram matrix: coordinate descent, then the factor is built anew where possible
-    status, epochs = solve_coordinate_descent(G, b, penalty, k, w, q, tol, max_epochs)
-    count = 0
-    for j in range(k):
-        if w[j] != 0.0:
-            order[count] = j
-            if not _factor_row(G, order, L, count):
-                # keep the solution; the next penalty starts from coordinate descent again
-                return status, -1, rounds + epochs
-            count += 1
-    return status, count, rounds + epochs
+def factorise(G, k, w, order, L, strict):
+    """Factor of the variables with w != 0; returns their number, or -1 where they are dependent.
 
-
-@njit(cache=True, nogil=True)
-def solve_from(G, b, penalty, k, w, tol, max_epochs):
-    """Solves from scratch, with w as the start; returns the status."""
-    order = np.zeros(k + 1, dtype=np.int64)
-    L = np.zeros((k + 1, k + 1))
-    q, z = np.empty(k), np.empty(k + 1)
-    blocked = np.zeros(k, dtype=np.bool_)
+    Unless `strict`, dependent ones are set to zero instead: they may come back by an exchange.
+    """
+    line = np.empty(k + 1)
     na = 0
     for j in range(k):
         if w[j] != 0.0:
             order[na] = j
-            if _factor_row(G, order, L, na):
+            if _factor_row(G, order, L, na, line):
                 na += 1
+            elif strict:
+                return -1
             else:
-                w[j] = 0.0  # depends on columns already in: it may come back by an exchange
-    gradient_on(G, b, w, order, na, q, k)
-    status, _, _ = solve_one(G, b, penalty, k, w, order, na, L, q, z, blocked, tol, max_epochs)
-    return status
+                w[j] = 0.0
+    return na
+
+
+@njit(cache=True, nogil=True)
+def solve_one(G, b, penalty, k, w, order, na, L, q, tol, max_epochs):
+    """Active set, and coordinate descent where it fails; returns (status, na, iterations).
+
+    na is -1 where the active columns are dependent and have no factor.
+    """
+    if na < 0:
+        na = factorise(G, k, w, order, L, False)
+        gradient_on(G, b, w, q, k)
+    status, count, rounds = solve_active_set(G, b, penalty, k, w, order, na, L, q, 20 + 4 * k)
+    if status == OK:
+        return OK, count, rounds
+    status, epochs = solve_coordinate_descent(G, b, penalty, k, w, q, tol, max_epochs)
+    return status, factorise(G, k, w, order, L, True), rounds + epochs
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,226 @@
+"""The columns a member works with: how they come in, leave, and what they say of the fit.
+
+Every member of a chunk owns a row of the arrays of a `Space`: the columns of its working set,
+scaled by the roots of the row weights, their Gram matrix, and the coefficients. Gram matrices and
+factors are packed triangles (see `quadratic`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from selica._core.types import Array, IntArray
+from selica.solvers.quadratic import axpy, dot
+
+
+class Space(NamedTuple):
+    """Working sets of the members of a chunk, with room for `w.shape[1]` columns each."""
+
+    columns: Array
+    """(B, K, rows): columns scaled by the root of the weights, centred where there is an intercept;
+    only rows of positive weight."""
+    gram: Array
+    """(B, K (K + 1) / 2)"""
+    factor: Array
+    """(B, K (K + 1) / 2): Cholesky factors of the active columns."""
+    b: Array
+    """(B, K): products of the columns with the response."""
+    w: Array
+    """(B, K): coefficients."""
+    q: Array
+    """(B, K): gradients."""
+    which: IntArray
+    """(B, K): numbers of the columns in the design."""
+    order: IntArray
+    """(B, K): the active ones, in the order of the factor."""
+    old_w: Array
+    """(B, 2, K): coefficients where gradients of all columns were computed last."""
+    old_q: Array
+    """(B, 2, K): the gradients there."""
+
+
+@njit(cache=True, nogil=True)
+def make_space(members, rows, capacity):
+    """An empty space; memory is touched when it is used."""
+    packed = capacity * (capacity + 1) // 2
+    return Space(
+        np.empty((members, capacity, rows)),
+        np.empty((members, packed)),
+        np.empty((members, packed)),
+        np.empty((members, capacity)),
+        np.zeros((members, capacity)),
+        np.empty((members, capacity)),
+        np.empty((members, capacity), dtype=np.int64),
+        np.empty((members, capacity), dtype=np.int64),
+        np.empty((members, 2, capacity)),
+        np.empty((members, 2, capacity)),
+    )
+
+
+@njit(cache=True, nogil=True)
+def grown(space, k, na, capacity):
+    """A larger space with the same contents."""
+    members, _, rows = space.columns.shape
+    new = make_space(members, rows, capacity)
+    for m in range(members):
+        size = k[m]
+        packed = size * (size + 1) // 2
+        new.columns[m, :size] = space.columns[m, :size]
+        new.gram[m, :packed] = space.gram[m, :packed]
+        count = max(na[m], 0)
+        packed = count * (count + 1) // 2
+        new.factor[m, :packed] = space.factor[m, :packed]
+        new.order[m, :count] = space.order[m, :count]
+        new.b[m, :size] = space.b[m, :size]
+        new.w[m, :size] = space.w[m, :size]
+        new.q[m, :size] = space.q[m, :size]
+        new.which[m, :size] = space.which[m, :size]
+        new.old_w[m, :, :size] = space.old_w[m, :, :size]
+        new.old_q[m, :, :size] = space.old_q[m, :, :size]
+    return new
+
+
+@njit(cache=True, fastmath=True, nogil=True)
+def _four_by_two(A, r, s, m):
+    a0, a1, a2, a3 = A[r], A[r + 1], A[r + 2], A[r + 3]
+    b0, b1 = A[s], A[s + 1]
+    v0 = v1 = v2 = v3 = v4 = v5 = v6 = v7 = 0.0
+    for i in range(m):
+        x, y = b0[i], b1[i]
+        v0 += a0[i] * x
+        v1 += a1[i] * x
+        v2 += a2[i] * x
+        v3 += a3[i] * x
+        v4 += a0[i] * y
+        v5 += a1[i] * y
+        v6 += a2[i] * y
+        v7 += a3[i] * y
+    return v0, v1, v2, v3, v4, v5, v6, v7
+
+
+@njit(cache=True, fastmath=True, nogil=True)
+def _one_by_four(A, r, s, m):
+    a0 = A[r]
+    b0, b1, b2, b3 = A[s], A[s + 1], A[s + 2], A[s + 3]
+    v0 = v1 = v2 = v3 = 0.0
+    for i in range(m):
+        x = a0[i]
+        v0 += x * b0[i]
+        v1 += x * b1[i]
+        v2 += x * b2[i]
+        v3 += x * b3[i]
+    return v0, v1, v2, v3
+
+
+@njit(cache=True, nogil=True)
+def gram_rows(A, k, total, m, G):
+    """Rows k .. total - 1 of the packed Gram matrix of the rows of A, over their first m entries.
+
+    In tiles that stay in registers: for the narrow products of a growing working set this is
+    faster than a general matrix product, which first has to copy both factors.
+    """
+    r = k
+    while r + 4 <= total:
+        for s in range(0, r + 3, 2):  # for odd r it leaves the last entry of the diagonal
+            v = _four_by_two(A, r, s, m)
+            for c in range(2):
+                for d in range(4):
+                    if s + c <= r + d:
+                        G[(r + d) * (r + d + 1) // 2 + s + c] = v[4 * c + d]
+        r += 4
+        if r % 2 == 1:
+            G[r * (r + 1) // 2 - 1] = dot(A[r - 1], 0, A[r - 1], m)
+    while r < total:
+        at = r * (r + 1) // 2
+        s = 0
+        while s + 4 <= r + 1:
+            G[at + s], G[at + s + 1], G[at + s + 2], G[at + s + 3] = _one_by_four(A, r, s, m)
+            s += 4
+        while s <= r:
+            G[at + s] = dot(A[r], 0, A[s], m)
+            s += 1
+        r += 1
+
+
+@njit(cache=True, nogil=True)
+def write_column(column, rows, root, shift, nb, line):
+    """A column over the rows of positive weight, shifted and scaled."""
+    for i in range(nb):
+        line[i] = root[i] * (column[rows[i]] - shift)
+
+
+@njit(cache=True, nogil=True)
+def admit_columns(space, m, k, new, XT, own, rows, root, shift, nb, slot):
+    """Appends columns to the working set of member m, with coefficient zero; returns its size."""
+    p = XT.shape[0]
+    for c in range(new.size):
+        j = new[c]
+        column = XT[j] if j < p else own[j - p]
+        write_column(column, rows, root, shift[j], nb, space.columns[m, k + c])
+        space.which[m, k + c] = j
+        space.w[m, k + c] = 0.0
+        slot[j] = k + c
+    return k + new.size
+
+
+@njit(cache=True, nogil=True)
+def admit_products(space, m, k, total, ys, nb):
+    """Gram matrix, products with the response and gradients of columns k .. total - 1."""
+    A, G, b = space.columns[m], space.gram[m], space.b[m]
+    for i in range(k, total):
+        b[i] = dot(A[i], 0, ys, nb)
+    gram_rows(A, k, total, nb, G)
+    for i in range(k, total):
+        at = i * (i + 1) // 2
+        space.q[m, i] = b[i] - dot(G, at, space.w[m], k)
+        for a in range(2):
+            space.old_w[m, a, i] = 0.0
+            space.old_q[m, a, i] = b[i] - dot(G, at, space.old_w[m, a], k)
+
+
+@njit(cache=True, nogil=True)
+def compact(space, m, k, na, slot, least):
+    """Drops columns without a coefficient, now or before, and with |gradient| below `least`."""
+    place = np.full(k, -1, dtype=np.int64)
+    size = 0
+    w, q, which, b = space.w[m], space.q[m], space.which[m], space.b[m]
+    for i in range(k):
+        had = space.old_w[m, 0, i] != 0.0 or space.old_w[m, 1, i] != 0.0
+        if w[i] != 0.0 or had or abs(q[i]) >= least[i]:
+            place[i] = size
+            size += 1
+        else:
+            slot[which[i]] = -1
+    if size == k:
+        return k
+    G = space.gram[m]
+    for i in range(k):
+        t = place[i]
+        if t < 0:
+            continue
+        if t < i:
+            space.columns[m, t] = space.columns[m, i]
+            b[t], w[t], q[t], which[t] = b[i], w[i], q[i], which[i]
+            slot[which[t]] = t
+            for a in range(2):
+                space.old_w[m, a, t] = space.old_w[m, a, i]
+                space.old_q[m, a, t] = space.old_q[m, a, i]
+        for j in range(i + 1):
+            if place[j] >= 0:
+                G[t * (t + 1) // 2 + place[j]] = G[i * (i + 1) // 2 + j]
+    for i in range(na):
+        space.order[m, i] = place[space.order[m, i]]
+    return size
+
+
+@njit(cache=True, nogil=True)
+def write_residual(space, m, k, ys, nb, left):
+    """left = y - X w over the scaled rows."""
+    for i in range(nb):
+        left[i] = ys[i]
+    for i in range(k):
+        if space.w[m, i] != 0.0:
+            axpy(-space.w[m, i], space.columns[m, i], 0, left, nb)
