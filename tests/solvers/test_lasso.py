@@ -251,3 +251,43 @@ def test_bad_input_is_named(change, name):
     good = {"X": np.eye(2), "y": [1.0, 2.0], "lams": [0.1], "weights": np.ones((1, 2))}
     with pytest.raises(ArgumentError, match=name):
         lasso_path_batch(**(good | change))
+
+
+def test_compiled_once_whatever_the_arrays():
+    from selica.solvers.paths import follow
+
+    X, y, weights, lams = _problem(11, n=40, p=90, members=9)
+    lasso_path_batch(X, y, lams, weights)
+    before = len(follow.signatures)
+    for array in (X, y, weights, lams):
+        array.setflags(write=False)
+    lasso_path_batch(X, y, lams, weights, np.broadcast_to(1.0, 90))
+    lasso_path_batch(np.asfortranarray(X), y, lams, weights[:1])
+    lasso_path_batch(X[:, ::2], y, lams, weights.astype(int), fit_intercept=True, standardize=True)
+    assert len(follow.signatures) == before
+
+
+def test_numbers_beyond_single_precision():
+    X, y, weights, lams = _problem(13, n=30, p=40)
+    fit = lasso_path_batch(X, y, lams, weights)
+    for scale in (1e-30, 1e25):
+        other = lasso_path_batch(X * scale, y, lams * scale, weights)
+        np.testing.assert_allclose(other.coef * scale, fit.coef, atol=1e-9)
+        other = lasso_path_batch(X, y * scale, lams * scale, weights)
+        np.testing.assert_allclose(other.coef / scale, fit.coef, atol=1e-9)
+
+
+def test_columns_far_from_zero():
+    X, y, weights, lams = _problem(14, n=30, p=40)
+    fit = lasso_path_batch(X, y, lams, weights, fit_intercept=True)
+    far = lasso_path_batch(X + 1e6, y, lams, weights, fit_intercept=True)
+    np.testing.assert_allclose(far.coef, fit.coef, atol=1e-7)
+
+
+@pytest.mark.parametrize("lam", [0.0, 1e-6])
+def test_one_small_penalty_without_a_path(lam):
+    rng = np.random.default_rng(8)
+    X, y = rng.standard_normal((60, 300)), rng.standard_normal(60)
+    fit = lasso_batch(X, y, lam, np.ones((2, 60)))
+    assert fit.converged
+    np.testing.assert_allclose(X @ fit.coef[0, 0], y, atol=1e-5)

@@ -7,14 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selica._core.errors import ArgumentError
-from selica._core.types import Array, IntArray
+from selica._core.types import Array
 from selica._core.validation import real
-from selica.solvers.paths import STOPPED, Data, Entries, Kept, follow
+from selica.solvers.paths import STOPPED, SUMMED, Data, Entries, Kept, follow
 from selica.solvers.problem import Problem
-from selica.solvers.working_set import Space, make_space
+from selica.solvers.working_set import Space, make_space, positive_rows
 
-# Rows summed at once in single precision: a sum of m terms is off by at most about m roundings.
-_ROWS = 4096
 _FIRST_CAPACITY = 64
 _RESERVED = 400_000_000
 # Screening is in single precision where column norms and gradients stay inside this range.
@@ -27,8 +25,7 @@ class Design(NamedTuple):
     columns: Array
     """(p, n), double precision."""
     screen: Array
-    """(blocks * rows, p), centred if there is an intercept."""
-    blocks: int
+    """(p, n), single precision where that will do, centred if there is an intercept."""
     centre: Array
     """(p,): column means, or zeros."""
 
@@ -36,26 +33,29 @@ class Design(NamedTuple):
     def margin(self) -> float:
         """Bound of the relative error of a product with `screen`, in any order of summation."""
         unit = float(np.finfo(self.screen.dtype).eps) / 2.0
-        terms = self.screen.shape[0] // self.blocks + self.blocks + 8
+        n = self.screen.shape[1]
+        terms = min(n, SUMMED) + n // SUMMED + 8
         return float(1.01 * unit * terms / (1.0 - unit * terms))
 
 
 def make_design(problem: Problem) -> Design:
-    """The design of a problem, column by column and row by row."""
+    """The design of a problem, column by column, in both precisions."""
     X = problem.X
-    n, p = X.shape
+    p = X.shape[1]
     columns = X.T
     if not (columns.flags.c_contiguous and columns.flags.writeable):
         columns = columns.copy(order="C")  # compiled code is made for arrays that can be written
-    centre = X.mean(axis=0) if problem.fit_intercept else np.zeros(p)
-    blocks = -(-n // _ROWS)
-    rows = -(-n // blocks)
-    screen = np.zeros((blocks * rows, p), dtype=_precision(problem))
-    step = max(1, 100_000 // max(p, 1))
-    for start in range(0, n, step):
-        stop = min(start + step, n)
-        screen[start:stop] = X[start:stop] - centre if problem.fit_intercept else X[start:stop]
-    return Design(columns, screen, blocks, centre)
+    centre = columns.mean(axis=1) if problem.fit_intercept else np.zeros(p)
+    screen = np.empty(columns.shape, dtype=_precision(problem))
+    for block in _blocks(p, X.shape[0]):
+        screen[block] = columns[block] - centre[block, None]
+    return Design(columns, screen, centre)
+
+
+def _blocks(columns: int, rows: int) -> list[slice]:
+    """Slices of columns that fit into a cache."""
+    step = max(1, 100_000 // max(rows, 1))
+    return [slice(start, min(start + step, columns)) for start in range(0, columns, step)]
 
 
 def _precision(problem: Problem) -> Any:
@@ -92,7 +92,7 @@ def solve_chunk(problem: Problem, design: Design, space: Workspace) -> tuple[Kep
     members, n = problem.weights.shape
     lams = np.broadcast_to(problem.lams, (members, problem.lams.shape[-1]))
     own = _own_columns(problem)
-    rows, weight, nb = positive_rows(problem.weights, problem.most_rows)
+    rows, weight, nb = positive_rows(np.array(problem.weights), max(problem.most_rows, 1))
     y = np.take_along_axis(np.broadcast_to(problem.y, (members, n)), rows, axis=1)
     shift, penalty, inverse, reach = _scales(problem, design, own)
     total = np.maximum(weight.sum(axis=1), 1e-300)
@@ -113,8 +113,8 @@ def solve_chunk(problem: Problem, design: Design, space: Workspace) -> tuple[Kep
         own_screen = (own - away if problem.fit_intercept else own).astype(design.screen.dtype)
     data = Data(
         design.columns, own, design.screen, own_screen.astype(design.screen.dtype, copy=False),
-        design.blocks, design.margin, rows.astype(np.uint32), nb, weight, root,
-        np.ascontiguousarray(y), shift, np.ascontiguousarray(lams), penalty,
+        design.margin, rows, nb, weight, root,
+        np.array(y), shift, np.array(lams), penalty,
         inverse.astype(design.screen.dtype), reach.astype(design.screen.dtype), unit, base,
     )  # fmt: skip
     columns = problem.n_columns
@@ -151,13 +151,6 @@ def _empty(keep: frozenset[str], members: int, n_lams: int, p: int) -> Kept:
     )
 
 
-def positive_rows(weights: Array, most: int) -> tuple[IntArray, Array, IntArray]:
-    """Indices and weights of the rows that count, padded to `most`, and how many there are."""
-    nb = np.count_nonzero(weights, axis=1)
-    order = np.argsort(weights <= 0.0, axis=1, kind="stable")[:, : max(most, 1)]
-    return order, np.take_along_axis(weights, order, axis=1), nb.astype(np.int64)
-
-
 def _own_columns(problem: Problem) -> Array:
     """The copies of the members of a chunk, (B, p, n); none without knockoffs."""
     members, n = problem.weights.shape
@@ -185,18 +178,15 @@ def _scales(problem: Problem, design: Design, own: Array) -> tuple[Array, Array,
     total = np.maximum(c.sum(axis=1, keepdims=True), 1e-300)
     exact = problem.fit_intercept or problem.standardize
     square, first = np.empty((2, members, problem.n_columns))
-    step = max(1, 200_000 // max(n, 1))
     weights = c if exact else c.astype(design.screen.dtype)
-    for start in range(0, p, step):
-        block = slice(start, min(start + step, p))
+    for block in _blocks(p, n):
         if exact:
             Z = design.columns[block] - design.centre[block, None]
-            square[:, block] = c @ (Z * Z).T
-            if problem.fit_intercept:
-                first[:, block] = c @ Z.T
         else:
-            Z = design.screen[:n, block]
-            square[:, block] = weights @ (Z * Z)
+            Z = design.screen[block]
+        if problem.fit_intercept:
+            first[:, block] = weights @ Z.T
+        square[:, block] = weights @ (Z * Z).T
     centre = np.broadcast_to(design.centre, (members, p))
     if own.shape[1] > 0:
         middle = np.einsum("bjn,bn->bj", own, c, optimize=True) / total
@@ -221,11 +211,11 @@ def _scales(problem: Problem, design: Design, own: Array) -> tuple[Array, Array,
         penalty = np.where(flat, np.inf, penalty)  # a column that does not vary tells nothing
     elif problem.factor.ndim == 1 and not problem.standardize:
         penalty = problem.factor[None, :]
-    penalty = np.ascontiguousarray(penalty)
+    penalty = np.array(penalty)  # compiled code is made for arrays that can be written
     with np.errstate(divide="ignore"):
         inverse = np.where(penalty > 0.0, 1.0 / penalty, 0.0)
     inflate = 1.0 + 1e-6 + 2.0 * n * float(np.finfo(design.screen.dtype).eps)
-    return np.ascontiguousarray(shift), penalty, inverse, np.sqrt(square) * inverse * inflate
+    return np.array(shift), penalty, inverse, np.sqrt(square) * inverse * inflate
 
 
 def _null_loss(c: Array, y: Array, intercept: bool) -> Array:

@@ -29,8 +29,9 @@ class Part(NamedTuple):
 
 def solve(problem: Problem, n_jobs: int | None) -> LassoBatch:
     """All members, in chunks that follow from the problem: on threads here, or on workers."""
+    members = problem.weights.shape[0]
     size = members_per_chunk(problem)
-    chunks = [problem.members(s, s + size) for s in range(0, problem.weights.shape[0], size)]
+    chunks = [problem.members(start, start + size) for start in range(0, members, size)]
     if n_jobs is not None and n_jobs != 1:
         return _join(problem, list(Parallel(n_jobs=n_jobs)(delayed(_alone)(c) for c in chunks)))
     design = make_design(problem)

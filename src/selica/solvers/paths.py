@@ -38,6 +38,14 @@ CERTIFIED, MISSING, ASKING = 0, 1, 2
 CONVERGED, FAILED, STOPPED = 0, 1, 2
 
 _BLOCK = 32
+# Terms summed at once in single precision: a sum of m terms is off by at most about m roundings.
+SUMMED = 4096
+# Up to this many rows a general matrix product is faster than tiles.
+_SHORT = 512
+# Bounds and bars are moved apart by this much where they are compared in single precision.
+_BELOW, _ABOVE = 1.0 - 1e-6, 1.0 + 1e-6
+# How far below the next penalty the strong rule looks, in steps of the penalty.
+_LOOK = 0.1
 # A bound made of differences of computed numbers is widened by this share of |y|.
 _ROUNDING = 1e-6
 
@@ -53,13 +61,11 @@ class Data(NamedTuple):
     own: Array
     """(B, p_own, n): further columns of each member, e.g. knockoff copies."""
     screen: Array
-    """(blocks * rows, p): the design in the precision of the screening, padded with zeros."""
+    """(p, n): the design in the precision of the screening."""
     own_screen: Array
     """(B, p_own, n)"""
-    blocks: int
-    """The product over the rows is summed in this many blocks, which keeps its error small."""
     margin: float
-    """Bound of the relative error of that product."""
+    """Bound of the relative error of products with these."""
     rows: IntArray
     """(B, r): the rows of positive weight."""
     nb: IntArray
@@ -120,13 +126,15 @@ def _screened(value, inverse, reach, slack, slot, lam, ahead, new, strength):
     length of the list).
     """
     p = value.size
-    least = min(lam, ahead)
+    low = np.empty(2, dtype=value.dtype)
+    low[0], low[1] = min(lam, ahead) * _BELOW, slack * _ABOVE
+    least, wide = low[0], low[1]
     count, missing = 0, 0
     for start in range(0, p, _BLOCK):
         stop = min(start + _BLOCK, p)
         some = False
         for j in range(start, stop):
-            some |= abs(value[j]) * inverse[j] + slack * reach[j] >= least
+            some |= abs(value[j]) * inverse[j] + wide * reach[j] >= least
         if not some:
             continue
         for j in range(start, stop):
@@ -172,20 +180,23 @@ def _open_columns(old, newest, t, rest, inverse, reach, slot, least, new, limit)
     """Columns outside whose gradient may reach `least`, up to limit + 1 of them; their number."""
     p = inverse.size
     last, first = old[newest], old[1 - newest]
+    low = np.empty(3, dtype=last.dtype)
+    low[0], low[1], low[2] = least * _BELOW, rest * _ABOVE, t
+    bar, wide, slope = low[0], low[1], low[2]
     count = 0
     for start in range(0, p, _BLOCK):
         stop = min(start + _BLOCK, p)
         some = False
         for j in range(start, stop):
-            value = last[j] + t * (last[j] - first[j])
-            some |= abs(value) * inverse[j] + rest * reach[j] >= least
+            value = last[j] + slope * (last[j] - first[j])
+            some |= abs(value) * inverse[j] + wide * reach[j] >= bar
         if not some:
             continue
         for j in range(start, stop):
             if slot[j] >= 0 or inverse[j] == 0.0:
                 continue
-            value = last[j] + t * (last[j] - first[j])
-            if abs(value) * inverse[j] + rest * reach[j] >= least:
+            value = last[j] + slope * (last[j] - first[j])
+            if abs(value) * inverse[j] + wide * reach[j] >= bar:
                 new[count] = j
                 count += 1
                 if count > limit:
@@ -315,36 +326,89 @@ def _n_active(space, m, k, p):
     return count
 
 
+@njit(cache=True, fastmath=True, nogil=True)
+def _four_by_two(A, j, B, r, start, stop, out):
+    """Products of four rows of A and two of B over part of their entries, added to out[:8]."""
+    a0, a1 = A[j, start:stop], A[j + 1, start:stop]
+    a2, a3 = A[j + 2, start:stop], A[j + 3, start:stop]
+    b0, b1 = B[r, start:stop], B[r + 1, start:stop]
+    v0 = v1 = v2 = v3 = v4 = v5 = v6 = v7 = A.dtype.type(0)
+    for i in range(np.uint64(stop - start)):
+        x, y = b0[i], b1[i]
+        v0 += a0[i] * x
+        v1 += a1[i] * x
+        v2 += a2[i] * x
+        v3 += a3[i] * x
+        v4 += a0[i] * y
+        v5 += a1[i] * y
+        v6 += a2[i] * y
+        v7 += a3[i] * y
+    out[0] += v0
+    out[1] += v1
+    out[2] += v2
+    out[3] += v3
+    out[4] += v4
+    out[5] += v5
+    out[6] += v6
+    out[7] += v7
+
+
+@njit(cache=True, fastmath=True, nogil=True)
+def _long_dot(a, b):
+    """A product summed in blocks of SUMMED terms."""
+    total = a.dtype.type(0)
+    for start in range(0, a.size, SUMMED):
+        part = a.dtype.type(0)
+        for i in range(np.uint64(start), np.uint64(min(start + SUMMED, a.size))):
+            part += a[i] * b[i]
+        total += part
+    return total
+
+
 @njit(cache=True, nogil=True)
-def _multiply(data, residuals, asking, count, out, old, newest):
+def _multiply_long(screen, residuals, asking, count, old, newest):
+    """Gradients of many rows: in tiles that stay in registers, without copying the design."""
+    p, n = screen.shape
+    whole, pairs = p // 4 * 4, count // 2 * 2
+    sums = np.empty(8, dtype=screen.dtype)
+    for j in range(0, whole, 4):
+        for r in range(0, pairs, 2):
+            sums[:] = 0
+            for start in range(0, n, SUMMED):
+                _four_by_two(screen, j, residuals, r, start, min(start + SUMMED, n), sums)
+            for c in range(2):
+                m = asking[r + c]
+                for d in range(4):
+                    old[m, newest[m], j + d] = sums[4 * c + d]
+    for r in range(count):
+        m = asking[r]
+        for j in range(whole if r < pairs else 0, p):
+            old[m, newest[m], j] = _long_dot(screen[j], residuals[r])
+
+
+@njit(cache=True, nogil=True)
+def _multiply(data, residuals, asking, count, old, newest):
     """Gradients of all columns for the members that ask, into old[m, newest[m]]."""
-    p = data.design.shape[0]
-    rows = data.screen.shape[0] // data.blocks
-    for block in range(data.blocks):
-        part = data.screen[block * rows : (block + 1) * rows]
-        if block == 0:
-            np.dot(residuals[block, :count], part, out[:count])
-        else:
-            out[:count] += np.dot(residuals[block, :count], part)
-    for i in range(count):
-        m = asking[i]
-        old[m, newest[m], :p] = out[i]
-    if data.own.shape[1] == 0:
-        return
-    n = data.own.shape[2]
-    line = np.empty(n, dtype=data.screen.dtype)
-    for i in range(count):
-        m = asking[i]
-        for j in range(n):
-            line[j] = residuals[j // rows, i, j % rows]
-        old[m, newest[m], p:] = np.dot(data.own_screen[m], line)
+    p, n = data.screen.shape
+    if n > _SHORT:
+        _multiply_long(data.screen, residuals, asking, count, old, newest)
+    else:
+        out = np.dot(data.screen, residuals[:count].T)
+        for i in range(count):
+            m = asking[i]
+            old[m, newest[m], :p] = out[:, i]
+    if data.own.shape[1] > 0:
+        for i in range(count):
+            m = asking[i]
+            for j in range(data.own.shape[1]):
+                old[m, newest[m], p + j] = _long_dot(data.own_screen[m, j], residuals[i])
 
 
 @njit(cache=True, nogil=True)
 def _ahead(lams, place):
     """Gradients below this stay below the next penalty by the strong rule: slopes are at most 1."""
     if place + 1 < lams.size:
-        return max(2.0 * lams[place + 1] - lams[place], 0.0)
+        return max(lams[place + 1] - _LOOK * (lams[place] - lams[place + 1]), 0.0)
     return lams[place]
 
 
@@ -361,21 +425,6 @@ def _make_room(space, m, k, na, needed, columns, slot, penalty, bar):
     if needed > space.w.shape[1]:
         space = grown(space, k, na, min(columns + 1, max(needed + 8, space.w.shape[1] * 3 // 2)))
     return space
-
-
-@njit(cache=True, nogil=True)
-def _write_residual_row(data, m, left, residuals, place):
-    """The weighted residual of a member over all rows, in the precision of the screening."""
-    rows = data.screen.shape[0] // data.blocks
-    for block in range(data.blocks):
-        residuals[block, place] = 0.0
-    block = 0
-    for i in range(data.nb[m]):
-        row = np.int64(data.rows[m, i]) - block * rows
-        while row >= rows:
-            row -= rows
-            block += 1
-        residuals[block, place, row] = data.root[m, i] * left[i]
 
 
 @njit(cache=True, nogil=True)
@@ -463,12 +512,10 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
     old = np.empty((members, 2, columns), dtype=data.screen.dtype)
     norms = np.zeros((members, 2))
     newest = np.zeros(members, dtype=np.int64)
-    rows = data.screen.shape[0] // data.blocks
-    residuals = np.empty((data.blocks, members, rows), dtype=data.screen.dtype)
-    out = np.empty((members, data.design.shape[0]), dtype=data.screen.dtype)
+    residuals = np.empty((members, data.design.shape[1]), dtype=data.screen.dtype)
     left = np.empty(data.rows.shape[1])
     asking = np.empty(members, dtype=np.int64)
-    few = max(8, columns // 64)
+    few = max(4, columns // 32)
     size = 1024 if sparse else 0
     entries = Entries(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
     used = 0
@@ -533,7 +580,9 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
                     norms[m, newest[m]] = np.sqrt(square)
                     space.old_w[m, newest[m], : k[m]] = space.w[m, : k[m]]
                     space.old_q[m, newest[m], : k[m]] = space.q[m, : k[m]]
-                    _write_residual_row(data, m, left, residuals, n_asking)
+                    residuals[n_asking] = 0
+                    for i in range(data.nb[m]):
+                        residuals[n_asking, data.rows[m, i]] = data.root[m, i] * left[i]
                     asking[n_asking] = m
                     n_asking += 1
                     break
@@ -541,7 +590,7 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
             return space, Entries(
                 entries.rows[:used], entries.columns[:used], entries.values[:used]
             )
-        _multiply(data, residuals, asking, n_asking, out, old, newest)
+        _multiply(data, residuals, asking, n_asking, old, newest)
         for position in range(n_asking):
             m = asking[position]
             inverse = data.inverse[m % data.inverse.shape[0]]

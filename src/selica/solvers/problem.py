@@ -135,4 +135,5 @@ def members_per_chunk(problem: Problem) -> int:
     each = 8 * (size * (problem.most_rows + size) + 4 * problem.n_columns + 2 * own)
     most = _MOST if n * problem.n_columns < 1_000_000 else _ENOUGH
     share = max(-(-members // 4), min(_ENOUGH, -(-members // 2)))
-    return int(np.clip(_CHUNK_BYTES // each, _FEWEST, max(_FEWEST, min(most, share))))
+    size: int = int(np.clip(_CHUNK_BYTES // each, _FEWEST, max(_FEWEST, min(most, share))))
+    return int(-(-members // -(-members // size)))  # chunks of equal size

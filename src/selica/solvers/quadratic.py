@@ -138,6 +138,18 @@ def gradient_on(G, b, w, q, k):
 
 
 @njit(cache=True, nogil=True)
+def _gradient_outside(G, b, w, q, k):
+    """q = b - G w where w is zero; elsewhere q is left undefined."""
+    at = 0
+    for i in range(k):
+        if w[i] != 0.0:
+            axpy(-w[i], G, at, q, i)
+        else:
+            q[i] = b[i] - dot(G, at, w, i)
+        at += i + 1
+
+
+@njit(cache=True, nogil=True)
 def _half_solved(b, penalty, order, sign, na, L, half):
     """half = L^{-1} (b - penalty * sign) on the active set."""
     for i in range(na):
@@ -233,7 +245,7 @@ def solve_active_set(G, b, penalty, k, w, order, na, L, q, max_rounds):
             continue
         for i in range(na):
             w[order[i]] = z[i]
-        gradient_on(G, b, w, q, k)
+        _gradient_outside(G, b, w, q, k)
         entered = 0
         # a variable can be blocked wrongly only if nothing moved since; it is tried when no other
         # is left
@@ -260,6 +272,7 @@ def solve_active_set(G, b, penalty, k, w, order, na, L, q, max_rounds):
                 break
         if entered > 0:
             continue
+        gradient_on(G, b, w, q, k)
         off = 0.0
         for i in range(na):
             j = order[i]

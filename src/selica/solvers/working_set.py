@@ -15,6 +15,9 @@ from numba import njit
 from selica._core.types import Array, IntArray
 from selica.solvers.quadratic import axpy, dot
 
+# Numbers in a block of rows that is meant to stay in the cache of a core.
+_CACHED = 24_000
+
 
 class Space(NamedTuple):
     """Working sets of the members of a chunk, with room for `w.shape[1]` columns each."""
@@ -83,6 +86,24 @@ def grown(space, k, na, capacity):
     return new
 
 
+@njit(cache=True, nogil=True)
+def positive_rows(weights, most):
+    """Indices and weights of the rows that count, padded to `most`, and how many there are."""
+    members, n = weights.shape
+    rows = np.zeros((members, most), dtype=np.uint32)
+    weight = np.zeros((members, most))
+    nb = np.zeros(members, dtype=np.int64)
+    for m in range(members):
+        count = 0
+        for i in range(n):
+            if weights[m, i] > 0.0:
+                rows[m, count] = i
+                weight[m, count] = weights[m, i]
+                count += 1
+        nb[m] = count
+    return rows, weight, nb
+
+
 @njit(cache=True, fastmath=True, nogil=True)
 def _four_by_two(A, r, s, m):
     a0, a1, a2, a3 = A[r], A[r + 1], A[r + 2], A[r + 3]
@@ -119,30 +140,37 @@ def _one_by_four(A, r, s, m):
 def gram_rows(A, k, total, m, G):
     """Rows k .. total - 1 of the packed Gram matrix of the rows of A, over their first m entries.
 
-    In tiles that stay in registers: for the narrow products of a growing working set this is
-    faster than a general matrix product, which first has to copy both factors.
+    In tiles that stay in registers, over blocks of rows that stay in the cache: for the narrow
+    products of a growing working set this is faster than a general matrix product, which first has
+    to copy both factors.
     """
-    r = k
-    while r + 4 <= total:
-        for s in range(0, r + 3, 2):  # for odd r it leaves the last entry of the diagonal
-            v = _four_by_two(A, r, s, m)
-            for c in range(2):
+    step = max(2, min(total + 1, _CACHED // max(m, 1)) // 2 * 2)
+    whole = k + (total - k) // 4 * 4
+    for start in range(0, total, step):
+        stop = min(start + step, total)
+        for r in range(k, whole, 4):
+            last = min(stop, r + 4)
+            for s in range(start, last - 1, 2):
+                v = _four_by_two(A, r, s, m)
+                for c in range(2):
+                    for d in range(4):
+                        if s + c <= r + d:
+                            G[(r + d) * (r + d + 1) // 2 + s + c] = v[4 * c + d]
+            if start < last and (last - start) % 2 == 1:
                 for d in range(4):
-                    if s + c <= r + d:
-                        G[(r + d) * (r + d + 1) // 2 + s + c] = v[4 * c + d]
-        r += 4
-        if r % 2 == 1:
-            G[r * (r + 1) // 2 - 1] = dot(A[r - 1], 0, A[r - 1], m)
-    while r < total:
-        at = r * (r + 1) // 2
-        s = 0
-        while s + 4 <= r + 1:
-            G[at + s], G[at + s + 1], G[at + s + 2], G[at + s + 3] = _one_by_four(A, r, s, m)
-            s += 4
-        while s <= r:
-            G[at + s] = dot(A[r], 0, A[s], m)
-            s += 1
-        r += 1
+                    if last - 1 <= r + d:
+                        at = (r + d) * (r + d + 1) // 2 + last - 1
+                        G[at] = dot(A[r + d], 0, A[last - 1], m)
+        for r in range(whole, total):
+            at = r * (r + 1) // 2
+            last = min(stop, r + 1)
+            s = start
+            while s + 4 <= last:
+                G[at + s], G[at + s + 1], G[at + s + 2], G[at + s + 3] = _one_by_four(A, r, s, m)
+                s += 4
+            while s < last:
+                G[at + s] = dot(A[r], 0, A[s], m)
+                s += 1
 
 
 @njit(cache=True, nogil=True)
