@@ -130,10 +130,10 @@ def members_per_chunk(problem: Problem) -> int:
     """
     n, p = problem.X.shape
     members = problem.weights.shape[0]
-    size = min(problem.most_rows, problem.n_columns) // 3 + 16  # a guess of the working set
+    guess = min(problem.most_rows, problem.n_columns) // 3 + 16  # size of a working set
     own = 0 if problem.copies is None else n * p
-    each = 8 * (size * (problem.most_rows + size) + 4 * problem.n_columns + 2 * own)
+    each = 8 * (guess * (problem.most_rows + guess) + 4 * problem.n_columns + 2 * own)
     most = _MOST if n * problem.n_columns < 1_000_000 else _ENOUGH
     share = max(-(-members // 4), min(_ENOUGH, -(-members // 2)))
-    size: int = int(np.clip(_CHUNK_BYTES // each, _FEWEST, max(_FEWEST, min(most, share))))
+    size = int(np.clip(_CHUNK_BYTES // each, _FEWEST, max(_FEWEST, min(most, share))))
     return int(-(-members // -(-members // size)))  # chunks of equal size
