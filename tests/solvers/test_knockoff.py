@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from selica._core.errors import ArgumentError
-from selica.solvers import knockoff_path_batch, lasso_path_batch
+from selica.solvers import knockoff_path_batch, lasso_path_batch, logistic_path_batch
 
 
 def _problem(n, p, seed=0):
@@ -82,3 +82,30 @@ def test_bad_input_is_named(change, name):
     good = {"X": X, "y": y, "lams": lams, "copies": lambda b: stack[b], "n_copies": 2}
     with pytest.raises(ArgumentError, match=name):
         knockoff_path_batch(**(good | change))
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_logistic_copies_equal_a_loop(intercept):
+    X, y, stack, lams = _problem(60, 12)
+    labels = (y > np.median(y)).astype(float)
+    lams = np.abs(X.T @ (labels - 0.5)).max() * np.geomspace(1.0, 0.1, 5)
+    fit = knockoff_path_batch(
+        X, labels, lams, lambda b: stack[b], 5, fit_intercept=intercept, standardize=intercept,
+        tol=1e-10, loss="logistic",
+    )  # fmt: skip
+    assert fit.converged
+    for b in range(5):
+        one = logistic_path_batch(
+            np.hstack([X, stack[b]]), labels, lams, np.ones((1, 60)), fit_intercept=intercept,
+            standardize=intercept, tol=1e-10,
+        )  # fmt: skip
+        np.testing.assert_allclose(fit.coef[b], one.coef[0], atol=1e-6)
+        np.testing.assert_allclose(fit.intercept[b], one.intercept[0], atol=1e-6)
+
+
+def test_unknown_loss_is_named():
+    X, y, stack, lams = _problem(20, 4)
+    with pytest.raises(ArgumentError, match="loss"):
+        knockoff_path_batch(X, y, lams, lambda b: stack[b], 2, loss="hinge")
+    with pytest.raises(ArgumentError, match="y must hold"):
+        knockoff_path_batch(X, y, lams, lambda b: stack[b], 2, loss="logistic")

@@ -291,3 +291,12 @@ def test_one_small_penalty_without_a_path(lam):
     fit = lasso_batch(X, y, lam, np.ones((2, 60)))
     assert fit.converged
     np.testing.assert_allclose(X @ fit.coef[0, 0], y, atol=1e-5)
+
+
+def test_progress_is_told_of_every_chunk():
+    X, y, weights, lams = _problem(11, n=40, p=90, members=50)
+    told = []
+    lasso_path_batch(X, y, lams, weights, progress=lambda done, of: told.append((done, of)))
+    assert told[-1] == (50, 50)
+    assert len(told) > 1
+    assert told == sorted(told)

@@ -112,3 +112,13 @@ def test_separable_data_and_one_class():
 def test_labels_are_checked():
     with pytest.raises(ArgumentError, match="y must hold the labels"):
         logistic_path_batch(np.eye(3), [0, 1, 2], [0.1], np.ones((1, 3)))
+
+
+def test_standardized_columns():
+    X, y, weights, lams = _problem(3)
+    fit = logistic_path_batch(X, y, lams, weights, standardize=True, tol=1e-10)
+    for m, c in enumerate(weights):
+        mean = c @ X / c.sum()
+        sd = np.sqrt(c @ (X - mean) ** 2 / c.sum())
+        one = logistic_path_batch((X - mean) / sd, y, lams, c[None], tol=1e-10)
+        np.testing.assert_allclose(fit.coef[m], one.coef[0] / sd, atol=1e-6)

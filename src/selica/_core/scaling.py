@@ -67,3 +67,20 @@ def penalty_of_data(
     scale = 1.0 / np.sqrt(np.asarray(rho) + np.asarray(Delta))
     rows = np.asarray(mu_B) * np.asarray(n_samples)
     return np.asarray(np.asarray(lam) * np.sqrt(n_features) * scale / rows)
+
+
+def lam_from_average(penalty: ArrayLike, weights: ArrayLike) -> Array:
+    """Penalties of sums over rows from those of weighted averages, for each member.
+
+    glmnet (``lambda``) and scikit-learn (``alpha``) divide the loss by the total weight of the
+    rows; `selica.solvers` do not. For weights of shape (B, n) and L penalties the result has the
+    shape (B, L); with one penalty, (B,).
+
+    Examples
+    --------
+    >>> from selica._core.scaling import lam_from_average
+    >>> lam_from_average([0.5, 0.1], [[1.0, 1.0, 2.0]]).tolist()
+    [[2.0, 0.4]]
+    """
+    total = real("weights", weights, at_least=0.0).sum(axis=-1)
+    return np.asarray(np.multiply.outer(total, real("penalty", penalty, at_least=0.0)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from threading import local
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ from selica.solvers.paths import Kept
 from selica.solvers.problem import Problem, members_per_chunk
 from selica.solvers.results import LassoBatch
 
+Progress = Callable[[int, int], object]
+
 _STATUS = np.array(["converged", "max_iter", "stopped"])
 
 
@@ -27,13 +30,23 @@ class Part(NamedTuple):
     sparse: csr_array | None
 
 
-def solve(problem: Problem, n_jobs: int | None) -> LassoBatch:
+def solve(problem: Problem, n_jobs: int | None, progress: Progress | None = None) -> LassoBatch:
     """All members, in chunks that follow from the problem: on threads here, or on workers."""
     members = problem.weights.shape[0]
     size = members_per_chunk(problem)
     chunks = [problem.members(start, start + size) for start in range(0, members, size)]
+
+    def joined(parts: Iterable[Part]) -> LassoBatch:
+        done = []
+        for part in parts:
+            done.append(part)
+            if progress is not None:
+                progress(min(len(done) * size, members), members)
+        return _join(problem, done)
+
     if n_jobs is not None and n_jobs != 1:
-        return _join(problem, list(Parallel(n_jobs=n_jobs)(delayed(_alone)(c) for c in chunks)))
+        workers = Parallel(n_jobs=n_jobs, return_as="generator")
+        return joined(workers(delayed(_alone)(chunk) for chunk in chunks))
     design = make_design(problem)
     settings: Any = numba.config
     threads = 1 if n_jobs == 1 else min(int(settings.NUMBA_NUM_THREADS), len(chunks))
@@ -46,9 +59,9 @@ def solve(problem: Problem, n_jobs: int | None) -> LassoBatch:
 
     with threadpool_limits(limits=1, user_api="blas"):  # one thread for each chunk
         if threads == 1:
-            return _join(problem, [run(chunk) for chunk in chunks])
+            return joined(map(run, chunks))
         with ThreadPoolExecutor(threads) as pool:
-            return _join(problem, list(pool.map(run, chunks)))
+            return joined(pool.map(run, chunks))
 
 
 def _alone(problem: Problem) -> Part:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import real
-from selica.solvers.keeping import solve
+from selica._core.validation import choice, real
+from selica.solvers.keeping import Progress, solve
 from selica.solvers.problem import check, matrix
 from selica.solvers.results import LassoBatch
 
@@ -30,6 +30,7 @@ def lasso_path_batch(
     tol: float = 1e-6,
     max_iter: int = 10_000,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> LassoBatch:
     r"""B weighted lassos over one design, along a path of penalties.
 
@@ -66,6 +67,8 @@ def lasso_path_batch(
         Limit of the coordinate descent that steps in where columns are degenerate.
     n_jobs : int, optional
         Workers for chunks of members, through joblib; None keeps one process, with threads.
+    progress : callable, optional
+        ``progress(done, members)`` is called whenever a chunk of members is done.
 
     Returns
     -------
@@ -82,7 +85,7 @@ def lasso_path_batch(
     """
     problem = check(X, y, lams, weights, penalty_weights, max_active, keep, tol, max_iter)
     problem = problem._replace(fit_intercept=bool(fit_intercept), standardize=bool(standardize))
-    return solve(problem, n_jobs)
+    return solve(problem, n_jobs, progress)
 
 
 def knockoff_path_batch(
@@ -100,6 +103,8 @@ def knockoff_path_batch(
     tol: float = 1e-6,
     max_iter: int = 10_000,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
+    loss: str = "squared",
 ) -> LassoBatch:
     """Lassos on [X, copy of X], one for each knockoff copy; products with X are shared.
 
@@ -110,15 +115,18 @@ def knockoff_path_batch(
     lams : array of shape (L,)
     copies : callable
         ``copies(b)`` returns the copy of member b, an array of the shape of X. It is called once
-        for each member, and only the copies of a chunk exist at a time.
+        for each member, from the thread or process that solves it, and only the copies of a few
+        chunks exist at a time.
     n_copies : int
         Number of members.
     penalty_weights : array of shape (2 p,), optional
         For the variables, then for their copies.
     sample_weight : array of shape (n,), optional
         Row weights, the same in all members.
-    fit_intercept, standardize, keep, tol, max_iter, n_jobs
+    fit_intercept, standardize, keep, tol, max_iter, n_jobs, progress
         As in `lasso_path_batch`.
+    loss : {"squared", "logistic"}
+        Logistic loss for labels 0 and 1, as in `logistic_path_batch`.
 
     Returns
     -------
@@ -152,7 +160,9 @@ def knockoff_path_batch(
         standardize=bool(standardize),
         copies=copies,
     )
-    return solve(problem, n_jobs)
+    if choice("loss", loss, ("squared", "logistic")) == "logistic":
+        problem = problem.with_labels()
+    return solve(problem, n_jobs, progress)
 
 
 def lasso_batch(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.errors import ArgumentError
-from selica.solvers.keeping import solve
+from selica.solvers.keeping import Progress, solve
 from selica.solvers.problem import check
 from selica.solvers.results import LassoBatch
 
@@ -27,6 +25,7 @@ def logistic_path_batch(
     tol: float = 1e-6,
     max_iter: int = 100,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> LassoBatch:
     r"""B weighted l1-penalised logistic regressions over one design, along a path of penalties.
 
@@ -39,7 +38,7 @@ def logistic_path_batch(
     X : array of shape (n, p)
     y : array of shape (n,) or (B, n)
         Labels 0 and 1.
-    lams, weights, penalty_weights, standardize, keep, max_active, n_jobs
+    lams, weights, penalty_weights, standardize, keep, max_active, n_jobs, progress
         As in `lasso_path_batch`.
     fit_intercept : bool
         Whether the unpenalised a_b is fitted.
@@ -62,9 +61,5 @@ def logistic_path_batch(
     (True, True)
     """
     problem = check(X, y, lams, weights, penalty_weights, max_active, keep, tol, max_iter)
-    if not np.all(np.isin(problem.y, (0.0, 1.0))):
-        raise ArgumentError("y must hold the labels 0 and 1 only.")
-    problem = problem._replace(
-        fit_intercept=bool(fit_intercept), standardize=bool(standardize), logistic=True
-    )
-    return solve(problem, n_jobs)
+    problem = problem._replace(fit_intercept=bool(fit_intercept), standardize=bool(standardize))
+    return solve(problem.with_labels(), n_jobs, progress)

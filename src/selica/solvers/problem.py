@@ -51,6 +51,12 @@ class Problem(NamedTuple):
         """Columns of a member's design."""
         return int(self.X.shape[1]) * (1 if self.copies is None else 2)
 
+    def with_labels(self) -> Problem:
+        """The same with logistic loss; y must be binary."""
+        if not np.all(np.isin(self.y, (0.0, 1.0))):
+            raise ArgumentError("y must hold the labels 0 and 1 only.")
+        return self._replace(logistic=True)
+
     def members(self, start: int, stop: int) -> Problem:
         """A chunk of the members."""
         part = slice(start, stop)
