@@ -41,7 +41,7 @@ def test_equals_a_loop_over_augmented_designs(n, p, intercept):
         np.testing.assert_allclose(fit.intercept[b], one.intercept[0], atol=1e-8)
 
 
-def test_each_copy_is_asked_for_once_and_in_order():
+def test_each_copy_is_asked_for_once():
     X, y, stack, lams = _problem(30, 10)
     asked = []
 
@@ -50,7 +50,7 @@ def test_each_copy_is_asked_for_once_and_in_order():
         return stack[b]
 
     fit = knockoff_path_batch(X, y, lams, copies, 40, keep="counts")
-    assert asked == list(range(40))
+    assert sorted(asked) == list(range(40))  # threads ask in any order
     assert fit.counts.shape == (9, 20)
 
 

@@ -8,10 +8,9 @@ import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import real
 from selica.solvers.paths import STOPPED, SUMMED, Data, Entries, Kept, follow
-from selica.solvers.problem import Problem
-from selica.solvers.working_set import Space, make_space, positive_rows
+from selica.solvers.problem import Problem, matrix
+from selica.solvers.working_set import Space, make_space, positive_rows, take_columns
 
 _FIRST_CAPACITY = 64
 _RESERVED = 400_000_000
@@ -67,11 +66,25 @@ def _precision(problem: Problem) -> Any:
     return np.float32 if fits else np.float64
 
 
+class Own(NamedTuple):
+    """Columns that belong to each member of a chunk alone: knockoff copies, or none."""
+
+    columns: Array
+    """(B, p, n)"""
+    screen: Array
+    """(B, p, n), centred if there is an intercept."""
+    mean: Array
+    """(B, p): what was subtracted."""
+    square: Array
+    """(B, p): weighted sums of squares of the screened columns."""
+
+
 class Workspace:
     """Arrays of the working sets, kept between chunks: fresh memory is slow memory."""
 
     def __init__(self) -> None:
         self._space: Space | None = None
+        self._own: Own | None = None
 
     def take(self, members: int, rows: int, columns: int) -> Space:
         """Empty working sets for this many members."""
@@ -82,6 +95,14 @@ class Workspace:
             space = make_space(members, rows, min(max(places, _FIRST_CAPACITY), columns + 1))
         return space
 
+    def own(self, members: int, p: int, n: int, dtype: Any) -> Own:
+        """Room for the own columns of this many members."""
+        shape = (members, p, n)
+        if self._own is None or self._own.columns.shape != shape:
+            lines = np.empty((2, members, p))
+            self._own = Own(np.empty(shape), np.empty(shape, dtype=dtype), lines[0], lines[1])
+        return self._own
+
     def give_back(self, space: Space) -> None:
         """Keeps the arrays, grown as they may be, for the next chunk."""
         self._space = space
@@ -91,7 +112,7 @@ def solve_chunk(problem: Problem, design: Design, space: Workspace) -> tuple[Kep
     """Solves the members of a chunk along their paths."""
     members, n = problem.weights.shape
     lams = np.broadcast_to(problem.lams, (members, problem.lams.shape[-1]))
-    own = _own_columns(problem)
+    own = _own_columns(problem, design.screen.dtype, space)
     rows, weight, nb = positive_rows(np.array(problem.weights), max(problem.most_rows, 1))
     y = np.take_along_axis(np.broadcast_to(problem.y, (members, n)), rows, axis=1)
     shift, penalty, inverse, reach = _scales(problem, design, own)
@@ -107,14 +128,9 @@ def solve_chunk(problem: Problem, design: Design, space: Workspace) -> tuple[Kep
             y = y - base[:, None]
         y = y * root
         unit = 0.5 * np.vecdot(y, y)
-    own_screen = own
-    if own.shape[1] > 0:
-        away = shift[:, design.columns.shape[0] :, None]
-        own_screen = (own - away if problem.fit_intercept else own).astype(design.screen.dtype)
     data = Data(
-        design.columns, own, design.screen, own_screen.astype(design.screen.dtype, copy=False),
-        design.margin, rows, nb, weight, root,
-        np.array(y), shift, np.array(lams), penalty,
+        design.columns, own.columns, design.screen, own.screen, design.margin, rows, nb, weight,
+        root, np.array(y), shift, np.array(lams), penalty,
         inverse.astype(design.screen.dtype), reach.astype(design.screen.dtype), unit, base,
     )  # fmt: skip
     columns = problem.n_columns
@@ -151,23 +167,31 @@ def _empty(keep: frozenset[str], members: int, n_lams: int, p: int) -> Kept:
     )
 
 
-def _own_columns(problem: Problem) -> Array:
-    """The copies of the members of a chunk, (B, p, n); none without knockoffs."""
+def _own_columns(problem: Problem, dtype: Any, space: Workspace) -> Own:
     members, n = problem.weights.shape
+    p = 0 if problem.copies is None else problem.X.shape[1]
+    own = space.own(members, p, n, dtype)
     if problem.copies is None:
-        return np.zeros((members, 0, n))
-    own = np.empty((members, problem.X.shape[1], n))
+        return own
     for m in range(members):
-        copy = real("copies", problem.copies(problem.first + m))
+        copy = problem.copies(problem.first + m)
+        try:
+            copy = np.asarray(copy, dtype=float)
+        except (TypeError, ValueError):
+            copy = matrix("copies", copy)
         if copy.shape != problem.X.shape:
             raise ArgumentError(
                 f"copies must have the shape {problem.X.shape} of X; got {copy.shape}."
             )
-        own[m] = copy.T
+        weights = np.array(problem.weights[m])
+        lines = own.columns[m], own.screen[m], own.mean[m], own.square[m]
+        take_columns(copy, weights, problem.fit_intercept, *lines)
+        if not np.all(np.isfinite(own.square[m])):
+            raise ArgumentError("copies must be arrays of finite numbers.")
     return own
 
 
-def _scales(problem: Problem, design: Design, own: Array) -> tuple[Array, Array, Array, Array]:
+def _scales(problem: Problem, design: Design, own: Own) -> tuple[Array, Array, Array, Array]:
     """Shifts of the columns, penalty weights, their inverses, and weighted norms times these.
 
     Shifts and penalty weights have one row where all members share them. The norms are those of the
@@ -188,14 +212,8 @@ def _scales(problem: Problem, design: Design, own: Array) -> tuple[Array, Array,
             first[:, block] = weights @ Z.T
         square[:, block] = weights @ (Z * Z).T
     centre = np.broadcast_to(design.centre, (members, p))
-    if own.shape[1] > 0:
-        middle = np.einsum("bjn,bn->bj", own, c, optimize=True) / total
-        if not problem.fit_intercept:
-            middle[:] = 0.0
-        Z = own - middle[:, :, None]
-        square[:, p:] = np.einsum("bjn,bjn,bn->bj", Z, Z, c, optimize=True)
-        first[:, p:] = 0.0
-        centre = np.concatenate([centre, middle], axis=1)
+    square[:, p:], first[:, p:] = own.square, 0.0
+    centre = np.concatenate([centre, own.mean], axis=1)
     variance = square / total
     shift = np.zeros((1, problem.n_columns))
     away = np.zeros_like(variance)

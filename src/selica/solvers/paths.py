@@ -42,6 +42,8 @@ _BLOCK = 32
 SUMMED = 4096
 # Up to this many rows a general matrix product is faster than tiles.
 _SHORT = 512
+# Bytes of a design that is meant to stay in the cache of a core, or of all cores (with copies).
+_CACHED, _CACHED_BY_ALL = 256_000, 16_000_000
 # Bounds and bars are moved apart by this much where they are compared in single precision.
 _BELOW, _ABOVE = 1.0 - 1e-6, 1.0 + 1e-6
 # How far below the next penalty the strong rule looks, in steps of the penalty.
@@ -392,6 +394,9 @@ def _multiply(data, residuals, asking, count, old, newest):
     p, n = data.screen.shape
     if n > _SHORT:
         _multiply_long(data.screen, residuals, asking, count, old, newest)
+    elif count == 1:
+        m = asking[0]
+        old[m, newest[m], :p] = np.dot(data.screen, residuals[0])
     else:
         out = np.dot(data.screen, residuals[:count].T)
         for i in range(count):
@@ -463,9 +468,35 @@ def _few_or_all(data, space, m, k, old, newest, norms, inverse, penalty, shift, 
 
 
 @njit(cache=True, nogil=True)
-def _finish(data, space, m, k, place, shift, tol, max_active, kept, entries, used):
+def _judge(data, space, m, k, place, old, latest, norms, slot, new, strength):
+    """Looks at the gradients of all columns; returns (nothing was missed, columns listed)."""
+    value = old[latest]
+    inverse = data.inverse[m % data.inverse.shape[0]]
+    if place < 0:
+        top = 0.0
+        for j in range(value.size):
+            top = max(top, abs(value[j]) * inverse[j])
+        lam = np.inf
+        ahead = min(max(2.0 * data.lams[m, 0] - top, 0.0), data.lams[m, 0])
+        old[1 - latest] = value
+        norms[1 - latest] = norms[latest]
+        space.old_w[m, 1 - latest, :k] = space.old_w[m, latest, :k]
+        space.old_q[m, 1 - latest, :k] = space.old_q[m, latest, :k]
+    else:
+        lam, ahead = data.lams[m, place], _ahead(data.lams[m], place)
+    missing, listed = _screened(
+        value, inverse, data.reach[m], data.margin * norms[latest], slot, lam, ahead, new, strength
+    )
+    return missing == 0, _best(new, strength, listed, max(64, k))
+
+
+@njit(cache=True, nogil=True)
+def _finish(data, space, m, k, place, tol, max_active, kept, entries, used):
     """Keeps a certified solution; returns the next place, and the sparse entries."""
+    if place < 0:
+        return 0, entries, used
     n_lams = data.lams.shape[1]
+    shift = data.shift[m % data.shift.shape[0]]
     columns = shift.size
     if 0 <= max_active < _n_active(space, m, k, columns):
         kept.gap[m, place] = np.nan
@@ -498,8 +529,8 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
     """Solves all members along their paths; max_active < 0 means no limit.
 
     A member goes on from penalty to penalty until it needs the gradients of all columns, and then
-    waits for the others. Returns the space, for the next chunk, and the coefficients in sparse form
-    (empty unless `sparse`).
+    waits for the others, unless the design is small. Returns the space, for the next chunk, and
+    the coefficients in sparse form (empty unless `sparse`).
     """
     members, n_lams = data.lams.shape
     columns = data.penalty.shape[1]
@@ -516,6 +547,10 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
     left = np.empty(data.rows.shape[1])
     asking = np.empty(members, dtype=np.int64)
     few = max(4, columns // 32)
+    # a design that stays in the cache is multiplied at once, for one member
+    alone = data.screen.size * data.screen.itemsize <= _CACHED
+    if data.own.shape[1] > 0:
+        alone = 2 * data.screen.size * data.screen.itemsize <= _CACHED_BY_ALL
     size = 1024 if sparse else 0
     entries = Entries(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
     used = 0
@@ -571,10 +606,6 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
                         )  # fmt: skip
                 elif not logistic:
                     write_residual(space, m, k[m], data.y[m], data.nb[m], left)
-                if verdict == CERTIFIED:
-                    places[m], entries, used = _finish(
-                        data, space, m, k[m], place, shift, tol, max_active, kept, entries, used
-                    )
                 if verdict == ASKING:
                     newest[m] = 1 - newest[m]
                     norms[m, newest[m]] = np.sqrt(square)
@@ -584,8 +615,19 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
                     for i in range(data.nb[m]):
                         residuals[n_asking, data.rows[m, i]] = data.root[m, i] * left[i]
                     asking[n_asking] = m
-                    n_asking += 1
-                    break
+                    if not alone:
+                        n_asking += 1
+                        break
+                    _multiply(data, residuals, asking, 1, old, newest)
+                    certified, n_new[m] = _judge(
+                        data, space, m, k[m], place, old[m], newest[m], norms[m], slot[m], new[m],
+                        strength,
+                    )  # fmt: skip
+                    verdict = CERTIFIED if certified else MISSING
+                if verdict == CERTIFIED:
+                    places[m], entries, used = _finish(
+                        data, space, m, k[m], place, tol, max_active, kept, entries, used
+                    )
         if n_asking == 0:
             return space, Entries(
                 entries.rows[:used], entries.columns[:used], entries.values[:used]
@@ -593,30 +635,11 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
         _multiply(data, residuals, asking, n_asking, old, newest)
         for position in range(n_asking):
             m = asking[position]
-            inverse = data.inverse[m % data.inverse.shape[0]]
-            place, latest = places[m], newest[m]
-            value = old[m, latest]
-            if place < 0:
-                top = 0.0
-                for j in range(columns):
-                    top = max(top, abs(value[j]) * inverse[j])
-                lam = np.inf
-                ahead = min(max(2.0 * data.lams[m, 0] - top, 0.0), data.lams[m, 0])
-                old[m, 1 - latest] = value
-                norms[m, 1 - latest] = norms[m, latest]
-                space.old_w[m, 1 - latest, : k[m]] = space.old_w[m, latest, : k[m]]
-                space.old_q[m, 1 - latest, : k[m]] = space.old_q[m, latest, : k[m]]
-            else:
-                lam, ahead = data.lams[m, place], _ahead(data.lams[m], place)
-            missing, listed = _screened(
-                value, inverse, data.reach[m], data.margin * norms[m, latest], slot[m], lam, ahead,
-                new[m], strength,
+            certified, n_new[m] = _judge(
+                data, space, m, k[m], places[m], old[m], newest[m], norms[m], slot[m], new[m],
+                strength,
             )  # fmt: skip
-            n_new[m] = _best(new[m], strength, listed, max(64, k[m]))
-            if place < 0:
-                places[m] = 0
-            elif missing == 0:
-                shift = data.shift[m % data.shift.shape[0]]
+            if certified:
                 places[m], entries, used = _finish(
-                    data, space, m, k[m], place, shift, tol, max_active, kept, entries, used
+                    data, space, m, k[m], places[m], tol, max_active, kept, entries, used
                 )

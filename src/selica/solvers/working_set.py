@@ -104,6 +104,33 @@ def positive_rows(weights, most):
     return rows, weight, nb
 
 
+@njit(cache=True, nogil=True)
+def take_columns(X, weights, centred, columns, screen, mean, square):
+    """Copies X (n, p) to columns (p, n) and, centred if need be, to screen.
+
+    mean and square become the weighted means (zero unless `centred`) and sums of squares about
+    them; these are finite only if X is.
+    """
+    n, p = X.shape
+    total = max(np.sum(weights), 1e-300)
+    for first in range(0, p, 16):
+        last = min(first + 16, p)
+        for i in range(n):
+            for j in range(first, last):
+                columns[j, i] = X[i, j]
+        for j in range(first, last):
+            line = columns[j]
+            away = 0.0
+            if centred:
+                away = dot(line, 0, weights, n) / total
+            size = 0.0
+            for i in range(n):
+                value = line[i] - away
+                screen[j, i] = value
+                size += weights[i] * value * value
+            mean[j], square[j] = away, size
+
+
 @njit(cache=True, fastmath=True, nogil=True)
 def _four_by_two(A, r, s, m):
     a0, a1, a2, a3 = A[r], A[r + 1], A[r + 2], A[r + 3]
