@@ -22,6 +22,8 @@ PLAN: dict[str, tuple[int, int]] = {
     "1000x5000": (3, 5),
     "20000x500": (3, 5),
     "riboflavin": (8, 8),
+    "knockoffs-320x128": (32, 8),
+    "knockoffs-1000x800": (3, 3),
 }
 Record = dict[str, Any]
 
@@ -29,6 +31,7 @@ Record = dict[str, Any]
 def measure(peer: str, workload: str, threads: int = 1, *extra: str) -> Record:
     """The record of one peer on one workload, from a process of its environment."""
     members, repeats = PLAN[workload]
+    members += -members % threads  # no process without work at the end
     numbers = {"members": members, "repeats": repeats, "threads": threads}
     options = [f"--{name}={value}" for name, value in numbers.items()]
     command = [python_of(peer), "-m", "benchmarks.peers.run_peer", "--peer", peer]

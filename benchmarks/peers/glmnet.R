@@ -1,6 +1,7 @@
 # Called by run_peer.py: Rscript glmnet.R folder n p L B way thresh threads repeats
-# Reads X (column-major), y, weights (one row of counts after another) and lams as raw doubles, times
-# the loop over members, writes the coefficients and a line "wall cpu" a repeat.
+# Reads X (column-major), y, weights (one row of counts after another), lams and the copies (one
+# column-major copy after another, or nothing) as raw doubles, times the loop over members, writes
+# the coefficients and a line "wall cpu" a repeat.
 suppressMessages(library(glmnet))
 argument <- commandArgs(trailingOnly = TRUE)
 folder <- argument[1]
@@ -14,12 +15,19 @@ X <- matrix(doubles("X", size[1] * size[2]), size[1], size[2])
 y <- doubles("y", size[1])
 weights <- matrix(doubles("weights", size[1] * size[4]), size[1], size[4])
 lams <- doubles("lams", size[3])
+copies <- doubles("copies", size[1] * size[2] * size[4])
+knockoffs <- length(copies) > 0
+if (knockoffs) copies <- array(copies, size[c(1, 2, 4)])
+columns <- if (knockoffs) 2 * size[2] else size[2]
 type <- sub("-.*", "", way) # naive | covariance, with -rows: rows of zero count are dropped
 rows <- grepl("rows", way)
 
 member <- function(b) {
   c <- weights[, b]
-  if (rows) {
+  if (knockoffs) {
+    fit <- glmnet(cbind(X, copies[, , b]), y, lambda = lams / size[1], standardize = FALSE,
+                  intercept = FALSE, thresh = thresh, maxit = 1e7, type.gaussian = type)
+  } else if (rows) {
     keep <- which(c > 0)
     fit <- glmnet(X[keep, , drop = FALSE], y[keep], weights = c[keep], lambda = lams / sum(c),
                   standardize = FALSE, intercept = FALSE, thresh = thresh, maxit = 1e7,
@@ -48,7 +56,7 @@ for (r in seq_len(repeats)) {
 close(report)
 out <- file(file.path(folder, "W"), "wb")
 for (path in paths) {
-  full <- matrix(NaN, size[2], size[3]) # NaN where glmnet gave up: the judge then says inf
+  full <- matrix(NaN, columns, size[3]) # NaN where glmnet gave up: the judge then says inf
   full[, seq_len(ncol(path))] <- as.matrix(path)
   writeBin(as.vector(full), out)
 }

@@ -1,7 +1,9 @@
 """The workloads and the judge: plain NumPy, the same numbers in every environment.
 
 All solvers minimise ½ Σ_i c_bi (y_i − x_i·w)² + lam Σ_j |w_j| for members b = 1..B on one shared
-grid of penalties, from lam_max of the full data down to 0.05 lam_max; c_b are bootstrap counts.
+grid of penalties, from lam_max of the full data down to 0.05 lam_max; c_b are bootstrap counts. In
+the knockoff workloads the design of member b is [X, copy_b] and its counts are ones; a copy has
+independent Gaussian entries with the root mean square of its column of X.
 """
 
 from __future__ import annotations
@@ -25,6 +27,11 @@ WORKLOADS: dict[str, tuple[int, int, int]] = {
     "20000x500": (20000, 500, 50),
     "riboflavin": (71, 4088, 50),
 }
+# The same for knockoffs; p is that of X, without the copy.
+KNOCKOFFS: dict[str, tuple[int, int, int]] = {
+    "knockoffs-320x128": (320, 128, 20),
+    "knockoffs-1000x800": (1000, 800, 50),
+}
 SMALLEST_RATIO = 0.05
 SNR = 5.0
 TARGET_GAP = 1e-6  # relative to ½ Σ c y²
@@ -32,26 +39,34 @@ TARGET_GAP = 1e-6  # relative to ½ Σ c y²
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One design, one response, B rows of counts, one grid of penalties."""
+    """One design, one response, B rows of counts, one grid of penalties; B copies or none."""
 
     name: str
     X: Array  # (n, p), columns contiguous
     y: Array  # (n,)
     weights: Array  # (B, n)
     lams: Array  # (L,), decreasing
+    copies: Array | None = None  # (B, p, n): columns of each member alone, behind those of X
+
+    def design(self, b: int) -> Array:
+        """What member b is fitted on, columns contiguous."""
+        if self.copies is None:
+            return self.X
+        return np.concatenate([self.X.T, self.copies[b]]).T
 
 
 def workload_name(key: str) -> str:
-    """A name of `WORKLOADS`, or its position."""
-    name = list(WORKLOADS)[int(key)] if key.isdecimal() else key
-    if name not in WORKLOADS:
-        raise SystemExit(f"unknown workload {key!r}: one of {', '.join(WORKLOADS)}")
+    """A name of `WORKLOADS` or `KNOCKOFFS`, or its position."""
+    names = [*WORKLOADS, *KNOCKOFFS]
+    name = names[int(key)] if key.isdecimal() else key
+    if name not in names:
+        raise SystemExit(f"unknown workload {key!r}: one of {', '.join(names)}")
     return name
 
 
 def make_problem(name: str, members: int, seed: int = 0) -> Problem:
-    """The workload with its first bootstrap members: asking for more does not change the first."""
-    n, p, length = WORKLOADS[name]
+    """The workload with its first members: asking for more does not change the first."""
+    n, p, length = (WORKLOADS | KNOCKOFFS)[name]
     rng = np.random.default_rng([seed, n, p])
     if name == "riboflavin":
         X, y = _riboflavin()
@@ -64,14 +79,17 @@ def make_problem(name: str, members: int, seed: int = 0) -> Problem:
         signal = X @ w
         y = signal + np.sqrt(k / SNR) * rng.standard_normal(n)
         y /= y.std()
-    weights = np.stack(
-        [
-            np.random.default_rng([seed, n, p, b]).multinomial(n, np.full(n, 1 / n))
-            for b in range(members)
-        ]
-    ).astype(np.float64)
     lams = np.abs(X.T @ y).max() * np.geomspace(1.0, SMALLEST_RATIO, length)
-    return Problem(name, np.asfortranarray(X), y, weights, lams)
+    X = np.asfortranarray(X)
+    streams = [np.random.default_rng([seed, n, p, b]) for b in range(members)]
+    if name in KNOCKOFFS:
+        copies = np.empty((members, p, n))
+        for stream, copy in zip(streams, copies, strict=True):
+            stream.standard_normal(out=copy)
+        copies *= np.sqrt(np.mean(X**2, axis=0))[:, None]
+        return Problem(name, X, y, np.ones((members, n)), lams, copies)
+    weights = [stream.multinomial(n, np.full(n, 1 / n)) for stream in streams]
+    return Problem(name, X, y, np.array(weights, dtype=np.float64), lams)
 
 
 def _riboflavin() -> tuple[Array, Array]:
@@ -84,6 +102,23 @@ def _riboflavin() -> tuple[Array, Array]:
     table -= table.mean(axis=0)
     table /= table.std(axis=0)
     return table[:, 1:], table[:, 0]
+
+
+def judge(problem: Problem, W: Array, duals: Array | None = None) -> Array:
+    """The certificate of the first len(W) members, each on its own design."""
+    every = [slice(b, b + 1) for b in range(len(W))]
+    gaps = [
+        certificate(
+            problem.design(b.start),
+            problem.y,
+            problem.weights[b],
+            problem.lams,
+            W[b],
+            None if duals is None else duals[b],
+        )
+        for b in every
+    ]
+    return np.concatenate(gaps)
 
 
 def certificate(

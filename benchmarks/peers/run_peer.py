@@ -3,8 +3,8 @@
 Run it from the repository's root with the Python of any environment that has NumPy and the peer
 (glmnet: NumPy, and Rscript on the path). A warm-up member comes first, so compilation is not timed;
 the certificate is computed after the clock has stopped. The record is printed as JSON. With
-`--threads 2` members are shared by two processes (for R: two forks), the best a loop over members
-can do; every library inside has one thread.
+`--threads 2` members are shared by two processes (for R: two forks), half of them to each, the best
+a loop over members can do; every library inside has one thread.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import adapters
-from .problem import TARGET_GAP, Array, Problem, certificate, make_problem, workload_name
+from .problem import TARGET_GAP, Array, Problem, judge, make_problem, workload_name
 from .settings import SETTINGS
 
 ONE_THREAD = {
@@ -37,10 +39,19 @@ Answer = tuple[Array, "Array | None"]  # W (B, L, p), dual points (B, L, n)
 _solve: adapters.Solve | None = None  # forked processes find it here
 
 
-def _forked(counts: Array) -> tuple[Array, Array | None, float]:
+def _forked(b: int) -> tuple[Array, Array | None, float]:
     assert _solve is not None
     start = time.process_time()
-    return (*_solve(counts), time.process_time() - start)
+    return (*_solve(b), time.process_time() - start)
+
+
+@contextmanager
+def _free_cores() -> Iterator[None]:
+    """Gives back the cores: adelie binds its process, and so all forks of it, to one of them."""
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    yield
+    if cores is not None:
+        os.sched_setaffinity(0, cores)
 
 
 def time_python(
@@ -49,20 +60,22 @@ def time_python(
     """The ensemble `repeats` times in this process, or shared by `threads` forks of it."""
     global _solve
     adapters.quiet()
-    _solve = solve = adapters.ADAPTERS[peer](problem, way, tol)
-    solve(problem.weights[0])
+    with _free_cores():
+        _solve = solve = adapters.ADAPTERS[peer](problem, way, tol)
+    solve(0)
+    members = range(len(problem.weights))
     timings = []
     if threads == 1:
         for _ in range(repeats):
             start, cpu = time.perf_counter(), time.process_time()
-            answers = [solve(c) for c in problem.weights]
+            answers = [solve(b) for b in members]
             timings.append((time.perf_counter() - start, time.process_time() - cpu))
     else:
         with multiprocessing.get_context("fork").Pool(threads) as pool:
-            pool.map(_forked, problem.weights[[0] * threads], chunksize=1)
+            pool.map(_forked, [0] * threads, chunksize=1)
             for _ in range(repeats):
                 start = time.perf_counter()
-                shared = pool.map(_forked, problem.weights, chunksize=1)
+                shared = pool.map(_forked, members, chunksize=-(-len(members) // threads))
                 timings.append((time.perf_counter() - start, sum(a[2] for a in shared)))
         answers = [a[:2] for a in shared]
     W = np.stack([_padded(a[0], len(problem.lams)) for a in answers])
@@ -83,9 +96,12 @@ def time_glmnet(
     """R, through raw files in a temporary folder; R holds the clock."""
     n, p = problem.X.shape
     B, L = len(problem.weights), len(problem.lams)
+    copies = np.empty(0) if problem.copies is None else problem.copies
+    columns = p if problem.copies is None else 2 * p
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "X").write_bytes(problem.X.tobytes("F"))
+        (folder / "copies").write_bytes(copies.tobytes())
         for part in ("y", "weights", "lams"):
             (folder / part).write_bytes(getattr(problem, part).tobytes())
         script = str(Path(__file__).with_name("glmnet.R"))
@@ -93,7 +109,7 @@ def time_glmnet(
         run = subprocess.run(
             ["Rscript", script, name, *numbers], check=True, stdout=subprocess.PIPE, text=True
         )
-        W = np.fromfile(folder / "W").reshape(B, L, p)
+        W = np.fromfile(folder / "W").reshape(B, L, columns)
         timings = [
             (float(wall), float(cpu))
             for wall, cpu in map(str.split, (folder / "times").read_text().splitlines())
@@ -121,7 +137,10 @@ def run(
         (W, duals), timings, version = time_glmnet(problem, way, tol, threads, repeats)
     else:
         (W, duals), timings, version = time_python(problem, peer, way, tol, threads, repeats)
-    gaps = certificate(problem.X, problem.y, problem.weights, problem.lams, W, duals)
+    gaps = judge(problem, W, duals)
+    data = b"".join(
+        part.tobytes() for part in (problem.X, problem.weights, problem.copies) if part is not None
+    )
     walls, cpus = np.array(timings).T / members
     record = {
         "peer": peer,
@@ -138,7 +157,7 @@ def run(
         "max_gap": gaps.max(),
         "median_gap": float(np.median(gaps)),
         "gap_met": bool(gaps.max() <= TARGET_GAP),
-        "problem": hashlib.sha256(problem.X.tobytes() + problem.weights.tobytes()).hexdigest()[:12],
+        "problem": hashlib.sha256(data).hexdigest()[:12],
     }
     if out is not None:
         np.savez_compressed(out, W=W, gaps=gaps, lams=problem.lams, record=json.dumps(record))
@@ -146,11 +165,15 @@ def run(
     return record
 
 
-def one_thread(module: str) -> None:
-    """Start again with one thread a library: NumPy is already loaded with those it found."""
-    if any(os.environ.get(name) != value for name, value in ONE_THREAD.items()):
+def one_thread(module: str, kernels: int = 1) -> None:
+    """Start again with one thread a library: NumPy is already loaded with those it found.
+
+    `kernels` is for Numba alone.
+    """
+    wanted = ONE_THREAD | {"NUMBA_NUM_THREADS": str(kernels)}
+    if any(os.environ.get(name) != value for name, value in wanted.items()):
         command = [sys.executable, "-m", module, *sys.argv[1:]]
-        os.execve(sys.executable, command, os.environ | ONE_THREAD)
+        os.execve(sys.executable, command, os.environ | wanted)
 
 
 def main() -> None:
