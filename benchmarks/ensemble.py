@@ -4,8 +4,8 @@ Time for each member along the whole path, every answer judged by the same certi
 (`benchmarks.peers.problem`). Peers need their environments
 (`python -m benchmarks.peers.environments`); those that are missing are left out, and so is
 riboflavin where $SELICA_DATA does not name its folder. With `--threads 2` selica has two threads,
-and a peer's loop over members is shared by two processes of one thread each; the way of their
-answers back is timed.
+and a peer's loop over members is shared by two processes of one thread each, which keep their
+answers (R sends them back).
 """
 
 from __future__ import annotations

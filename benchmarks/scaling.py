@@ -22,7 +22,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 # The large ensemble: n, p, members, penalties, smallest penalty over the largest.
-LARGE = (2000, 20_000, 200, 20, 0.2)
+LARGE = (2000, 20_000, 200, 30, 0.05)
 MEMORY_TARGET = 1.5  # GB (1e9 bytes), the design included
 MEMBERS = (64, 256, 1024)
 GROWTH = ("320x128", "200x1000")

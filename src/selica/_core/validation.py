@@ -18,6 +18,7 @@ def real(
     *,
     at_least: float = -np.inf,
     at_most: float = np.inf,
+    copy: bool = True,
 ) -> Array:
     """`value` as an array of finite floats inside the stated range.
 
@@ -28,6 +29,8 @@ def real(
     value : number or array of numbers
     at_least, at_most : float
         Ends of the range, which belong to it.
+    copy : bool
+        Whether the result may not share memory with `value`; a large table need not be doubled.
     """
     try:
         raw = np.asarray(value)
@@ -35,7 +38,7 @@ def real(
         raw = np.asarray(None)
     if raw.dtype.kind not in "iuf" or isinstance(value, bool):
         raise ArgumentError(f"{name} must be a number or an array of numbers; got {value!r}.")
-    array = raw.astype(float)
+    array = raw.astype(float, copy=copy)
     if array.size == 0:
         raise ArgumentError(f"{name} must not be empty.")
     if not np.all(np.isfinite(array)):

@@ -420,11 +420,12 @@ def _ahead(lams, place):
 @njit(cache=True, nogil=True)
 def _make_room(space, m, k, na, needed, columns, slot, penalty, bar):
     """A space in which member m has `needed` more places; its idle columns may have left."""
-    if k[m] + needed > space.w.shape[1] and na[m] >= 0:
+    crowded = k[m] + needed > space.w.shape[1] or k[m] > na[m] + na[m] // 2 + 64
+    if crowded and na[m] >= 0:
         least = np.empty(k[m])
         for i in range(k[m]):
             j = space.which[m, i]
-            least[i] = bar * penalty[j] if j < columns else 0.0
+            least[i] = 0.9 * bar * penalty[j] if j < columns else 0.0
         k[m] = compact(space, m, k[m], na[m], slot, least)
     needed += k[m]
     if needed > space.w.shape[1]:

@@ -16,7 +16,7 @@ KEEP = ("coef", "sparse", "counts", "moments", "entry")
 # Members solved in lockstep: enough to fill the matrix products, few enough to stay in memory and
 # to leave work for several threads.
 _FEWEST, _ENOUGH, _MOST = 8, 32, 64
-_CHUNK_BYTES = 400_000_000
+_CHUNK_BYTES = 125_000_000
 
 
 class Settings(NamedTuple):
@@ -70,9 +70,9 @@ class Problem(NamedTuple):
 
 
 def matrix(name: str, value: ArrayLike) -> Array:
-    """`value` as finite floats; the message does not print a whole table."""
+    """`value` as finite floats, shared if possible; the message does not print a whole table."""
     try:
-        return real(name, value)
+        return real(name, value, copy=False)
     except ArgumentError as error:
         if np.size(np.asarray(value, dtype=object)) > 20:
             raise ArgumentError(f"{name} must be an array of finite numbers.") from error
@@ -136,7 +136,7 @@ def members_per_chunk(problem: Problem) -> int:
     """
     n, p = problem.X.shape
     members = problem.weights.shape[0]
-    guess = min(problem.most_rows, problem.n_columns) // 3 + 16  # size of a working set
+    guess = min(0.7 * problem.most_rows, 0.1 * problem.n_columns) + 16  # size of a working set
     own = 0 if problem.copies is None else n * p
     each = 8 * (guess * (problem.most_rows + guess) + 4 * problem.n_columns + 2 * own)
     most = _MOST if n * problem.n_columns < 1_000_000 else _ENOUGH
