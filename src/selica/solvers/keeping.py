@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from joblib import Parallel, delayed
-from scipy.sparse import csr_array, vstack
 from threadpoolctl import threadpool_limits
 
 from selica.solvers.ensemble import Design, Workspace, make_design, solve_chunk
@@ -27,7 +25,8 @@ class Part(NamedTuple):
     """What is kept of a chunk."""
 
     kept: Kept
-    sparse: csr_array | None
+    sparse: Any
+    """Coefficients as a sparse array, or None."""
 
 
 def solve(problem: Problem, n_jobs: int | None, progress: Progress | None = None) -> LassoBatch:
@@ -45,6 +44,8 @@ def solve(problem: Problem, n_jobs: int | None, progress: Progress | None = None
         return _join(problem, done)
 
     if n_jobs is not None and n_jobs != 1:
+        from joblib import Parallel, delayed  # slow to import, and seldom needed
+
         workers = Parallel(n_jobs=n_jobs, return_as="generator")
         return joined(workers(delayed(_alone)(chunk) for chunk in chunks))
     design = make_design(problem)
@@ -74,6 +75,8 @@ def _part(problem: Problem, design: Design, space: Workspace) -> Part:
     kept, entries = solve_chunk(problem, design, space)
     sparse = None
     if "sparse" in problem.keep:
+        from scipy.sparse import csr_array  # slow to import, and seldom needed
+
         shape = (kept.gap.size, problem.n_columns)
         sparse = csr_array((entries.values, (entries.rows, entries.columns)), shape=shape)
     return Part(kept, sparse)
@@ -92,11 +95,15 @@ def _join(problem: Problem, parts: list[Part]) -> LassoBatch:
         return sum(values[1:], start=values[0]) if values[0].size else None
 
     total, square = add("total"), add("square")
-    sparse = [part.sparse for part in parts if part.sparse is not None]
+    sparse = None
+    if "sparse" in problem.keep:
+        from scipy.sparse import vstack
+
+        sparse = vstack([part.sparse for part in parts], format="csr")
     return LassoBatch(
         lams=problem.lams,
         coef=stack("coef"),
-        sparse=vstack(sparse, format="csr") if sparse else None,
+        sparse=sparse,
         intercept=stack("intercept"),
         counts=add("counts"),
         mean=None if total is None else total / members,
