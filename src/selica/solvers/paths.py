@@ -367,6 +367,34 @@ def _long_dot(a, b):
     return total
 
 
+@njit(cache=True, fastmath=True, nogil=True)
+def _multiply_one(A, r, out):
+    """out = A r, four rows of A at a time, summed in blocks of SUMMED terms."""
+    p, n = A.shape
+    zero = A.dtype.type(0)
+    for j in range(0, p // 4 * 4, 4):
+        t0 = t1 = t2 = t3 = zero
+        for start in range(0, n, SUMMED):
+            stop = min(start + SUMMED, n)
+            a0, a1 = A[j, start:stop], A[j + 1, start:stop]
+            a2, a3 = A[j + 2, start:stop], A[j + 3, start:stop]
+            part = r[start:stop]
+            v0 = v1 = v2 = v3 = zero
+            for i in range(np.uint64(stop - start)):
+                x = part[i]
+                v0 += a0[i] * x
+                v1 += a1[i] * x
+                v2 += a2[i] * x
+                v3 += a3[i] * x
+            t0 += v0
+            t1 += v1
+            t2 += v2
+            t3 += v3
+        out[j], out[j + 1], out[j + 2], out[j + 3] = t0, t1, t2, t3
+    for j in range(p // 4 * 4, p):
+        out[j] = _long_dot(A[j], r)
+
+
 @njit(cache=True, nogil=True)
 def _multiply_long(screen, residuals, asking, count, old, newest):
     """Gradients of many rows: in tiles that stay in registers, without copying the design."""
@@ -382,21 +410,21 @@ def _multiply_long(screen, residuals, asking, count, old, newest):
                 m = asking[r + c]
                 for d in range(4):
                     old[m, newest[m], j + d] = sums[4 * c + d]
-    for r in range(count):
+    for r in range(pairs):
         m = asking[r]
-        for j in range(whole if r < pairs else 0, p):
+        for j in range(whole, p):
             old[m, newest[m], j] = _long_dot(screen[j], residuals[r])
+    if pairs < count:
+        m = asking[pairs]
+        _multiply_one(screen, residuals[pairs], old[m, newest[m]])
 
 
 @njit(cache=True, nogil=True)
 def _multiply(data, residuals, asking, count, old, newest):
     """Gradients of all columns for the members that ask, into old[m, newest[m]]."""
     p, n = data.screen.shape
-    if n > _SHORT:
+    if count == 1 or n > _SHORT:
         _multiply_long(data.screen, residuals, asking, count, old, newest)
-    elif count == 1:
-        m = asking[0]
-        old[m, newest[m], :p] = np.dot(data.screen, residuals[0])
     else:
         out = np.dot(data.screen, residuals[:count].T)
         for i in range(count):
@@ -405,8 +433,7 @@ def _multiply(data, residuals, asking, count, old, newest):
     if data.own.shape[1] > 0:
         for i in range(count):
             m = asking[i]
-            for j in range(data.own.shape[1]):
-                old[m, newest[m], p + j] = _long_dot(data.own_screen[m, j], residuals[i])
+            _multiply_one(data.own_screen[m], residuals[i], old[m, newest[m], p:])
 
 
 @njit(cache=True, nogil=True)
@@ -547,7 +574,7 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
     residuals = np.empty((members, data.design.shape[1]), dtype=data.screen.dtype)
     left = np.empty(data.rows.shape[1])
     asking = np.empty(members, dtype=np.int64)
-    few = max(4, columns // 32)
+    few = max(8, columns // 32)
     # a design that stays in the cache is multiplied at once, for one member
     alone = data.screen.size * data.screen.itemsize <= _CACHED
     if data.own.shape[1] > 0:

@@ -13,7 +13,8 @@ so it ends, and its answer is exact to rounding. `solve_coordinate_descent` is t
 for degenerate cases.
 
 G and its factor L are lower triangles, packed row by row: row i begins at i (i + 1) / 2, so that
-they grow without being moved.
+they grow without being moved. The diagonal of L holds inverses: a division would wait for the one
+before it.
 """
 
 from __future__ import annotations
@@ -69,14 +70,14 @@ def _factor_row(G, order, L, row, line):
         line[i] = _entry(G, j, order[i])
     at = 0
     for i in range(row):
-        line[i] = (line[i] - dot(L, at, line, i)) / L[at + i]
+        line[i] = (line[i] - dot(L, at, line, i)) * L[at + i]
         at += i + 1
     own = _entry(G, j, j)
     left = own - dot(line, 0, line, row)
     if left <= DEPENDENT * own:
         return False
     L[at : at + row] = line[:row]
-    L[at + row] = np.sqrt(left)
+    L[at + row] = 1.0 / np.sqrt(left)
     return True
 
 
@@ -85,7 +86,7 @@ def _forward(L, rhs, m):
     """rhs <- L^{-1} rhs."""
     at = 0
     for i in range(m):
-        rhs[i] = (rhs[i] - dot(L, at, rhs, i)) / L[at + i]
+        rhs[i] = (rhs[i] - dot(L, at, rhs, i)) * L[at + i]
         at += i + 1
 
 
@@ -95,7 +96,7 @@ def _backward(L, rhs, m):
     at = m * (m + 1) // 2
     for i in range(m - 1, -1, -1):
         at -= i + 1
-        rhs[i] /= L[at + i]
+        rhs[i] *= L[at + i]
         axpy(-rhs[i], L, at, rhs, i)
 
 
@@ -109,6 +110,7 @@ def _drop(order, sign, na, L, half, gone, line, cosine, sine):
     for row in range(gone, na - 1):
         old = (row + 1) * (row + 2) // 2
         line[: row + 2] = L[old : old + row + 2]
+        line[row + 1] = 1.0 / line[row + 1]
         left = line[gone]
         for i in range(gone, row):
             right = line[i + 1]
@@ -117,7 +119,7 @@ def _drop(order, sign, na, L, half, gone, line, cosine, sine):
         right = line[row + 1]
         length = np.hypot(left, right)
         cosine[row], sine[row] = left / length, right / length
-        line[row] = length
+        line[row] = 1.0 / length
         new = row * (row + 1) // 2
         L[new : new + row + 1] = line[: row + 1]
         left, right = half[row], half[row + 1]
@@ -166,7 +168,7 @@ def _enter(G, b, penalty, order, sign, na, L, half, line, j, towards):
         return False
     sign[na] = 1.0 if towards > 0.0 else -1.0
     at = na * (na + 1) // 2
-    half[na] = (b[j] - penalty[j] * sign[na] - dot(L, at, half, na)) / L[at + na]
+    half[na] = (b[j] - penalty[j] * sign[na] - dot(L, at, half, na)) * L[at + na]
     return True
 
 
