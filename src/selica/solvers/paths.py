@@ -28,6 +28,7 @@ from selica.solvers.working_set import (
     admit_columns,
     admit_products,
     compact,
+    four_by_two,
     grown,
     write_residual,
 )
@@ -329,33 +330,6 @@ def _n_active(space, m, k, p):
 
 
 @njit(cache=True, fastmath=True, nogil=True)
-def _four_by_two(A, j, B, r, start, stop, out):
-    """Products of four rows of A and two of B over part of their entries, added to out[:8]."""
-    a0, a1 = A[j, start:stop], A[j + 1, start:stop]
-    a2, a3 = A[j + 2, start:stop], A[j + 3, start:stop]
-    b0, b1 = B[r, start:stop], B[r + 1, start:stop]
-    v0 = v1 = v2 = v3 = v4 = v5 = v6 = v7 = A.dtype.type(0)
-    for i in range(np.uint64(stop - start)):
-        x, y = b0[i], b1[i]
-        v0 += a0[i] * x
-        v1 += a1[i] * x
-        v2 += a2[i] * x
-        v3 += a3[i] * x
-        v4 += a0[i] * y
-        v5 += a1[i] * y
-        v6 += a2[i] * y
-        v7 += a3[i] * y
-    out[0] += v0
-    out[1] += v1
-    out[2] += v2
-    out[3] += v3
-    out[4] += v4
-    out[5] += v5
-    out[6] += v6
-    out[7] += v7
-
-
-@njit(cache=True, fastmath=True, nogil=True)
 def _long_dot(a, b):
     """A product summed in blocks of SUMMED terms."""
     total = a.dtype.type(0)
@@ -405,7 +379,9 @@ def _multiply_long(screen, residuals, asking, count, old, newest):
         for r in range(0, pairs, 2):
             sums[:] = 0
             for start in range(0, n, SUMMED):
-                _four_by_two(screen, j, residuals, r, start, min(start + SUMMED, n), sums)
+                v = four_by_two(screen, j, residuals, r, start, min(start + SUMMED, n))
+                for c in range(8):
+                    sums[c] += v[c]
             for c in range(2):
                 m = asking[r + c]
                 for d in range(4):

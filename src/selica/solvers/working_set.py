@@ -132,11 +132,13 @@ def take_columns(X, weights, centred, columns, screen, mean, square):
 
 
 @njit(cache=True, fastmath=True, nogil=True)
-def _four_by_two(A, r, s, m):
-    a0, a1, a2, a3 = A[r], A[r + 1], A[r + 2], A[r + 3]
-    b0, b1 = A[s], A[s + 1]
-    v0 = v1 = v2 = v3 = v4 = v5 = v6 = v7 = 0.0
-    for i in range(m):
+def four_by_two(A, r, B, s, start, stop):
+    """Products of rows r .. r + 3 of A with s, s + 1 of B over a range of entries."""
+    a0, a1 = A[r, start:stop], A[r + 1, start:stop]
+    a2, a3 = A[r + 2, start:stop], A[r + 3, start:stop]
+    b0, b1 = B[s, start:stop], B[s + 1, start:stop]
+    v0 = v1 = v2 = v3 = v4 = v5 = v6 = v7 = A.dtype.type(0)
+    for i in range(np.uint64(stop - start)):
         x, y = b0[i], b1[i]
         v0 += a0[i] * x
         v1 += a1[i] * x
@@ -178,7 +180,7 @@ def gram_rows(A, k, total, m, G):
         for r in range(k, whole, 4):
             last = min(stop, r + 4)
             for s in range(start, last - 1, 2):
-                v = _four_by_two(A, r, s, m)
+                v = four_by_two(A, r, A, s, 0, m)
                 for c in range(2):
                     for d in range(4):
                         if s + c <= r + d:
