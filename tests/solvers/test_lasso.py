@@ -300,3 +300,12 @@ def test_progress_is_told_of_every_chunk():
     assert told[-1] == (50, 50)
     assert len(told) > 1
     assert told == sorted(told)
+
+
+def test_one_column_beyond_single_precision():
+    X, y, weights, lams = _problem(14, n=30, p=40)
+    fit = lasso_path_batch(X, y, lams, weights, standardize=True)
+    tiny = X.copy()
+    tiny[:, np.argmax(np.abs(fit.coef).max(axis=(0, 1)))] *= 1e-42
+    other = lasso_path_batch(tiny, y, lams, weights, standardize=True)
+    np.testing.assert_array_equal(other.n_active, fit.n_active)

@@ -8,13 +8,14 @@ import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica.solvers.paths import STOPPED, SUMMED, Data, Entries, Kept, follow
+from selica.solvers.paths import STOPPED, Data, Entries, Kept, follow
 from selica.solvers.problem import Problem, matrix
+from selica.solvers.screening import SUMMED
 from selica.solvers.working_set import Space, make_space, positive_rows, take_columns
 
 _FIRST_CAPACITY = 64
 _RESERVED = 400_000_000
-# Screening is in single precision where column norms and gradients stay inside this range.
+# Screening is in single precision where columns, gradients and penalty weights are in this range.
 _TINY, _HUGE = 1e-12, 1e12
 
 
@@ -59,9 +60,9 @@ def _blocks(columns: int, rows: int) -> list[slice]:
 
 def _precision(problem: Problem) -> Any:
     """Single precision, unless numbers are too large or too small for it."""
-    largest = max(float(problem.X.max(initial=0.0)), -float(problem.X.min(initial=0.0)))
-    response = float(np.abs(problem.y).max(initial=0.0) * problem.weights.max(initial=0.0))
-    sizes = np.array([largest, response, largest * response])
+    columns = np.maximum(problem.X.max(axis=0), -problem.X.min(axis=0))
+    response = np.abs(problem.y).max() * problem.weights.max(initial=0.0)
+    sizes = np.concatenate([columns, columns * response, problem.factor.ravel(), [response]])
     fits = np.all((sizes == 0.0) | ((sizes > _TINY) & (sizes < _HUGE)))
     return np.float32 if fits else np.float64
 
@@ -188,6 +189,8 @@ def _own_columns(problem: Problem, dtype: Any, space: Workspace) -> Own:
         take_columns(copy, weights, problem.fit_intercept, *lines)
         if not np.all(np.isfinite(own.square[m])):
             raise ArgumentError("copies must be arrays of finite numbers.")
+        if dtype == np.float32 and own.square[m].max() > _HUGE**2 * n:
+            raise ArgumentError("copies must be of the scale of X; got columns far larger.")
     return own
 
 

@@ -219,6 +219,7 @@ def admit_columns(space, m, k, new, XT, own, rows, root, shift, nb, slot):
         write_column(column, rows, root, shift[j], nb, space.columns[m, k + c])
         space.which[m, k + c] = j
         space.w[m, k + c] = 0.0
+        space.old_w[m, :, k + c] = 0.0
         slot[j] = k + c
     return k + new.size
 
@@ -234,7 +235,6 @@ def admit_products(space, m, k, total, ys, nb):
         at = i * (i + 1) // 2
         space.q[m, i] = b[i] - dot(G, at, space.w[m], k)
         for a in range(2):
-            space.old_w[m, a, i] = 0.0
             space.old_q[m, a, i] = b[i] - dot(G, at, space.old_w[m, a], k)
 
 
