@@ -104,7 +104,7 @@ def positive_rows(weights, most):
     return rows, weight, nb
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, fastmath={"reassoc", "contract"}, nogil=True)
 def take_columns(X, weights, centred, columns, screen, mean, square):
     """Copies X (n, p) to columns (p, n) and, centred if need be, to screen.
 
@@ -119,14 +119,14 @@ def take_columns(X, weights, centred, columns, screen, mean, square):
             for j in range(first, last):
                 columns[j, i] = X[i, j]
         for j in range(first, last):
-            line = columns[j]
+            line, low = columns[j], screen[j]
             away = 0.0
             if centred:
                 away = dot(line, 0, weights, n) / total
             size = 0.0
-            for i in range(n):
+            for i in range(np.uint64(n)):
                 value = line[i] - away
-                screen[j, i] = value
+                low[i] = value
                 size += weights[i] * value * value
             mean[j], square[j] = away, size
 
