@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from selica._version import __version__
 
 if TYPE_CHECKING:
-    from selica import sampling, solvers, theory
+    from selica import experiments, sampling, solvers, theory
 
-_ROOMS = ("sampling", "solvers", "theory")
+_ROOMS = ("experiments", "sampling", "solvers", "theory")
 
-__all__ = ["__version__", "sampling", "solvers", "theory"]
+__all__ = ["__version__", "experiments", "sampling", "solvers", "theory"]
 
 
 def __getattr__(name: str) -> Any:

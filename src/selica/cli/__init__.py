@@ -9,6 +9,7 @@ import typer
 from selica import __version__
 from selica._core.errors import ArgumentError
 from selica.cli.predict import predict
+from selica.cli.reproduce import reproduce
 
 app = typer.Typer(
     name="selica",
@@ -36,6 +37,7 @@ def _root(
 
 
 app.command()(predict)
+app.command()(reproduce)
 
 
 def main() -> None:

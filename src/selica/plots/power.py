@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from selica.plots.style import RC, line_style
+from selica.plots.canvas import canvas, legend, line
+from selica.plots.style import line_style
 from selica.theory import Curve
 
 if TYPE_CHECKING:
@@ -34,31 +35,24 @@ def plot_power(
     -------
     matplotlib.figure.Figure
     """
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     rates = rates if rates is not None else [None] * len(curves)
     known = list(dict.fromkeys(r for r in rates if r is not None))
-    with rc_context(RC):
-        figure = Figure(figsize=(6.4, 4.2))
-        axes = figure.add_subplot()
-        for curve, rate in zip(curves, rates, strict=True):
-            style = line_style(curve.method, rate, known.index(rate) if rate is not None else 0)
-            axes.plot(
-                curve.fdr, curve.tpr, color=style.colour, ls=style.dash, lw=1.8, label=style.label
-            )
-        if level is not None:
-            axes.axvline(level, color="0.6", lw=0.8, zorder=0)
-            axes.annotate(
-                f"FDR {level:g}",
-                (level, 0.0),
-                xytext=(3, 3),
-                textcoords="offset points",
-                fontsize=8,
-                color="0.4",
-            )
-        axes.set(xlabel="false discovery rate", ylabel="power (true positive rate)", title=title)
-        axes.set_xlim(0.0, float(max(curve.fdr[-1] for curve in curves)))
-        axes.set_ylim(0.0, 1.0)
-        axes.legend(loc="lower right", fontsize=8.5)
+    figure, ((axes,),) = canvas()
+    for curve, rate in zip(curves, rates, strict=True):
+        style = line_style(curve.method, rate, known.index(rate) if rate is not None else 0)
+        line(axes, curve.fdr, curve.tpr, style, lw=1.8)
+    if level is not None:
+        axes.axvline(level, color="0.6", lw=0.8, zorder=0)
+        axes.annotate(
+            f"FDR {level:g}",
+            (level, 0.0),
+            xytext=(3, 3),
+            textcoords="offset points",
+            fontsize=8,
+            color="0.4",
+        )
+    axes.set(xlabel="false discovery rate", ylabel="power (true positive rate)", title=title)
+    axes.set_xlim(0.0, float(max(curve.fdr[-1] for curve in curves)))
+    axes.set_ylim(0.0, 1.0)
+    legend(axes, loc="lower right")
     return figure

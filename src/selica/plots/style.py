@@ -1,4 +1,7 @@
-"""One visual language: a colour and a dash pattern for each method, legible in grey."""
+"""One visual language: a colour, a dash and a marker for each method, legible in grey.
+
+Lines are theory, markers are finite systems.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,37 @@ from typing import Any, NamedTuple
 
 
 class LineStyle(NamedTuple):
-    """How the lines of a method look everywhere in the library."""
+    """How a method looks everywhere in the library."""
 
     label: str
     colour: str
     dash: str | tuple[float, tuple[float, ...]]
+    marker: str
 
 
-# Colours of Okabe and Ito (2008), told apart by colour-blind readers; dashes for grey print.
+# Colours of Okabe and Ito (2008), told apart by colour-blind readers; dashes and shapes for grey
+# print.
 _STYLES = {
-    "lasso": LineStyle("lasso, penalty moved", "#999999", (0, (1, 1))),
-    "thresholded_lasso": LineStyle("thresholded lasso", "#000000", (0, (5, 1, 1, 1))),
-    "stability": LineStyle("stability selection", "#0072B2", "solid"),
-    "knockoff": LineStyle("knockoff, one copy", "#E69F00", (0, (4, 2))),
-    "derandomized": LineStyle("derandomized knockoff", "#D55E00", "solid"),
+    "lasso": LineStyle("lasso, penalty moved", "#999999", (0, (1, 1)), "x"),
+    "thresholded_lasso": LineStyle("thresholded lasso", "#000000", (0, (5, 1, 1, 1)), "+"),
+    "stability": LineStyle("stability selection", "#0072B2", "solid", "o"),
+    "knockoff": LineStyle("knockoff, one copy", "#E69F00", (0, (4, 2)), "v"),
+    "derandomized": LineStyle("derandomized knockoff", "#D55E00", "solid", "s"),
 }
 # Stability selection at the second, third, ... resampling rate of a figure.
-_MORE_RATES = (("#56B4E9", (0, (6, 1.5))), ("#009E73", (0, (3, 1))), ("#CC79A7", (0, (2, 1))))
+_MORE_RATES = (
+    ("#56B4E9", (0, (6, 1.5)), "D"),
+    ("#009E73", (0, (3, 1)), "^"),
+    ("#CC79A7", (0, (2, 1)), "p"),
+)
+# Quantities of one method in one panel, in the order they are drawn.
+_QUANTITIES = (
+    ("#0072B2", "solid", "o"),
+    ("#D55E00", (0, (6, 1.5)), "s"),
+    ("#009E73", (0, (3, 1)), "^"),
+    ("#CC79A7", (0, (1, 1)), "D"),
+    ("#000000", (0, (5, 1, 1, 1)), "v"),
+)
 
 
 def line_style(method: str, mu_B: float | None = None, rank: int = 0) -> LineStyle:
@@ -33,8 +50,13 @@ def line_style(method: str, mu_B: float | None = None, rank: int = 0) -> LineSty
     label = f"{style.label}, rate {mu_B:g}"
     if rank == 0:
         return style._replace(label=label)
-    colour, dash = _MORE_RATES[(rank - 1) % len(_MORE_RATES)]
-    return LineStyle(label, colour, dash)
+    colour, dash, marker = _MORE_RATES[(rank - 1) % len(_MORE_RATES)]
+    return LineStyle(label, colour, dash, marker)
+
+
+def quantity_style(label: str, rank: int) -> LineStyle:
+    """Style of the quantity number `rank` in a panel that belongs to one method."""
+    return LineStyle(label, *_QUANTITIES[rank % len(_QUANTITIES)])
 
 
 RC: Any = {

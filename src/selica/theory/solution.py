@@ -18,6 +18,7 @@ from selica._core.types import Array
 from selica._core.validation import broadcast, choice, real
 from selica.theory.averages import Field, expect
 from selica.theory.equations import Equations
+from selica.theory.members import member_rates
 from selica.theory.model import Model
 from selica.theory.rates import (
     Rates,
@@ -193,6 +194,30 @@ class Solution(Result):
             signals, self.Q_hat, self.chi_hat, lambda mean, var: two_sided(edge, mean, var)
         )
 
+    def _rates_of_members(
+        self,
+        Pi_th: ArrayLike,
+        n_members: int,
+        fields: tuple[Any, ...],
+        threshold: Callable[..., Array],
+        probability: Callable[..., Array],
+    ) -> Rates:
+        """Rates with so many members; fields are what the two functions need beside Pi or g."""
+        Pi = real("Pi_th", Pi_th, at_least=0.0, at_most=1.0)
+        names = [f"field {i}" for i in range(len(fields))]
+        shared = dict(zip(names, map(np.asarray, fields), strict=True))
+        Pi, _, *arrays = broadcast(Pi_th=Pi, solution=np.asarray(self.q), **shared)
+        wide = [a[..., None] for a in arrays]
+        return member_rates(
+            Pi,
+            n_members,
+            self.model.rho,
+            (np.asarray(self.Q_hat), np.asarray(self.chi_hat)),
+            self.model.effects.mixture().folded(),
+            lambda p: threshold(p, *wide),
+            lambda g: probability(g, *wide),
+        )
+
     def _law_of_probability(self, threshold: Array, group: str) -> Any:
         """P(|g| <= threshold) among nulls, signals or all variables."""
         rates = self.rates_of_field(threshold)
@@ -226,12 +251,24 @@ class StabilitySolution(Solution):
 
     _settings: ClassVar[tuple[str, ...]] = ("lam", "mu_B")
 
-    def rates(self, Pi_th: ArrayLike) -> Rates:
+    def rates(self, Pi_th: ArrayLike, n_members: int | None = None) -> Rates:
         """Rates of the rule Pi > Pi_th.
 
         Below the floor Pi(0) every variable is selected: tpr = 1 and fdr = 1 - rho.
+
+        Parameters
+        ----------
+        Pi_th : float or array in [0, 1]
+        n_members : int, optional
+            Members of the ensemble, which selects what at least Pi_th n_members of them select.
+            By default infinitely many.
         """
-        return self.rates_of_field(self._threshold(Pi_th))
+        if n_members is None:
+            return self.rates_of_field(self._threshold(Pi_th))
+        fields = (self.v_hat, self.lam)
+        return self._rates_of_members(
+            Pi_th, n_members, fields, threshold_of_frequency, selection_probability
+        )
 
     def selection_probability(self, g: ArrayLike) -> Any:
         """Pi of a variable whose data field is g; an increasing function of abs(g)."""
@@ -276,9 +313,29 @@ class KnockoffSolution(Solution):
         """Prediction error of one member, both halves, noise included."""
         return unwrap(np.asarray(self.ensemble_error + self.v + self.v_tilde))
 
-    def rates(self, Z_th: ArrayLike, Pi_th: ArrayLike) -> Rates:
-        """Derandomized knockoffs: rates of the rule P(Z > Z_th) > Pi_th."""
-        return self.rates_of_field(self._threshold(Z_th, Pi_th))
+    def rates(self, Z_th: ArrayLike, Pi_th: ArrayLike, n_members: int | None = None) -> Rates:
+        """Derandomized knockoffs: rates of the rule P(Z > Z_th) > Pi_th.
+
+        Parameters
+        ----------
+        Z_th : float or array
+        Pi_th : float or array in [0, 1]
+        n_members : int, optional
+            Copies; selected is what at least Pi_th n_members of them select. By default
+            infinitely many.
+        """
+        if n_members is None:
+            return self.rates_of_field(self._threshold(Z_th, Pi_th))
+        Z = real("Z_th", Z_th)
+        broadcast(Z_th=Z, solution=np.asarray(self.q))
+
+        def probability(g: Array, *fields: Array) -> Array:
+            return knockoff_probability(g, *fields).value
+
+        fields = (self.v_hat, self.v_tilde_hat, self.lam, self.Q_hat * Z)
+        return self._rates_of_members(
+            Pi_th, n_members, fields, threshold_of_knockoff_frequency, probability
+        )
 
     def single_rates(self, Z_th: ArrayLike) -> Rates:
         """One copy (vanilla knockoffs): rates of the rule Z > Z_th; Z_th may be negative."""

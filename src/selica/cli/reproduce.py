@@ -1,0 +1,156 @@
+"""`selica reproduce`: the figures of the article, with the numbers behind them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table as TextTable
+
+from selica._core.errors import ArgumentError
+from selica.experiments.figures import FIGURES
+from selica.experiments.figures.figure import Finding
+from selica.experiments.figures.figure import Progress as Callback
+from selica.experiments.reproduce import Reproduced, check_folder
+from selica.experiments.reproduce import reproduce as make
+
+
+class Scale(StrEnum):
+    """Sizes of the simulations."""
+
+    smoke = "smoke"
+    quick = "quick"
+    paper = "paper"
+
+
+_MARK = {True: "holds", False: "FAILS", None: "     "}
+
+
+def reproduce(
+    figures: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help=f"Figures to make: all, or some of {', '.join(FIGURES)}.", show_default=False
+        ),
+    ] = None,
+    scale: Annotated[
+        Scale,
+        typer.Option(help="smoke: seconds; quick: a minute or two; paper: the article's sizes."),
+    ] = Scale.quick,
+    out: Annotated[Path, typer.Option(help="Folder for figures, tables and provenance.")] = Path(
+        "reproduced"
+    ),
+    seed: Annotated[int, typer.Option(help="Seed of all randomness.", min=0)] = 0,
+    n_jobs: Annotated[int, typer.Option(help="Worker processes; -1 is one for each core.")] = -1,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start anew instead of going on where a run stopped.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Figures of the article: theory against finite-size runs, from one command.
+
+    Example: selica reproduce all --scale smoke --out figures
+    """
+    names = _names(figures)
+    if n_jobs == 0:
+        raise ArgumentError("--n-jobs must not be 0.")
+    check_folder(out)
+    console = Console(highlight=False)
+    done: list[Reproduced] = []
+    with _bars() as bar:
+        for name in names:
+            done.append(
+                make(name, scale.value, out, random_state=seed, n_jobs=n_jobs, fresh=fresh,
+                     progress=bar(name))
+            )  # fmt: skip
+    if as_json:
+        report = [
+            {
+                "figure": one.name,
+                "seconds": round(one.seconds, 3),
+                "rows": len(one.table),
+                "files": [str(path) for path in one.files],
+                "findings": [finding.to_dict() for finding in one.findings],
+                "notes": one.notes,
+            }
+            for one in done
+        ]
+        typer.echo(json.dumps(report, indent=2))
+        return
+    for one in done:
+        console.print(f"[bold]{one.name}[/bold]", soft_wrap=True)
+        for finding in one.findings:
+            _print_finding(console, finding)
+    _print_times(console, done, out)
+    for note in dict.fromkeys(note for one in done for note in one.notes):
+        which = [one.name for one in done if note in one.notes]
+        named = "" if which == names else f"{', '.join(which)}: "
+        console.print(f"Note: {named}{note}", soft_wrap=True, markup=False)
+
+
+def _names(figures: list[str] | None) -> list[str]:
+    if not figures:
+        raise ArgumentError(f"Name the figures to make: all, or some of {', '.join(FIGURES)}.")
+    unknown = [name for name in figures if name != "all" and name not in FIGURES]
+    if unknown:
+        raise ArgumentError.choice("figure", unknown[0], ("all", *FIGURES))
+    return list(FIGURES) if "all" in figures else list(dict.fromkeys(figures))
+
+
+@contextmanager
+def _bars() -> Iterator[Callable[[str], Callback]]:
+    """One bar for each figure, with the time that is left; nothing in a pipe."""
+    errors = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
+
+        def start(name: str) -> Callback:
+            task = bars.add_task(name, total=None)
+            return lambda done, total: bars.update(task, completed=done, total=total)
+
+        yield start
+
+
+def _print_finding(console: Console, finding: Finding) -> None:
+    colour = {True: "green", False: "red", None: "dim"}[finding.holds]
+    mark = f"[{colour}]{_MARK[finding.holds]}[/{colour}]"
+    grid = TextTable.grid(padding=(0, 1))
+    grid.add_column(no_wrap=True)
+    grid.add_column()
+    grid.add_row(f"  {mark}", finding.text)
+    console.print(grid)
+
+
+def _print_times(console: Console, done: list[Reproduced], out: Path) -> None:
+    table = TextTable(box=None, pad_edge=False)
+    for heading, side in (("figure", "left"), ("seconds", "right"), ("rows", "right")):
+        table.add_column(heading, justify=side)  # type: ignore[arg-type]
+    table.add_column("findings that hold", justify="right")
+    for one in done:
+        judged = [f for f in one.findings if f.holds is not None]
+        score = f"{sum(bool(f.holds) for f in judged)} of {len(judged)}" if judged else "-"
+        table.add_row(one.name, f"{one.seconds:.1f}", str(len(one.table)), score)
+    console.print()
+    console.print(table)
+    console.print(f"\nFigures, tables and provenance are in {out}", soft_wrap=True)

@@ -1,0 +1,166 @@
+"""What is simulated: one setting of data and ensemble, and the rules that select from it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selica._core.effects import Effects, GaussianEffects
+from selica._core.errors import ArgumentError
+from selica._core.table import Row
+from selica._core.types import Array
+from selica._core.validation import choice, positive, real
+from selica.sampling.random import child
+from selica.theory import Model
+
+# The ensemble a method reads its selection off.
+ENSEMBLES = {
+    "lasso": "lasso",
+    "thresholded_lasso": "lasso",
+    "stability": "stability",
+    "knockoff": "knockoff",
+    "derandomized": "knockoff",
+}
+# The threshold a method moves, in the words of the theory.
+THRESHOLDS = {
+    "lasso": "w_th",
+    "thresholded_lasso": "w_th",
+    "stability": "Pi_th",
+    "knockoff": "Z_th",
+    "derandomized": "Z_th",
+}
+IDENTITY = "identity"
+
+
+class Rule(NamedTuple):
+    """A method, and the thresholds at which it selects."""
+
+    method: str
+    thresholds: tuple[float, ...]
+    """On Pi for stability selection, on Z for knockoffs, on |w| for the lasso."""
+    Pi_th: float | None = None
+    """The other threshold of derandomized knockoffs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Data sets of one kind, one ensemble over a path of penalties, and rules.
+
+    Parameters
+    ----------
+    rules : tuple of Rule
+        All of one ensemble.
+    alpha, rho, Delta : float
+        Samples per variable, share of signals, noise variance.
+    lams : tuple of float
+        Penalties, in the unit of the theory.
+    mu_B : float
+        Resampling rate of stability selection.
+    N : int
+        Number of variables.
+    n_members, n_datasets : int
+        Realisations of the ensemble's randomness for each data set, and number of data sets.
+    effects : Effects
+    covariance : str, tuple or array
+        As in `sampling.simulate`; anything but "identity" uses Gaussian knockoffs.
+    """
+
+    rules: tuple[Rule, ...]
+    alpha: float
+    rho: float
+    Delta: float
+    lams: tuple[float, ...]
+    mu_B: float = 1.0
+    N: int = 128
+    n_members: int = 256
+    n_datasets: int = 64
+    effects: Effects = GaussianEffects()  # noqa: RUF009 (frozen)
+    covariance: Any = IDENTITY
+
+    @property
+    def ensemble(self) -> str:
+        """lasso, stability or knockoff."""
+        return ENSEMBLES[self.rules[0].method]
+
+    @property
+    def n_samples(self) -> int:
+        """Rows of a data set."""
+        return max(round(self.alpha * self.N), 1)
+
+    @property
+    def model(self) -> Model:
+        """The parameters the theory sees."""
+        return Model(self.alpha, self.rho, self.Delta, self.effects)
+
+    @property
+    def independent(self) -> bool:
+        """Whether the columns are independent, as the theory assumes."""
+        return isinstance(self.covariance, str) and self.covariance == IDENTITY
+
+    def seed(self, parent: np.random.SeedSequence, dataset: int) -> np.random.SeedSequence:
+        """The seed of a data set: methods are compared on the same data, sizes are not."""
+        text = f"{self.alpha!r} {self.rho!r} {self.Delta!r} {self.N}"
+        word = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
+        return child(parent, word, dataset)
+
+    def labels(self) -> Row:
+        """The columns that name this cell in a table."""
+        ensemble = self.ensemble
+        return {
+            "alpha": self.alpha,
+            "rho": self.rho,
+            "Delta": self.Delta,
+            "effects": repr(self.effects),
+            "covariance": covariance_label(self.covariance),
+            "N": self.N,
+            "mu_B": self.mu_B if ensemble == "stability" else None,
+            "n_datasets": self.n_datasets,
+        }
+
+
+def covariance_label(covariance: Any) -> str:
+    """A covariance in a few letters."""
+    if isinstance(covariance, str):
+        return covariance
+    if isinstance(covariance, tuple):
+        return f"{covariance[0]}({', '.join(f'{v:g}' for v in covariance[1:])})"
+    return "matrix"
+
+
+def check_cell(
+    rules: tuple[Rule, ...],
+    model: Model,
+    lams: Array,
+    **settings: Any,
+) -> Cell:
+    """A cell of values that can be simulated, or one sentence about the first that cannot."""
+    for rule in rules:
+        choice("method", rule.method, tuple(ENSEMBLES))
+        lowest = -np.inf if THRESHOLDS[rule.method] == "Z_th" else 0.0
+        highest = 1.0 if THRESHOLDS[rule.method] == "Pi_th" else np.inf
+        real("threshold", rule.thresholds, at_least=lowest, at_most=highest)
+        if rule.Pi_th is not None:
+            real("Pi_th", rule.Pi_th, at_least=0.0, at_most=1.0)
+        elif rule.method == "derandomized":
+            raise ArgumentError("Pi_th must be given for the method 'derandomized'.")
+    if len({ENSEMBLES[rule.method] for rule in rules}) != 1:
+        raise ArgumentError("rules must all belong to one ensemble.")
+    penalties = np.unique(positive("lam", lams))[::-1]
+    cell = Cell(
+        rules=tuple(Rule(r.method, tuple(map(float, r.thresholds)), r.Pi_th) for r in rules),
+        alpha=float(model.alpha),
+        rho=float(model.rho),
+        Delta=float(model.Delta),
+        effects=model.effects,
+        lams=tuple(map(float, penalties)),
+        **settings,
+    )
+    for name, least in (("N", 2), ("n_members", 2), ("n_datasets", 1)):
+        value = getattr(cell, name)
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise ArgumentError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+    positive("mu_B", cell.mu_B)
+    return cell

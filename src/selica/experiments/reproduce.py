@@ -1,0 +1,178 @@
+"""A figure with everything behind it: picture, table, provenance; resumable."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from selica import __version__
+from selica._core.errors import ArgumentError
+from selica._core.table import Table
+from selica._core.validation import choice
+from selica.experiments.figures import FIGURES, figure_module
+from selica.experiments.figures.figure import SCALES, Finding, Progress, Run
+from selica.experiments.store import Store
+
+_DEPENDENCIES = ("numpy", "scipy", "numba", "joblib", "matplotlib", "pandas", "pyarrow")
+PARTS = "parts"
+"""Folder with the finished parts of each run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduced:
+    """A figure that was made."""
+
+    name: str
+    table: Table
+    findings: list[Finding]
+    seconds: float
+    """Wall time of this run; parts found on disk took theirs before."""
+    files: list[Path]
+    notes: list[str]
+    """What could not be done, one sentence each."""
+
+
+def reproduce(
+    name: str,
+    scale: str = "quick",
+    out: Path | str = "reproduced",
+    *,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> Reproduced:
+    """Computes a figure and writes picture, table and provenance.
+
+    Parameters
+    ----------
+    name : str
+        One of `selica.experiments.FIGURES`.
+    scale : {"smoke", "quick", "paper"}
+        From seconds to the sizes of the article.
+    out : path
+        Folder for the files; made if need be. Finished parts of a simulation are kept in it, so
+        that a run that was stopped goes on where it was.
+    random_state : int
+        Seed; the same seed gives the same table, byte by byte.
+    n_jobs : int, optional
+        Workers, as in joblib.
+    fresh : bool
+        Forget the finished parts of an earlier run.
+    progress : callable, optional
+        ``progress(done, total)``.
+
+    Returns
+    -------
+    Reproduced
+    """
+    name, scale = choice("name", name, FIGURES), choice("scale", scale, SCALES)
+    folder = check_folder(Path(out))
+    parts = folder / PARTS / f"{name}-{scale}-{random_state}.jsonl"
+    if fresh:
+        parts.unlink(missing_ok=True)
+    store = Store(parts)
+    module = figure_module(name)
+    begin = time.perf_counter()
+    found = len(store)
+    table = module.compute(scale, Run(random_state, n_jobs, store, progress))
+    seconds = time.perf_counter() - begin
+    failed = [row for row in table if row.get("status") == "failed"]
+    notes = [f"{len(failed)} parts of the simulation failed; the table says why."] if failed else []
+    try:
+        findings = module.findings(table)
+    except (LookupError, ValueError) as error:
+        if not failed:
+            raise
+        findings = []
+        notes.append(f"No findings without them: {error}")
+    files = [_written(folder / f"{name}.csv", table.to_csv)]
+    files += _parquet(folder / f"{name}.parquet", table, notes)
+    files += _pictures(folder, name, table, bool(failed), notes)
+    record = {
+        "figure": name,
+        "scale": scale,
+        "seed": random_state,
+        "selica": __version__,
+        "dependencies": {d: v for d in _DEPENDENCIES if (v := _version(d))},
+        "seconds": round(seconds, 3),
+        "parts_found_on_disk": found,
+        "machine": {
+            "python": platform.python_version(),
+            "system": platform.system(),
+            "architecture": platform.machine(),
+            "cores": os.cpu_count(),
+        },
+        "rows": len(table),
+        "findings": [finding.to_dict() for finding in findings],
+        "notes": notes,
+    }
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    files.append(
+        _written(folder / f"{name}.json", lambda path: path.write_text(text, encoding="utf-8"))
+    )
+    return Reproduced(name, table, findings, seconds, files, notes)
+
+
+def check_folder(folder: Path) -> Path:
+    """The folder, made if need be; whether files can be written there is known before the work."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".selica-can-write"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ArgumentError(
+            f"out: cannot write to {folder}: {error.strerror or error}."
+        ) from None
+    return folder
+
+
+def _written(path: Path, write: Callable[[Path], Any]) -> Path:
+    """The file in one step: a reader never sees half of it."""
+    part = path.with_name(f".{path.stem}.part{path.suffix}")
+    write(part)
+    os.replace(part, path)
+    return path
+
+
+def _parquet(path: Path, table: Table, notes: list[str]) -> list[Path]:
+    try:
+        import pyarrow  # noqa: F401
+
+        frame = table.to_frame()
+    except ImportError:
+        notes.append("No Parquet file: pandas or pyarrow is missing (pip install 'selica[data]').")
+        return []
+    return [_written(path, lambda file: frame.to_parquet(file, index=False))]
+
+
+def _pictures(folder: Path, name: str, table: Table, failed: bool, notes: list[str]) -> list[Path]:
+    try:
+        from selica.plots.canvas import save
+
+        figure = figure_module(name).draw(table)
+    except ImportError:
+        notes.append("No picture: matplotlib is missing (pip install 'selica[plots]').")
+        return []
+    except (LookupError, ValueError) as error:
+        if not failed:
+            raise
+        notes.append(f"No picture without them: {error}")
+        return []
+    paths = [folder / f"{name}{suffix}" for suffix in (".png", ".pdf")]
+    return [_written(path, lambda file: save(figure, [file])) for path in paths]
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,301 @@
+"""Cells over a grid, side by side with the theory, in one tidy table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica import __version__
+from selica._core.effects import Effects, GaussianEffects
+from selica._core.errors import ArgumentError
+from selica._core.table import Table
+from selica.experiments.cells import ENSEMBLES, IDENTITY, Cell, Rule, check_cell
+from selica.experiments.measure import Dataset, measure
+from selica.experiments.store import Store
+from selica.experiments.summary import failure_row, simulation_rows, theory_rows
+from selica.sampling.random import RandomState, seed_sequence
+from selica.theory import Model
+
+Progress = Callable[[int, int], object]
+
+# Data sets in one piece of work: what is lost when a run is killed.
+_BLOCK = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The data sets of a cell, and why those that are missing failed."""
+
+    cell: Cell
+    datasets: list[Dataset]
+    failures: list[str]
+
+
+def collect(
+    cells: Sequence[Cell],
+    *,
+    random_state: RandomState | None = 0,
+    n_jobs: int | None = None,
+    store: Store | None = None,
+    progress: Progress | None = None,
+) -> list[Measured]:
+    """Simulates cells, a few data sets at a time, through joblib.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    random_state : None, int, SeedSequence, Generator or RandomState
+        Data sets have seeds of their own: the answer does not depend on `n_jobs`.
+    n_jobs : int, optional
+        Workers, as in joblib; None follows `joblib.parallel_config`.
+    store : Store, optional
+        Where finished parts are kept and looked up.
+    progress : callable, optional
+        ``progress(done, total)``, in data sets.
+
+    Returns
+    -------
+    list of Measured
+        One for each cell. A part that failed is named there and tried again the next time.
+    """
+    from joblib import Parallel, delayed, hash  # slow to import
+
+    seed = seed_sequence(random_state)
+    total = sum(cell.n_datasets for cell in cells)
+    kept: dict[tuple[int, int], list[Any]] = {}
+    failures: dict[int, list[str]] = {}
+    todo, done = [], 0
+    for i, cell in enumerate(cells):
+        for start in range(0, cell.n_datasets, _BLOCK):
+            block = range(start, min(start + _BLOCK, cell.n_datasets))
+            origin = (__version__, seed.entropy, seed.spawn_key)
+            key = hash((origin, _without_size(cell), block.start, block.stop))
+            if store is not None and key in store:
+                kept[i, start] = store[key]
+                done += len(block)
+            else:
+                todo.append((i, block, key))
+    if progress is not None:
+        progress(done, total)
+    workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    work = (delayed(_block)(cells[i], seed, block, i, key) for i, block, key in todo)
+    for i, block, key, value, reason in workers(work):
+        if reason:
+            failures.setdefault(i, []).append(reason)
+        else:
+            kept[i, block.start] = value
+            if store is not None:
+                store.add(key, value)
+        done += len(block)
+        if progress is not None:
+            progress(done, total)
+    out = []
+    for i, cell in enumerate(cells):
+        blocks = [kept[i, s] for s in range(0, cell.n_datasets, _BLOCK) if (i, s) in kept]
+        datasets = [Dataset(*numbers) for block in blocks for numbers in block]
+        out.append(Measured(cell, datasets, sorted(failures.get(i, []))))
+    return out
+
+
+def _without_size(cell: Cell) -> tuple[Any, ...]:
+    """What a data set depends on: not on how many there are."""
+    return tuple(getattr(cell, name) for name in cell.__slots__ if name != "n_datasets")
+
+
+def _block(
+    cell: Cell, seed: np.random.SeedSequence, block: range, i: int, key: str
+) -> tuple[int, range, str, list[Any] | None, str]:
+    """A piece of work on a worker; what goes wrong in it is an answer, not the end of the run."""
+    try:
+        return i, block, key, measure(cell, seed, block), ""
+    except Exception as error:
+        return i, block, key, None, f"{type(error).__name__}: {error}"
+
+
+def tabulate(measured: Iterable[Measured]) -> Table:
+    """Simulation and theory as one table; a cell that failed is a row with its reason."""
+    rows = []
+    for part in measured:
+        rows += theory_rows(part.cell)
+        if part.datasets:
+            rows += simulation_rows(part.cell, part.datasets)
+        rows += [failure_row(part.cell, reason) for reason in part.failures]
+    return Table.of(rows)
+
+
+def simulate_cell(
+    method: str | Sequence[str],
+    model: Model,
+    lam: ArrayLike,
+    *,
+    threshold: ArrayLike | None = None,
+    Pi_th: float = 0.5,
+    mu_B: float = 1.0,
+    N: int = 128,
+    n_members: int = 256,
+    n_datasets: int = 64,
+    covariance: Any = IDENTITY,
+    random_state: RandomState | None = 0,
+    n_jobs: int | None = None,
+    store: Store | None = None,
+    progress: Progress | None = None,
+) -> Table:
+    """Finite-size runs of a method beside the theory, along a path of penalties.
+
+    Parameters
+    ----------
+    method : str or sequence of str
+        lasso, thresholded_lasso, stability, knockoff or derandomized.
+    model : theory.Model
+        One point.
+    lam : float or vector
+        Penalties, in the unit of the theory.
+    threshold : float or vector, optional
+        Where the method selects: a selection probability for stability selection (0.5 by
+        default), Z for knockoffs, abs(w) for the thresholded lasso (0 by default).
+    Pi_th : float
+        The probability derandomized knockoffs ask for beside the threshold on Z.
+    mu_B : float
+        Resampling rate of stability selection.
+    N : int
+        Number of variables; there are round(alpha N) samples.
+    n_members, n_datasets : int
+        Resamples or copies for each data set, and data sets.
+    covariance : str, tuple or array
+        As in `sampling.simulate`; the theory is for "identity" and left out otherwise.
+    random_state, n_jobs, store, progress
+        As in `sweep`.
+
+    Returns
+    -------
+    Table
+        One row for each penalty, threshold, quantity and source; see `sweep`.
+
+    Examples
+    --------
+    >>> from selica import experiments, theory
+    >>> model = theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
+    >>> table = experiments.simulate_cell("lasso", model, 0.3, N=64, n_datasets=20)
+    >>> simulated = table.one(source="monte-carlo", quantity="m")
+    >>> expected = table.one(source="theory", quantity="m")
+    >>> abs(simulated["value"] - expected["value"]) < 4 * simulated["error"]
+    True
+    """
+    if model.shape != ():
+        raise ArgumentError("model must be one point; sweep takes a grid.")
+    return sweep(
+        method=method,
+        alpha=model.alpha,
+        rho=model.rho,
+        Delta=model.Delta,
+        effects=model.effects,
+        lam=lam,
+        threshold=threshold,
+        Pi_th=Pi_th,
+        mu_B=mu_B,
+        N=N,
+        n_members=n_members,
+        n_datasets=n_datasets,
+        covariance=covariance,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        store=store,
+        progress=progress,
+    )
+
+
+def sweep(
+    *,
+    method: str | Sequence[str],
+    alpha: ArrayLike,
+    rho: ArrayLike,
+    Delta: ArrayLike,
+    lam: ArrayLike,
+    threshold: ArrayLike | None = None,
+    Pi_th: float = 0.5,
+    mu_B: ArrayLike = 1.0,
+    N: int | Sequence[int] = 128,
+    effects: Effects | Sequence[Effects] | None = None,
+    covariance: Any = IDENTITY,
+    n_members: int = 256,
+    n_datasets: int = 64,
+    random_state: RandomState | None = 0,
+    n_jobs: int | None = None,
+    store: Store | None = None,
+    progress: Progress | None = None,
+) -> Table:
+    """Finite-size runs over a grid of settings, beside the theory.
+
+    Parameters
+    ----------
+    method, alpha, rho, Delta, mu_B, N, effects, covariance
+        One value, or a list of values: an axis of the grid. For `covariance` only a list is an
+        axis, a tuple is one covariance.
+    lam, threshold, Pi_th, n_members, n_datasets
+        As in `simulate_cell`. All penalties and thresholds are read off the same fits.
+    random_state : None, int, SeedSequence, Generator or RandomState
+        The same seed gives the same table for any `n_jobs` and any joblib backend; methods that
+        differ in nothing else see the same data.
+    n_jobs : int, optional
+        Workers, as in joblib; None follows `joblib.parallel_config`.
+    store : Store, optional
+        File that keeps finished parts, so that a killed run goes on where it was.
+    progress : callable, optional
+        ``progress(done, total)``, in data sets.
+
+    Returns
+    -------
+    Table
+        Columns: method, the parameters, lam, threshold, n_members (infinite for the limit of the
+        theory), source (theory or monte-carlo), quantity (q, m, v, v_tilde, prediction_error,
+        ensemble_error, tpr, fdr, fdr_pooled), value, error (standard error), status, reason.
+        `fdr` is the average over data sets of the share of false selections, `fdr_pooled` the
+        ratio of the averages; in the limit they are the same.
+
+    Examples
+    --------
+    >>> from selica import experiments
+    >>> table = experiments.sweep(method=["lasso", "stability"], alpha=[1, 2], rho=0.2, Delta=0.1,
+    ...                           lam=[0.5, 1.0], N=32, n_members=8, n_datasets=4)
+    >>> sorted(table.unique("source"))
+    ['monte-carlo', 'theory']
+    """
+    methods = [method] if isinstance(method, str) else list(method)
+    unknown = [m for m in methods if m not in ENSEMBLES]
+    if unknown or not methods:
+        raise ArgumentError.choice("method", unknown[0] if unknown else methods, ENSEMBLES)
+    cells = []
+    laws = effects if isinstance(effects, list | tuple) else [effects or GaussianEffects()]
+    covariances = covariance if isinstance(covariance, list) else [covariance]
+    axes = [np.atleast_1d(a).tolist() for a in (alpha, rho, Delta, N)]
+    for a, r, d, size, law, sigma in product(*axes, laws, covariances):
+        model = Model(a, r, d, law)
+        for ensemble in dict.fromkeys(ENSEMBLES[m] for m in methods):
+            rules = tuple(
+                _rule(m, threshold, Pi_th) for m in methods if ENSEMBLES[m] == ensemble
+            )
+            rates = np.atleast_1d(mu_B).tolist() if ensemble == "stability" else [1.0]
+            for rate in rates:
+                cells.append(
+                    check_cell(
+                        rules, model, np.atleast_1d(lam), mu_B=rate, N=size, covariance=sigma,
+                        n_members=n_members, n_datasets=n_datasets,
+                    )  # fmt: skip
+                )
+    parts = collect(
+        cells, random_state=random_state, n_jobs=n_jobs, store=store, progress=progress
+    )
+    return tabulate(parts)
+
+
+def _rule(method: str, threshold: ArrayLike | None, Pi_th: float) -> Rule:
+    if method == "lasso":
+        return Rule(method, (0.0,))
+    usual = 0.5 if method == "stability" else 0.0
+    at = np.atleast_1d(usual if threshold is None else np.asarray(threshold, dtype=float))
+    return Rule(method, tuple(at.tolist()), Pi_th if method == "derandomized" else None)

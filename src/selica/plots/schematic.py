@@ -1,0 +1,49 @@
+"""Boxes and dots for drawings that explain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def box(
+    axes: Axes,
+    corner: tuple[float, float],
+    size: tuple[float, float],
+    *,
+    colour: str,
+    fill: str = "none",
+    width: float = 1.2,
+    dash: str = "solid",
+) -> None:
+    """A box with round corners; `corner` is its lower left one."""
+    from matplotlib.patches import FancyBboxPatch
+
+    axes.add_patch(
+        FancyBboxPatch(
+            corner,
+            *size,
+            boxstyle="round,pad=0,rounding_size=0.08",
+            ec=colour,
+            fc=fill,
+            lw=width,
+            ls=dash,
+        )
+    )
+
+
+def dot(axes: Axes, centre: tuple[float, float], text: str, colour: str) -> None:
+    """A replica: a disc with its name."""
+    from matplotlib.patches import Circle
+
+    axes.add_patch(Circle(centre, 0.24, ec=colour, fc="white", lw=1.2, zorder=3))
+    axes.text(*centre, text, ha="center", va="center", fontsize=8, color="black", zorder=4)
+
+
+def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """A grey arrow."""
+    axes.annotate(
+        "", end, xytext=start, arrowprops={"arrowstyle": "-|>", "color": "0.45", "lw": 1.1}
+    )
