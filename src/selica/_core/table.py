@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Value = str | int | float | bool | None
-Row = dict[str, Value]
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

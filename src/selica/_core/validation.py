@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -72,3 +74,22 @@ def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise ArgumentError.choice(name, value, allowed)
     return value
+
+
+def count(name: str, value: object, *, at_least: int = 1) -> int:
+    """`value` as a Python integer that is large enough."""
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise ArgumentError(f"{name} must be an integer; got {short(value)}.") from None
+    if number < at_least:
+        raise ArgumentError(f"{name} must be at least {at_least}; got {number}.")
+    return number
+
+
+def short(value: object) -> str:
+    """One line about `value`, however long it is."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."

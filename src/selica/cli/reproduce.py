@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,11 +23,11 @@ from rich.progress import (
 from rich.table import Table as TextTable
 
 from selica._core.errors import ArgumentError
+from selica._core.types import Progress as Callback
 from selica.experiments.figures import FIGURES
 from selica.experiments.figures.figure import Finding
-from selica.experiments.figures.figure import Progress as Callback
-from selica.experiments.reproduce import Reproduced, check_folder
-from selica.experiments.reproduce import reproduce as make
+from selica.experiments.reproduction import Reproduced, check_folder
+from selica.experiments.reproduction import reproduce as make
 
 
 class Scale(StrEnum):
@@ -71,12 +72,16 @@ def reproduce(
     check_folder(out)
     console = Console(highlight=False)
     done: list[Reproduced] = []
-    with _bars() as bar:
-        for name in names:
-            done.append(
-                make(name, scale.value, out, random_state=seed, n_jobs=n_jobs, fresh=fresh,
-                     progress=bar(name))
-            )  # fmt: skip
+    for name in names:
+        with _bar(name) as bar:
+            one = make(
+                name, scale.value, out, random_state=seed, n_jobs=n_jobs, fresh=fresh, progress=bar
+            )
+        done.append(one)
+        if not as_json:  # at once: a later figure may be stopped
+            console.print(one.name, style="bold")
+            for finding in one.findings:
+                _print_finding(console, finding)
     if as_json:
         report = [
             {
@@ -91,10 +96,6 @@ def reproduce(
         ]
         typer.echo(json.dumps(report, indent=2))
         return
-    for one in done:
-        console.print(f"[bold]{one.name}[/bold]", soft_wrap=True)
-        for finding in one.findings:
-            _print_finding(console, finding)
     _print_times(console, done, out)
     for note in dict.fromkeys(note for one in done for note in one.notes):
         which = [one.name for one in done if note in one.notes]
@@ -112,8 +113,8 @@ def _names(figures: list[str] | None) -> list[str]:
 
 
 @contextmanager
-def _bars() -> Iterator[Callable[[str], Callback]]:
-    """One bar for each figure, with the time that is left; nothing in a pipe."""
+def _bar(name: str) -> Iterator[Callback]:
+    """A bar with the time that is left; nothing in a pipe."""
     errors = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -124,12 +125,8 @@ def _bars() -> Iterator[Callable[[str], Callback]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
-
-        def start(name: str) -> Callback:
-            task = bars.add_task(name, total=None)
-            return lambda done, total: bars.update(task, completed=done, total=total)
-
-        yield start
+        task = bars.add_task(name, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
 
 
 def _print_finding(console: Console, finding: Finding) -> None:
@@ -138,7 +135,7 @@ def _print_finding(console: Console, finding: Finding) -> None:
     grid = TextTable.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)
     grid.add_column()
-    grid.add_row(f"  {mark}", finding.text)
+    grid.add_row(f"  {mark}", escape(finding.text))
     console.print(grid)
 
 
@@ -153,4 +150,4 @@ def _print_times(console: Console, done: list[Reproduced], out: Path) -> None:
         table.add_row(one.name, f"{one.seconds:.1f}", str(len(one.table)), score)
     console.print()
     console.print(table)
-    console.print(f"\nFigures, tables and provenance are in {out}", soft_wrap=True)
+    console.print(f"\nFigures, tables and provenance are in {out}", soft_wrap=True, markup=False)

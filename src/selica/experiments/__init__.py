@@ -9,19 +9,19 @@ if TYPE_CHECKING:
     from selica._core.table import Table
     from selica.experiments.compare import deviations
     from selica.experiments.figures import FIGURES
-    from selica.experiments.reproduce import Reproduced, reproduce
+    from selica.experiments.grid import simulate_cell, sweep
+    from selica.experiments.reproduction import Reproduced, reproduce
     from selica.experiments.store import Store
-    from selica.experiments.sweep import simulate_cell, sweep
 
 _HOMES = {
     "FIGURES": "experiments.figures",
-    "Reproduced": "experiments.reproduce",
+    "Reproduced": "experiments.reproduction",
     "Store": "experiments.store",
     "Table": "_core.table",
     "deviations": "experiments.compare",
-    "reproduce": "experiments.reproduce",
-    "simulate_cell": "experiments.sweep",
-    "sweep": "experiments.sweep",
+    "reproduce": "experiments.reproduction",
+    "simulate_cell": "experiments.grid",
+    "sweep": "experiments.grid",
 }
 
 __all__ = [

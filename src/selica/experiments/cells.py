@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selica._core.effects import Effects, GaussianEffects
+from selica._core.effects import Effects, EmpiricalEffects, GaussianEffects
 from selica._core.errors import ArgumentError
 from selica._core.table import Row
 from selica._core.types import Array
-from selica._core.validation import choice, positive, real
+from selica._core.validation import choice, count, positive, real
+from selica.sampling.covariance import parse_covariance
 from selica.sampling.random import child
 from selica.theory import Model
 
@@ -92,8 +93,8 @@ class Cell:
 
     @property
     def model(self) -> Model:
-        """The parameters the theory sees."""
-        return Model(self.alpha, self.rho, self.Delta, self.effects)
+        """The parameters the theory sees, with the samples there are."""
+        return Model(self.n_samples / self.N, self.rho, self.Delta, self.effects)
 
     @property
     def independent(self) -> bool:
@@ -113,28 +114,45 @@ class Cell:
             "alpha": self.alpha,
             "rho": self.rho,
             "Delta": self.Delta,
-            "effects": repr(self.effects),
+            "effects": _effects_label(self.effects),
             "covariance": covariance_label(self.covariance),
             "N": self.N,
+            "n_samples": self.n_samples,
             "mu_B": self.mu_B if ensemble == "stability" else None,
             "n_datasets": self.n_datasets,
         }
 
 
 def covariance_label(covariance: Any) -> str:
-    """A covariance in a few letters."""
+    """A covariance in a few letters; different ones have different letters."""
     if isinstance(covariance, str):
         return covariance
     if isinstance(covariance, tuple):
-        return f"{covariance[0]}({', '.join(f'{v:g}' for v in covariance[1:])})"
-    return "matrix"
+        return f"{covariance[0]}({', '.join(map(repr, covariance[1:]))})"
+    return f"matrix {_digest(np.asarray(covariance, dtype=float))}"
+
+
+def _effects_label(effects: Effects) -> str:
+    """A law of effects in a few letters; one that does not show its values gets a digest."""
+    if isinstance(effects, EmpiricalEffects):
+        return f"{effects!r} {_digest(np.concatenate(effects.mixture()))}"
+    return repr(effects)
+
+
+def _digest(values: Array) -> str:
+    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()[:8]
 
 
 def check_cell(
     rules: tuple[Rule, ...],
     model: Model,
     lams: Array,
-    **settings: Any,
+    *,
+    mu_B: float = 1.0,
+    N: int = 128,
+    n_members: int = 256,
+    n_datasets: int = 64,
+    covariance: Any = IDENTITY,
 ) -> Cell:
     """A cell of values that can be simulated, or one sentence about the first that cannot."""
     for rule in rules:
@@ -143,24 +161,28 @@ def check_cell(
         highest = 1.0 if THRESHOLDS[rule.method] == "Pi_th" else np.inf
         real("threshold", rule.thresholds, at_least=lowest, at_most=highest)
         if rule.Pi_th is not None:
-            real("Pi_th", rule.Pi_th, at_least=0.0, at_most=1.0)
+            if np.ndim(real("Pi_th", rule.Pi_th, at_least=0.0, at_most=1.0)):
+                raise ArgumentError(f"Pi_th must be one number; got {rule.Pi_th!r}.")
         elif rule.method == "derandomized":
             raise ArgumentError("Pi_th must be given for the method 'derandomized'.")
     if len({ENSEMBLES[rule.method] for rule in rules}) != 1:
         raise ArgumentError("rules must all belong to one ensemble.")
-    penalties = np.unique(positive("lam", lams))[::-1]
-    cell = Cell(
-        rules=tuple(Rule(r.method, tuple(map(float, r.thresholds)), r.Pi_th) for r in rules),
+    if isinstance(covariance, tuple | list) and tuple(covariance) == (IDENTITY,):
+        covariance = IDENTITY
+    size = count("N", N, at_least=2)
+    parse_covariance(covariance, size, np.random.default_rng(0))  # for its errors
+    return Cell(
+        rules=tuple(
+            Rule(r.method, tuple(dict.fromkeys(map(float, r.thresholds))), r.Pi_th) for r in rules
+        ),
         alpha=float(model.alpha),
         rho=float(model.rho),
         Delta=float(model.Delta),
         effects=model.effects,
-        lams=tuple(map(float, penalties)),
-        **settings,
+        lams=tuple(np.unique(positive("lam", lams))[::-1].tolist()),
+        mu_B=float(positive("mu_B", mu_B)),
+        N=size,
+        n_members=count("n_members", n_members, at_least=2),
+        n_datasets=count("n_datasets", n_datasets),
+        covariance=covariance,
     )
-    for name, least in (("N", 2), ("n_members", 2), ("n_datasets", 1)):
-        value = getattr(cell, name)
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ArgumentError(f"{name} must be a whole number of at least {least}; got {value!r}.")
-    positive("mu_B", cell.mu_B)
-    return cell

@@ -5,64 +5,74 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from selica._core.table import Row, Table
 
-_SAME = ("method", "alpha", "rho", "Delta", "effects", "N", "mu_B", "lam", "threshold", "Pi_th")
+_SAME = (
+    *("method", "alpha", "rho", "Delta", "effects", "covariance", "N", "mu_B"),
+    *("lam", "threshold", "Pi_th"),
+)
+_NAMES = (*_SAME, "n_members", "n_datasets")
+_COUNTED = ("tpr", "fdr")
+# Fewer data sets do not know their standard error well enough to contradict a theory.
+_ENOUGH = 8
 
 
 def deviations(table: Table) -> Table:
     """Every simulated value with the theory at the same number of members.
 
     A rate that was never missed has no spread; it counts as known to one event in all that were
-    tried. Standard errors of a few data sets are uncertain themselves: a deviation is the normal
-    deviate that is as rare as Student's t.
+    tried. Where there is no spread otherwise, or no theory, there is no row.
 
     Returns
     -------
     Table
-        Columns: what names the setting, quantity, value, theory, error, and the deviation of the
-        value from the theory in standard errors.
+        Columns: what names the setting, quantity, value, theory, error (standard error), and
+        deviation: that of the value from the theory in standard errors. Those of a few data sets
+        are uncertain themselves, so it is the normal deviate that is as rare as Student's t.
     """
     from scipy.stats import norm
     from scipy.stats import t as student
 
-    expected: dict[Any, Row] = {}
-    for row in table.where(source="theory"):
-        members = row["n_members"] if row["quantity"] in ("tpr", "fdr") else None
-        expected[_setting(row), row["quantity"], members] = row
+    expected: dict[Any, float] = {}
+    for row in table.where(source="theory", status="ok"):
+        members = row["n_members"] if row["quantity"] in _COUNTED else None
+        if row["value"] is not None:
+            expected[_setting(row), row["quantity"], members] = float(row["value"])
     out: list[Row] = []
     for row in table.where(source="monte-carlo", status="ok"):
         name = str(row["quantity"]).removesuffix("_pooled")
-        counted = name in ("tpr", "fdr")
-        members = row["n_members"] if counted else None
-        found = expected.get((_setting(row), name, members))
-        if found is None and counted:  # a rule on one member, which has no votes to count
-            found = expected.get((_setting(row), name, float("inf")))
-        if found is None:
+        counted = name in _COUNTED
+        theory = expected.get((_setting(row), name, row["n_members"] if counted else None))
+        if theory is None and counted:  # a rule on one member, which has no votes to count
+            theory = expected.get((_setting(row), name, math.inf))
+        error = float(row["error"] or 0.0)
+        if counted and row["trials"]:
+            error = max(error, 1.0 / float(row["trials"]))
+        if theory is None or row["value"] is None or error == 0.0:
             continue
-        value, theory = _number(row["value"]), _number(found["value"])
-        floor = 1.0 / (_number(row["n_datasets"]) * _number(row["N"])) if counted else 0.0
-        error = max(_number(row["error"] or 0.0), floor)
-        deviation = None
-        if error > 0.0:
-            size = abs(value - theory) / error
-            rare = float(student.logsf(size, max(_number(row["n_datasets"]) - 1.0, 1.0)))
-            size = float(norm.isf(math.exp(rare))) if rare > -700.0 else size
-            deviation = math.copysign(max(size, 0.0), value - theory)
+        value = float(row["value"])
+        size = abs(value - theory) / error
+        rare = float(student.logsf(size, max(float(row["n_datasets"]) - 1.0, 1.0)))
+        normal = float(norm.isf(math.exp(rare))) if rare > -700.0 else size
         numbers: Row = {
             "quantity": row["quantity"],
             "value": value,
             "theory": theory,
             "error": error,
-            "deviation": deviation,
+            "deviation": math.copysign(max(normal, 0.0), value - theory),
         }
-        out.append({name: row[name] for name in (*_SAME, "n_members", "n_datasets")} | numbers)
-    return Table.of(out)
+        out.append({name: row[name] for name in _NAMES} | numbers)
+    return Table((*_NAMES, "quantity", "value", "theory", "error", "deviation"), tuple(out))
+
+
+def agrees(rows: Table, limit: float = 4.0) -> bool | None:
+    """Whether all deviations are below the limit; None where data sets are too few to tell."""
+    if len(rows) == 0 or min(rows["n_datasets"]) < _ENOUGH:
+        return None
+    return bool(np.abs(rows["deviation"]).max() < limit)
 
 
 def _setting(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in _SAME)
-
-
-def _number(value: Any) -> float:
-    return float(value)

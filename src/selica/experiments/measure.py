@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selica._core.errors import ArgumentError
-from selica._core.types import Array
+from selica._core.types import Array, BoolArray
 from selica.experiments.cells import Cell, Rule
 from selica.sampling import GaussianKnockoffs, Simulation, iid_copies, resample_weights, simulate
 from selica.solvers import knockoff_path_batch, lasso_path_batch
@@ -91,7 +90,7 @@ def _coefficients(
             )
         fit = lasso_path_batch(data.X, data.y, cell.lams, weights, n_jobs=1)
     if not fit.converged:
-        raise ArgumentError(f"the lasso did not converge; largest gap {np.nanmax(fit.gap):.1e}")
+        raise RuntimeError(f"the lasso did not converge; largest gap {np.nanmax(fit.gap):.1e}")
     assert fit.coef is not None
     return fit.coef
 
@@ -104,13 +103,15 @@ def _moments(
     mean = own.mean(axis=0)
     spread = ((own - mean) ** 2).sum(axis=0) / max(B - 1, 1)
     q = (mean**2 - spread / B).mean(axis=1) if B > 1 else (mean**2).mean(axis=1)
-    out = {"q": q, "m": mean @ truth / N, "v": spread.mean(axis=1)}
+    out = {"q": q, "m": mean @ truth / N}
+    if cell.ensemble != "lasso":
+        out["v"] = spread.mean(axis=1)
     if cell.ensemble == "knockoff":
         out["v_tilde"] = (coef[:, :, N:] ** 2).mean(axis=(0, 2))
     if cell.independent:
         error = q - 2.0 * out["m"] + np.mean(truth**2) + cell.Delta
         out["ensemble_error"] = error
-        out["prediction_error"] = error + out["v"] + out.get("v_tilde", 0.0)
+        out["prediction_error"] = error + out.get("v", 0.0) + out.get("v_tilde", 0.0)
     else:
         sigma = np.asarray(data.covariance)
         if knockoffs is not None:
@@ -128,7 +129,9 @@ def _moments(
     return {name: value.tolist() for name, value in out.items()}
 
 
-def _selections(rule: Rule, coef: Array, support: Array, N: int) -> dict[str, list[list[float]]]:
+def _selections(
+    rule: Rule, coef: Array, support: BoolArray, N: int
+) -> dict[str, list[list[float]]]:
     """True and false selections and the share of false ones, at each penalty and threshold."""
     B = coef.shape[0]
     size = np.abs(coef)

@@ -7,34 +7,37 @@ import os
 from pathlib import Path
 from typing import Any
 
+from selica._core.errors import ArgumentError
+
 
 class Store:
     """Results by key, in a file to which one line is added for each finished part.
 
-    A line is written at once and forced to the disk; a line that was cut short by a crash is
-    ignored, and cut off before the next one is added.
+    A line is written in one piece and forced to the disk; a line that a crash cut short, or that
+    is damaged otherwise, is passed over.
 
     Parameters
     ----------
-    path : Path
+    path : path
         The file; made with its folder when the first part is done.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path | str) -> None:
+        try:
+            self.path = Path(path)
+        except TypeError:
+            raise ArgumentError(f"path must be a path; got {path!r}.") from None
         self._done: dict[str, Any] = {}
-        end = 0
-        if path.exists():
-            for line in path.read_bytes().splitlines(keepends=True):
-                try:
-                    record = json.loads(line) if line.endswith(b"\n") else None
-                    self._done[record["key"]] = record["value"]
-                except (ValueError, KeyError, TypeError):
-                    break
-                end += len(line)
-            if end < path.stat().st_size:
-                with path.open("r+b") as file:
-                    file.truncate(end)
+        self.found = 0
+        """How many results were looked up."""
+        if not self.path.exists():
+            return
+        for line in self.path.read_bytes().split(b"\n"):
+            try:
+                record = json.loads(line)
+                self._done[record["key"]] = record["value"]
+            except (ValueError, KeyError, TypeError):
+                continue
 
     def __contains__(self, key: str) -> bool:
         return key in self._done
@@ -43,14 +46,18 @@ class Store:
         return len(self._done)
 
     def __getitem__(self, key: str) -> Any:
-        return self._done[key]
+        value = self._done[key]
+        self.found += 1
+        return value
 
     def add(self, key: str, value: Any) -> None:
         """Keeps a result; numbers keep every digit."""
-        line = json.dumps({"key": key, "value": value}) + "\n"
+        line = json.dumps({"key": key, "value": value})
         self._done[key] = json.loads(line)["value"]
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(line)
-            file.flush()
+        with self.path.open("a+b", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - 1, 0))
+            cut = size > 0 and file.read(1) != b"\n"  # the line before lost its end
+            file.write(("\n" if cut else "").encode() + line.encode() + b"\n")
             os.fsync(file.fileno())

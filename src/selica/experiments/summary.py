@@ -23,23 +23,25 @@ def mean_and_error(values: Array) -> tuple[Array, Array]:
     return values.mean(axis=0), error
 
 
-def ratio_and_error(top: Array, bottom: Array) -> tuple[Array, Array]:
-    """Ratio of the means over the first axis, zero where nothing was counted, and its error."""
+def ratio_and_error(top: Array, bottom: Array, empty: float) -> tuple[Array, Array]:
+    """Ratio of the means over the first axis, `empty` where nothing was counted, and its error."""
     whole = bottom.mean(axis=0)
-    ratio = np.divide(top.mean(axis=0), whole, out=np.zeros_like(whole), where=whole > 0.0)
+    ratio = np.divide(top.mean(axis=0), whole, out=np.full_like(whole, empty), where=whole > 0.0)
     error = mean_and_error(top - ratio * bottom)[1]
     return ratio, np.divide(error, whole, out=np.full_like(whole, np.nan), where=whole > 0.0)
 
 
-def rates_of_data(datasets: list[Dataset], rule: int) -> dict[str, tuple[Array, Array]]:
-    """tpr, fdr and fdr_pooled with their errors, each of shape (L, thresholds)."""
+def rates_of_data(datasets: list[Dataset], rule: int) -> dict[str, tuple[Array, Array, Array]]:
+    """tpr, fdr and fdr_pooled: values, errors, number of trials, each of shape (L, thresholds)."""
     picked = [d.selections[rule] for d in datasets]
     true, false, fdp = (np.array([s[name] for s in picked]) for name in ("true", "false", "fdp"))
     signals = np.array([d.signals for d in datasets], dtype=float)[:, None, None]
+    possible = np.broadcast_to(signals, true.shape)
+    chosen = (true + false).sum(axis=0)
     return {
-        "tpr": ratio_and_error(true, np.broadcast_to(signals, true.shape)),
-        "fdr": mean_and_error(fdp),
-        "fdr_pooled": ratio_and_error(false, true + false),
+        "tpr": (*ratio_and_error(true, possible, np.nan), possible.sum(axis=0)),
+        "fdr": (*mean_and_error(fdp), chosen),
+        "fdr_pooled": (*ratio_and_error(false, true + false, 0.0), chosen),
     }
 
 
@@ -54,11 +56,12 @@ def simulation_rows(cell: Cell, datasets: list[Dataset]) -> list[Row]:
                 value, error = mean_and_error(np.array([d.moments[name] for d in datasets]))
                 for place, lam in enumerate(cell.lams):
                     rows.append(_filled(base, lam, None, name, value[place], error[place]))
-        for name, (value, error) in rates_of_data(datasets, i).items():
+        for name, (value, error, trials) in rates_of_data(datasets, i).items():
             for place, lam in enumerate(cell.lams):
                 for t, threshold in enumerate(rule.thresholds):
                     at = (place, t)
-                    rows.append(_filled(base, lam, threshold, name, value[at], error[at]))
+                    row = _filled(base, lam, threshold, name, value[at], error[at])
+                    rows.append(row | {"trials": float(trials[at])})
     return rows
 
 
@@ -85,22 +88,33 @@ def theory_rows(cell: Cell) -> list[Row]:
             if i == 0 and n_members is None:
                 for name in MOMENTS:
                     value = getattr(solution, name, None)
-                    if value is not None:
-                        for lam, each, status in zip(lams, value, solution.status, strict=True):
-                            row = _filled(base, float(lam), None, name, each, None)
-                            rows.append(row | {"status": str(status)})
+                    if value is not None and not (name == "v" and cell.ensemble == "lasso"):
+                        rows += _over_penalties(base, lams, None, name, value, solution.status)
             for threshold in rule.thresholds:
                 rates = _rates(solution, rule, threshold, n_members)
                 for name in ("tpr", "fdr"):
-                    for lam, each in zip(lams, getattr(rates, name), strict=True):
-                        rows.append(_filled(base, float(lam), threshold, name, each, None))
+                    value = getattr(rates, name)
+                    rows += _over_penalties(base, lams, threshold, name, value, solution.status)
     return rows
 
 
-def failure_row(cell: Cell, reason: str) -> Row:
-    """A part of a cell that could not be simulated."""
-    base = _base(cell, cell.rules[0], "monte-carlo", cell.n_members)
-    return _filled(base, None, None, None, None, None) | {"status": "failed", "reason": reason}
+def _over_penalties(
+    base: Row, lams: Array, threshold: float | None, name: str, values: Array, status: Array
+) -> list[Row]:
+    """Rows of the theory; where it did not converge they say so instead of "ok"."""
+    return [
+        _filled(base, float(lam), threshold, name, value, None)
+        | {"status": "ok" if state == "converged" else str(state)}
+        for lam, value, state in zip(lams, values, status, strict=True)
+    ]
+
+
+def failure_rows(cell: Cell, reason: str) -> list[Row]:
+    """A part of a cell that could not be simulated, for each rule that misses it."""
+    members = None if cell.ensemble == "lasso" else cell.n_members
+    bases = [_base(cell, rule, "monte-carlo", members) for rule in cell.rules]
+    failed = {"status": "failed", "reason": reason}
+    return [_filled(base, None, None, None, None, None) | failed for base in bases]
 
 
 def _rates(solution: Any, rule: Rule, threshold: float, n_members: int | None) -> Rates:

@@ -16,7 +16,6 @@ def box(
     colour: str,
     fill: str = "none",
     width: float = 1.2,
-    dash: str = "solid",
 ) -> None:
     """A box with round corners; `corner` is its lower left one."""
     from matplotlib.patches import FancyBboxPatch
@@ -29,7 +28,6 @@ def box(
             ec=colour,
             fc=fill,
             lw=width,
-            ls=dash,
         )
     )
 
@@ -38,8 +36,8 @@ def dot(axes: Axes, centre: tuple[float, float], text: str, colour: str) -> None
     """A replica: a disc with its name."""
     from matplotlib.patches import Circle
 
-    axes.add_patch(Circle(centre, 0.24, ec=colour, fc="white", lw=1.2, zorder=3))
-    axes.text(*centre, text, ha="center", va="center", fontsize=8, color="black", zorder=4)
+    axes.add_patch(Circle(centre, 0.32, ec=colour, fc="white", lw=1.2, zorder=3))
+    axes.text(*centre, text, ha="center", va="center", fontsize=7.5, color="black", zorder=4)
 
 
 def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:

@@ -1,8 +1,7 @@
-"""Checks of counts, tables and covariance matrices: one clear sentence that names the argument."""
+"""Checks of tables and covariance matrices: one clear sentence that names the argument."""
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -10,24 +9,12 @@ from scipy.linalg import eigvalsh
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
+from selica._core.validation import short
 
 # Below it a variable is a combination of others to ten digits: its knockoff would be itself.
 SINGULAR = 1e-10
 # Matrices are typed in, estimated or read from files: symmetric to this share of the largest entry.
 ASYMMETRY = 1e-8
-
-
-def count(name: str, value: object, *, at_least: int = 1) -> int:
-    """`value` as a Python integer that is large enough."""
-    try:
-        if isinstance(value, bool | np.bool_):
-            raise TypeError
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise ArgumentError(f"{name} must be an integer; got {short(value)}.") from None
-    if number < at_least:
-        raise ArgumentError(f"{name} must be at least {at_least}; got {number}.")
-    return number
 
 
 def matrix(name: str, value: Any, *, columns: int | None = None) -> Array:
@@ -79,9 +66,3 @@ def standardised(name: str, value: Any) -> tuple[Array, Array, float]:
             "but itself. Drop such variables or shrink the matrix."
         )
     return sd, correlation, smallest
-
-
-def short(value: object) -> str:
-    """One line about `value`, however long it is."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."

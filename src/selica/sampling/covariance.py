@@ -12,8 +12,8 @@ from scipy.linalg import LinAlgError, block_diag, cholesky, eigh
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import real
-from selica.sampling.checks import count, short, symmetric
+from selica._core.validation import count, real, short
+from selica.sampling.checks import symmetric
 
 # Negative eigenvalues of a given matrix that count as rounding, as a share of the largest.
 _ROUNDING = 1e-8

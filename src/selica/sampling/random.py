@@ -13,7 +13,7 @@ import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica._core.types import IntArray
-from selica.sampling.checks import count
+from selica._core.validation import count
 
 RandomState: TypeAlias = (
     int | np.integer[Any] | np.random.SeedSequence | np.random.Generator | np.random.RandomState

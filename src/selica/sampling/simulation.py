@@ -12,8 +12,7 @@ from selica._core.effects import Effects, GaussianEffects
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.types import Array, BoolArray
-from selica._core.validation import LARGEST, choice, positive, real
-from selica.sampling.checks import count, short
+from selica._core.validation import LARGEST, choice, count, positive, real, short
 from selica.sampling.covariance import Covariance, Scaled, parse_covariance
 from selica.sampling.random import SIMULATION, RandomState, child, seed_sequence
 

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, IntArray
-from selica._core.validation import choice, positive
-from selica.sampling.checks import count
+from selica._core.validation import choice, count, positive
 from selica.sampling.random import WEIGHTS, RandomState, child, member_indices, seed_sequence
 
 SCHEMES = ("bootstrap", "poisson", "subsample", "pairs", "exponential")

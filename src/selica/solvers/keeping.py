@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from threading import local
 from typing import Any, NamedTuple
@@ -11,12 +11,11 @@ import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from selica._core.types import Progress
 from selica.solvers.ensemble import Design, Workspace, make_design, solve_chunk
 from selica.solvers.paths import Kept
 from selica.solvers.problem import Problem, members_per_chunk
 from selica.solvers.results import LassoBatch
-
-Progress = Callable[[int, int], object]
 
 _STATUS = np.array(["converged", "max_iter", "stopped"])
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
-from selica._core.types import Array
+from selica._core.types import Array, Progress
 from selica._core.validation import choice, real
-from selica.solvers.keeping import Progress, solve
+from selica.solvers.keeping import solve
 from selica.solvers.problem import check, matrix
 from selica.solvers.results import LassoBatch
 

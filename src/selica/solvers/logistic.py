@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from numpy.typing import ArrayLike
 
-from selica.solvers.keeping import Progress, solve
+from selica._core.types import Progress
+from selica.solvers.keeping import solve
 from selica.solvers.problem import check
 from selica.solvers.results import LassoBatch
 

@@ -14,10 +14,9 @@ import numpy as np
 from scipy.special import betainc, betainccinv, betaincinv, roots_legendre
 
 from selica._core.effects import Mixture
-from selica._core.errors import ArgumentError
 from selica._core.scalar import density
 from selica._core.types import Array
-from selica._core.validation import real
+from selica._core.validation import count
 from selica.theory.rates import Rates, make_rates, two_sided
 
 _X, _W = roots_legendre(12)
@@ -56,8 +55,7 @@ def member_rates(
     threshold, probability : callable
         g of a selection probability, and back; arguments have one more axis, the last.
     """
-    if int(real("n_members", n_members, at_least=1.0)) != n_members:
-        raise ArgumentError(f"n_members must be a whole number; got {n_members!r}.")
+    count("n_members", n_members)
     k = votes_needed(Pi_th, n_members)[..., None]
     # with no vote needed everything is selected; the first vote stands in for it below
     a, b = np.maximum(k, 1.0), n_members - np.maximum(k, 1.0) + 1.0

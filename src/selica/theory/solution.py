@@ -204,9 +204,9 @@ class Solution(Result):
     ) -> Rates:
         """Rates with so many members; fields are what the two functions need beside Pi or g."""
         Pi = real("Pi_th", Pi_th, at_least=0.0, at_most=1.0)
-        names = [f"field {i}" for i in range(len(fields))]
-        shared = dict(zip(names, map(np.asarray, fields), strict=True))
-        Pi, _, *arrays = broadcast(Pi_th=Pi, solution=np.asarray(self.q), **shared)
+        fitting = np.broadcast_shapes(*(np.shape(f) for f in fields))
+        broadcast(Pi_th=Pi, solution=np.empty(fitting))
+        Pi, *arrays = np.broadcast_arrays(Pi, *fields)
         wide = [a[..., None] for a in arrays]
         return member_rates(
             Pi,

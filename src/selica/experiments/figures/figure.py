@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
+from selica._core.errors import BoundaryWarning
 from selica._core.table import Table
+from selica._core.types import Progress
 from selica._core.validation import choice
 from selica.experiments.store import Store
 
@@ -13,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCALES = ("smoke", "quick", "paper")
-Progress = Callable[[int, int], object]
 T = TypeVar("T")
 
 
@@ -59,3 +62,11 @@ class FigureModule(Protocol):
 def at_scale(scale: str, smoke: T, quick: T, paper: T) -> T:
     """The setting for a scale."""
     return {"smoke": smoke, "quick": quick, "paper": paper}[choice("scale", scale, SCALES)]
+
+
+@contextmanager
+def edges_allowed() -> Iterator[None]:
+    """Without the warning that the smallest penalty tried is best: the table has it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)
+        yield

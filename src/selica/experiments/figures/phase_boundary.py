@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,7 @@ METHODS: tuple[tuple[str, float | None], ...] = (
 )
 
 
-def compute(scale: str, run: Run = Run()) -> Table:  # noqa: ARG001, B008 (immutable)
+def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
     """Critical alpha against rho, and where derandomized knockoffs cross each resampling rate."""
     rho = np.linspace(0.0, 1.0, at_scale(scale, 41, 201, 401))
     rows = []
@@ -38,10 +39,13 @@ def compute(scale: str, run: Run = Run()) -> Table:  # noqa: ARG001, B008 (immut
         ]
     for rate in RATES:
         crossing = _crossing(rate)
-        if crossing is not None:
-            alpha = theory.reconstruction_limit(crossing, "derandomized")
-            rows.append({"quantity": "crossing", "method": "stability", "mu_B": rate,
-                         "rho": crossing, "alpha": alpha})  # fmt: skip
+        if crossing is None:
+            continue
+        for name, near in (("crossing", 1.0), ("below", 0.99), ("above", 1.01)):
+            for method, mu_B in (("stability", rate), ("derandomized", None)):
+                alpha = theory.reconstruction_limit(near * crossing, method, mu_B or 1.0)
+                rows.append({"quantity": name, "method": method, "mu_B": mu_B, "rate": rate,
+                             "rho": near * crossing, "alpha": alpha})  # fmt: skip
     return Table.of(rows)
 
 
@@ -60,36 +64,34 @@ def _crossing(rate: float) -> float | None:
 
 def findings(table: Table) -> list[Finding]:
     """Who needs fewer samples, and up to which share of signals."""
-    limits = table.where(quantity="limit")
-    copies = limits.where(method="derandomized")["alpha"]
-    rho = limits.where(method="derandomized")["rho"]
-    crossing = {row["mu_B"]: row["rho"] for row in table.where(quantity="crossing")}
     out = []
-    first = limits.where(method="stability", mu_B=1.0)["alpha"]
-    where = (rho > 0.0) & (rho < crossing[1.0])
-    out.append(
-        Finding(
-            "the limit of derandomized knockoffs lies below that of stability selection at rate 1 "
-            f"for rho < {crossing[1.0]:.4f}, not above",
-            bool(np.all(copies[where] < first[where])),
+    for rate in RATES:
+        near = table.where(rate=rate)
+        if len(near) == 0:
+            continue
+        rho = near.where(quantity="crossing").rows[0]["rho"]
+
+        def copies_ahead(side: str, near: Table = near) -> bool:
+            at = near.where(quantity=side)
+            copies, own = (at.one(method=m)["alpha"] for m in ("derandomized", "stability"))
+            return bool(copies < own)
+
+        text = (
+            f"the limit of derandomized knockoffs lies below that of stability selection at rate "
+            f"{rate:g} for rho < {rho:.4g}, and above it for larger rho"
         )
-    )
-    for rate in RATES[1:]:
-        own = limits.where(method="stability", mu_B=rate)["alpha"]
-        where = rho > crossing[rate]
-        out.append(
-            Finding(
-                f"that of stability selection at rate {rate:g} lies lower still for rho > "
-                f"{crossing[rate]:.3g}; for sparser signals knockoffs need fewer samples",
-                bool(np.all(own[where & (rho < 1.0)] < copies[where & (rho < 1.0)])),
-            )
-        )
-    half = {(r["method"], r["mu_B"]): r["alpha"] for r in limits.where(rho=0.5)}
-    text = ", ".join(
-        f"{line_style(m, r).label.split(',')[0] if r is None else f'rate {r:g}'} {a:.5f}"
-        for (m, r), a in half.items()
-    )
-    return [*out, Finding(f"at rho = 0.5: {text}")]
+        out.append(Finding(text, copies_ahead("below") and not copies_ahead("above")))
+    limits = table.where(quantity="limit")
+    order = [limits.where(method="stability", mu_B=rate)["alpha"][1:] for rate in RATES]
+    falls = all(bool(np.all(b < a)) for a, b in pairwise(order))
+    out.append(Finding("a larger resampling rate always needs fewer samples", falls))
+    half = [
+        f"{row['method']} "
+        + (f"rate {row['mu_B']:g} " if row["mu_B"] else "")
+        + f"{row['alpha']:.5f}"
+        for row in limits.where(rho=0.5)
+    ]
+    return [*out, Finding(f"at rho = 0.5: {', '.join(half)}")]
 
 
 def draw(table: Table) -> Figure:
@@ -103,10 +105,10 @@ def draw(table: Table) -> Figure:
         if method == "lasso":
             style = style._replace(label="lasso, no resampling")
         line(axes, part["rho"], part["alpha"], style)
-    crossings = table.where(quantity="crossing")
+    crossings = table.where(quantity="crossing", method="derandomized")
     axes.plot(crossings["rho"], crossings["alpha"], "k.", ms=6, zorder=4)
     for row in crossings:
-        if float(row["rho"]) < 1e-3:  # type: ignore[arg-type]
+        if float(row["rho"]) < 1e-3:
             continue
         axes.annotate(
             f"{row['rho']:.3g}", (row["rho"], row["alpha"]), xytext=(5, -10),

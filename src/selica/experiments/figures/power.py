@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from selica import theory
-from selica._core.errors import BoundaryWarning
 from selica._core.table import Table
-from selica._core.types import Array
-from selica.experiments.figures.figure import Finding, Run, at_scale
+from selica._core.types import Array, BoolArray
+from selica.experiments.figures.figure import Finding, Run, at_scale, edges_allowed
 from selica.plots.canvas import canvas, legend, letter, line
 from selica.plots.style import LineStyle, line_style
 
@@ -60,8 +58,7 @@ def curves(scale: str, run: Run, criterion: str) -> Table:
     for done, (method, rate) in enumerate(METHODS):
         if run.progress is not None:
             run.progress(done, len(METHODS))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BoundaryWarning)  # lam -> 0 is in the table
+        with edges_allowed():
             curve = theory.power_curve(model, method, levels, criterion, rate or 1.0)
         named = {"method": method, "mu_B": rate, "criterion": criterion}
         shape = (len(NOISES), len(ALPHAS), levels.size)
@@ -74,21 +71,22 @@ def curves(scale: str, run: Run, criterion: str) -> Table:
             )
         if method == "derandomized":
             rows += [named | point for point in _article_sweep(model, lam[..., 0])]
+    if run.progress is not None:
+        run.progress(len(METHODS), len(METHODS))
     return Table.of(rows)
 
 
 def _article_sweep(model: theory.Model, lam: Array) -> list[dict[str, Any]]:
-    """Z_th moved at Pi_th = 0.025, as in the article, and the best cut at the same FDR."""
+    """Derandomized knockoffs with Z_th moved at Pi_th = 0.025, as in the article."""
     solution = theory.solve_knockoff(model, lam)
     rows = []
     for Z in np.geomspace(1e-3, 4.0, 60):
         rates = solution.rates(Z, PI_TH)
-        best = theory.power(model, "derandomized", rates.fdr, lam)
         for (i, j), fdr in np.ndenumerate(rates.fdr):
             if 1e-6 < fdr < _TOP:
                 rows.append({"Delta": NOISES[i], "alpha": ALPHAS[j], "sweep": "Z_th",
                              "lam": lam[i, j], "threshold": Z, "fdr": fdr,
-                             "tpr": rates.tpr[i, j], "best_tpr": best[i, j]})  # fmt: skip
+                             "tpr": rates.tpr[i, j]})  # fmt: skip
     return rows
 
 
@@ -96,8 +94,8 @@ def power_at(table: Table, fdr: float) -> dict[tuple[float, float], dict[Any, fl
     """TPR by panel (Delta, alpha) and (method, rate)."""
     out: dict[tuple[float, float], dict[Any, float]] = {}
     for row in table.where(sweep="level", fdr=fdr):
-        panel = out.setdefault((row["Delta"], row["alpha"]), {})  # type: ignore[arg-type]
-        panel[row["method"], row["mu_B"]] = row["tpr"]  # type: ignore[assignment]
+        panel = out.setdefault((row["Delta"], row["alpha"]), {})
+        panel[row["method"], row["mu_B"]] = row["tpr"]
     return out
 
 
@@ -137,9 +135,9 @@ def findings(table: Table) -> list[Finding]:
     gap = sweep_difference(table)
     out.append(
         Finding(
-            "sweeping Z_th at Pi_th = 0.025 or the best threshold traces the same curve: largest "
-            f"difference in TPR {gap:.1e}",
-            gap < 1e-6,
+            "sweeping Z_th at Pi_th = 0.025, or Pi_th at Z_th = 0, traces the same curve: largest "
+            f"difference in TPR {gap:.1e}, on a grid that resolves 1e-3",
+            gap < 1e-3,
         )
     )
     return out
@@ -147,7 +145,9 @@ def findings(table: Table) -> list[Finding]:
 
 def _large_noise(table: Table, at: dict[Any, dict[Any, float]]) -> list[Finding]:
     panels = [(0.1, alpha) for alpha in ALPHAS]
-    spread = max(max(at[x][m] for m in ENSEMBLES) - min(at[x][m] for m in ENSEMBLES) for x in panels)
+    spread = max(
+        max(at[x][m] for m in ENSEMBLES) - min(at[x][m] for m in ENSEMBLES) for x in panels
+    )
     small = max(
         max(at[x][m] for m in ENSEMBLES) - min(at[x][m] for m in ENSEMBLES)
         for x in [(0.01, alpha) for alpha in ALPHAS]
@@ -155,7 +155,7 @@ def _large_noise(table: Table, at: dict[Any, dict[Any, float]]) -> list[Finding]
     above = min(min(at[x][m] for m in ENSEMBLES) - at[x]["knockoff", None] for x in panels)
     levels = [float(f) for f in table.where(sweep="level").unique("fdr") if float(f) <= 0.2]
     lasso = min(
-        min(p[m] for m in ENSEMBLES) - p["lasso", None]
+        min(p[m] for m in ENSEMBLES) / p["lasso", None]
         for f in levels
         for x, p in power_at(table, f).items()
         if x[0] == 0.1
@@ -169,16 +169,45 @@ def _large_noise(table: Table, at: dict[Any, dict[Any, float]]) -> list[Finding]
         ),
         Finding(
             "large noise, FDR up to 0.2: the ensemble methods beat the lasso with its penalty "
-            f"moved, by at least {lasso:.1e}",
-            lasso > 0.0,
+            f"moved, by a factor of {lasso:.2f} or more",
+            lasso > 1.0,
         ),
     ]
 
 
 def sweep_difference(table: Table) -> float:
-    """Largest difference between derandomized knockoffs swept over Z_th and at the best cut."""
-    swept = table.where(sweep="Z_th")
-    return float(np.max(np.abs(swept["tpr"] - swept["best_tpr"])))
+    """Largest difference in TPR between moving Z_th and moving Pi_th at Z_th = 0.
+
+    Without the theory's own threshold on the field: the rules are applied to variables on a fine
+    grid of fields, and what they select is counted.
+    """
+    worst = 0.0
+    for Delta in NOISES:
+        for alpha in ALPHAS:
+            swept = table.where(sweep="Z_th", Delta=Delta, alpha=alpha)
+            solution = theory.solve_knockoff(theory.Model(alpha, RHO, Delta), swept["lam"][0])
+            top = 8.0 * np.sqrt(solution.Q_hat**2 + solution.chi_hat)
+            g = np.linspace(0.0, top, 20_001)
+            null, signal = (
+                np.exp(-0.5 * g**2 / var) / np.sqrt(var)
+                for var in (solution.chi_hat, solution.Q_hat**2 + solution.chi_hat)
+            )
+            null, signal = null / null.sum(), signal / signal.sum()
+
+            def count(
+                chosen: BoolArray, null: Array = null, signal: Array = signal
+            ) -> tuple[float, float]:
+                return float(null[chosen].sum()), float(signal[chosen].sum())
+
+            free = solution.selection_probability(g, 0.0)
+            levels = np.unique(free[:: max(1, g.size // 4000)])
+            curve = np.array([count(free > level) for level in levels])
+            order = np.argsort(curve[:, 0])
+            for Z in swept["threshold"][::6]:
+                fpr, tpr = count(solution.selection_probability(g, Z) > PI_TH)
+                same = np.interp(fpr, curve[order, 0], curve[order, 1])
+                worst = max(worst, abs(tpr - float(same)))
+    return worst
 
 
 def _name(method: tuple[str, float | None]) -> str:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from selica import theory
-from selica._core.errors import BoundaryWarning
 from selica._core.table import Table
 from selica._core.types import Array
 from selica.experiments.cells import Cell, Rule, check_cell
-from selica.experiments.compare import deviations
-from selica.experiments.figures.figure import Finding, Run, at_scale
+from selica.experiments.compare import agrees, deviations
+from selica.experiments.figures.figure import Finding, Run, at_scale, edges_allowed
 from selica.experiments.figures.power import METHODS, NOISES, PI_TH, RHO, style_of
-from selica.experiments.sweep import collect, tabulate
+from selica.experiments.grid import collect, tabulate
 from selica.plots.canvas import canvas, legend, letter, line, markers
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ _TOP = 0.4
 
 def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
     """All methods at thresholds for which the theory expects FDR 0.02 to 0.3."""
-    N, members, datasets = at_scale(scale, (64, 16, 4), (128, 64, 16), (256, 256, 48))
+    N, members, datasets = at_scale(scale, (64, 16, 4), (128, 64, 16), (256, 256, 32))
     size = {"N": N, "n_members": members, "n_datasets": datasets}
     fine = np.linspace(0.0, _TOP, at_scale(scale, 9, 41, 81))[1:]
     cells: list[Cell] = []
@@ -39,8 +37,7 @@ def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
         model = theory.Model(ALPHA, RHO, Delta)
         cells += _cells(model, size)
         for method, rate in METHODS:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", BoundaryWarning)
+            with edges_allowed():
                 curve = theory.power_curve(model, method, fine, "prediction", rate or 1.0)
             rows += [
                 {"source": "curve", "method": method, "mu_B": rate, "Delta": Delta, "level": fdr,
@@ -51,8 +48,7 @@ def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
 
 
 def _cells(model: theory.Model, size: dict[str, int]) -> list[Cell]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoundaryWarning)
+    with edges_allowed():
         lam = {m: float(theory.optimal_lam(model, m)) for m in ("lasso", "knockoff")}
         rates = {mu: float(theory.optimal_lam(model, "stability", mu)) for mu in (1.0, 2.0)}
         moved = theory.power_curve(model, "lasso", LEVELS).lam
@@ -90,14 +86,17 @@ def findings(table: Table) -> list[Finding]:
     out = []
     for method, rate in METHODS:
         part = found.where(method=method, mu_B=rate, quantity=("tpr", "fdr_pooled"))
-        worst = part.rows[int(np.argmax(np.abs(part["deviation"].astype(float))))]
-        z = float(worst["deviation"])  # type: ignore[arg-type]
+        name = style_of(method, rate).label
+        if len(part) == 0:
+            out.append(Finding(f"{name}: not simulated", False))
+            continue
+        worst = part.rows[int(np.argmax(np.abs(part["deviation"])))]
         text = (
-            f"{style_of(method, rate).label}: farthest marker at Delta = {worst['Delta']:g}, "
-            f"{str(worst['quantity']).removesuffix('_pooled')} {worst['value']:.4f} against "
-            f"{worst['theory']:.4f}, {z:+.1f} standard errors (N = {worst['N']})"
+            f"{name}: farthest marker at Delta = {worst['Delta']:g}, "
+            f"{worst['quantity'].removesuffix('_pooled')} {worst['value']:.4f} against "
+            f"{worst['theory']:.4f}, {worst['deviation']:+.1f} standard errors (N = {worst['N']})"
         )
-        out.append(Finding(text, abs(z) < 4.0))
+        out.append(Finding(text, agrees(part)))
     return out
 
 
@@ -113,11 +112,16 @@ def draw(table: Table) -> Figure:
             seen = dots.where(method=method, mu_B=rate, Delta=Delta)
             tpr, fdr = seen.where(quantity="tpr"), seen.where(quantity="fdr_pooled")
             markers(
-                panel, fdr["value"], tpr["value"], tpr["error"], style, xerr=fdr["error"].astype(float)
+                panel,
+                fdr["value"],
+                tpr["value"],
+                tpr["error"],
+                style,
+                xerr=fdr["error"].astype(float),
             )
         letter(panel, rf"({'ab'[NOISES.index(Delta)]}) $\alpha={ALPHA}$, $\Delta={Delta}$, "
                       f"N = {dots.unique('N')[0]}")  # fmt: skip
-        panel.set(xlabel="FDR", xlim=(0.0, _TOP), ylim=(0.0, 1.0))
+        panel.set(xlabel="FDR", xlim=(0.0, _TOP), ylim=(0.0, 1.0), xticks=np.linspace(0.0, _TOP, 5))
     axes[0, 0].set_ylabel("TPR")
     legend(figure, ncols=3)
     return figure

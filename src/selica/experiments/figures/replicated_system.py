@@ -1,8 +1,9 @@
 r"""The replicated system, drawn: which replicas share what.
 
-All replicas share the data D. Replicas :math:`w_{k1}, w_{k2}, \ldots` of one box also share one
-draw :math:`D^*_k` of the algorithm's randomness (a bootstrap sample, or a knockoff copy). Averages
-over the randomness at fixed data need several boxes, and the whole is repeated for each data set.
+All :math:`n_1 n_2` replicas share the data D. The replicas :math:`\theta_{a 1}, \ldots,
+\theta_{a n_2}` of one box also share one draw :math:`D^*_a` of the algorithm's randomness (a
+bootstrap sample, or a knockoff copy): averages over the randomness at fixed data need several
+boxes, and in the end both numbers of replicas go to zero.
 """
 
 from __future__ import annotations
@@ -19,60 +20,63 @@ if TYPE_CHECKING:
 
 TITLE = "The replicated system"
 
-_PLACES = ("1", "2", "m")
-_INNER = ("1", "2", "n")
+_BOXES = ("box 1", "box 2", "box n_1")
+_REPLICAS = ("replica 1", "replica 2", "replica n_2")
 
 
-def compute(scale: str, run: Run = Run()) -> Table:  # noqa: ARG001, B008 (immutable)
+def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
     """The replicas: the box each is in, and its overlap with the first of the first box."""
     rows = []
-    for k in _PLACES:
-        for j in _INNER:
-            same = (k, j) == (_PLACES[0], _INNER[0])
-            overlap = "Q" if same else "q + v" if k == _PLACES[0] else "q"
-            rows.append({"box": k, "replica": j, "overlap_with_first": overlap})
+    for a in _BOXES:
+        for b in _REPLICAS:
+            first = (a, b) == (_BOXES[0], _REPLICAS[0])
+            overlap = "with itself" if first else "q + v" if a == _BOXES[0] else "q"
+            rows.append({"box": a, "replica": b, "overlap_with_first": overlap})
     return Table.of(rows)
 
 
 def findings(table: Table) -> list[Finding]:
     """What the drawing says in words."""
-    boxes, inside = len(table.unique("box")), len(table.unique("replica"))
+    overlaps = table.where(box=_BOXES[1:]).unique("overlap_with_first")
+    inside = table.where(box=_BOXES[0], replica=_REPLICAS[1]).unique("overlap_with_first")
     return [
         Finding(
-            f"{boxes} boxes of {inside} replicas stand for m boxes of n: within a box replicas "
-            "overlap by q + v, between boxes by q, so v is the spread over the randomness"
+            f"replicas overlap by {inside[0]} within a box and by {overlaps[0]} between boxes: v "
+            "is the spread over the algorithm's randomness, q what the data fix"
         )
     ]
 
 
 def draw(table: Table) -> Figure:
     """Data, draws of the randomness, replicas."""
-    figure, ((axes,),) = canvas(size=(7.4, 4.3))
-    axes.set(xlim=(0.0, 10.6), ylim=(0.1, 6.1), aspect="equal")
+    figure, ((axes,),) = canvas(size=(7.4, 3.6))
+    axes.set(xlim=(0.0, 10.7), ylim=(0.0, 5.1), aspect="equal")
     axes.axis("off")
     for shift in (0.24, 0.12):  # further data sets behind
-        box(axes, (0.2 + shift, 0.3 + shift), (10.0, 5.3), colour="0.75", fill="white", width=0.8)
-    box(axes, (0.2, 0.3), (10.0, 5.3), colour="0.25", fill="white", width=1.4)
-    axes.text(0.4, 5.33, "data set $D$: shared by all replicas", fontsize=9.5, va="center")
-    axes.text(5.2, 4.72, "average over the data", fontsize=8, color="0.35", ha="center")
+        box(axes, (0.1 + shift, 0.1 + shift), (10.1, 4.6), colour="0.75", fill="white", width=0.8)
+    box(axes, (0.1, 0.1), (10.1, 4.6), colour="0.25", fill="white", width=1.4)
+    axes.text(0.35, 4.38, "data $D$: shared by all replicas", fontsize=9.5, va="center")
+    axes.text(9.95, 4.38, "average over $D$", fontsize=8, va="center", ha="right", color="0.35")
     colours = ("#0072B2", "#D55E00", "#009E73")
-    width, left = 2.7, (0.5, 3.55, 7.2)
-    for k, colour, x in zip(table.unique("box"), colours, left, strict=True):
-        box(axes, (x, 1.15), (width, 3.0), colour=colour, fill="#f6f8fa")
-        label = f"randomness $D^*_{{{k}}}$"
-        axes.text(x + width / 2, 3.83, label, ha="center", fontsize=9, color=colour)
-        inside = table.where(box=k).unique("replica")
-        for j, dx in zip(inside, (0.45, 1.15, 2.25), strict=True):
-            dot(axes, (x + dx, 2.75), rf"$w_{{{k}{j}}}$", colour)
-        axes.text(x + 1.7, 2.75, "···", ha="center", va="center", fontsize=10)
-        axes.text(x + width / 2, 1.95, r"$e^{-\beta\,\mathcal{L}(w;\,D,\,D^*)}$",
-                  ha="center", va="center", fontsize=9)  # fmt: skip
-        axes.text(x + width / 2, 1.42, "$q+v$ inside", ha="center", fontsize=8, color="0.35")
-        arrow(axes, (5.2, 4.62), (x + width / 2, 4.2))
-    axes.text(6.72, 2.65, "···", ha="center", va="center", fontsize=14)
-    axes.annotate("", (3.5, 0.82), xytext=(1.85, 0.82),
-                  arrowprops={"arrowstyle": "<|-|>", "color": "0.45", "lw": 1.1})  # fmt: skip
-    axes.text(3.65, 0.82, "$q$ between boxes", va="center", fontsize=8, color="0.35")
-    axes.text(10.0, 0.62, "$m$ boxes of $n$ replicas,\n$n \\to 0$, $m \\to 0$", ha="right",
-              va="center", fontsize=8, color="0.35")  # fmt: skip
+    width, left = 2.75, (0.4, 3.5, 7.15)
+    for name, colour, x in zip(table.unique("box"), colours, left, strict=True):
+        middle = x + width / 2
+        a = name.removeprefix("box ")
+        box(axes, (x, 0.85), (width, 2.75), colour=colour, fill="#f6f8fa")
+        label = f"randomness $D^*_{{{a}}}$"
+        axes.text(middle, 3.3, label, ha="center", va="center", fontsize=9, color=colour)
+        inside = table.where(box=name).unique("replica")
+        for replica, dx in zip(inside, (0.42, 1.17, 2.3), strict=True):
+            b = replica.removeprefix("replica ")
+            dot(axes, (x + dx, 2.45), rf"$\theta_{{{a}{b}}}$", colour)
+        axes.text(x + 1.74, 2.43, "···", ha="center", va="center", fontsize=10)
+        cost = rf"$\prod_b\, e^{{-\beta\,\mathcal{{L}}(\theta_{{{a}b}};\,D,\,D^*_{{{a}}})}}$"
+        axes.text(middle, 1.65, cost, ha="center", va="center", fontsize=9)
+        axes.text(middle, 1.1, "overlap $q+v$", ha="center", va="center", fontsize=8, color="0.35")
+    axes.text(6.7, 2.4, "···", ha="center", va="center", fontsize=14)
+    for start, end in (((4.3, 0.48), (1.78, 0.78)), ((5.95, 0.48), (8.5, 0.78))):
+        arrow(axes, start, end)
+    axes.text(5.12, 0.45, "overlap $q$ between boxes", ha="center", va="center", fontsize=8,
+              color="0.35")  # fmt: skip
+    axes.text(9.95, 0.38, "$n_1, n_2 \\to 0$", ha="right", va="center", fontsize=8, color="0.35")
     return figure

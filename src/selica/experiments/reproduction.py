@@ -15,9 +15,10 @@ from typing import Any
 from selica import __version__
 from selica._core.errors import ArgumentError
 from selica._core.table import Table
-from selica._core.validation import choice
+from selica._core.types import Progress
+from selica._core.validation import choice, count
 from selica.experiments.figures import FIGURES, figure_module
-from selica.experiments.figures.figure import SCALES, Finding, Progress, Run
+from selica.experiments.figures.figure import SCALES, Finding, Run
 from selica.experiments.store import Store
 
 _DEPENDENCIES = ("numpy", "scipy", "numba", "joblib", "matplotlib", "pandas", "pyarrow")
@@ -74,27 +75,25 @@ def reproduce(
     Reproduced
     """
     name, scale = choice("name", name, FIGURES), choice("scale", scale, SCALES)
-    folder = check_folder(Path(out))
+    random_state = count("random_state", random_state, at_least=0)
+    folder = check_folder(out)
     parts = folder / PARTS / f"{name}-{scale}-{random_state}.jsonl"
     if fresh:
         parts.unlink(missing_ok=True)
     store = Store(parts)
     module = figure_module(name)
     begin = time.perf_counter()
-    found = len(store)
     table = module.compute(scale, Run(random_state, n_jobs, store, progress))
     seconds = time.perf_counter() - begin
-    failed = [row for row in table if row.get("status") == "failed"]
-    notes = [f"{len(failed)} parts of the simulation failed; the table says why."] if failed else []
-    try:
-        findings = module.findings(table)
-    except (LookupError, ValueError) as error:
-        if not failed:
-            raise
-        findings = []
-        notes.append(f"No findings without them: {error}")
+    for suffix in (".png", ".pdf", ".parquet", ".json"):
+        (folder / f"{name}{suffix}").unlink(missing_ok=True)  # of an earlier run
     files = [_written(folder / f"{name}.csv", table.to_csv)]
+    failed = [row for row in table if row.get("status") == "failed"]
+    notes = (
+        [f"{len(failed)} rows of the table are parts that failed, with reasons."] if failed else []
+    )
     files += _parquet(folder / f"{name}.parquet", table, notes)
+    findings = module.findings(table)
     files += _pictures(folder, name, table, bool(failed), notes)
     record = {
         "figure": name,
@@ -103,7 +102,7 @@ def reproduce(
         "selica": __version__,
         "dependencies": {d: v for d in _DEPENDENCIES if (v := _version(d))},
         "seconds": round(seconds, 3),
-        "parts_found_on_disk": found,
+        "parts_found_on_disk": store.found,
         "machine": {
             "python": platform.python_version(),
             "system": platform.system(),
@@ -121,17 +120,18 @@ def reproduce(
     return Reproduced(name, table, findings, seconds, files, notes)
 
 
-def check_folder(folder: Path) -> Path:
+def check_folder(out: Path | str) -> Path:
     """The folder, made if need be; whether files can be written there is known before the work."""
+    if not isinstance(out, Path | str):
+        raise ArgumentError(f"out must be a path; got {out!r}.")
+    folder = Path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".selica-can-write"
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise ArgumentError(
-            f"out: cannot write to {folder}: {error.strerror or error}."
-        ) from None
+        raise ArgumentError(f"out: cannot write to {folder}: {error.strerror or error}.") from None
     return folder
 
 

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
 
 from selica import __version__
 from selica._core.effects import Effects, GaussianEffects
 from selica._core.errors import ArgumentError
 from selica._core.table import Table
+from selica._core.types import Progress
+from selica._core.validation import choice, positive, real, short
 from selica.experiments.cells import ENSEMBLES, IDENTITY, Cell, Rule, check_cell
 from selica.experiments.measure import Dataset, measure
 from selica.experiments.store import Store
-from selica.experiments.summary import failure_row, simulation_rows, theory_rows
+from selica.experiments.summary import failure_rows, simulation_rows, theory_rows
 from selica.sampling.random import RandomState, seed_sequence
 from selica.theory import Model
-
-Progress = Callable[[int, int], object]
 
 # Data sets in one piece of work: what is lost when a run is killed.
 _BLOCK = 4
@@ -33,6 +37,8 @@ class Measured:
 
     cell: Cell
     datasets: list[Dataset]
+    numbers: list[int]
+    """Which data sets these are."""
     failures: list[str]
 
 
@@ -65,7 +71,14 @@ def collect(
     """
     from joblib import Parallel, delayed, hash  # slow to import
 
+    if store is not None and not isinstance(store, Store):
+        raise ArgumentError(f"store must be a Store; got {short(store)}.")
+    if progress is not None and not callable(progress):
+        raise ArgumentError(f"progress must be a function; got {short(progress)}.")
+    if n_jobs is not None and (not isinstance(n_jobs, int) or n_jobs == 0):
+        raise ArgumentError(f"n_jobs must be an integer other than 0; got {short(n_jobs)}.")
     seed = seed_sequence(random_state)
+    origin = (_code(), seed.entropy, seed.spawn_key)
     total = sum(cell.n_datasets for cell in cells)
     kept: dict[tuple[int, int], list[Any]] = {}
     failures: dict[int, list[str]] = {}
@@ -73,7 +86,6 @@ def collect(
     for i, cell in enumerate(cells):
         for start in range(0, cell.n_datasets, _BLOCK):
             block = range(start, min(start + _BLOCK, cell.n_datasets))
-            origin = (__version__, seed.entropy, seed.spawn_key)
             key = hash((origin, _without_size(cell), block.start, block.stop))
             if store is not None and key in store:
                 kept[i, start] = store[key]
@@ -96,9 +108,10 @@ def collect(
             progress(done, total)
     out = []
     for i, cell in enumerate(cells):
-        blocks = [kept[i, s] for s in range(0, cell.n_datasets, _BLOCK) if (i, s) in kept]
-        datasets = [Dataset(*numbers) for block in blocks for numbers in block]
-        out.append(Measured(cell, datasets, sorted(failures.get(i, []))))
+        starts = [s for s in range(0, cell.n_datasets, _BLOCK) if (i, s) in kept]
+        datasets = [Dataset(*numbers) for s in starts for numbers in kept[i, s]]
+        numbers = [s + j for s in starts for j in range(len(kept[i, s]))]
+        out.append(Measured(cell, datasets, numbers, sorted(failures.get(i, []))))
     return out
 
 
@@ -107,12 +120,29 @@ def _without_size(cell: Cell) -> tuple[Any, ...]:
     return tuple(getattr(cell, name) for name in cell.__slots__ if name != "n_datasets")
 
 
+@cache
+def _code() -> str:
+    """A digest of the code that makes a data set's numbers: other code, other parts."""
+    root = Path(__file__).parent
+    sources = [root / "cells.py", root / "measure.py"]
+    for room in ("sampling", "solvers", "_core"):
+        sources += sorted((root.parent / room).glob("*.py"))
+    digest = hashlib.sha256(f"{__version__} {np.__version__}".encode())
+    for path in sources:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 def _block(
     cell: Cell, seed: np.random.SeedSequence, block: range, i: int, key: str
 ) -> tuple[int, range, str, list[Any] | None, str]:
-    """A piece of work on a worker; what goes wrong in it is an answer, not the end of the run."""
+    """A piece of work on a worker; what goes wrong in it is an answer, not the end of the run.
+
+    With one thread in BLAS, here as on any worker: the last bit of a product may depend on it.
+    """
     try:
-        return i, block, key, measure(cell, seed, block), ""
+        with threadpool_limits(limits=1, user_api="blas"):
+            return i, block, key, measure(cell, seed, block), ""
     except Exception as error:
         return i, block, key, None, f"{type(error).__name__}: {error}"
 
@@ -124,7 +154,8 @@ def tabulate(measured: Iterable[Measured]) -> Table:
         rows += theory_rows(part.cell)
         if part.datasets:
             rows += simulation_rows(part.cell, part.datasets)
-        rows += [failure_row(part.cell, reason) for reason in part.failures]
+        for reason in part.failures:
+            rows += failure_rows(part.cell, reason)
     return Table.of(rows)
 
 
@@ -156,8 +187,9 @@ def simulate_cell(
     lam : float or vector
         Penalties, in the unit of the theory.
     threshold : float or vector, optional
-        Where the method selects: a selection probability for stability selection (0.5 by
-        default), Z for knockoffs, abs(w) for the thresholded lasso (0 by default).
+        Where the methods select: a selection probability for stability selection (0.5 by
+        default), Z for knockoffs, abs(w) for the thresholded lasso (0 by default). Methods that
+        mean different things by it are better simulated in calls of their own.
     Pi_th : float
         The probability derandomized knockoffs ask for beside the threshold on Z.
     mu_B : float
@@ -186,7 +218,7 @@ def simulate_cell(
     >>> abs(simulated["value"] - expected["value"]) < 4 * simulated["error"]
     True
     """
-    if model.shape != ():
+    if Model.check(model).shape != ():
         raise ArgumentError("model must be one point; sweep takes a grid.")
     return sweep(
         method=method,
@@ -254,6 +286,7 @@ def sweep(
         Columns: method, the parameters, lam, threshold, n_members (infinite for the limit of the
         theory), source (theory or monte-carlo), quantity (q, m, v, v_tilde, prediction_error,
         ensemble_error, tpr, fdr, fdr_pooled), value, error (standard error), status, reason.
+        What two methods read off the same fits (q, m, ...) is listed with the first of them.
         `fdr` is the average over data sets of the share of false selections, `fdr_pooled` the
         ratio of the averages; in the limit they are the same.
 
@@ -265,37 +298,53 @@ def sweep(
     >>> sorted(table.unique("source"))
     ['monte-carlo', 'theory']
     """
-    methods = [method] if isinstance(method, str) else list(method)
-    unknown = [m for m in methods if m not in ENSEMBLES]
-    if unknown or not methods:
-        raise ArgumentError.choice("method", unknown[0] if unknown else methods, ENSEMBLES)
+    methods = _listed("method", method)
+    methods = list(dict.fromkeys(choice("method", one, tuple(ENSEMBLES)) for one in methods))
+    laws = _listed("effects", GaussianEffects() if effects is None else effects)
+    covariances = _listed("covariance", covariance, kinds=list)
+    sizes = _listed("N", N.tolist() if isinstance(N, np.ndarray) else N)
+    axes = [_axis(name, value) for name, value in
+            (("alpha", alpha), ("rho", rho), ("Delta", Delta))]  # fmt: skip
+    rates = _axis("mu_B", mu_B)
+    penalties = np.ravel(positive("lam", lam))
     cells = []
-    laws = effects if isinstance(effects, list | tuple) else [effects or GaussianEffects()]
-    covariances = covariance if isinstance(covariance, list) else [covariance]
-    axes = [np.atleast_1d(a).tolist() for a in (alpha, rho, Delta, N)]
-    for a, r, d, size, law, sigma in product(*axes, laws, covariances):
+    for a, r, d, size, law, sigma in product(*axes, sizes, laws, covariances):
         model = Model(a, r, d, law)
         for ensemble in dict.fromkeys(ENSEMBLES[m] for m in methods):
-            rules = tuple(
-                _rule(m, threshold, Pi_th) for m in methods if ENSEMBLES[m] == ensemble
-            )
-            rates = np.atleast_1d(mu_B).tolist() if ensemble == "stability" else [1.0]
-            for rate in rates:
-                cells.append(
-                    check_cell(
-                        rules, model, np.atleast_1d(lam), mu_B=rate, N=size, covariance=sigma,
-                        n_members=n_members, n_datasets=n_datasets,
-                    )  # fmt: skip
+            rules = tuple(_rule(m, threshold, Pi_th) for m in methods if ENSEMBLES[m] == ensemble)
+            cells += [
+                check_cell(
+                    rules,
+                    model,
+                    penalties,
+                    mu_B=rate,
+                    N=size,
+                    covariance=sigma,
+                    n_members=n_members,
+                    n_datasets=n_datasets,
                 )
-    parts = collect(
-        cells, random_state=random_state, n_jobs=n_jobs, store=store, progress=progress
-    )
+                for rate in (rates if ensemble == "stability" else [1.0])
+            ]
+    parts = collect(cells, random_state=random_state, n_jobs=n_jobs, store=store, progress=progress)
     return tabulate(parts)
+
+
+def _listed(name: str, value: Any, kinds: Any = (list, tuple)) -> list[Any]:
+    """One value or a list of values, as a list without repetitions."""
+    values = list(value) if isinstance(value, kinds) else [value]
+    if not values:
+        raise ArgumentError(f"{name} must not be empty.")
+    return [v for i, v in enumerate(values) if not any(v is w for w in values[:i])]
+
+
+def _axis(name: str, value: ArrayLike) -> list[float]:
+    """The values of an axis of numbers, each once."""
+    return list(dict.fromkeys(np.ravel(real(name, value)).tolist()))
 
 
 def _rule(method: str, threshold: ArrayLike | None, Pi_th: float) -> Rule:
     if method == "lasso":
         return Rule(method, (0.0,))
     usual = 0.5 if method == "stability" else 0.0
-    at = np.atleast_1d(usual if threshold is None else np.asarray(threshold, dtype=float))
+    at = np.ravel(real("threshold", usual if threshold is None else threshold))
     return Rule(method, tuple(at.tolist()), Pi_th if method == "derandomized" else None)
