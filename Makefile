@@ -11,10 +11,11 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: help venv run test test-all lint format bench bench-ensemble docs clean clean-kernels
+.PHONY: help venv run reproduce test test-all lint format bench bench-ensemble docs clean clean-kernels
 
 help:
 	@echo "make run       a first prediction, with a picture"
+	@echo "make reproduce the figures of the article at their full size, in reproduced/"
 	@echo "make test      fast tests        make test-all  slow guarantees too"
 	@echo "make lint      style, types, layers"
 	@echo "make bench     speed and accuracy of the theory; make bench-ensemble: of the solvers"
@@ -33,6 +34,9 @@ $(DOCS_STAMP): $(STAMP)
 
 run: $(STAMP)
 	@$(BIN)/selica predict -n 400 -p 500 -k 100 --r2 0.95 --fdr 0.1 --plot power.png
+
+reproduce: $(STAMP)
+	@$(BIN)/selica reproduce all --scale paper --out reproduced
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m "not slow"
@@ -63,4 +67,4 @@ clean-kernels:
 	find src -name "*.nb[ci]" -delete
 
 clean: clean-kernels
-	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png
+	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png reproduced
