@@ -87,7 +87,7 @@ def _penalties(model: theory.Model, method: str, rate: float) -> Array:
         return np.geomspace(0.01, 6.0, 60)
     with edges_allowed():
         best = float(theory.optimal_lam(model, method, rate))
-    return best * np.geomspace(0.25, 8.0, 8)
+    return best * np.geomspace(0.4, 2.0, 6)
 
 
 def _curve(part: Measured, i: int) -> tuple[list[Row], Power]:

@@ -54,7 +54,7 @@ def fits(table: Table) -> Table:
     """For each quantity: the power of N with which it approaches the theory.
 
     c N^-power is fitted to the deviations by weighted least squares; a power is given only where
-    the amplitude c is known to better than a third.
+    the amplitude c is known to better than a third, and the power itself to 0.5.
     """
     found = deviations(table)
     rows: list[Row] = []
@@ -89,7 +89,7 @@ def _fit(N: Array, gap: Array, error: Array) -> Row:
     if np.linalg.cond(curvature) > 1e14:
         return {"amplitude": float(fit.x[0]), "power": None, "power_error": None}
     spread = np.sqrt(np.diag(np.linalg.inv(curvature)))
-    clear = abs(fit.x[0]) > 3.0 * spread[0]
+    clear = abs(fit.x[0]) > 3.0 * spread[0] and spread[1] < 0.5
     return {
         "amplitude": float(fit.x[0]),
         "power": float(fit.x[1]) if clear else None,

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 TITLE = "Power, with finite systems"
 
 ALPHA = 1.12
-LEVELS = np.array([0.02, 0.05, 0.1, 0.15, 0.2, 0.3])
+LEVELS = np.array([0.05, 0.1, 0.15, 0.2, 0.25, 0.3])
 _TOP = 0.4
 
 
 def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
-    """All methods at thresholds for which the theory expects FDR 0.02 to 0.3."""
-    N, members, datasets = at_scale(scale, (64, 16, 4), (128, 64, 16), (256, 256, 32))
+    """All methods at thresholds for which the theory expects FDR 0.05 to 0.3."""
+    N, members, datasets = at_scale(scale, (64, 16, 4), (128, 64, 16), (256, 256, 48))
     size = {"N": N, "n_members": members, "n_datasets": datasets}
     fine = np.linspace(0.0, _TOP, at_scale(scale, 9, 41, 81))[1:]
     cells: list[Cell] = []

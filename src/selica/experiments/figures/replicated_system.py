@@ -74,7 +74,7 @@ def draw(table: Table) -> Figure:
         axes.text(middle, 1.65, cost, ha="center", va="center", fontsize=9)
         axes.text(middle, 1.1, "overlap $q+v$", ha="center", va="center", fontsize=8, color="0.35")
     axes.text(6.7, 2.4, "···", ha="center", va="center", fontsize=14)
-    for start, end in (((4.3, 0.48), (1.78, 0.78)), ((5.95, 0.48), (8.5, 0.78))):
+    for start, end in (((3.98, 0.5), (1.78, 0.78)), ((6.27, 0.5), (8.5, 0.78))):
         arrow(axes, start, end)
     axes.text(5.12, 0.45, "overlap $q$ between boxes", ha="center", va="center", fontsize=8,
               color="0.35")  # fmt: skip
