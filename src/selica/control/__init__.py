@@ -1,0 +1,39 @@
+"""From statistics to decisions: thresholds, selections and bounds on their errors.
+
+Pure functions of numbers: nothing here is random, fits a model or sees data.
+"""
+
+from selica.control.evalues import ebh, knockoff_evalues
+from selica.control.frequencies import frequency_bound
+from selica.control.knockoffs import (
+    KFwerParameters,
+    first_negatives_filter,
+    kfwer_parameters,
+    knockoff_pvalues,
+    knockoff_threshold,
+)
+from selica.control.proportions import fdp, tpp
+from selica.control.pvalues import benjamini_hochberg, benjamini_yekutieli, quantile_aggregation
+from selica.control.splitting import inclusion_rate_cutoff, mirror_threshold
+from selica.control.stability import StabilityParameters, stability_bound, stability_parameters
+
+__all__ = [
+    "KFwerParameters",
+    "StabilityParameters",
+    "benjamini_hochberg",
+    "benjamini_yekutieli",
+    "ebh",
+    "fdp",
+    "first_negatives_filter",
+    "frequency_bound",
+    "inclusion_rate_cutoff",
+    "kfwer_parameters",
+    "knockoff_evalues",
+    "knockoff_pvalues",
+    "knockoff_threshold",
+    "mirror_threshold",
+    "quantile_aggregation",
+    "stability_bound",
+    "stability_parameters",
+    "tpp",
+]

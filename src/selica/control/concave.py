@@ -1,0 +1,93 @@
+r"""The largest tail of an r-concave law of given mean (Shah & Samworth 2013, section 3.3).
+
+A law :math:`f` on :math:`\{0, .., B\}` is r-concave, :math:`r < 0`, if its support has no gaps and
+:math:`f^r` is convex there. Wanted is the largest :math:`P(X \ge T)` among the laws with
+:math:`E X \le m`, for :math:`T > 2m`. With :math:`n = -1/r` it belongs to a law
+
+.. math:: f_j \propto (1 + b j)^{-n}, \quad j = 0, .., k, \qquad k \ge T ,
+
+of mean :math:`m`. For each :math:`k` the mean fixes :math:`b`, and there remains a maximum over
+:math:`k`.
+
+Shah & Samworth also let a part of the probability lie at :math:`k + 1` and search over its size.
+The maximum is always at an end of that search: it is reached by a law that is no mixture of two
+others of the same mean, and such a law has no kink in :math:`g = f^r`. For if it had one, let
+:math:`a` be a function that is linear where :math:`g` is, with a kink at the same place. Then
+:math:`f` is halfway between :math:`g^{-n-1} (g \pm \delta a)`, which are r-concave too for small
+:math:`\delta`, because :math:`x^{1 + 1/n} y^{-1/n}` is a convex function of :math:`x, y > 0`. Mass
+and mean fix only two of the three free numbers in :math:`a`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from selica._core.root import find_root
+from selica._core.types import Array, IntArray
+from selica.control.arguments import ceiling
+
+# Up to this many values of k are all looked at. Of more, an even choice of `_FEW` is; the
+# neighbours of the best bound the next pass, as the tail has one peak in k.
+_ALL = 256
+_FEW = 32
+# exp(170)^4 is still finite in double precision, and no mean from here on needs a steeper line. A
+# smaller mean is taken for this one: the tail rises with the mean, so that the bound remains one.
+_STEEPEST = 170.0
+_SMALLEST_MEAN = 1e-140
+
+
+def largest_tail(mean: float, top: int, index: int, power: int) -> float:
+    """Largest P(X >= index) over r-concave laws on 0, .., top with E X <= mean; r = -1/power.
+
+    Up to index = ceil(2 mean), where the best law need not decrease, Markov's inequality takes its
+    place.
+
+    Parameters
+    ----------
+    mean : float
+        Not negative.
+    top, index : int
+    power : {2, 4}
+    """
+    mean = max(mean, _SMALLEST_MEAN)
+    if index <= mean:
+        return 1.0
+    if index <= max(ceiling(2.0 * mean), 1):
+        return mean / index
+    low, high = index, top
+    while high - low >= (_ALL if top <= _ALL else _FEW):
+        k = np.linspace(low, high, _FEW).round().astype(np.intp)
+        best = int(np.argmax(_tails(k, mean, index, power)))
+        low, high = int(k[max(best - 1, 0)]), int(k[min(best + 1, k.size - 1)])
+    return float(_tails(np.arange(low, high + 1), mean, index, power).max())
+
+
+def _tails(k: IntArray, mean: float, index: int, power: int) -> Array:
+    """P(X >= index) of the law on 0, .., k that has the mean, for each k."""
+    j = np.arange(k.max() + 1.0)
+
+    def law(steepness: Array, last: IntArray) -> tuple[Array, Array]:
+        """(1 + b j)^-power and j / (1 + b j); the steepness is log(1 + b k)."""
+        slope = (np.expm1(steepness) / last)[:, None]
+        line = 1.0 + slope * j
+        weight = line * line
+        if power == 4:
+            weight *= weight
+        weight = (j <= last[:, None]) / weight
+        return weight / weight.sum(axis=1, keepdims=True), j / line
+
+    def equation(steepness: Array, points: IntArray) -> tuple[Array, Array]:
+        weight, ratio = law(steepness, k[points])
+        first = _dot(weight, j)
+        # minus the derivative of the mean by b is power times a covariance
+        spread = _dot(weight, ratio * j) - first * _dot(weight, ratio)
+        return mean - first, power * spread * np.exp(steepness) / k[points]
+
+    start = np.log(np.maximum(k / (2.0 * mean), 1.0))
+    weight, _ = law(find_root(equation, start, lower=0.0, upper=_STEEPEST).x, k)
+    return np.asarray(weight[:, index:].sum(axis=1))
+
+
+def _dot(a: Array, b: Array) -> Array:
+    """Sums of products along the last axis; these rows are too short to be worth threads."""
+    return np.asarray(np.einsum("...j,...j->...", a, b))
