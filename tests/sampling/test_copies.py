@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import kstest
 
 from selica._core.errors import ArgumentError
-from selica.sampling import iid_copies, simulate
+from selica.sampling import callable_copies, iid_copies, simulate
 
 X = np.random.default_rng(0).standard_normal((60, 4)) * [1.0, 2.0, 0.1, 0.0] + [0, 1, 0, 0]
 
@@ -106,3 +106,96 @@ def test_bad_input(change, name):
     with pytest.raises(ArgumentError, match=name) as error:
         iid_copies(args.pop("X"), **args)
     assert "\n" not in str(error.value)
+
+
+def shuffled(X, rng):
+    return rng.permuted(X, axis=0)
+
+
+def test_a_sampler_of_the_user_gets_the_design_and_its_own_generator():
+    copies = callable_copies(lambda A, rng: A + rng.standard_normal(A.shape), X, 3, 400)
+    assert copies.shape == (400, 60, 4)
+    noise = np.stack([c - X for c in copies])
+    assert kstest(noise.ravel(), "norm").pvalue > 1e-3
+    off = np.corrcoef(noise.reshape(400, -1).T)[~np.eye(240, dtype=bool)]
+    assert np.abs(off).max() < 5.5 / np.sqrt(400)
+
+
+def test_a_member_of_a_sampler_is_the_same_in_every_chunk():
+    copies = callable_copies(shuffled, X, 9, 50)
+    for other in (
+        callable_copies(shuffled, X, 9, [17])[0],
+        callable_copies(shuffled, X, random_state=np.random.SeedSequence(9), members=slice(9, 20))[
+            8
+        ],
+        copies[10:20][7],
+        pickle.loads(pickle.dumps(copies[16:18]))[1],
+    ):
+        np.testing.assert_array_equal(other, copies[17])
+        assert other.flags.f_contiguous
+    assert np.any(copies[17] != copies[18])
+
+
+def test_a_sampler_sees_the_design_as_it_was():
+    design = X.copy()
+    copies = callable_copies(lambda A, rng: A, design, 0, 2)
+    design[:] = 7.0
+    np.testing.assert_array_equal(copies[0], X)
+    copies[0][:] = 0.0
+    np.testing.assert_array_equal(copies[1], X)
+    assert callable_copies(lambda A, rng: [[1, 2]], [[3, 4]], 0, 1)[0].dtype == float
+    kept = np.asfortranarray(X)
+    callable_copies(lambda A, rng: kept, X, 0, 1)[0][:] = 0.0
+    np.testing.assert_array_equal(kept, X)
+
+
+def one_argument(A):
+    return A
+
+
+def failing(A, rng):
+    raise RuntimeError("no\nluck")
+
+
+def overwriting(A, rng):
+    A[:] = 0.0
+    return A
+
+
+@pytest.mark.parametrize(
+    ("sampler", "message"),
+    [
+        (lambda A, rng: A[:-1], r"sampler.*shape of X, \(60, 4\); got \(59, 4\)"),
+        (lambda A, rng: A.T, r"sampler.*shape"),
+        (lambda A, rng: A[0], "sampler.*two-dimensional"),
+        (lambda A, rng: np.where(A > 0, np.nan, A), "sampler.*finite"),
+        (lambda A, rng: None, "sampler.*numbers"),
+        (lambda A, rng: A.astype(str), "sampler.*numbers"),
+        (lambda A, rng: A.astype(complex), "sampler.*numbers"),
+        (failing, r"sampler raised RuntimeError.*\(60, 4\): no luck"),
+        (one_argument, "sampler raised TypeError"),
+        (overwriting, "sampler raised ValueError.*read-only"),
+    ],
+)
+def test_bad_samplers(sampler, message):
+    copies = callable_copies(sampler, X, 0, 2)
+    for use in (copies, pickle.loads(pickle.dumps(copies)) if sampler is overwriting else copies):
+        with pytest.raises(ArgumentError, match=message) as error:
+            use[1]
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: callable_copies("shuffle", X, 0, 2), "sampler"),
+        (lambda: callable_copies(None, X, 0, 2), "sampler"),
+        (lambda: callable_copies(shuffled, [[1.0, np.inf]], 0, 2), "X"),
+        (lambda: callable_copies(shuffled, np.ones(3), 0, 2), "X"),
+        (lambda: callable_copies(shuffled, X, "seed", 2), "random_state"),
+        (lambda: callable_copies(shuffled, X, 0, -2), "members"),
+    ],
+)
+def test_bad_input_of_callable_copies(call, name):
+    with pytest.raises(ArgumentError, match=name):
+        call()

@@ -19,5 +19,6 @@ def test_nothing_heavy_is_loaded():
 
 def test_public_names():
     names = {"GaussianKnockoffs", "s_matrix", "resample_weights", "simulate", "iid_copies"}
+    names |= {"FixedKnockoffs", "callable_copies", "ledoit_wolf"}
     assert names <= {*sampling.__all__}
     assert all(hasattr(sampling, name) for name in sampling.__all__)

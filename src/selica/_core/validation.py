@@ -39,7 +39,7 @@ def real(
     except ValueError:  # rows of different lengths
         raw = np.asarray(None)
     if raw.dtype.kind not in "iuf" or isinstance(value, bool):
-        raise ArgumentError(f"{name} must be a number or an array of numbers; got {value!r}.")
+        raise ArgumentError(f"{name} must be a number or an array of numbers; got {short(value)}.")
     array = raw.astype(float, copy=copy)
     if array.size == 0:
         raise ArgumentError(f"{name} must not be empty.")

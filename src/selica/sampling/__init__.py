@@ -4,19 +4,26 @@ Every function takes `random_state`; member b of an ensemble has its own stream,
 does not depend on how many members there are or on who draws them.
 """
 
-from selica.sampling.copies import Copies, iid_copies
+from selica.sampling.copies import Copies, callable_copies, iid_copies
 from selica.sampling.covariance import Covariance
+from selica.sampling.fixed import AugmentationWarning, FixedKnockoffs
 from selica.sampling.knockoffs import GaussianKnockoffs
 from selica.sampling.s_matrices import s_matrix
+from selica.sampling.shrinkage import Shrunk, ledoit_wolf
 from selica.sampling.simulation import Simulation, simulate
 from selica.sampling.weights import resample_weights
 
 __all__ = [
+    "AugmentationWarning",
     "Copies",
     "Covariance",
+    "FixedKnockoffs",
     "GaussianKnockoffs",
+    "Shrunk",
     "Simulation",
+    "callable_copies",
     "iid_copies",
+    "ledoit_wolf",
     "resample_weights",
     "s_matrix",
     "simulate",

@@ -9,7 +9,7 @@ from scipy.linalg import eigvalsh
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import short
+from selica._core.validation import real, short
 
 # Below it a variable is a combination of others to ten digits: its knockoff would be itself.
 SINGULAR = 1e-10
@@ -33,6 +33,41 @@ def matrix(name: str, value: Any, *, columns: int | None = None) -> Array:
     if not np.isfinite(table).all():
         raise ArgumentError(f"{name} must be finite.")
     return table
+
+
+def row_shares(sample_weight: Any, rows: int) -> Array:
+    """Weights of the rows as shares of their sum; equal shares for None."""
+    if sample_weight is None:
+        return np.full(rows, 1.0 / rows)
+    if isinstance(sample_weight, np.ndarray) and sample_weight.dtype == bool:  # rows to keep
+        sample_weight = sample_weight.astype(float)
+    weight = real("sample_weight", sample_weight, at_least=0.0)
+    if weight.shape != (rows,):
+        raise ArgumentError(
+            f"sample_weight must have one entry for each of the {rows} rows of X; got shape "
+            f"{weight.shape}."
+        )
+    if not weight.any():
+        raise ArgumentError("sample_weight must not be zero for all rows.")
+    weight /= weight.max()  # so that the sum is finite
+    return np.asarray(weight / weight.sum())
+
+
+def column_mean(table: Array, share: Array) -> Array:
+    """Weighted mean of the columns; exactly the value of a column that is constant."""
+    first = table[0]
+    return np.asarray(first + share @ (table - first))
+
+
+def varying(name: str, table: Array, share: Array) -> None:
+    """Refuse a column that is constant over the rows that count."""
+    counted = table[share > 0.0]
+    constant = np.flatnonzero(np.ptp(counted, axis=0) == 0.0)
+    if constant.size:
+        raise ArgumentError(
+            f"{name} must have no constant column; column {constant[0]} is constant over "
+            f"{counted.shape[0]} row(s)."
+        )
 
 
 def symmetric(name: str, value: Any) -> Array:

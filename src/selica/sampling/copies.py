@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, overload
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, IntArray
-from selica._core.validation import real
+from selica._core.validation import real, short
 from selica.sampling.checks import matrix
 from selica.sampling.random import COPIES, RandomState, child, member_indices, seed_sequence
 
@@ -92,6 +92,38 @@ class IndependentEntries:
         return copy.T
 
 
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """What a user's function returns for the design and a generator."""
+
+    sampler: Callable[[Array, np.random.Generator], ArrayLike]
+    design: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, p) of a copy."""
+        return self.design.shape[0], self.design.shape[1]
+
+    def draw(self, rng: np.random.Generator) -> Array:
+        """One copy, columns contiguous in memory."""
+        # a sampler that wrote into the design would change the copies of other members
+        design = self.design.view()
+        design.flags.writeable = False
+        try:
+            drawn = self.sampler(design, rng)
+        except Exception as error:
+            reason = " ".join(str(error).split())
+            raise ArgumentError(
+                f"sampler raised {type(error).__name__} for X of shape {self.shape}: {reason}"
+            ) from error
+        copy = matrix("What sampler returns", drawn)
+        if copy.shape != self.shape:
+            raise ArgumentError(
+                f"What sampler returns must have the shape of X, {self.shape}; got {copy.shape}."
+            )
+        return np.array(copy, order="F")
+
+
 def draw_copies(law: CopyLaw, random_state: RandomState | None, members: Any) -> Copies:
     """The copies of these members, as a collection that draws on demand."""
     return Copies(law, seed_sequence(random_state), member_indices(members))
@@ -153,3 +185,51 @@ def iid_copies(
             )
         sd = np.broadcast_to(sd, (p,))
     return draw_copies(IndependentEntries(n, sd), random_state, members)
+
+
+def callable_copies(
+    sampler: Callable[[Array, np.random.Generator], ArrayLike],
+    X: ArrayLike,
+    random_state: RandomState | None,
+    members: Any,
+) -> Copies:
+    """Copies drawn by a function of the user.
+
+    Whether they are knockoffs, exchangeable with the columns of X, is up to the function.
+
+    Parameters
+    ----------
+    sampler : callable
+        `sampler(X, rng)` returns one copy, an array of the shape of X. X is read-only; all
+        randomness must come from the Generator `rng`, or a member will differ between calls.
+    X : array of shape (n, p)
+        The design; kept as it is now.
+    random_state : None, int, SeedSequence, Generator or RandomState
+        An integer or a SeedSequence gives member b the same generator at every call.
+    members : int, slice or array of int
+        The first so many members, or their indices.
+
+    Returns
+    -------
+    Copies
+        Indexed and iterated like a list of (n, p) arrays, each drawn on demand. A sampler that
+        raises, or returns anything but a finite table of the right shape, is an `ArgumentError`
+        when the copy is drawn.
+
+    Examples
+    --------
+    Rows of a design with independent columns, each column shuffled:
+
+    >>> import numpy as np
+    >>> from selica.sampling import callable_copies
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> copies = callable_copies(lambda X, rng: rng.permuted(X, axis=0), X, 1, members=4)
+    >>> copies.shape
+    (4, 50, 3)
+    >>> bool((np.sort(copies[2], axis=0) == np.sort(X, axis=0)).all())
+    True
+    """
+    if not callable(sampler):
+        raise ArgumentError(f"sampler must be a function of (X, rng); got {short(sampler)}.")
+    design = np.array(matrix("X", X))
+    return draw_copies(Sampled(sampler, design), random_state, members)

@@ -1,4 +1,4 @@
-r"""Gaussian knockoffs for a known mean and covariance.
+r"""Gaussian knockoffs, for a known or an estimated mean and covariance.
 
 Given X the copy is :math:`\tilde X \sim N(X - (X - \mu)\Sigma^{-1}S,\ 2S - S\Sigma^{-1}S)`
 (Candes, Fan, Janson and Lv 2018), so that :math:`(X, \tilde X)` has mean :math:`(\mu, \mu)` and
@@ -7,8 +7,10 @@ covariance :math:`\Sigma` in the diagonal blocks, :math:`\Sigma - S` off them.
 
 from __future__ import annotations
 
+import inspect
+from copy import copy, deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,32 +19,62 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica._core.validation import real
-from selica.sampling.checks import matrix, standardised, symmetric
+from selica.sampling.checks import (
+    column_mean,
+    matrix,
+    row_shares,
+    standardised,
+    symmetric,
+    varying,
+)
 from selica.sampling.copies import Copies, draw_copies
 from selica.sampling.random import RandomState
-from selica.sampling.s_matrices import check_method, unit_s
+from selica.sampling.s_matrices import EDGE, check_method, unit_s
+from selica.sampling.shrinkage import ledoit_wolf
+
+_ESTIMATE = "The covariance estimated from X"
+
+
+class Conditional(NamedTuple):
+    """The law of a copy given X, for variables of unit variance: slope R^-1 S, root of the rest."""
+
+    s: Array
+    slope: Array
+    root: Array
 
 
 class GaussianKnockoffs:
-    """Model-X knockoffs of Gaussian variables whose mean and covariance are known.
+    """Model-X knockoffs of Gaussian variables.
+
+    Where the mean and the covariance are known, the copies are exact knockoffs and the error
+    control of a knockoff filter holds in finite samples. Where one of them is estimated from X
+    it holds up to the error of the estimate: `estimated` tells the two apart.
 
     Parameters
     ----------
-    mean : float or array of shape (p,)
-        Mean of the variables.
-    covariance : array of shape (p, p)
-        Their covariance; positive definite. A covariance whose correlation matrix has an
-        eigenvalue below 1e-10 is refused: the variables it ties together have no knockoff but
-        themselves.
-    method : {"mvr", "maxent", "equi"}
+    mean : float or array of shape (p,), optional
+        Mean of the variables. None: estimated by `fit`; a given mean is kept.
+    covariance : array of shape (p, p), estimator or None
+        Covariance of the variables, if it is known; positive definite. A covariance whose
+        correlation matrix has an eigenvalue below 1e-10 is refused: the variables it ties
+        together have no knockoff but themselves. An estimator is an object with `fit(X)` that
+        sets `covariance_` (and `location_`, the mean, if it is not known), such as those of
+        `sklearn.covariance`. None: `ledoit_wolf` of the standardised columns.
+    method : {"mvr", "maxent", "sdp", "equi"}
         How S is chosen, see `s_matrix`.
 
     Attributes
     ----------
     s_ : array of shape (p,)
         Diagonal of S: the covariance of variable j with its copy is covariance[j, j] - s_[j].
-    mean, covariance, method
-        As given, as arrays.
+    mean : array of shape (p,)
+        As given, or as estimated.
+    covariance : array of shape (p, p)
+        As given, or as estimated.
+    estimated : bool
+        Whether the mean or the covariance comes from data.
+    method : str
+        As given.
 
     Examples
     --------
@@ -56,31 +88,128 @@ class GaussianKnockoffs:
     (100, 5)
     >>> [copy.shape for copy in knockoffs.copies(data.X, random_state=1, members=2)]
     [(100, 5), (100, 5)]
+
+    Without the covariance:
+
+    >>> knockoffs = GaussianKnockoffs(method="sdp").fit(data.X)
+    >>> knockoffs
+    GaussianKnockoffs(n_features=5, method='sdp', estimated=True)
+    >>> knockoffs.covariance.shape
+    (5, 5)
     """
 
-    def __init__(self, mean: ArrayLike, covariance: Any, method: str = "mvr") -> None:
+    mean: Any
+    covariance: Any
+    estimated: bool
+    method: str
+
+    def __init__(
+        self, mean: ArrayLike | None = None, covariance: Any = None, method: str = "mvr"
+    ) -> None:
         self.method = check_method(method)
-        sd, correlation, smallest = standardised("covariance", covariance)
-        self.covariance = symmetric("covariance", covariance)
-        self.mean = real("mean", mean)
-        if self.mean.shape not in ((), sd.shape):
+        if isinstance(covariance, type):
             raise ArgumentError(
-                f"mean must be one number or have one entry for each of the {sd.size} variables; "
-                f"got shape {self.mean.shape}."
+                f"covariance must be a matrix, an estimator or None; got the class "
+                f"{covariance.__name__}, not an object of it."
             )
-        self.mean = np.broadcast_to(self.mean, sd.shape).copy()
-        s = unit_s(correlation, smallest, self.method)
-        self.s_ = s * sd**2
-        # in units of the standard deviations: R^-1 S, and a root of 2S - S R^-1 S
-        slope = cho_solve(cho_factor(correlation), np.diag(s))
-        self._slope = slope / sd[:, None] * sd
-        spread = np.diag(2.0 * s) - s[:, None] * slope
-        self._root = sd[:, None] * _root(0.5 * (spread + spread.T), self.method)
+        unknown = covariance is None or hasattr(covariance, "fit")
+        self.estimated = unknown or mean is None
+        self.mean = None if mean is None else real("mean", mean)
+        self.covariance = covariance
+        self._law: Conditional | None = None
+        if not unknown:
+            self._set_covariance("covariance", covariance)
+        self._set_mean(self.mean)
+        # what `fit` starts from, also when it is called a second time
+        self._given = (self.mean, covariance if unknown else self.covariance)
+
+    def _set_covariance(self, name: str, value: Any) -> None:
+        sd, correlation, smallest = standardised(name, value)
+        self.covariance = symmetric(name, value)
+        self._sd = sd
+        self._law = conditional(correlation, smallest, self.method)
+
+    def _set_mean(self, mean: Array | None) -> None:
+        """The mean of each variable, as soon as their number is known."""
+        if mean is None:
+            return
+        unknown = self._law is None
+        if mean.ndim > 1 or not (unknown or mean.shape in ((), self._sd.shape)):
+            raise ArgumentError(
+                "mean must be one number or have one entry for each of the "
+                f"{'' if unknown else f'{self._sd.size} '}variables; got shape {mean.shape}."
+            )
+        self.mean = mean if unknown else np.broadcast_to(mean, self._sd.shape).copy()
+
+    def fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> GaussianKnockoffs:
+        """Knockoffs with what was not given estimated from X; this object stays as it is.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Independent rows of the law of the variables; they need no response.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows, see `ledoit_wolf`. An estimator must have a `sample_weight` in
+            its `fit`.
+
+        Returns
+        -------
+        GaussianKnockoffs
+            With `mean` and `covariance`, ready to sample. Where both were given, this object.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from selica.sampling import GaussianKnockoffs
+        >>> X = np.random.default_rng(0).standard_normal((50, 3))
+        >>> fitted = GaussianKnockoffs(mean=0.0).fit(X)
+        >>> fitted.mean, fitted.estimated
+        (array([0., 0., 0.]), True)
+        """
+        mean, covariance = self._given
+        known = covariance is not None and not hasattr(covariance, "fit")
+        table = matrix("X", X, columns=self._sd.size if known else None)
+        share = row_shares(sample_weight, table.shape[0])
+        if not self.estimated:
+            return self
+        fitted = copy(self)
+        if known:
+            fitted.mean = column_mean(table, share)
+            return fitted
+        if mean is not None and mean.shape not in ((), table.shape[1:]):
+            raise ArgumentError(
+                f"X must have one column for each of the {mean.size} entries of mean; got "
+                f"{table.shape[1]}."
+            )
+        varying("X", table, share)
+        if covariance is None:
+            found = ledoit_wolf(table, mean=mean, sample_weight=sample_weight, standardise=True)
+            fitted._set_covariance(_ESTIMATE, found.covariance)
+            fitted._set_mean(found.mean)
+        else:
+            location, matrix_found = _estimate(covariance, table, sample_weight)
+            fitted._set_covariance(_ESTIMATE, matrix_found)
+            if mean is None:
+                mean = column_mean(table, share) if location is None else location
+            fitted._set_mean(mean)
+        return fitted
+
+    @property
+    def s_(self) -> Array:
+        """Diagonal of S, shape (p,)."""
+        return self._known().s * self._sd**2
 
     @property
     def n_features(self) -> int:
         """Number of variables p."""
-        return self.s_.size
+        return self._known().s.size
+
+    def _known(self) -> Conditional:
+        if self._law is None:
+            raise ArgumentError(
+                "covariance is not known yet: call fit(X) first, and use its result."
+            )
+        return self._law
 
     def sample(self, X: ArrayLike, random_state: RandomState | None = None) -> Array:
         """One knockoff copy of X; the first of `copies` with the same seed.
@@ -115,13 +244,20 @@ class GaussianKnockoffs:
         Copies
             Indexed and iterated like a list of (n, p) arrays.
         """
+        law = self._known()
+        if self.mean is None:
+            raise ArgumentError("mean is not known yet: call fit(X) first, and use its result.")
         table = matrix("X", X, columns=self.n_features)
-        centre = table - (table - self.mean) @ self._slope
-        law = GivenData(np.ascontiguousarray(centre.T), self._root)
-        return draw_copies(law, random_state, members)
+        centre = table - (table - self.mean) @ (law.slope / self._sd[:, None] * self._sd)
+        given = GivenData(np.ascontiguousarray(centre.T), self._sd[:, None] * law.root)
+        return draw_copies(given, random_state, members)
 
     def __repr__(self) -> str:
-        return f"GaussianKnockoffs(n_features={self.n_features}, method={self.method!r})"
+        if self._law is None:
+            how = "Ledoit-Wolf" if self.covariance is None else type(self.covariance).__name__
+            return f"GaussianKnockoffs(covariance={how}, not fitted, method={self.method!r})"
+        estimated = ", estimated=True" if self.estimated else ""
+        return f"GaussianKnockoffs(n_features={self.n_features}, method={self.method!r}{estimated})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +280,52 @@ class GivenData:
         return copy.T
 
 
+def conditional(correlation: Array, smallest: float, method: str) -> Conditional:
+    """S, R^-1 S and a root of 2S - S R^-1 S for a correlation matrix R."""
+    s = unit_s(correlation, smallest, method)
+    slope = cho_solve(cho_factor(correlation), np.diag(s))
+    spread = np.diag(2.0 * s) - s[:, None] * slope
+    return Conditional(s, slope, _root(0.5 * (spread + spread.T), method))
+
+
 def _root(spread: Array, method: str) -> Array:
     """R with R R' = spread, the conditional covariance."""
-    if method != "equi":
+    if method not in EDGE:
         try:
             return np.asarray(cholesky(spread, lower=True))
         except LinAlgError:  # rounding, for nearly singular covariances
             pass
-    # "equi" takes S to the edge, where the copy is an exact function of X in one direction
+    # at the edge the copy is an exact function of X in some directions
     value, vector = eigh(spread)
     return np.asarray(vector * np.sqrt(np.maximum(value, 0.0)))
+
+
+def _estimate(estimator: Any, table: Array, sample_weight: Any) -> tuple[Array | None, Any]:
+    """Location, if there is one, and covariance by a copy of the estimator."""
+    name = type(estimator).__name__
+    estimator = deepcopy(estimator)
+    options: dict[str, Any] = {}
+    if sample_weight is not None:
+        if "sample_weight" not in inspect.signature(estimator.fit).parameters:
+            raise ArgumentError(f"sample_weight cannot be used: {name}.fit takes no weights.")
+        options["sample_weight"] = sample_weight
+    try:
+        estimator.fit(table, **options)
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise ArgumentError(f"covariance: {name}.fit(X) failed: {reason}") from error
+    covariance: Any = getattr(estimator, "covariance_", None)
+    if np.shape(covariance) != (table.shape[1], table.shape[1]):
+        raise ArgumentError(
+            f"covariance: {name}.fit(X) must set covariance_, of shape "
+            f"{(table.shape[1], table.shape[1])}; got shape {np.shape(covariance)}."
+        )
+    location = getattr(estimator, "location_", None)
+    if location is not None:
+        location = real(f"covariance: location_ of {name}", location)
+        if location.shape != table.shape[1:]:
+            raise ArgumentError(
+                f"covariance: {name}.fit(X) must set location_, of shape {table.shape[1:]}; got "
+                f"shape {location.shape}."
+            )
+    return location, covariance

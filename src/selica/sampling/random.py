@@ -20,7 +20,9 @@ RandomState: TypeAlias = (
 )
 
 # Purposes: spawn keys of one 32-bit word that nobody reaches by counting children.
-WEIGHTS, SIMULATION, COPIES = (int.from_bytes(word, "big") for word in (b"wght", b"simu", b"copy"))
+WEIGHTS, SIMULATION, COPIES, ROWS = (
+    int.from_bytes(word, "big") for word in (b"wght", b"simu", b"copy", b"rows")
+)
 
 _WORDS = 4  # 128 bits, the size of a SeedSequence's pool
 

@@ -21,8 +21,11 @@ from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.types import Array
 from selica._core.validation import choice
 from selica.sampling.checks import standardised
+from selica.sampling.sdp import sdp_s
 
-METHODS = ("mvr", "maxent", "equi")
+METHODS = ("mvr", "maxent", "sdp", "equi")
+# These take S to the edge of what is possible: 2 Sigma - S is singular.
+EDGE = ("sdp", "equi")
 
 _BLOCK = 64  # columns of the inverse updated one by one between two matrix products
 _PASSES = 2  # of coordinate descent: enough to reach the region where Newton steps are long
@@ -39,21 +42,25 @@ def s_matrix(Sigma: Any, method: str = "mvr") -> Array:
     ----------
     Sigma : array of shape (p, p)
         Covariance of the variables; positive definite.
-    method : {"mvr", "maxent", "equi"}
+    method : {"mvr", "maxent", "sdp", "equi"}
         - "mvr": minimum variance-based reconstructability, the smallest
           :math:`\mathrm{Tr}[(2\Sigma - S)^{-1}] + \sum_j 1/s_j`.
         - "maxent": maximum entropy, the largest :math:`\log\det(2\Sigma - S) + \sum_j \log s_j`.
+        - "sdp": semidefinite programming, the largest :math:`\sum_j s_j / \Sigma_{jj}`. Of strongly
+          correlated variables it may leave some with next to no s_j, and so with no power, in
+          favour of others.
         - "equi": the same for all, :math:`s_j = \min(1, 2\lambda_{\min})` times the variance.
 
     Returns
     -------
     array of shape (p,)
-        s, with 0 < s_j <= Sigma_jj; 2 Sigma - S is positive definite ("equi": semidefinite).
+        s, with 0 < s_j <= Sigma_jj; 2 Sigma - S is positive definite ("sdp", "equi": semidefinite
+        up to rounding).
 
     Warns
     -----
     ConvergenceWarning
-        If the objective is not within a relative 1e-8 of its optimum.
+        If the objective is not within a relative 1e-8 ("sdp": 1e-6) of its optimum.
 
     Examples
     --------
@@ -62,6 +69,8 @@ def s_matrix(Sigma: Any, method: str = "mvr") -> Array:
     >>> Sigma = 0.5 ** np.abs(np.subtract.outer(range(3), range(3)))
     >>> s_matrix(Sigma, "mvr").round(5)
     array([0.59427, 0.42335, 0.59427])
+    >>> s_matrix(Sigma, "sdp").round(5)
+    array([1.     , 0.66667, 1.     ])
     >>> s_matrix(Sigma, "equi").round(5)
     array([0.81386, 0.81386, 0.81386])
     """
@@ -72,9 +81,6 @@ def s_matrix(Sigma: Any, method: str = "mvr") -> Array:
 
 def check_method(method: object) -> str:
     """`method` if there is one of this name."""
-    if method == "sdp":
-        known = ", ".join(repr(m) for m in METHODS)
-        raise ArgumentError(f"method 'sdp' is not available yet; it must be one of {known}.")
     return choice("method", method, METHODS)
 
 
@@ -83,6 +89,8 @@ def unit_s(correlation: Array, smallest: float, method: str) -> Array:
     p = correlation.shape[0]
     if method == "equi":
         return np.full(p, min(1.0, 2.0 * smallest))
+    if method == "sdp":
+        return sdp_s(correlation, smallest)
     # s = lambda_min leaves A >= lambda_min: inside the feasible set, on the scale of its size
     s = _minimise(correlation, np.full(p, min(1.0, smallest)), _MVR())
     # from there the logarithms, which saturate far from their optimum, take a few steps only
