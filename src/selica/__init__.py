@@ -14,17 +14,42 @@ from typing import TYPE_CHECKING, Any
 from selica._version import __version__
 
 if TYPE_CHECKING:
-    from selica import experiments, sampling, solvers, theory
+    from selica import control, experiments, sampling, solvers, theory
+    from selica.selectors import (
+        AggregatedKnockoffs,
+        Bolasso,
+        DataSplitting,
+        DerandomizedKnockoffs,
+        KnockoffSelection,
+        LassoSelection,
+        StabilitySelection,
+    )
 
-_ROOMS = ("experiments", "sampling", "solvers", "theory")
+_ROOMS = ("control", "experiments", "sampling", "solvers", "theory")
 
-__all__ = ["__version__", "experiments", "sampling", "solvers", "theory"]
+__all__ = [
+    "AggregatedKnockoffs",
+    "Bolasso",
+    "DataSplitting",
+    "DerandomizedKnockoffs",
+    "KnockoffSelection",
+    "LassoSelection",
+    "StabilitySelection",
+    "__version__",
+    "control",
+    "experiments",
+    "sampling",
+    "solvers",
+    "theory",
+]
 
 
 def __getattr__(name: str) -> Any:
     """Load a room when it is first asked for: `import selica` alone stays light."""
     if name in _ROOMS:
         return import_module(f"selica.{name}")
+    if name in __all__:
+        return getattr(import_module("selica.selectors"), name)
     raise AttributeError(f"module 'selica' has no attribute {name!r}")
 
 

@@ -1,0 +1,24 @@
+"""Variable selection as scikit-learn estimators."""
+
+from selica.selectors.base import AssumptionWarning
+from selica.selectors.ensembles import AggregatedKnockoffs, DerandomizedKnockoffs
+from selica.selectors.guarantee import Guarantee
+from selica.selectors.knockoffs import KnockoffSelection
+from selica.selectors.lasso import Bolasso, LassoSelection
+from selica.selectors.splitting import DataSplitting
+from selica.selectors.stability import StabilitySelection, UnstableWarning
+from selica.selectors.summary import Summary
+
+__all__ = [
+    "AggregatedKnockoffs",
+    "AssumptionWarning",
+    "Bolasso",
+    "DataSplitting",
+    "DerandomizedKnockoffs",
+    "Guarantee",
+    "KnockoffSelection",
+    "LassoSelection",
+    "StabilitySelection",
+    "Summary",
+    "UnstableWarning",
+]

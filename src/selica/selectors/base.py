@@ -1,0 +1,123 @@
+"""What all selectors share: checking the table, the mask, the report."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from selica._core.errors import ArgumentError
+from selica._core.types import Array, BoolArray
+from selica._core.validation import choice, short
+from selica.selectors.guarantee import Guarantee
+from selica.selectors.summary import Summary
+from selica.statistics import Data, make_data
+
+RESPONSES = ("auto", "linear", "binary")
+
+
+class AssumptionWarning(UserWarning):
+    """Something about the data weakens what a selection promises."""
+
+
+class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the selectors: `fit` checks the data and calls `_select`."""
+
+    response: str
+    support_: BoolArray
+    guarantee_: Guarantee
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Selects variables.
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+            Numbers, without missing values. Names of the columns are kept.
+        y : array of shape (n,)
+            A continuous response, or two classes (see `response`).
+        sample_weight : array of shape (n,), optional
+            Weights of the rows, not negative.
+
+        Returns
+        -------
+        self
+        """
+        data = self._data(X, y, sample_weight)
+        self._select(data, np.asarray(self._table))
+        del self._table
+        return self
+
+    def _data(self, X: Any, y: Any, sample_weight: Any) -> Data:
+        table, target = validate_data(
+            self, X, y, dtype=np.float64, accept_sparse=False, ensure_min_samples=2,
+        )  # fmt: skip
+        loss, labels = _response(self.response, target)
+        self.classes_ = np.unique(target) if loss == "logistic" else None
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, table, ensure_non_negative=True)
+            if np.count_nonzero(weight) < 2:
+                raise ArgumentError("sample_weight must be positive for at least two rows.")
+        self._table = table
+        data = make_data(table, labels, loss, weight)
+        if not data.varies.all():
+            constant = np.flatnonzero(~data.varies)
+            names = ", ".join(self._names()[j] for j in constant[:5])
+            more = f" and {constant.size - 5} more" if constant.size > 5 else ""
+            warnings.warn(
+                f"X: constant columns are never selected: {names}{more}.",
+                AssumptionWarning,
+                stacklevel=4,
+            )
+        return data
+
+    @abstractmethod
+    def _select(self, data: Data, table: Array) -> None:
+        """Sets support_, guarantee_ and what the method measures."""
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def _names(self) -> list[str]:
+        """Names of the columns, or x0, x1, ..."""
+        if hasattr(self, "feature_names_in_"):
+            return [str(name) for name in self.feature_names_in_]
+        return [f"x{j}" for j in range(self.n_features_in_)]
+
+    @abstractmethod
+    def summary(self) -> Summary:
+        """The variables, what was measured of each, and the decision."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def _response(response: str, y: Array) -> tuple[str, Array]:
+    """The loss that fits a response, and its numbers."""
+    choice("response", response, RESPONSES)
+    classes = np.unique(y)
+    if classes.size < 2:
+        raise ArgumentError(f"y is constant ({short(classes[0])}): there is nothing to explain.")
+    binary = classes.size == 2 if response == "auto" else response == "binary"
+    if binary:
+        if classes.size != 2:
+            raise ArgumentError(
+                f"y must have two classes for response='binary'; got {classes.size}."
+            )
+        return "logistic", (y == classes[1]).astype(float)
+    try:
+        values = y.astype(float)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"y must be numbers, or have two classes; got {short(y[0])}.") from None
+    if not np.all(np.isfinite(values)):
+        raise ArgumentError("y must be finite.")
+    return "squared", values

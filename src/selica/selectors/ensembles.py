@@ -1,0 +1,278 @@
+"""Many knockoff copies: derandomized selections and aggregated p-values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from selica._core.errors import ArgumentError
+from selica._core.table import Table
+from selica._core.types import Array, BoolArray
+from selica._core.validation import choice, count, real
+from selica.control import (
+    benjamini_hochberg,
+    benjamini_yekutieli,
+    ebh,
+    first_negatives_filter,
+    frequency_bound,
+    knockoff_evalues,
+    knockoff_pvalues,
+    quantile_aggregation,
+)
+from selica.sampling.random import child, generator, seed_sequence
+from selica.selectors.guarantee import Guarantee, no_guarantee
+from selica.selectors.knockoffs import NEGATIVES, KnockoffSelector
+from selica.selectors.summary import Summary, frequency_table
+from selica.statistics import Data
+
+# Nguyen, Chevalier, Thirion and Arlot (2020): the FDR of aggregated p-values is at most this
+# many times the level.
+AGGREGATION_CONSTANT = (np.sqrt(22.0) - 2.0) / (7.0 * np.sqrt(22.0) - 32.0)
+
+
+class DerandomizedKnockoffs(KnockoffSelector):
+    """Knockoffs over many copies, so that the selection does not hang on the seed.
+
+    One of four rules, by what is given:
+
+    - `fdr`: e-values of all copies are averaged, and e-BH selects (Ren and Barber 2024);
+    - `pfer`: frequency of being selected before the v-th negative statistic, at least
+      `threshold` (Ren, Wei and Candès 2023);
+    - `kfwer=(k, level)`: the same, for the probability of k or more false selections;
+    - `threshold` alone: the article's rule, frequency of W > `w_threshold` at least `threshold`;
+      nothing is controlled.
+
+    Parameters
+    ----------
+    fdr : float, optional
+        Target false discovery rate; 0.1 if no other rule is asked for.
+    pfer : float, optional
+        Bound on the expected number of false selections.
+    kfwer : tuple (k, level), optional
+    threshold : float, optional
+        Frequency a variable must reach: 1/2 by default where it is needed.
+    w_threshold : float
+        Of the article's rule.
+    n_copies : int
+        Number of knockoff copies.
+    copy_fdr : float, optional
+        Level of each copy's e-values; fdr / 2 by default.
+    sampler, statistic, lam, estimator, response, n_jobs, random_state
+        As in `KnockoffSelection`.
+
+    Attributes
+    ----------
+    selection_probabilities_ : array of shape (p,)
+        Share of the copies that select each variable, by the rule of one copy.
+    evalues_ : array of shape (p,), for `fdr`
+    statistics_ : array of shape (n_copies, p)
+    support_, guarantee_
+    """
+
+    def __init__(
+        self,
+        fdr: float | None = None,
+        *,
+        pfer: float | None = None,
+        kfwer: tuple[int, float] | None = None,
+        threshold: float | None = None,
+        w_threshold: float = 0.0,
+        n_copies: int = 50,
+        copy_fdr: float | None = None,
+        sampler: Any = "gaussian",
+        statistic: str = "coefficient",
+        lam: Any = "auto",
+        estimator: Any = None,
+        response: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.fdr = fdr
+        self.pfer = pfer
+        self.kfwer = kfwer
+        self.threshold = threshold
+        self.w_threshold = w_threshold
+        self.n_copies = n_copies
+        self.copy_fdr = copy_fdr
+        self.sampler = sampler
+        self.statistic = statistic
+        self.lam = lam
+        self.estimator = estimator
+        self.response = response
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _select(self, data: Data, table: Array) -> None:
+        B = count("n_copies", self.n_copies)
+        rule = self._rule()
+        eta = 0.5 if self.threshold is None else float(
+            real("threshold", self.threshold, at_least=0.0, at_most=1.0)
+        )  # fmt: skip
+        self.statistics_ = W = self._statistics(data, table, B)
+        if rule == "fdr":
+            self._by_evalues(W)
+        else:
+            votes = float(real("w_threshold", self.w_threshold)) < W
+            self.guarantee_ = no_guarantee(
+                "no theorem bounds the errors of a threshold on the frequency of W"
+            )
+            if rule != "threshold":
+                votes = self._by_negatives(W, rule, B, eta)
+            counts = np.count_nonzero(votes, axis=0)
+            self.selection_probabilities_ = counts / B
+            self.threshold_ = eta
+            self.support_ = counts >= max(np.ceil(eta * B - 1e-9), 1.0)
+
+    def _rule(self) -> str:
+        given = [name for name in ("fdr", "pfer", "kfwer") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ArgumentError(f"Give one of fdr, pfer and kfwer; got {' and '.join(given)}.")
+        if given == ["fdr"] and self.threshold is not None:
+            raise ArgumentError("fdr has no frequency threshold; give one of fdr and threshold.")
+        if given:
+            return given[0]
+        return "threshold" if self.threshold is not None else "fdr"
+
+    def _by_evalues(self, W: Array) -> None:
+        level = 0.1 if self.fdr is None else self.fdr
+        own = 0.5 * level if self.copy_fdr is None else self.copy_fdr
+        each = np.array([knockoff_evalues(w, own) for w in W])
+        self.evalues_ = each.mean(axis=0)
+        self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(W)
+        self.support_ = ebh(self.evalues_, level)
+        self.threshold_ = float(self.evalues_[self.support_].min(initial=np.inf))
+        self.guarantee_ = Guarantee(
+            "false discovery rate", float(level), self.known_law_, self._law(),
+            "Ren and Barber 2024",
+        )  # fmt: skip
+
+    def _by_negatives(self, W: Array, rule: str, B: int, eta: float) -> BoolArray:
+        """Which copies select what, before their v-th negative statistic."""
+        ratio = frequency_bound(B, eta)
+        if rule == "pfer":
+            assert self.pfer is not None
+            level = float(real("pfer", self.pfer, at_least=1e-12))
+            v = level / ratio
+            what = "expected number of false selections"
+        else:
+            k, level = self._kfwer()
+            v = k * level / ratio
+            what = f"probability of {k} or more false selections"
+        seed = child(seed_sequence(self.random_state), NEGATIVES)
+        whole = int(np.floor(v))
+        votes = []
+        for b, w in enumerate(W):
+            more = generator(child(seed, b)).random() < v - whole
+            votes.append(first_negatives_filter(w, whole + int(more)))
+        self.guarantee_ = Guarantee(
+            what, level, self.known_law_,
+            f"{self._law()}, and frequencies of false variables have a decreasing law",
+            "Ren, Wei and Candès 2023",
+        )  # fmt: skip
+        return np.array(votes)
+
+    def _kfwer(self) -> tuple[int, float]:
+        try:
+            k, level = self.kfwer  # type: ignore[misc]
+        except (TypeError, ValueError):
+            raise ArgumentError(f"kfwer must be a pair (k, level); got {self.kfwer!r}.") from None
+        return count("kfwer: k", k), float(real("kfwer: level", level, at_least=0.0, at_most=1.0))
+
+    def summary(self) -> Summary:
+        """The variables with the share of copies that select them."""
+        self._get_support_mask()
+        B = self.statistics_.shape[0]
+        P = self.selection_probabilities_
+        near = np.sqrt(P * (1.0 - P) / B)
+        eta = self.threshold_ if not hasattr(self, "evalues_") else np.inf
+        table = frequency_table(
+            self._names(), P, np.zeros(P.size), self.support_, np.abs(P - eta) < 2.0 * near, B
+        )
+        chosen = int(self.support_.sum())
+        title = f"Derandomized knockoffs, {B} copies: {chosen} of {P.size} variables"
+        return Summary(title, table, str(self.guarantee_), (), chosen + 5)
+
+
+class AggregatedKnockoffs(KnockoffSelector):
+    """Knockoff p-values of many copies, aggregated by a quantile (Nguyen et al. 2020).
+
+    Parameters
+    ----------
+    fdr : float
+        Level of the step-up procedure on the aggregated p-values. The theorem bounds the FDR by
+        3.24 times this level only.
+    n_copies : int
+    gamma : float
+        Quantile, or the smallest one where `adaptive`.
+    adaptive : bool
+        Use the best quantile above gamma, at a price of 1 - log(gamma).
+    step_up : {"bh", "by"}
+        Benjamini and Hochberg, or Benjamini and Yekutieli.
+    sampler, statistic, lam, estimator, response, n_jobs, random_state
+        As in `KnockoffSelection`.
+
+    Attributes
+    ----------
+    pvalues_ : array of shape (p,)
+    statistics_ : array of shape (n_copies, p)
+    support_, guarantee_
+    """
+
+    def __init__(
+        self,
+        fdr: float = 0.1,
+        *,
+        n_copies: int = 25,
+        gamma: float = 0.3,
+        adaptive: bool = False,
+        step_up: str = "bh",
+        sampler: Any = "gaussian",
+        statistic: str = "coefficient",
+        lam: Any = "auto",
+        estimator: Any = None,
+        response: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.fdr = fdr
+        self.n_copies = n_copies
+        self.gamma = gamma
+        self.adaptive = adaptive
+        self.step_up = step_up
+        self.sampler = sampler
+        self.statistic = statistic
+        self.lam = lam
+        self.estimator = estimator
+        self.response = response
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _select(self, data: Data, table: Array) -> None:
+        choice("step_up", self.step_up, ("bh", "by"))
+        self.statistics_ = self._statistics(data, table, count("n_copies", self.n_copies))
+        each = np.array([knockoff_pvalues(w) for w in self.statistics_])
+        self.pvalues_ = quantile_aggregation(each, self.gamma, self.adaptive)
+        rule = benjamini_hochberg if self.step_up == "bh" else benjamini_yekutieli
+        self.support_ = rule(self.pvalues_, self.fdr)
+        self.guarantee_ = Guarantee(
+            "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr), self.known_law_,
+            self._law(), "Nguyen, Chevalier, Thirion and Arlot 2020",
+        )  # fmt: skip
+
+    def summary(self) -> Summary:
+        """The variables by their aggregated p-values."""
+        self._get_support_mask()
+        names = self._names()
+        order = np.argsort(self.pvalues_, kind="stable")
+        rows = Table.of(
+            {
+                "variable": names[j],
+                "selected": bool(self.support_[j]),
+                "p-value": float(self.pvalues_[j]),
+            }
+            for j in order
+        )
+        chosen = int(self.support_.sum())
+        title = f"Aggregated knockoffs at level {self.fdr:g}: {chosen} of {len(names)} variables"
+        return Summary(title, rows, str(self.guarantee_), (), chosen + 5)

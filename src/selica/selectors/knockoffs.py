@@ -1,0 +1,239 @@
+"""Knockoffs: what the selectors share, and the selector with one copy."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from selica._core.errors import ArgumentError
+from selica._core.table import Table
+from selica._core.types import Array
+from selica._core.validation import choice, real, short
+from selica.control import knockoff_threshold
+from selica.sampling import Copies, FixedKnockoffs, GaussianKnockoffs, callable_copies, iid_copies
+from selica.sampling.random import child, generator, seed_sequence
+from selica.selectors.base import AssumptionWarning, Selector
+from selica.selectors.guarantee import Guarantee
+from selica.selectors.summary import Summary
+from selica.statistics import Data, knockoff_statistic
+from selica.statistics.knockoff import STATISTICS
+
+SAMPLERS = ("gaussian", "fixed", "iid")
+# Spawn keys of the parts of a fit.
+COPIES, FOLDS, NEGATIVES = range(3)
+# A column with so few different values is not Gaussian.
+_FEW = 10
+
+
+class KnockoffSelector(Selector):
+    """Copies of the columns, and the statistics that compare variables with them."""
+
+    sampler: Any
+    statistic: str
+    lam: Any
+    estimator: Any
+    n_jobs: int | None
+    random_state: Any
+
+    def _statistics(self, data: Data, table: Array, n_copies: int) -> Array:
+        """W of every variable for every copy, (B, p)."""
+        statistic = choice("statistic", self.statistic, STATISTICS)
+        penalty = self._penalty()
+        seed = seed_sequence(self.random_state)
+        copies = self._copies(data, table, child(seed, COPIES), n_copies)
+        from joblib import Parallel, delayed
+
+        work = (
+            delayed(_one)(
+                data, copies, b, child(seed, FOLDS, b), statistic, penalty, self.estimator
+            )
+            for b in range(n_copies)
+        )
+        W = np.array(Parallel(n_jobs=self.n_jobs)(work))
+        self._check(data, table)
+        return W
+
+    def _penalty(self) -> float | None:
+        if isinstance(self.lam, str):
+            choice("lam", self.lam, ("auto", "cv"))
+            return None
+        return float(real("lam", self.lam, at_least=1e-12))
+
+    def _copies(
+        self, data: Data, table: Array, seed: np.random.SeedSequence, n_copies: int
+    ) -> Copies:
+        sampler = self.sampler
+        self.known_law_ = True
+        if isinstance(sampler, str):
+            choice("sampler", sampler, SAMPLERS)
+            if sampler == "iid":
+                return iid_copies(data.X, random_state=seed, members=n_copies)
+            if sampler == "fixed" and data.loss != "squared":
+                raise ArgumentError("sampler='fixed' needs a continuous response.")
+            sampler = FixedKnockoffs(intercept=True) if sampler == "fixed" else GaussianKnockoffs()
+        if isinstance(sampler, GaussianKnockoffs):
+            fitted = sampler.fit(table)
+            self.known_law_ = not fitted.estimated
+            return fitted.copies(table, seed, n_copies)
+        if hasattr(sampler, "copies"):
+            return sampler.copies(table, seed, n_copies)  # type: ignore[no-any-return]
+        if callable(sampler):
+            return callable_copies(sampler, table, seed, n_copies)
+        raise ArgumentError(
+            f"sampler must be one of {SAMPLERS}, an object with `copies`, or a function of (X, "
+            f"rng); got {short(sampler)}."
+        )
+
+    def _check(self, data: Data, table: Array) -> None:
+        """Says what about the data weakens the promise."""
+        notes = []
+        n, p = table.shape
+        if not self.known_law_:
+            few = [j for j in range(p) if np.unique(table[:, j]).size <= _FEW]
+            if few:
+                names = ", ".join(self._names()[j] for j in few[:5])
+                more = f" and {len(few) - 5} more" if len(few) > 5 else ""
+                notes.append(f"columns with few values are not Gaussian: {names}{more}")
+            if n < p:
+                notes.append(f"the covariance of {p} columns is estimated from {n} rows")
+        for note in notes:
+            warnings.warn(f"X: {note}.", AssumptionWarning, stacklevel=6)
+
+    def _law(self) -> str:
+        """What the copies rest on, as a clause."""
+        if self.sampler == "fixed":
+            return "the response is linear with Gaussian noise"
+        if self.sampler == "iid":
+            return "the columns are independent and Gaussian"
+        if not self.known_law_:
+            return "the estimated law of the columns is close to the true one"
+        return "the law of the columns is as given"
+
+
+def _one(
+    data: Data,
+    copies: Copies,
+    b: int,
+    seed: np.random.SeedSequence,
+    statistic: str,
+    penalty: float | None,
+    estimator: Any,
+) -> Array:
+    return knockoff_statistic(
+        data, copies[b], generator(seed), statistic=statistic, penalty=penalty, estimator=estimator
+    )
+
+
+class KnockoffSelection(KnockoffSelector):
+    """Selects variables that are clearly ahead of their knockoff copies, at an FDR level.
+
+    Parameters
+    ----------
+    fdr : float
+        Target false discovery rate.
+    offset : {0, 1}
+        1 is knockoff+, which controls the FDR; 0 the plain filter, which controls a modified one.
+    sampler : {"gaussian", "fixed", "iid"}, sampler object or callable
+        "gaussian": law of the columns estimated (Ledoit and Wolf); a `GaussianKnockoffs` with a
+        known or estimated law; "fixed": fixed-X knockoffs; "iid": the article's independent
+        copies; or a function of (X, rng) that returns a copy.
+    statistic : {"coefficient", "entry", "correlation"}
+        As in `statistics.knockoff_statistic`.
+    lam : {"auto", "cv"} or float
+        Penalty of "coefficient", in glmnet's unit; by default cross-validated on both halves.
+    estimator : scikit-learn estimator, optional
+        Base learner whose importances are compared instead.
+    response, n_jobs, random_state
+        As in `StabilitySelection`.
+
+    Attributes
+    ----------
+    statistics_ : array of shape (p,)
+        W: positive where a variable is ahead of its copy.
+    threshold_ : float
+        Smallest W that is selected; infinite if none is.
+    support_, guarantee_
+
+    Examples
+    --------
+    >>> from selica import KnockoffSelection
+    >>> from selica.sampling import simulate
+    >>> data = simulate(300, 40, 15, snr=20.0, random_state=0)
+    >>> selector = KnockoffSelection(fdr=0.2, sampler="iid", random_state=0)
+    >>> selector.fit(data.X, data.y).get_support().sum() > 5
+    np.True_
+    """
+
+    def __init__(
+        self,
+        fdr: float = 0.1,
+        *,
+        offset: int = 1,
+        sampler: Any = "gaussian",
+        statistic: str = "coefficient",
+        lam: Any = "auto",
+        estimator: Any = None,
+        response: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.fdr = fdr
+        self.offset = offset
+        self.sampler = sampler
+        self.statistic = statistic
+        self.lam = lam
+        self.estimator = estimator
+        self.response = response
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _select(self, data: Data, table: Array) -> None:
+        self.statistics_ = self._statistics(data, table, 1)[0]
+        self.threshold_ = float(knockoff_threshold(self.statistics_, self.fdr, self.offset))
+        self.support_ = self.statistics_ >= self.threshold_
+        what = "false discovery rate" if self.offset == 1 else "modified false discovery rate"
+        self.guarantee_ = Guarantee(
+            what, float(self.fdr), self.known_law_, self._law(), "Barber and Candès 2015; 2018"
+        )
+
+    def summary(self) -> Summary:
+        """The variables by their statistics."""
+        self._get_support_mask()
+        names = self._names()
+        order = np.argsort(-self.statistics_, kind="stable")
+        rows = Table.of(
+            {
+                "variable": names[j],
+                "selected": bool(self.support_[j]),
+                "W": float(self.statistics_[j]),
+            }
+            for j in order
+        )
+        chosen = int(self.support_.sum())
+        title = f"Knockoffs at FDR {self.fdr:g}: {chosen} of {len(names)} variables"
+        return Summary(title, rows, str(self.guarantee_), self._notes(), chosen + 5)
+
+    def _notes(self) -> tuple[str, ...]:
+        return () if self.support_.any() else (self.explain(),)
+
+    def explain(self) -> str:
+        """Why nothing was selected, and what would have selected something."""
+        self._get_support_mask()
+        if self.support_.any():
+            return f"{int(self.support_.sum())} variables were selected."
+        W = self.statistics_
+        least = math.ceil(self.offset / self.fdr) if self.offset else 1
+        positive = int(np.count_nonzero(W > 0.0))
+        text = (
+            f"Nothing was selected. At FDR {self.fdr:g} a selection has at least {least} variables"
+        )
+        if positive < least:
+            return f"{text}, and only {positive} are ahead of their copies."
+        levels = [
+            (self.offset + np.count_nonzero(-t >= W)) / np.count_nonzero(t <= W)
+            for t in np.unique(W[W > 0.0])
+        ]
+        return f"{text}; the smallest level that selects any here is {min(levels):.3g}."

@@ -1,0 +1,122 @@
+"""The baseline, and its bootstrap: the lasso, and Bolasso."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from selica._core.table import Table
+from selica._core.types import Array
+from selica.sampling.random import generator
+from selica.selectors.base import Selector
+from selica.selectors.guarantee import no_guarantee
+from selica.selectors.penalty import choose_penalties
+from selica.selectors.stability import StabilitySelection
+from selica.selectors.summary import Summary
+from selica.statistics import Data
+from selica.statistics.data import fit_members
+
+
+class LassoSelection(Selector):
+    """Selects the variables one lasso fit selects: the baseline, without error control.
+
+    Parameters
+    ----------
+    lam : {"auto", "cv", "theory"} or float
+        Penalty, in the unit of glmnet's lambda and scikit-learn's alpha for standardised columns
+        and a response of unit variance; "auto" and "cv" by cross-validation.
+    threshold : float
+        Coefficients of standardised columns must exceed it in size (the thresholded lasso).
+    response, random_state
+        As in `StabilitySelection`.
+
+    Attributes
+    ----------
+    coef_ : array of shape (p,)
+        In the unit of X and y.
+    lam_ : float
+    support_, guarantee_
+
+    Examples
+    --------
+    >>> from selica import LassoSelection
+    >>> from selica.sampling import simulate
+    >>> data = simulate(100, 30, 3, snr=10.0, random_state=0)
+    >>> LassoSelection(lam=0.3).fit(data.X, data.y).get_support().sum() <= 10
+    np.True_
+    """
+
+    def __init__(
+        self,
+        lam: Any = "auto",
+        *,
+        threshold: float = 0.0,
+        response: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.lam = lam
+        self.threshold = threshold
+        self.response = response
+        self.random_state = random_state
+
+    def _select(self, data: Data, table: Array) -> None:
+        self.lam_ = float(choose_penalties(self.lam, data, generator(self.random_state))[-1])
+        fit = fit_members(data, np.array([self.lam_]), np.ones((1, data.y.size)), n_jobs=1)
+        assert fit.coef is not None
+        standard = np.where(data.varies, fit.coef[0, 0], 0.0)
+        self.coef_ = standard * data.y_scale / data.x_scale
+        self.support_ = np.abs(standard) > self.threshold
+        self.guarantee_ = no_guarantee("one lasso fit says nothing about its errors")
+
+    def summary(self) -> Summary:
+        """The variables by the size of their coefficients."""
+        self._get_support_mask()
+        names = self._names()
+        order = np.argsort(-np.abs(self.coef_), kind="stable")
+        rows = Table.of(
+            {
+                "variable": names[j],
+                "selected": bool(self.support_[j]),
+                "coefficient": float(self.coef_[j]),
+            }
+            for j in order
+        )
+        chosen = int(self.support_.sum())
+        title = f"Lasso at lam = {self.lam_:.4g}: {chosen} of {len(names)} variables"
+        return Summary(title, rows, str(self.guarantee_), (), chosen + 5)
+
+
+class Bolasso(StabilitySelection):
+    """Variables that the lasso selects in every bootstrap sample (Bach 2008).
+
+    `threshold` below one gives the soft version, in which a share of the samples is enough.
+
+    Parameters
+    ----------
+    lam, n_resamples, threshold, response, n_jobs, random_state
+        As in `StabilitySelection`.
+    """
+
+    def __init__(
+        self,
+        lam: Any = "auto",
+        *,
+        n_resamples: int = 128,
+        threshold: float = 1.0,
+        response: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            lam,
+            n_resamples=n_resamples,
+            threshold=threshold,
+            response=response,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return sorted(("lam", "n_resamples", "threshold", "response", "n_jobs", "random_state"))

@@ -1,0 +1,51 @@
+"""Which penalty a selector uses: given, by cross-validation, or by theory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from selica._core.errors import ArgumentError
+from selica._core.scaling import penalty_of_data
+from selica._core.types import Array
+from selica._core.validation import positive, short
+from selica.statistics import Data, cross_validate
+from selica.statistics.model_of_data import estimate_model
+from selica.theory import optimal_lam
+
+WORDS = ("auto", "cv", "theory")
+
+
+def choose_penalties(
+    lam: Any, data: Data, rng: np.random.Generator, *, method: str = "lasso", mu_B: float = 1.0
+) -> Array:
+    """Penalties in glmnet's unit, from large to small.
+
+    Parameters
+    ----------
+    lam : {"auto", "cv", "theory"}, float or array
+        "auto" is "cv": smallest error of rows left out. "theory": the penalty at which the theory
+        expects the smallest prediction error of one member, for the sparsity and the noise
+        estimated from the data.
+    data : Data
+    rng : Generator
+        For the folds.
+    method, mu_B
+        Of the theory.
+    """
+    if isinstance(lam, str):
+        if lam not in WORDS:
+            raise ArgumentError(f"lam must be one of {WORDS}, a number or an array; got {lam!r}.")
+        found = cross_validate(data, rng)
+        if lam != "theory":
+            return found.penalties[found.best : found.best + 1]
+        n, p = data.X.shape
+        model = estimate_model(data, found)
+        best = float(optimal_lam(model, method, mu_B=mu_B))
+        return np.atleast_1d(penalty_of_data(best, n, p, model.rho, model.Delta, mu_B))
+    try:
+        values = np.unique(np.ravel(positive("lam", lam)))[::-1]
+    except ArgumentError as error:
+        raise ArgumentError(f"{error} It may also be one of {WORDS}; got {short(lam)}.") from None
+    return np.asarray(values)

@@ -1,0 +1,110 @@
+"""Data splitting: halves of the rows that have to agree on a sign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from selica._core.table import Table
+from selica._core.types import Array
+from selica._core.validation import count
+from selica.control import inclusion_rate_cutoff, mirror_threshold
+from selica.sampling.random import child, generator, seed_sequence
+from selica.selectors.base import Selector
+from selica.selectors.guarantee import Guarantee
+from selica.selectors.summary import Summary
+from selica.statistics import Data
+from selica.statistics.mirror import mirror_statistic
+
+
+class DataSplitting(Selector):
+    """Selects by mirror statistics of random halves of the rows (Dai et al. 2023).
+
+    Parameters
+    ----------
+    fdr : float
+        Target false discovery rate.
+    n_splits : int
+        One split, or many whose selections are combined by inclusion rates.
+    offset : {0, 1}
+        1 counts one false selection more than is seen, which is safer.
+    response : {"auto", "linear"}
+        The method is for a linear response.
+    n_jobs, random_state
+        As in `StabilitySelection`.
+
+    Attributes
+    ----------
+    inclusion_rates_ : array of shape (p,)
+        Average over the splits of 1 / (number selected) where the variable is selected.
+    statistics_ : array of shape (n_splits, p)
+        Mirror statistics.
+    support_, guarantee_
+
+    Examples
+    --------
+    >>> from selica import DataSplitting
+    >>> from selica.sampling import simulate
+    >>> data = simulate(300, 40, 15, snr=20.0, random_state=0)
+    >>> selector = DataSplitting(fdr=0.2, n_splits=10, random_state=0)
+    >>> selector.fit(data.X, data.y).get_support().sum() > 5
+    np.True_
+    """
+
+    def __init__(
+        self,
+        fdr: float = 0.1,
+        *,
+        n_splits: int = 50,
+        offset: int = 1,
+        response: str = "linear",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.fdr = fdr
+        self.n_splits = n_splits
+        self.offset = offset
+        self.response = response
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _select(self, data: Data, table: Array) -> None:
+        from joblib import Parallel, delayed
+
+        splits = count("n_splits", self.n_splits)
+        seed = seed_sequence(self.random_state)
+        work = (delayed(mirror_statistic)(data, generator(child(seed, b))) for b in range(splits))
+        self.statistics_ = np.array(Parallel(n_jobs=self.n_jobs)(work))
+        chosen = np.array(
+            [m > mirror_threshold(m, self.fdr, self.offset) for m in self.statistics_]
+        )
+        size = np.maximum(np.count_nonzero(chosen, axis=1), 1)
+        self.inclusion_rates_ = (chosen / size[:, None]).mean(axis=0)
+        if splits == 1:
+            self.support_ = chosen[0]
+        else:
+            cut = inclusion_rate_cutoff(self.inclusion_rates_, self.fdr)
+            self.support_ = self.inclusion_rates_ > cut
+        self.guarantee_ = Guarantee(
+            "false discovery rate", float(self.fdr), False,
+            "many variables matter, dependence is weak and the lasso finds all that do",
+            "Dai, Lin, Xing and Liu 2023, in the limit of many variables",
+        )  # fmt: skip
+
+    def summary(self) -> Summary:
+        """The variables by their inclusion rates."""
+        self._get_support_mask()
+        names = self._names()
+        order = np.argsort(-self.inclusion_rates_, kind="stable")
+        rows = Table.of(
+            {
+                "variable": names[j],
+                "selected": bool(self.support_[j]),
+                "inclusion rate": float(self.inclusion_rates_[j]),
+            }
+            for j in order
+        )
+        chosen = int(self.support_.sum())
+        title = f"Data splitting at FDR {self.fdr:g}: {chosen} of {len(names)} variables"
+        return Summary(title, rows, str(self.guarantee_), (), chosen + 5)

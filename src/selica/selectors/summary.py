@@ -1,0 +1,88 @@
+"""The table a person reads after a selection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from selica._core.table import Table
+from selica._core.types import Array, BoolArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Summary:
+    """Variables with what was measured of them, the decision, and what it promises.
+
+    `print` shows the selected variables and the near misses; `to_frame` has all of them.
+    """
+
+    title: str
+    variables: Table
+    """One row for each variable, the most important first; columns variable, selected, ..."""
+    guarantee: str
+    notes: tuple[str, ...]
+    shown: int
+    """How many rows are printed."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """All variables as a data frame (needs pandas)."""
+        return self.variables.to_frame()
+
+    def __str__(self) -> str:
+        rows = self.variables.rows[: self.shown]
+        columns = self.variables.columns
+        cells = [[_cell(row[c]) for c in columns] for row in rows]
+        widths = [max(len(x) for x in (c, *(line[i] for line in cells))) for i, c in
+                  enumerate(columns)]  # fmt: skip
+
+        def line(values: Any) -> str:
+            padded = [
+                v.ljust(w) if i == 0 else v.rjust(w)
+                for i, (v, w) in enumerate(zip(values, widths, strict=True))
+            ]
+            return "  ".join(padded).rstrip()
+
+        hidden = len(self.variables) - len(rows)
+        text = [self.title, "", line(columns), *map(line, cells)]
+        if hidden > 0:
+            text.append(f"... and {hidden} more variables")
+        return "\n".join([*text, "", self.guarantee, *self.notes])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def frequency_table(
+    names: list[str],
+    probability: Array,
+    sign: Array,
+    selected: BoolArray,
+    close: BoolArray,
+    members: int,
+) -> Table:
+    """Variables by probability, with its standard error and what the decision is worth."""
+    order = sorted(range(len(names)), key=lambda j: (-probability[j], j))
+    return Table.of(
+        {
+            "variable": names[j],
+            "selected": bool(selected[j]),
+            "probability": float(probability[j]),
+            "error": float(np.sqrt(probability[j] * (1.0 - probability[j]) / members)),
+            "sign": {1.0: "+", -1.0: "-"}.get(float(sign[j])),
+            "close": bool(close[j]),
+        }
+        for j in order
+    )

@@ -1,0 +1,7 @@
+"""From data to statistics: penalties by cross-validation, knockoff and mirror statistics."""
+
+from selica.statistics.cross_validation import CrossValidation, cross_validate
+from selica.statistics.data import Data, make_data
+from selica.statistics.knockoff import knockoff_statistic
+
+__all__ = ["CrossValidation", "Data", "cross_validate", "knockoff_statistic", "make_data"]

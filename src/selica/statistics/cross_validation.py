@@ -1,0 +1,95 @@
+"""The penalty by cross-validation: all folds are members of one ensemble."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from selica._core.results import Result
+from selica._core.types import Array, IntArray
+from selica.statistics.data import Data, fit_members, penalty_path
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class CrossValidation(Result):
+    """Error along the path, and the fit to all rows."""
+
+    penalties: Array
+    """(L,), in glmnet's unit, from large to small."""
+    error: Array
+    """(L,): mean squared error, or deviance for labels, of rows left out."""
+    spread: Array
+    """(L,): standard error of it, from the folds."""
+    coef: Array
+    """(L, p): coefficients of standardised columns, fitted to all rows."""
+    best: int
+    """Place with the smallest error."""
+    one_error: int
+    """Place of the largest penalty whose error is within one standard error of the smallest."""
+
+
+def folds(data: Data, n_folds: int, rng: np.random.Generator) -> IntArray:
+    """Fold of each row, at random; labels are spread evenly."""
+    n = data.y.size
+    place = np.empty(n, dtype=np.intp)
+    groups = [np.arange(n)]
+    if data.loss == "logistic":
+        groups = [np.flatnonzero(data.y == label) for label in (0.0, 1.0)]
+    start = 0
+    for rows in groups:
+        place[rng.permutation(rows)] = (start + np.arange(rows.size)) % n_folds
+        start += rows.size
+    return place
+
+
+def cross_validate(
+    data: Data,
+    rng: np.random.Generator,
+    *,
+    n_folds: int = 10,
+    penalties: Array | None = None,
+    **settings: Any,
+) -> CrossValidation:
+    """Cross-validation of the penalty, and the fit to all rows, in one call of the solver.
+
+    Parameters
+    ----------
+    data : Data
+    rng : Generator
+        Shuffles the rows into folds.
+    n_folds : int
+        At most the number of rows.
+    penalties : array of shape (L,), optional
+        In glmnet's unit; by default a path from the largest down.
+    **settings
+        As in `solvers.lasso_path_batch`.
+    """
+    path = penalty_path(data) if penalties is None else np.sort(penalties)[::-1]
+    n_folds = min(n_folds, data.y.size)
+    place = folds(data, n_folds, rng)
+    left_out = place[None, :] == np.arange(n_folds)[:, None]
+    weights = np.concatenate([np.where(left_out, 0.0, 1.0), np.ones((1, data.y.size))])
+    fit = fit_members(data, path, weights, keep="coef", **settings)
+    assert fit.coef is not None
+    errors = np.empty((n_folds, path.size))
+    mass = np.empty(n_folds)
+    for k in range(n_folds):
+        rows = left_out[k]
+        line = data.X[rows] @ fit.coef[k].T + fit.intercept[k]
+        weight = data.weight[rows]
+        errors[k] = weight @ _loss(data.loss, data.y[rows, None], line) / weight.sum()
+        mass[k] = weight.sum()
+    share = mass / mass.sum()
+    error = share @ errors
+    spread = np.sqrt(share @ (errors - error) ** 2 / max(n_folds - 1, 1))
+    best = int(np.argmin(error))
+    near = int(np.argmax(error <= error[best] + spread[best]))
+    return CrossValidation(path, error, spread, fit.coef[-1], best, near)
+
+
+def _loss(loss: str, y: Array, line: Array) -> Array:
+    if loss == "squared":
+        return np.asarray((y - line) ** 2)
+    return np.asarray(2.0 * (np.logaddexp(0.0, line) - y * line))

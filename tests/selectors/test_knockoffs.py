@@ -1,0 +1,123 @@
+"""Knockoff selectors: rules, samplers, promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.covariance import OAS
+
+from selica import AggregatedKnockoffs, DerandomizedKnockoffs, KnockoffSelection
+from selica._core.errors import ArgumentError
+from selica.control import ebh, knockoff_evalues, knockoff_threshold
+from selica.sampling import GaussianKnockoffs, simulate
+from selica.selectors import AssumptionWarning
+
+DATA = simulate(200, 25, 10, snr=10.0, covariance=("ar1", 0.3), random_state=0)
+KNOWN = GaussianKnockoffs(0.0, DATA.covariance)
+
+
+def test_the_filter_is_applied_to_the_statistics():
+    selector = KnockoffSelection(0.3, sampler=KNOWN, random_state=1).fit(DATA.X, DATA.y)
+    cut = knockoff_threshold(selector.statistics_, 0.3)
+    np.testing.assert_array_equal(selector.support_, selector.statistics_ >= cut)
+    assert selector.guarantee_.proven
+    assert selector.guarantee_.level == 0.3
+
+
+@pytest.mark.parametrize("sampler", ["gaussian", "fixed", "iid", GaussianKnockoffs(None, OAS()),
+                                     lambda X, rng: X[rng.permutation(len(X))]])  # fmt: skip
+def test_samplers(sampler):
+    selector = KnockoffSelection(0.3, sampler=sampler, random_state=1).fit(DATA.X, DATA.y)
+    assert selector.statistics_.shape == (25,)
+    assert selector.statistics_[DATA.support].mean() > selector.statistics_[~DATA.support].mean()
+    estimated = sampler == "gaussian" or isinstance(sampler, GaussianKnockoffs)
+    assert selector.guarantee_.proven != estimated
+
+
+def test_evalues_are_averaged_over_copies():
+    selector = DerandomizedKnockoffs(0.4, n_copies=8, sampler=KNOWN, random_state=1)
+    selector.fit(DATA.X, DATA.y)
+    each = [knockoff_evalues(w, 0.2) for w in selector.statistics_]
+    np.testing.assert_allclose(selector.evalues_, np.mean(each, axis=0))
+    np.testing.assert_array_equal(selector.support_, ebh(np.mean(each, axis=0), 0.4))
+
+
+def test_the_rule_of_the_article():
+    selector = DerandomizedKnockoffs(threshold=0.5, w_threshold=0.02, n_copies=9, sampler="iid",
+                                     random_state=0).fit(DATA.X, DATA.y)  # fmt: skip
+    votes = np.count_nonzero(selector.statistics_ > 0.02, axis=0)
+    np.testing.assert_array_equal(selector.selection_probabilities_, votes / 9)
+    np.testing.assert_array_equal(selector.support_, votes >= 5)
+    assert selector.guarantee_.level is None
+
+
+def test_a_single_copy_more_or_less_does_not_change_the_earlier_ones():
+    few = DerandomizedKnockoffs(0.3, n_copies=3, sampler=KNOWN, random_state=1)
+    more = DerandomizedKnockoffs(0.3, n_copies=5, sampler=KNOWN, random_state=1)
+    W = few.fit(DATA.X, DATA.y).statistics_
+    np.testing.assert_array_equal(W, more.fit(DATA.X, DATA.y).statistics_[:3])
+
+
+def test_copies_that_move_along_with_their_columns():
+    """Permuted and flipped columns with copies to match give permuted statistics."""
+    order = np.random.default_rng(0).permutation(25)
+    flip = np.where(np.arange(25) % 2, -1.0, 1.0)
+    copy = KNOWN.sample(DATA.X, random_state=3)
+    first = KnockoffSelection(0.3, sampler=lambda X, rng: copy, random_state=0)
+    again = KnockoffSelection(0.3, sampler=lambda X, rng: (copy * flip)[:, order], random_state=0)
+    W = first.fit(DATA.X, DATA.y).statistics_
+    moved = again.fit((DATA.X * flip)[:, order], DATA.y).statistics_
+    np.testing.assert_allclose(moved, W[order], atol=1e-9)
+
+
+def test_nothing_selected_is_explained():
+    rng = np.random.default_rng(0)
+    selector = KnockoffSelection(0.05, sampler="iid", random_state=0)
+    selector.fit(rng.standard_normal((60, 8)), rng.standard_normal(60))
+    assert not selector.support_.any()
+    assert "at least 20 variables" in selector.explain()
+    assert "at least 20 variables" in str(selector.summary())
+
+
+def test_weak_assumptions_are_announced():
+    X = np.round(DATA.X)
+    with pytest.warns(AssumptionWarning, match="few values"):
+        KnockoffSelection(0.3, random_state=0).fit(X, DATA.y)
+    wide = simulate(30, 60, 5, snr=5.0, random_state=0)
+    with pytest.warns(AssumptionWarning, match="60 columns is estimated from 30 rows"):
+        KnockoffSelection(0.3, random_state=0).fit(wide.X, wide.y)
+    constant = DATA.X.copy()
+    constant[:, 3] = 1.0
+    with pytest.warns(AssumptionWarning, match="x3"):
+        KnockoffSelection(0.3, sampler="iid", random_state=0).fit(constant, DATA.y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"fdr": 0.1, "pfer": 1.0}, "one of fdr"),
+        ({"fdr": 0.1, "threshold": 0.5}, "threshold"),
+        ({"kfwer": 3}, "kfwer"),
+        ({"kfwer": (0, 0.1)}, "kfwer"),
+        ({"pfer": -1.0}, "pfer"),
+        ({"fdr": 2.0}, "fdr"),
+        ({"n_copies": 0}, "n_copies"),
+        ({"sampler": "vine"}, "sampler"),
+        ({"sampler": 7}, "sampler"),
+        ({"statistic": "p"}, "statistic"),
+        ({"lam": "theory"}, "lam"),
+        ({"lam": -1.0}, "lam"),
+        ({"sampler": lambda X, rng: X[:, :2]}, "sampler"),
+    ],
+)
+def test_bad_settings(settings, word):
+    selector = DerandomizedKnockoffs(**{"n_copies": 2, "random_state": 0} | settings)
+    with pytest.raises(ArgumentError, match=word):
+        selector.fit(DATA.X, DATA.y)
+
+
+def test_aggregation_says_what_its_theorem_says():
+    selector = AggregatedKnockoffs(0.1, n_copies=4, sampler=KNOWN, random_state=0)
+    guarantee = selector.fit(DATA.X, DATA.y).guarantee_
+    assert guarantee.level == pytest.approx(0.323, abs=1e-3)  # 3.23 times the level
+    assert selector.pvalues_.shape == (25,)

@@ -1,0 +1,165 @@
+"""Stability selection: its rules, its bounds, and what it refuses."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Lasso
+from sklearn.tree import DecisionTreeRegressor
+
+from selica import Bolasso, LassoSelection, StabilitySelection
+from selica._core.errors import ArgumentError
+from selica.control import stability_bound
+from selica.sampling import resample_weights, simulate
+from selica.sampling.random import child, seed_sequence
+from selica.selectors import UnstableWarning
+from selica.selectors.stability import ROWS
+
+DATA = simulate(150, 30, 6, snr=8.0, random_state=0)
+
+
+def fit(X=DATA.X, y=DATA.y, **settings):
+    settings = {"random_state": 0, "n_resamples": 40} | settings
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnstableWarning)
+        return StabilitySelection(**settings).fit(X, y)
+
+
+def test_probabilities_are_those_of_a_loop_over_scikit_learn():
+    """The definition: a lasso at the same penalty on every bootstrap sample."""
+    selector = fit(lam=0.2, resample_rate=2.0)
+    X = (DATA.X - DATA.X.mean(axis=0)) / DATA.X.std(axis=0)
+    y = (DATA.y - DATA.y.mean()) / DATA.y.std()
+    weights = resample_weights(150, 40, rate=2.0, random_state=child(seed_sequence(0), ROWS))
+    counts = np.zeros(30)
+    for row in weights:
+        peer = Lasso(alpha=0.2, tol=1e-10, max_iter=100_000).fit(X, y, sample_weight=row)
+        counts += peer.coef_ != 0.0
+    np.testing.assert_array_equal(selector.selection_probabilities_, counts / 40)
+    np.testing.assert_array_equal(selector.support_, counts >= 24)
+
+
+def test_a_region_counts_the_largest_probability():
+    alone = [fit(lam=lam).selection_probabilities_ for lam in (0.4, 0.2, 0.1)]
+    together = fit(lam=[0.1, 0.2, 0.4])
+    np.testing.assert_array_equal(together.probability_path_, alone)
+    np.testing.assert_array_equal(together.selection_probabilities_, np.max(alone, axis=0))
+
+
+def test_no_resample_selects_more_than_q():
+    selector = fit(resampling="pairs", q=4)
+    assert selector.mean_selected_ <= 4.0
+    assert selector.selection_probabilities_.sum() <= 4.0 + 1e-12
+
+
+def test_the_threshold_is_reached_from_above_and_ties_are_selected():
+    selector = fit(lam=0.2)
+    for P in np.unique(selector.selection_probabilities_)[1:]:
+        again = fit(lam=0.2, threshold=float(P))
+        np.testing.assert_array_equal(again.support_, again.selection_probabilities_ >= P)
+
+
+def test_randomised_penalties_lower_the_probabilities():
+    plain, weak = fit(lam=0.2), fit(lam=0.2, weakness=0.3)
+    assert weak.selection_probabilities_.sum() < plain.selection_probabilities_.sum()
+
+
+@pytest.mark.parametrize("assumption", ["none", "unimodal", "r-concave"])
+def test_pfer_determines_q_and_is_kept(assumption):
+    selector = fit(resampling="pairs", pfer=1.0, threshold=0.8, assumption=assumption,
+                   n_resamples=100)  # fmt: skip
+    q = selector.q_
+    assert stability_bound(30, q, 0.8, 50, assumption) <= 1.0 + 1e-9
+    assert stability_bound(30, q + 1, 0.8, 50, assumption) > 1.0
+    assert selector.guarantee_.proven
+    assert selector.guarantee_.level == pytest.approx(stability_bound(30, q, 0.8, 50, assumption))
+
+
+def test_pfer_and_q_determine_the_threshold():
+    selector = fit(resampling="pairs", pfer=0.5, q=4, n_resamples=100, assumption="unimodal")
+    cut = selector.threshold_
+    assert stability_bound(30, 4, cut, 50, "unimodal") <= 0.5
+    assert stability_bound(30, 4, cut - 0.01, 50, "unimodal") > 0.5
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"pfer": 1.0}, "bootstrap"),
+        ({"pfer": 1.0, "resampling": "subsample", "resample_rate": 0.6}, "subsample"),
+        ({"pfer": 1.0, "resampling": "subsample", "assumption": "unimodal"}, "pairs"),
+        ({"pfer": 1.0, "resampling": "pairs", "q": 3, "threshold": 0.9}, "at most one"),
+        ({"pfer": 1e-9, "resampling": "pairs", "threshold": 0.9}, "pfer"),
+        ({"lam": "best"}, "lam"),
+        ({"lam": -1.0}, "lam"),
+        ({"lam": np.nan}, "lam"),
+        ({"threshold": 1.5}, "threshold"),
+        ({"n_resamples": 1}, "n_resamples"),
+        ({"n_resamples": 41, "resampling": "pairs"}, "n_resamples"),
+        ({"q": 31}, "q"),
+        ({"q": 2.5}, "q"),
+        ({"weakness": 0.0}, "weakness"),
+        ({"resampling": "jackknife"}, "resampling"),
+        ({"resample_rate": -1.0}, "resample_rate"),
+        ({"assumption": "some"}, "assumption"),
+        ({"response": "count"}, "response"),
+        ({"random_state": "x"}, "random_state"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(settings, word):
+    with pytest.raises(ArgumentError, match=word):
+        fit(**settings)
+
+
+def test_what_is_promised_is_said():
+    assert "Nothing is controlled" in str(fit().guarantee_)
+    bound = fit(resampling="pairs", lam=0.3, threshold=0.9).guarantee_
+    assert not bound.proven  # the number of selected variables was estimated
+    assert "meant to be" in str(bound)
+
+
+def test_decisions_that_hang_on_the_seed_are_announced():
+    with pytest.warns(UnstableWarning, match="n_resamples"):
+        StabilitySelection(0.12, n_resamples=10, random_state=0).fit(DATA.X, DATA.y)
+
+
+def test_a_base_learner_of_ones_own():
+    ours = fit(lam=0.3)
+    loop = fit(estimator=Lasso(alpha=0.3, tol=1e-10))
+    np.testing.assert_array_equal(ours.selection_probabilities_, loop.selection_probabilities_)
+    tree = fit(estimator=DecisionTreeRegressor(max_depth=4, random_state=0), q=5, n_resamples=10)
+    assert tree.mean_selected_ <= 5.0
+    assert "not under control" in str(
+        fit(estimator=Lasso(alpha=0.3), resampling="pairs").guarantee_
+    )
+
+
+def test_bolasso_is_unanimity():
+    lasso = fit(lam=0.15, n_resamples=32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnstableWarning)
+        ours = Bolasso(0.15, n_resamples=32, random_state=0).fit(DATA.X, DATA.y)
+    np.testing.assert_array_equal(ours.support_, lasso.selection_probabilities_ == 1.0)
+
+
+def test_penalty_by_theory_is_near_that_of_cross_validation():
+    study = simulate(300, 200, 20, snr=10.0, random_state=2)
+    cv = LassoSelection("cv", random_state=0).fit(study.X, study.y).lam_
+    theory = LassoSelection("theory", random_state=0).fit(study.X, study.y).lam_
+    assert 0.5 < theory / cv < 2.0
+
+
+def test_weights_of_rows():
+    weight = np.random.default_rng(0).random(150) + 0.5
+    selector = StabilitySelection(0.2, n_resamples=20, threshold=1.0, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnstableWarning)
+        first = selector.fit(DATA.X, DATA.y, sample_weight=weight).selection_probabilities_
+        again = selector.fit(DATA.X, DATA.y, sample_weight=7.0 * weight).selection_probabilities_
+        plain = selector.fit(DATA.X, DATA.y).selection_probabilities_
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, plain)
+    with pytest.raises(ArgumentError, match="sample_weight"):
+        selector.fit(DATA.X, DATA.y, sample_weight=np.eye(150)[0])
