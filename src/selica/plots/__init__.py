@@ -1,5 +1,11 @@
 """Result objects in, matplotlib figures out. Nothing here computes."""
 
 from selica.plots.power import plot_power
+from selica.plots.selection import (
+    plot_bars,
+    plot_frequencies,
+    plot_stability_path,
+    plot_statistics,
+)
 
-__all__ = ["plot_power"]
+__all__ = ["plot_bars", "plot_frequencies", "plot_power", "plot_stability_path", "plot_statistics"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,6 +17,9 @@ from selica._core.validation import choice, short
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.summary import Summary
 from selica.statistics import Data, make_data
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 RESPONSES = ("auto", "linear", "binary")
 
@@ -94,6 +97,25 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def summary(self) -> Summary:
         """The variables, what was measured of each, and the decision."""
+
+    def explain(self) -> str:
+        """Why nothing was selected, and what would have selected something."""
+        chosen = int(np.count_nonzero(self._get_support_mask()))
+        if chosen:
+            return f"{chosen} of {self.n_features_in_} variables were selected."
+        return f"Nothing was selected. {self._why()}"
+
+    @abstractmethod
+    def _why(self) -> str:
+        """What a selection would have needed, where there is none."""
+
+    def _notes(self) -> tuple[str, ...]:
+        """What a summary adds."""
+        return () if self.support_.any() else (self.explain(),)
+
+    @abstractmethod
+    def plot(self) -> Figure:
+        """What was measured, with the threshold (needs matplotlib)."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

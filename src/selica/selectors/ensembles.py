@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,11 +21,15 @@ from selica.control import (
     knockoff_pvalues,
     quantile_aggregation,
 )
+from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.knockoffs import NEGATIVES, KnockoffSelector
 from selica.selectors.summary import Summary, frequency_table
 from selica.statistics import Data
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Nguyen, Chevalier, Thirion and Arlot (2020): the FDR of aggregated p-values is at most this
 # many times the level.
@@ -191,7 +196,36 @@ class DerandomizedKnockoffs(KnockoffSelector):
         )
         chosen = int(self.support_.sum())
         title = f"Derandomized knockoffs, {B} copies: {chosen} of {P.size} variables"
-        return Summary(title, table, str(self.guarantee_), (), chosen + 5)
+        return Summary(title, table, str(self.guarantee_), self._notes(), chosen + 5)
+
+    def _why(self) -> str:
+        top = float(self.selection_probabilities_.max())
+        if not hasattr(self, "evalues_"):
+            return f"The largest share of copies that select a variable is {top:.3g}."
+        level = 0.1 if self.fdr is None else self.fdr
+        least = math.ceil(1.0 / level - 1e-9)
+        e = -np.sort(-self.evalues_)
+        with np.errstate(divide="ignore"):
+            needed = float(np.min(e.size / (e * np.arange(1, e.size + 1))))
+        reached = f"; the e-values would have selected some at {needed:.3g}" if needed <= 1 else ""
+        return (
+            f"At FDR {level:g} a selection has about {least} variables or more{reached}. A larger "
+            "level, or fewer variables to choose from, would help."
+        )
+
+    def plot(self, kind: str = "probabilities") -> Figure:
+        """Draws the shares of copies (needs matplotlib).
+
+        Parameters
+        ----------
+        kind : {"probabilities", "histogram"}
+            Bars of the first variables, or how many variables have which share.
+        """
+        self._get_support_mask()
+        cut = None if hasattr(self, "evalues_") else self.threshold_
+        if choice("kind", kind, ("probabilities", "histogram")) == "histogram":
+            return plot_frequencies(self.selection_probabilities_, cut)
+        return plot_bars(self.summary().variables, "probability", threshold=cut)
 
 
 class AggregatedKnockoffs(KnockoffSelector):
@@ -275,4 +309,15 @@ class AggregatedKnockoffs(KnockoffSelector):
         )
         chosen = int(self.support_.sum())
         title = f"Aggregated knockoffs at level {self.fdr:g}: {chosen} of {len(names)} variables"
-        return Summary(title, rows, str(self.guarantee_), (), chosen + 5)
+        return Summary(title, rows, str(self.guarantee_), self._notes(), chosen + 5)
+
+    def _why(self) -> str:
+        return (
+            f"The smallest aggregated p-value is {self.pvalues_.min():.3g}; with "
+            f"{self.pvalues_.size} variables no p-value of one copy is below "
+            f"{1.0 / self.pvalues_.size:.3g}."
+        )
+
+    def plot(self) -> Figure:
+        """p-values of the first variables (needs matplotlib)."""
+        return plot_bars(self.summary().variables, "p-value")

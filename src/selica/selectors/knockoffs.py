@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from selica._core.table import Table
 from selica._core.types import Array
 from selica._core.validation import choice, real, short
 from selica.control import knockoff_threshold
+from selica.plots import plot_statistics
 from selica.sampling import Copies, FixedKnockoffs, GaussianKnockoffs, callable_copies, iid_copies
 from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.base import AssumptionWarning, Selector
@@ -20,6 +21,9 @@ from selica.selectors.guarantee import Guarantee
 from selica.selectors.summary import Summary
 from selica.statistics import Data, knockoff_statistic
 from selica.statistics.knockoff import STATISTICS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SAMPLERS = ("gaussian", "fixed", "iid")
 # Spawn keys of the parts of a fit.
@@ -216,20 +220,11 @@ class KnockoffSelection(KnockoffSelector):
         title = f"Knockoffs at FDR {self.fdr:g}: {chosen} of {len(names)} variables"
         return Summary(title, rows, str(self.guarantee_), self._notes(), chosen + 5)
 
-    def _notes(self) -> tuple[str, ...]:
-        return () if self.support_.any() else (self.explain(),)
-
-    def explain(self) -> str:
-        """Why nothing was selected, and what would have selected something."""
-        self._get_support_mask()
-        if self.support_.any():
-            return f"{int(self.support_.sum())} variables were selected."
+    def _why(self) -> str:
         W = self.statistics_
-        least = math.ceil(self.offset / self.fdr) if self.offset else 1
+        least = math.ceil(self.offset / self.fdr - 1e-9) if self.offset else 1
         positive = int(np.count_nonzero(W > 0.0))
-        text = (
-            f"Nothing was selected. At FDR {self.fdr:g} a selection has at least {least} variables"
-        )
+        text = f"At FDR {self.fdr:g} a selection has at least {least} variables"
         if positive < least:
             return f"{text}, and only {positive} are ahead of their copies."
         levels = [
@@ -237,3 +232,8 @@ class KnockoffSelection(KnockoffSelector):
             for t in np.unique(W[W > 0.0])
         ]
         return f"{text}; the smallest level that selects any here is {min(levels):.3g}."
+
+    def plot(self) -> Figure:
+        """The statistics with the threshold (needs matplotlib)."""
+        self._get_support_mask()
+        return plot_statistics(self.statistics_, self.threshold_)

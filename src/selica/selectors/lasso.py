@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from selica._core.table import Table
 from selica._core.types import Array
+from selica.plots import plot_bars
 from selica.sampling.random import generator
 from selica.selectors.base import Selector
 from selica.selectors.guarantee import no_guarantee
@@ -16,6 +17,9 @@ from selica.selectors.stability import StabilitySelection
 from selica.selectors.summary import Summary
 from selica.statistics import Data
 from selica.statistics.data import fit_members
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class LassoSelection(Selector):
@@ -84,7 +88,14 @@ class LassoSelection(Selector):
         )
         chosen = int(self.support_.sum())
         title = f"Lasso at lam = {self.lam_:.4g}: {chosen} of {len(names)} variables"
-        return Summary(title, rows, str(self.guarantee_), (), chosen + 5)
+        return Summary(title, rows, str(self.guarantee_), self._notes(), chosen + 5)
+
+    def _why(self) -> str:
+        return f"The penalty {self.lam_:.3g} is too large for any variable; a smaller lam would."
+
+    def plot(self) -> Figure:
+        """Coefficients of the first variables (needs matplotlib)."""
+        return plot_bars(self.summary().variables, "coefficient")
 
 
 class Bolasso(StabilitySelection):

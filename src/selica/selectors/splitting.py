@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,12 +11,16 @@ from selica._core.table import Table
 from selica._core.types import Array
 from selica._core.validation import count
 from selica.control import inclusion_rate_cutoff, mirror_threshold
+from selica.plots import plot_bars
 from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.base import Selector
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.summary import Summary
 from selica.statistics import Data
 from selica.statistics.mirror import mirror_statistic
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class DataSplitting(Selector):
@@ -107,4 +112,16 @@ class DataSplitting(Selector):
         )
         chosen = int(self.support_.sum())
         title = f"Data splitting at FDR {self.fdr:g}: {chosen} of {len(names)} variables"
-        return Summary(title, rows, str(self.guarantee_), (), chosen + 5)
+        return Summary(title, rows, str(self.guarantee_), self._notes(), chosen + 5)
+
+    def _why(self) -> str:
+        some = int(np.count_nonzero(self.inclusion_rates_))
+        return (
+            f"{some} variables are selected by at least one split. A split selects nothing where "
+            f"fewer than {math.ceil(self.offset / self.fdr - 1e-9)} variables agree in sign on "
+            "both halves, as it counts one false selection at least."
+        )
+
+    def plot(self) -> Figure:
+        """Inclusion rates of the first variables (needs matplotlib)."""
+        return plot_bars(self.summary().variables, "inclusion rate")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from selica._core.errors import ArgumentError
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, count, real
 from selica.control import stability_bound, stability_parameters
+from selica.plots import plot_bars, plot_frequencies, plot_stability_path
 from selica.sampling import resample_weights
 from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.base import Selector
@@ -19,6 +20,9 @@ from selica.selectors.members import member_selections
 from selica.selectors.penalty import choose_penalties
 from selica.selectors.summary import Summary, frequency_table
 from selica.statistics import Data
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SCHEMES = ("bootstrap", "poisson", "subsample", "pairs", "exponential")
 ASSUMPTIONS = ("none", "unimodal", "r-concave")
@@ -261,9 +265,40 @@ class StabilitySelection(Selector):
                 self._close(B), B,
             ),
             guarantee=str(self.guarantee_),
-            notes=(),
+            notes=self._notes(),
             shown=int(self.support_.sum()) + 5,
         )  # fmt: skip
+
+    def _why(self) -> str:
+        top = float(self.selection_probabilities_.max())
+        if top == 0.0:
+            return "No resample selects any variable: a smaller lam would."
+        return (
+            f"The largest probability is {top:.3g}; a threshold of at most that would have "
+            f"selected {int(np.count_nonzero(self.selection_probabilities_ == top))}. More "
+            "samples raise the probabilities of variables that matter."
+        )
+
+    def plot(self, kind: str = "probabilities") -> Figure:
+        """Draws what was measured (needs matplotlib).
+
+        Parameters
+        ----------
+        kind : {"probabilities", "path", "histogram"}
+            Bars of the first variables; probabilities along the penalties; how many variables
+            have which probability.
+        """
+        self._get_support_mask()
+        choice("kind", kind, ("probabilities", "path", "histogram"))
+        if kind == "histogram":
+            return plot_frequencies(self.selection_probabilities_, self.threshold_)
+        if kind == "path":
+            if self.lams_ is None or self.lams_.size < 2:
+                raise ArgumentError("kind='path' needs several penalties; give lam as an array.")
+            return plot_stability_path(
+                self.lams_, self.probability_path_, self.support_, self.threshold_
+            )
+        return plot_bars(self.summary().variables, "probability", threshold=self.threshold_)
 
 
 def _weakened(weakness: float, B: int, p: int, seed: np.random.SeedSequence) -> Array | None:

@@ -1,0 +1,120 @@
+"""What a selector measured of each variable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from selica._core.table import Table
+from selica._core.types import Array, BoolArray
+from selica.plots.canvas import canvas, legend
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_CHOSEN, _OTHER, _BELOW = "#0072B2", "#999999", "#D55E00"
+
+
+def plot_bars(
+    variables: Table, value: str, *, threshold: float | None = None, most: int = 25, title: str = ""
+) -> Figure:
+    """The first variables of a summary as bars, selected ones in colour.
+
+    Parameters
+    ----------
+    variables : Table
+        With columns variable, selected, the value, and error where there is one.
+    value : str
+        Which column to draw.
+    threshold : float, optional
+        Marked by a line where it is finite.
+    most : int
+        Variables drawn; where more are selected, all of them and five more, up to twice as many.
+    title : str
+    """
+    chosen = int(sum(row["selected"] for row in variables))
+    rows = variables.rows[: max(most, min(chosen + 5, 2 * most))]
+    figure, ((axes,),) = canvas(size=(6.4, 1.1 + 0.2 * len(rows)))
+    place = np.arange(len(rows))[::-1]
+    sizes = np.array([row[value] for row in rows], dtype=float)
+    errors = None
+    if "error" in variables.columns:
+        errors = 2.0 * np.array([row["error"] or 0.0 for row in rows])
+    for picked, colour, label in ((True, _CHOSEN, "selected"), (False, _OTHER, "not selected")):
+        here = np.array([row["selected"] == picked for row in rows], dtype=bool)
+        if here.any():
+            axes.barh(
+                place[here], sizes[here], color=colour, label=label, height=0.7,
+                xerr=None if errors is None else errors[here],
+                error_kw={"ecolor": "0.25", "elinewidth": 0.8},
+            )  # fmt: skip
+    if threshold is not None and np.isfinite(threshold):
+        axes.axvline(threshold, color="0.2", lw=1.0, ls=(0, (4, 2)), label="threshold")
+    axes.set_yticks(place, [_short(row["variable"]) for row in rows], fontsize=8)
+    axes.set(xlabel=value, title=title, ylim=(-0.7, len(rows) - 0.3))
+    axes.grid(visible=False, axis="y")
+    legend(axes, loc="lower right")
+    return figure
+
+
+def plot_stability_path(
+    lams: Array, probabilities: Array, chosen: BoolArray, threshold: float, title: str = ""
+) -> Figure:
+    """Selection probabilities against the penalty; selected variables in colour."""
+    figure, ((axes,),) = canvas()
+    for picked, colour, width in ((False, _OTHER, 0.7), (True, _CHOSEN, 1.4)):
+        lines = probabilities[:, chosen == picked]
+        if lines.size:
+            axes.plot(lams, lines, color=colour, lw=width, alpha=0.85)
+    axes.axhline(threshold, color="0.2", lw=1.0, ls=(0, (4, 2)))
+    axes.set(xscale="log", xlabel="penalty", ylabel="selection probability", title=title)
+    axes.set_ylim(-0.02, 1.02)
+    axes.minorticks_off()
+    ticks = np.geomspace(lams[0], lams[-1], 5)
+    axes.set_xticks(ticks, [f"{tick:.2g}" for tick in ticks])
+    axes.invert_xaxis()
+    return figure
+
+
+def plot_statistics(W: Array, threshold: float, title: str = "") -> Figure:
+    """Knockoff statistics in order of size: variables ahead of their copies, and behind.
+
+    Below minus the threshold are the copies that were ahead: they estimate how many of the
+    variables above it are false.
+    """
+    figure, ((axes,),) = canvas()
+    order = np.argsort(-np.abs(W), kind="stable")
+    rank = np.arange(W.size)
+    w = W[order]
+    kinds: tuple[tuple[Any, str, str, str], ...] = (
+        ((w >= threshold) & (w > 0.0), _CHOSEN, "selected", "o"),
+        (w <= -threshold, _BELOW, "copies ahead by as much", "v"),
+        (np.abs(w) < threshold, _OTHER, "undecided", "."),
+    )
+    for here, colour, label, marker in kinds:
+        if here.any():
+            axes.plot(rank[here], w[here], marker, color=colour, ms=4.5, ls="none", label=label)
+    if np.isfinite(threshold):
+        for level in (threshold, -threshold):
+            axes.axhline(level, color="0.2", lw=0.9, ls=(0, (4, 2)))
+    axes.axhline(0.0, color="0.6", lw=0.8)
+    axes.set(xlabel="variables by size of the statistic", ylabel="W", title=title)
+    legend(axes, loc="upper right")
+    return figure
+
+
+def plot_frequencies(probabilities: Array, threshold: float | None, title: str = "") -> Figure:
+    """How many variables have which selection probability."""
+    figure, ((axes,),) = canvas(size=(6.4, 3.4))
+    axes.hist(probabilities, bins=np.linspace(0.0, 1.0, 41).tolist(), color=_CHOSEN, alpha=0.85)
+    if threshold is not None and np.isfinite(threshold):
+        axes.axvline(threshold, color="0.2", lw=1.0, ls=(0, (4, 2)), label="threshold")
+        legend(axes, loc="upper right")
+    axes.set(xlabel="selection probability", ylabel="variables", yscale="symlog", title=title)
+    axes.set_xlim(0.0, 1.0)
+    return figure
+
+
+def _short(name: str, most: int = 28) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
