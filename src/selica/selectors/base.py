@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESPONSES = ("auto", "linear", "binary")
+# The square of a larger number, times the number of rows, is not a number any more.
+_LARGEST = 1e150
 
 
 class AssumptionWarning(UserWarning):
@@ -51,23 +53,25 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        data = self._data(X, y, sample_weight)
-        self._select(data, np.asarray(self._table))
-        del self._table
+        data, table = self._checked(X, y, sample_weight)
+        self._select(data, table)
         return self
 
-    def _data(self, X: Any, y: Any, sample_weight: Any) -> Data:
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Array]:
+        """The data in standard form, and the table as it is."""
         table, target = validate_data(
             self, X, y, dtype=np.float64, accept_sparse=False, ensure_min_samples=2,
         )  # fmt: skip
+        if np.abs(table).max() > _LARGEST:
+            raise ArgumentError(f"X: values beyond {_LARGEST:g} cannot be squared; rescale them.")
         loss, labels = _response(self.response, target)
-        self.classes_ = np.unique(target) if loss == "logistic" else None
+        if loss == "logistic":
+            self.classes_ = np.unique(target)
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, table, ensure_non_negative=True)
             if np.count_nonzero(weight) < 2:
                 raise ArgumentError("sample_weight must be positive for at least two rows.")
-        self._table = table
         data = make_data(table, labels, loss, weight)
         if not data.varies.all():
             constant = np.flatnonzero(~data.varies)
@@ -76,9 +80,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             warnings.warn(
                 f"X: constant columns are never selected: {names}{more}.",
                 AssumptionWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
-        return data
+        return data, table
 
     @abstractmethod
     def _select(self, data: Data, table: Array) -> None:
@@ -140,6 +144,6 @@ def _response(response: str, y: Array) -> tuple[str, Array]:
         values = y.astype(float)
     except (TypeError, ValueError):
         raise ArgumentError(f"y must be numbers, or have two classes; got {short(y[0])}.") from None
-    if not np.all(np.isfinite(values)):
-        raise ArgumentError("y must be finite.")
+    if not np.all(np.abs(values) <= _LARGEST):
+        raise ArgumentError(f"y must be finite and at most {_LARGEST:g} in size.")
     return "squared", values
