@@ -72,11 +72,11 @@ def test_copies_that_move_along_with_their_columns():
 
 def test_nothing_selected_is_explained():
     rng = np.random.default_rng(0)
-    selector = KnockoffSelection(0.05, sampler="iid", random_state=0)
-    selector.fit(rng.standard_normal((60, 8)), rng.standard_normal(60))
+    selector = KnockoffSelection(0.1, sampler="iid", random_state=0)
+    selector.fit(rng.standard_normal((60, 12)), rng.standard_normal(60))
     assert not selector.support_.any()
-    assert "at least 20 variables" in selector.explain()
-    assert "at least 20 variables" in str(selector.summary())
+    assert "at least 10 variables" in selector.explain()
+    assert "at least 10 variables" in str(selector.summary())
 
 
 def test_weak_assumptions_are_announced():
@@ -121,3 +121,18 @@ def test_aggregation_says_what_its_theorem_says():
     guarantee = selector.fit(DATA.X, DATA.y).guarantee_
     assert guarantee.level == pytest.approx(0.323, abs=1e-3)  # 3.23 times the level
     assert selector.pvalues_.shape == (25,)
+
+
+def test_a_level_that_cannot_be_reached_is_announced():
+    few = simulate(60, 6, 3, snr=10.0, random_state=0)
+    for selector in (KnockoffSelection(0.1), DerandomizedKnockoffs(0.1, n_copies=2)):
+        selector.set_params(sampler="iid", random_state=0)
+        with pytest.warns(AssumptionWarning, match="at least 10 variables, and there are 6"):
+            selector.fit(few.X, few.y)
+
+
+def test_columns_that_are_nearly_the_same_are_announced():
+    X = DATA.X.copy()
+    X[:, 4] = -2.0 * X[:, 9] + 1.0
+    with pytest.warns(AssumptionWarning, match="x4 and x9"):
+        KnockoffSelection(0.3, sampler="iid", random_state=0).fit(X, DATA.y)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 RESPONSES = ("auto", "linear", "binary")
 # The square of a larger number, times the number of rows, is not a number any more.
 _LARGEST = 1e150
+# Columns more correlated than this are nearly the same; tables with more columns than that are not
+# searched for them.
+_SAME, _WIDE = 0.999, 5000
 
 
 class AssumptionWarning(UserWarning):
@@ -73,16 +76,28 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             if np.count_nonzero(weight) < 2:
                 raise ArgumentError("sample_weight must be positive for at least two rows.")
         data = make_data(table, labels, loss, weight)
-        if not data.varies.all():
-            constant = np.flatnonzero(~data.varies)
-            names = ", ".join(self._names()[j] for j in constant[:5])
-            more = f" and {constant.size - 5} more" if constant.size > 5 else ""
-            warnings.warn(
-                f"X: constant columns are never selected: {names}{more}.",
-                AssumptionWarning,
-                stacklevel=3,
+        constant = np.flatnonzero(~data.varies)
+        if constant.size:
+            self._warn_of(f"constant columns are never selected: {self._listed(constant)}")
+        twins = _near_duplicates(data)
+        if twins:
+            pairs = [f"{self._names()[i]} and {self._names()[j]}" for i, j in twins[:3]]
+            more = f", and {len(twins) - 3} more pairs" if len(twins) > 3 else ""
+            self._warn_of(
+                f"columns that are nearly the same share one another's place: {', '.join(pairs)}"
+                + more
             )
         return data, table
+
+    def _warn_of(self, note: str) -> None:
+        """Says what about the table weakens the selection."""
+        warnings.warn(f"X: {note}.", AssumptionWarning, stacklevel=5)
+
+    def _listed(self, columns: Any, most: int = 5) -> str:
+        """Names of columns, not too many."""
+        names = [self._names()[j] for j in columns[:most]]
+        rest = len(columns) - most
+        return ", ".join(names) + (f" and {rest} more" if rest > 0 else "")
 
     @abstractmethod
     def _select(self, data: Data, table: Array) -> None:
@@ -125,6 +140,18 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def _near_duplicates(data: Data) -> list[tuple[int, int]]:
+    """Pairs of columns with a correlation of 0.999 or more in size; none in a wide table."""
+    X = data.X[:, data.varies]
+    n, p = X.shape
+    if p > _WIDE or n < 4:
+        return []
+    where = np.flatnonzero(data.varies)
+    size = np.abs((X * data.weight[:, None]).T @ X) / data.weight.sum()
+    first, second = np.nonzero(np.triu(size >= _SAME, 1))
+    return [(int(where[i]), int(where[j])) for i, j in zip(first, second, strict=True)]
 
 
 def _response(response: str, y: Array) -> tuple[str, Array]:

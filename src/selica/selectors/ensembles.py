@@ -146,6 +146,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.evalues_ = each.mean(axis=0)
         self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(W)
         self.support_ = ebh(self.evalues_, level)
+        self._check_level(level, W.shape[1])
         self.threshold_ = float(self.evalues_[self.support_].min(initial=np.inf))
         self.guarantee_ = Guarantee(
             "false discovery rate", float(level), self.known_law_, self._law(),

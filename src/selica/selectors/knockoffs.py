@@ -93,18 +93,25 @@ class KnockoffSelector(Selector):
 
     def _check(self, data: Data, table: Array) -> None:
         """Says what about the data weakens the promise."""
-        notes = []
         n, p = table.shape
-        if not self.known_law_:
-            few = [j for j in range(p) if np.unique(table[:, j]).size <= _FEW]
-            if few:
-                names = ", ".join(self._names()[j] for j in few[:5])
-                more = f" and {len(few) - 5} more" if len(few) > 5 else ""
-                notes.append(f"columns with few values are not Gaussian: {names}{more}")
-            if n < p:
-                notes.append(f"the covariance of {p} columns is estimated from {n} rows")
-        for note in notes:
-            warnings.warn(f"X: {note}.", AssumptionWarning, stacklevel=6)
+        if self.known_law_:
+            return
+        few = [j for j in range(p) if np.unique(table[:, j]).size <= _FEW]
+        if few:
+            self._warn_of(f"columns with few values are not Gaussian: {self._listed(few)}")
+        if n < p:
+            self._warn_of(f"the covariance of {p} columns is estimated from {n} rows")
+
+    def _check_level(self, fdr: float, p: int) -> None:
+        """Says so when the level cannot be reached with so few variables."""
+        least = math.ceil(1.0 / fdr - 1e-9)
+        if least > p:
+            warnings.warn(
+                f"fdr: a selection at level {fdr:g} has at least {least} variables, and there are "
+                f"{p}: nothing can be selected.",
+                AssumptionWarning,
+                stacklevel=5,
+            )
 
     def _law(self) -> str:
         """What the copies rest on, as a clause."""
@@ -197,6 +204,8 @@ class KnockoffSelection(KnockoffSelector):
     def _select(self, data: Data, table: Array) -> None:
         self.statistics_ = self._statistics(data, table, 1)[0]
         self.threshold_ = float(knockoff_threshold(self.statistics_, self.fdr, self.offset))
+        if self.offset == 1:
+            self._check_level(self.fdr, self.statistics_.size)
         self.support_ = self.statistics_ >= self.threshold_
         what = "false discovery rate" if self.offset == 1 else "modified false discovery rate"
         self.guarantee_ = Guarantee(
