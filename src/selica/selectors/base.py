@@ -12,6 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from selica._core.errors import ArgumentError
+from selica._core.table import Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, short
 from selica.selectors.guarantee import Guarantee
@@ -116,6 +117,16 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def summary(self) -> Summary:
         """The variables, what was measured of each, and the decision."""
+
+    def _ranked(self, title: str, column: str, values: Array, first: Array) -> Summary:
+        """A summary of one value for each variable, those with the largest `first` on top."""
+        names, chosen = self._names(), int(np.count_nonzero(self._get_support_mask()))
+        rows = Table.of(
+            {"variable": names[j], "selected": bool(self.support_[j]), column: float(values[j])}
+            for j in np.argsort(-first, kind="stable")
+        )
+        heading = f"{title}: {chosen} of {len(names)} variables"
+        return Summary(heading, rows, str(self.guarantee_), self._notes(), chosen + 5)
 
     def explain(self) -> str:
         """Why nothing was selected, and what would have selected something."""

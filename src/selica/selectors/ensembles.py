@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError
-from selica._core.table import Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, count, real
 from selica.control import (
@@ -297,20 +297,9 @@ class AggregatedKnockoffs(KnockoffSelector):
 
     def summary(self) -> Summary:
         """The variables by their aggregated p-values."""
-        self._get_support_mask()
-        names = self._names()
-        order = np.argsort(self.pvalues_, kind="stable")
-        rows = Table.of(
-            {
-                "variable": names[j],
-                "selected": bool(self.support_[j]),
-                "p-value": float(self.pvalues_[j]),
-            }
-            for j in order
-        )
-        chosen = int(self.support_.sum())
-        title = f"Aggregated knockoffs at level {self.fdr:g}: {chosen} of {len(names)} variables"
-        return Summary(title, rows, str(self.guarantee_), self._notes(), chosen + 5)
+        check_is_fitted(self)
+        title = f"Aggregated knockoffs at level {self.fdr:g}"
+        return self._ranked(title, "p-value", self.pvalues_, -self.pvalues_)
 
     def _why(self) -> str:
         return (

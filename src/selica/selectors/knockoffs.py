@@ -7,9 +7,9 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError
-from selica._core.table import Table
 from selica._core.types import Array
 from selica._core.validation import choice, real, short
 from selica.control import knockoff_threshold
@@ -214,20 +214,10 @@ class KnockoffSelection(KnockoffSelector):
 
     def summary(self) -> Summary:
         """The variables by their statistics."""
-        self._get_support_mask()
-        names = self._names()
-        order = np.argsort(-self.statistics_, kind="stable")
-        rows = Table.of(
-            {
-                "variable": names[j],
-                "selected": bool(self.support_[j]),
-                "W": float(self.statistics_[j]),
-            }
-            for j in order
+        check_is_fitted(self)
+        return self._ranked(
+            f"Knockoffs at FDR {self.fdr:g}", "W", self.statistics_, self.statistics_
         )
-        chosen = int(self.support_.sum())
-        title = f"Knockoffs at FDR {self.fdr:g}: {chosen} of {len(names)} variables"
-        return Summary(title, rows, str(self.guarantee_), self._notes(), chosen + 5)
 
     def _why(self) -> str:
         W = self.statistics_

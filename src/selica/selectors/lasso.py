@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from selica._core.table import Table
 from selica._core.types import Array
 from selica.plots import plot_bars
 from selica.sampling.random import generator
@@ -75,20 +75,9 @@ class LassoSelection(Selector):
 
     def summary(self) -> Summary:
         """The variables by the size of their coefficients."""
-        self._get_support_mask()
-        names = self._names()
-        order = np.argsort(-np.abs(self.coef_), kind="stable")
-        rows = Table.of(
-            {
-                "variable": names[j],
-                "selected": bool(self.support_[j]),
-                "coefficient": float(self.coef_[j]),
-            }
-            for j in order
-        )
-        chosen = int(self.support_.sum())
-        title = f"Lasso at lam = {self.lam_:.4g}: {chosen} of {len(names)} variables"
-        return Summary(title, rows, str(self.guarantee_), self._notes(), chosen + 5)
+        check_is_fitted(self)
+        title = f"Lasso at lam = {self.lam_:.4g}"
+        return self._ranked(title, "coefficient", self.coef_, np.abs(self.coef_))
 
     def _why(self) -> str:
         return f"The penalty {self.lam_:.3g} is too large for any variable; a smaller lam would."

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from selica._core.table import Table
 from selica._core.types import Array
 from selica._core.validation import count
 from selica.control import inclusion_rate_cutoff, mirror_threshold
@@ -99,20 +99,9 @@ class DataSplitting(Selector):
 
     def summary(self) -> Summary:
         """The variables by their inclusion rates."""
-        self._get_support_mask()
-        names = self._names()
-        order = np.argsort(-self.inclusion_rates_, kind="stable")
-        rows = Table.of(
-            {
-                "variable": names[j],
-                "selected": bool(self.support_[j]),
-                "inclusion rate": float(self.inclusion_rates_[j]),
-            }
-            for j in order
-        )
-        chosen = int(self.support_.sum())
-        title = f"Data splitting at FDR {self.fdr:g}: {chosen} of {len(names)} variables"
-        return Summary(title, rows, str(self.guarantee_), self._notes(), chosen + 5)
+        check_is_fitted(self)
+        rates = self.inclusion_rates_
+        return self._ranked(f"Data splitting at FDR {self.fdr:g}", "inclusion rate", rates, rates)
 
     def _why(self) -> str:
         some = int(np.count_nonzero(self.inclusion_rates_))
