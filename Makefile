@@ -14,7 +14,7 @@ export MKL_NUM_THREADS ?= 1
 .PHONY: help venv run reproduce test test-all lint format bench bench-ensemble docs clean clean-kernels
 
 help:
-	@echo "make run       a first prediction, with a picture"
+	@echo "make run       variables selected from a real table, with a page to read in report/"
 	@echo "make reproduce the figures of the article at their full size, in reproduced/"
 	@echo "make test      fast tests        make test-all  slow guarantees too"
 	@echo "make lint      style, types, layers"
@@ -33,7 +33,7 @@ $(DOCS_STAMP): $(STAMP)
 	@touch $@
 
 run: $(STAMP)
-	@$(BIN)/selica predict -n 400 -p 500 -k 100 --r2 0.95 --fdr 0.1 --plot power.png
+	@$(BIN)/selica select --demo --method stability --pfer 0.5 --assumption r-concave --out report
 
 reproduce: $(STAMP)
 	@$(BIN)/selica reproduce all --scale paper --out reproduced
@@ -67,4 +67,4 @@ clean-kernels:
 	find src -name "*.nb[ci]" -delete
 
 clean: clean-kernels
-	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png reproduced
+	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png report reproduced

@@ -72,3 +72,12 @@ def test_knockoff_statistics_by_size():
 def test_kinds_are_checked():
     with pytest.raises(ArgumentError, match="kind"):
         fit(StabilitySelection(0.2, n_resamples=4)).plot("pie")
+
+
+def test_names_with_dollars_are_drawn_as_they_are():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(DATA.X, columns=[rf"$\x{{{j}$" for j in range(30)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        figure = StabilitySelection(0.2, n_resamples=4, random_state=0).fit(table, DATA.y).plot()
+    figure.canvas.draw()

@@ -10,6 +10,7 @@ from selica import __version__
 from selica._core.errors import ArgumentError
 from selica.cli.predict import predict
 from selica.cli.reproduce import reproduce
+from selica.cli.select import select
 
 app = typer.Typer(
     name="selica",
@@ -36,6 +37,7 @@ def _root(
         typer.echo(context.get_help())
 
 
+app.command()(select)
 app.command()(predict)
 app.command()(reproduce)
 

@@ -117,4 +117,6 @@ def plot_frequencies(probabilities: Array, threshold: float | None, title: str =
 
 
 def _short(name: str, most: int = 28) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"
+    """A label that fits; a dollar is a dollar and begins no formula."""
+    cut = name if len(name) <= most else name[: most - 1] + "…"
+    return cut.replace("$", r"\$")

@@ -186,17 +186,17 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return count("kfwer: k", k), float(real("kfwer: level", level, at_least=0.0, at_most=1.0))
 
     def summary(self) -> Summary:
-        """The variables with the share of copies that select them."""
-        self._get_support_mask()
+        """The variables by what decides: e-values, or the share of copies that select them."""
+        check_is_fitted(self)
         B = self.statistics_.shape[0]
-        P = self.selection_probabilities_
-        near = np.sqrt(P * (1.0 - P) / B)
-        eta = self.threshold_ if not hasattr(self, "evalues_") else np.inf
-        table = frequency_table(
-            self._names(), P, np.zeros(P.size), self.support_, np.abs(P - eta) < 2.0 * near, B
-        )
-        chosen = int(self.support_.sum())
-        title = f"Derandomized knockoffs, {B} copies: {chosen} of {P.size} variables"
+        title = f"Derandomized knockoffs, {B} copies"
+        if hasattr(self, "evalues_"):
+            return self._ranked(title, "e-value", self.evalues_, self.evalues_)
+        P, chosen = self.selection_probabilities_, int(self.support_.sum())
+        error = np.sqrt(P * (1.0 - P) / B)
+        close = (error > 0.0) & (np.abs(P - self.threshold_) < 2.0 * error)
+        table = frequency_table(self._names(), P, np.zeros(P.size), self.support_, close, B)
+        title = f"{title}: {chosen} of {P.size} variables"
         return Summary(title, table, str(self.guarantee_), self._notes(), chosen + 5)
 
     def _why(self) -> str:
@@ -214,19 +214,23 @@ class DerandomizedKnockoffs(KnockoffSelector):
             "level, or fewer variables to choose from, would help."
         )
 
-    def plot(self, kind: str = "probabilities") -> Figure:
-        """Draws the shares of copies (needs matplotlib).
+    def plot(self, kind: str = "decision") -> Figure:
+        """Draws what decided, or the shares of copies (needs matplotlib).
 
         Parameters
         ----------
-        kind : {"probabilities", "histogram"}
-            Bars of the first variables, or how many variables have which share.
+        kind : {"decision", "histogram"}
+            Bars of the first variables, or how many variables are selected by which share of the
+            copies.
         """
-        self._get_support_mask()
-        cut = None if hasattr(self, "evalues_") else self.threshold_
-        if choice("kind", kind, ("probabilities", "histogram")) == "histogram":
-            return plot_frequencies(self.selection_probabilities_, cut)
-        return plot_bars(self.summary().variables, "probability", threshold=cut)
+        check_is_fitted(self)
+        by_evalues = hasattr(self, "evalues_")
+        if choice("kind", kind, ("decision", "histogram")) == "histogram":
+            return plot_frequencies(
+                self.selection_probabilities_, None if by_evalues else self.threshold_
+            )
+        column = "e-value" if by_evalues else "probability"
+        return plot_bars(self.summary().variables, column, threshold=self.threshold_)
 
 
 class AggregatedKnockoffs(KnockoffSelector):

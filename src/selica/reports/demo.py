@@ -1,0 +1,42 @@
+"""A real table with variables in it that are known to be false."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from selica.reports.tables import Columns
+
+N_PROBES = 50
+TARGET = "progression"
+# Of the data set's s1 to s6, as its authors name them.
+_SERUM = {"s1": "tc", "s2": "ldl", "s3": "hdl", "s4": "tch", "s5": "ltg", "s6": "glu"}
+
+
+def demo_table() -> Columns:
+    """Diabetes progression of 442 patients, from scikit-learn, with products and probes.
+
+    To the ten measurements are added all products of two of them, and columns of pure noise
+    named "probe 1", "probe 2", ...: a method that selects probes is wrong for certain. The table
+    is the same in every call.
+    """
+    from sklearn.datasets import load_diabetes
+
+    data = load_diabetes()
+    measured = {
+        _SERUM.get(name, name): column
+        for name, column in zip(data.feature_names, data.data.T, strict=True)
+    }
+    columns = dict(measured)
+    for (a, left), (b, right) in combinations(measured.items(), 2):
+        columns[f"{a} x {b}"] = left * right
+    noise = np.random.default_rng(0).standard_normal((N_PROBES, data.target.size))
+    columns |= {f"probe {k}": column for k, column in enumerate(noise, start=1)}
+    columns[TARGET] = data.target.astype(float)
+    return Columns(tuple(columns), tuple(columns.values()))
+
+
+def is_probe(name: str) -> bool:
+    """Whether a column of the demonstration is pure noise."""
+    return name.startswith("probe ")

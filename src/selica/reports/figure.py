@@ -1,0 +1,36 @@
+"""A figure as a part of a page."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Black and dark greys of the figures: text, axes and thresholds, unreadable on a dark page.
+_DARK = re.compile(r"#(?:000000|262626|333333|404040)\b")
+
+
+def inline_svg(figure: Figure) -> str:
+    """A figure as SVG inside HTML: in the colour of the text around it, the same every time."""
+    for axes in figure.axes:
+        for label in axes.get_yticklabels():
+            label.set_parse_math(False)  # names are not formulas, whatever signs are in them
+    file = io.StringIO()
+    with warnings.catch_warnings():
+        # names in scripts that the font lacks are drawn as boxes; the table beside has them
+        warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+    svg = file.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)  # it would hold for the page
+    svg = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", svg)
+    # marks and clips have random names
+    for k, name in enumerate(dict.fromkeys(re.findall(r'id="([mp][0-9a-f]{10})"', svg))):
+        svg = svg.replace(name, f"mark{k}")
+    return _DARK.sub("currentColor", svg)

@@ -1,0 +1,240 @@
+"""`selica select`: a table in, variables out, files, and one clear line for what is wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from selica._core.errors import ArgumentError
+from selica.cli import app, main
+from selica.sampling import simulate
+
+SIGNALS = 6
+FAST = {
+    "stability": ["--n-resamples", "20"],
+    "knockoffs": ["--fdr", "0.3"],
+    "derandomized": ["--fdr", "0.3", "--n-resamples", "4"],
+    # the smallest aggregated p-value of 15 variables is 0.22
+    "aggregated": ["--fdr", "0.7", "--n-resamples", "4"],
+    "splitting": ["--fdr", "0.3", "--n-resamples", "4"],
+    "bolasso": ["--n-resamples", "20"],
+    "lasso": ["--lam", "0.1"],
+}
+
+
+def select(*args):
+    """What the command prints, run in this process."""
+    result = CliRunner().invoke(app, ["select", *map(str, args)], env={"COLUMNS": "80"})
+    if result.exception is not None:
+        raise result.exception
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    return result.stdout
+
+
+def no_constant(name):
+    raise AssertionError(f"{name} is not JSON")
+
+
+def report(*args):
+    return json.loads(select(*args, "--json"), parse_constant=no_constant)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Tables of 15 columns, of which the first six matter much."""
+    folder = tmp_path_factory.mktemp("tables")
+    X = simulate(150, 15, 0, noise_variance=1.0, random_state=0).X
+    y = X[:, :SIGNALS].sum(axis=1) + 0.1 * np.random.default_rng(0).standard_normal(150)
+    names = [f"true {j}" if j < SIGNALS else f"false {j}" for j in range(15)]
+    for file, target in (("linear", y), ("binary", np.where(y > 0, "case", "control"))):
+        with (folder / f"{file}.csv").open("w", newline="") as out:
+            writer = csv.writer(out)
+            writer.writerow(["patient", *names, "y"])
+            for i, row in enumerate(X):
+                writer.writerow([f"id{i}", *row, target[i]])
+    return folder
+
+
+@pytest.fixture
+def table(folder):
+    return [folder / "linear.csv", "--target", "y", "--drop", "patient"]
+
+
+@pytest.mark.parametrize("method", FAST)
+def test_strong_signals_are_found(table, method):
+    found = report(*table, "--method", method, *FAST[method])
+    assert {f"true {j}" for j in range(SIGNALS)} <= set(found["selected"])
+    assert found["n_samples"] == 150
+    assert len(found["variables"]) == found["n_variables"] == 15
+    chosen = [row["variable"] for row in found["variables"] if row["selected"]]
+    assert chosen == found["selected"]
+    assert [row["selected"] for row in found["variables"]] == sorted(
+        (row["selected"] for row in found["variables"]), reverse=True
+    )
+
+
+def test_two_classes(folder):
+    source = [folder / "binary.csv", "--target", "y", "--drop", "patient"]
+    found = report(*source, "--method", "stability", "--n-resamples", "20")
+    assert {f"true {j}" for j in range(SIGNALS)} <= set(found["selected"])
+    assert "control is counted as 1 and case as 0" in found["notes"][-1]
+    with pytest.raises(ArgumentError, match="splitting needs a target of numbers"):
+        select(*source, "--method", "splitting")
+
+
+def test_the_printed_summary(table):
+    text = select(*table, "--method", "stability", "--n-resamples", "20", "--lam", "0.2")
+    lines = text.splitlines()
+    assert "Stability selection" in lines[0]
+    assert lines[3].startswith("true")
+    assert "Nothing is controlled" in text
+    assert "more variables" in text
+
+
+def test_the_default_is_derandomized_at_a_tenth(table):
+    found = report(*table, "--n-resamples", "2")
+    assert found["method"] == "DerandomizedKnockoffs"
+    assert found["settings"]["fdr"] == 0.1
+    assert found["settings"]["n_copies"] == 2
+
+
+def test_a_bound_takes_pairs(table):
+    options = ["--method", "stability", "--pfer", "2", "--n-resamples", "20"]
+    found = report(*table, *options)
+    assert found["settings"]["resampling"] == "pairs"
+    assert found["guarantee"]["controls"] == "expected number of false selections"
+    with pytest.raises(ArgumentError, match="pfer"):
+        select(*table, *options, "--resampling", "bootstrap")
+
+
+def test_warnings_are_notes(table):
+    text = select(*table, "--method", "knockoffs", "--fdr", "0.01")
+    assert "Note: Nothing was selected." in text
+    assert "Warning" not in text
+
+
+def test_files(table, tmp_path):
+    options = [*table, "--method", "stability", "--n-resamples", "20"]
+    text = select(*options, "--out", tmp_path / "a")
+    select(*options, "--out", tmp_path / "b")
+    other = report(*options, "--seed", "1", "--out", tmp_path / "c")
+    assert "report.html" in text
+    assert other["files"][-1].endswith("report.html")
+    one, two, three = (tmp_path.joinpath(f, "selection.csv").read_bytes() for f in "abc")
+    assert one == two
+    assert one != three
+    assert "http" not in (tmp_path / "a" / "report.html").read_text(encoding="utf-8")
+    said = json.loads((tmp_path / "a" / "selection.json").read_text(encoding="utf-8"))
+    assert said["settings"]["n_resamples"] == 20
+
+
+def test_names_with_brackets_are_printed_as_they_are(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{i},{i % 3},{2 * i}\n" for i in range(12))
+    path.write_text("[red]a[/red],<b>,y\n" + rows)
+    assert "[red]a[/red]" in select(path, "--target", "y", "--method", "lasso")
+
+
+def test_the_demonstration():
+    text = select("--demo", "--method", "lasso", "--lam", "0.2")
+    assert text.rstrip().endswith("Of 50 probes, which are pure noise, 0 selected.")
+    found = report("--demo", "--method", "lasso", "--lam", "0.001")
+    assert found["probes"]["added"] == 50
+    assert found["probes"]["selected"] > 0
+
+
+T = ["t.csv", "--target", "y"]
+BAD = {
+    "no table": ([], "Name the TABLE"),
+    "no target": (["t.csv"], "--target"),
+    "no such table": (["none.csv", "--target", "y"], "No such file"),
+    "no such column": (["t.csv", "--target", "z"], "no column 'z'"),
+    "text": (["text.csv", "--target", "y"], "--drop"),
+    "demo and table": (["t.csv", "--demo"], "--demo"),
+    "demo and target": (["--demo", "--target", "y"], "--demo"),
+    "demo and drop": (["--demo", "--drop", "a"], "--demo"),
+    "drop unknown": ([*T, "--drop", "q"], "no column 'q'"),
+    "unknown method": ([*T, "--method", "magic"], "--method"),
+    "fdr of stability": ([*T, "--method", "stability", "--fdr", "0.1"], "--fdr does not belong"),
+    "pfer of knockoffs": ([*T, "--method", "knockoffs", "--pfer", "1"], "--pfer does not belong"),
+    "copies of one": ([*T, "--method", "knockoffs", "--n-resamples", "9"], "--n-resamples does"),
+    "rate of knockoffs": ([*T, "--resample-rate", "1"], "--resample-rate does not belong"),
+    "resampling of knockoffs": ([*T, "--resampling", "pairs"], "--resampling does not belong"),
+    "assumption of bolasso": (
+        [*T, "--method", "bolasso", "--assumption", "none"],
+        "--assumption does not belong",
+    ),
+    "sampler of stability": ([*T, "--method", "stability", "--sampler", "iid"], "--sampler does"),
+    "two of splitting": (
+        [*T, "--method", "splitting", "--lam", "1", "--threshold", "1"],
+        "--threshold and --lam do not belong",
+    ),
+    "jobs of the lasso": ([*T, "--method", "lasso", "--n-jobs", "2"], "--n-jobs does not belong"),
+    "no jobs": ([*T, "--n-jobs", "0"], "--n-jobs"),
+    "fdr and pfer": ([*T, "--fdr", "0.1", "--pfer", "1"], "fdr and pfer"),
+    "fdr and threshold": ([*T, "--fdr", "0.1", "--threshold", "0.5"], "fdr"),
+    "fdr out of range": ([*T, "--fdr", "2"], "fdr"),
+    "threshold out of range": ([*T, "--method", "stability", "--threshold", "2"], "threshold"),
+    "lam is a word": ([*T, "--lam", "big"], "--lam"),
+    "lam by theory for knockoffs": ([*T, "--lam", "theory"], "'theory'"),
+    "negative lam": ([*T, "--method", "lasso", "--lam", "-1"], "lam"),
+    "no resamples": ([*T, "--n-resamples", "0"], "n_copies"),
+    "out is a file": ([*T, "--out", "t.csv"], "t.csv"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_code_2(case, tmp_path, monkeypatch, capsys):
+    args, named = BAD[case]
+    (tmp_path / "t.csv").write_text(
+        "a,b,y\n" + "".join(f"{i * i % 7},{i % 5},{i}\n" for i in range(20))
+    )
+    (tmp_path / "text.csv").write_text("a,y\nu,1\nv,2\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["selica", "select", *args])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    printed = capsys.readouterr()
+    assert stop.value.code == 2
+    assert printed.out == ""
+    assert len(printed.err.splitlines()) == 1
+    assert named in printed.err
+
+
+def test_works_without_the_extras(table, tmp_path):
+    code = (
+        "import sys\n"
+        "for name in ('pandas', 'pyarrow', 'polars', 'matplotlib'): sys.modules[name] = None\n"
+        "from selica.cli import main\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-W", "error", "-c", code, "select", *map(str, table)]
+    command += ["--method", "lasso", "--lam", "0.1", "--out", str(tmp_path / "out")]
+    env = os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "80"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "true 0" in done.stdout
+    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "matplotlib is missing" in text
+
+
+def test_other_commands_start_without_scikit_learn():
+    code = "import sys, selica.cli; sys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_help_names_every_option():
+    text = select("--help")
+    for parameter in typer.main.get_command(app).commands["select"].params:
+        if parameter.param_type_name == "option":
+            assert parameter.opts[0] in text

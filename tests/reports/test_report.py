@@ -1,0 +1,187 @@
+"""Reports: files that say what was selected, escaped, self-contained, the same every time."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from selica import (
+    AggregatedKnockoffs,
+    Bolasso,
+    DataSplitting,
+    DerandomizedKnockoffs,
+    KnockoffSelection,
+    LassoSelection,
+    StabilitySelection,
+)
+from selica._core.errors import ArgumentError
+from selica._core.table import Table
+from selica.plots import plot_bars
+from selica.reports import select, write_report
+from selica.reports.figure import inline_svg
+from selica.reports.page import page
+from selica.sampling import simulate
+
+SELECTORS = {
+    "stability": StabilitySelection(n_resamples=20, random_state=0),
+    "pfer": StabilitySelection(n_resamples=20, resampling="pairs", pfer=2.0, random_state=0),
+    "knockoffs": KnockoffSelection(0.3, sampler="iid", random_state=0),
+    "derandomized": DerandomizedKnockoffs(0.3, n_copies=4, sampler="iid", random_state=0),
+    "derandomized, threshold": DerandomizedKnockoffs(threshold=0.7, n_copies=4, random_state=0),
+    "aggregated": AggregatedKnockoffs(0.3, n_copies=4, random_state=0),
+    "splitting": DataSplitting(0.3, n_splits=4, random_state=0),
+    "bolasso": Bolasso(n_resamples=20, random_state=0),
+    "lasso": LassoSelection(random_state=0),
+}
+STRANGE = ["<script>alert(1)</script>", "a & b", '"quoted"', "$x^", "[red]", "名前", "c" * 200]
+
+
+class Tags(HTMLParser):
+    """Tags and attributes of a page; every tag must be closed in order."""
+
+    VOID = ("meta", "path", "use")
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen, self.attributes = [], set(), []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.add(tag)
+        self.attributes += attrs
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.seen.add(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate(120, 12, 4, snr=20.0, random_state=0)
+
+
+def selection(data, selector, names=None):
+    names = names or [f"v{j}" for j in range(12)]
+    return select(selector, data.X, data.y, names, "y & z")
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_every_method_writes_a_report(data, name, tmp_path):
+    found = selection(data, SELECTORS[name])
+    files = write_report(found, tmp_path / "new" / "folder")
+    assert [f.name for f in files] == ["selection.csv", "selection.json", "report.html"]
+    table = Table.read_csv(files[0])
+    assert sorted(table["variable"]) == sorted(f"v{j}" for j in range(12))
+    said = json.loads(files[1].read_text(encoding="utf-8"))
+    assert said["selected"] == [row["variable"] for row in table if row["selected"]]
+    assert said["settings"]["random_state"] == 0
+    assert said["target"] == "y & z"
+    assert said["guarantee"]["text"] == str(SELECTORS[name].guarantee_)
+    text = files[2].read_text(encoding="utf-8")
+    tags = Tags()
+    tags.feed(text)
+    assert tags.open == []
+    assert "svg" in tags.seen
+    assert not tags.seen & {"script", "link", "img", "iframe", "object"}
+    assert "http" not in text
+    assert "y &amp; z" in text
+    assert all(v.startswith("#") for k, v in tags.attributes if k in ("href", "xlink:href", "src"))
+
+
+def test_the_same_selection_is_the_same_files(data, tmp_path):
+    for folder in ("a", "b"):
+        write_report(selection(data, SELECTORS["stability"]), tmp_path / folder)
+    for name in ("selection.csv", "selection.json", "report.html"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_strange_names_are_text(data, tmp_path):
+    names = STRANGE + [f"v{j}" for j in range(12 - len(STRANGE))]
+    found = selection(data, SELECTORS["lasso"], names)
+    text = write_report(found, tmp_path)[-1].read_text(encoding="utf-8")
+    assert "<script" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "a &amp; b" in text
+    assert "名前" in text
+    said = json.loads((tmp_path / "selection.json").read_text(encoding="utf-8"))
+    assert set(said["selected"]) <= set(names)
+
+
+def test_without_matplotlib_a_sentence_stands_for_the_figure(data, monkeypatch):
+    found = selection(data, SELECTORS["lasso"])
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    text = page(found)
+    assert "No figure: matplotlib is missing" in text
+    assert "<svg" not in text
+
+
+def test_warnings_become_notes_with_names(data):
+    X = data.X.copy()
+    X[:, 11] = X[:, 11] > 0
+    names = [f"name {j}" for j in range(12)]
+    found = select(KnockoffSelection(random_state=0), X, data.y, names, "y")
+    assert "X: columns with few values are not Gaussian: name 11." in found.notes
+    X[:, 3] = 1.0
+    found = select(LassoSelection(random_state=0), X, data.y, names, "y")
+    assert "X: constant columns are never selected: name 3." in found.notes
+
+
+def test_errors_name_columns(data):
+    X = data.X.copy()
+    X[:, 3] = 1.0
+    names = [f"x{100 + j}" for j in range(12)]
+    with pytest.raises(ArgumentError, match="constant column; x103 is constant"):
+        select(KnockoffSelection(random_state=0), X, data.y, names, "y")
+
+
+def test_other_warnings_are_not_swallowed(data):
+    class Odd(LassoSelection):
+        def fit(self, X, y, sample_weight=None):
+            warnings.warn("soon gone", FutureWarning, stacklevel=2)
+            return super().fit(X, y, sample_weight)
+
+    with pytest.warns(FutureWarning, match="soon gone"):
+        selection(data, Odd(random_state=0))
+
+
+def test_an_empty_selection_is_explained(data):
+    noise = np.random.default_rng(0).standard_normal(120)
+    names = [f"v{j}" for j in range(12)]
+    found = select(KnockoffSelection(0.05, random_state=0), data.X, noise, names, "y")
+    assert found.selected == []
+    assert sum("Nothing was selected" in note for note in found.notes) == 1
+    assert "Nothing was selected" in page(found)
+
+
+def test_two_classes_are_named(data):
+    y = np.where(data.y > np.median(data.y), "yes", "no")
+    found = select(LassoSelection(random_state=0), data.X, y, [f"v{j}" for j in range(12)], "y")
+    assert "yes is counted as 1 and no as 0" in found.notes[-1]
+
+
+def test_a_name_that_looks_like_a_formula_is_drawn():
+    pytest.importorskip("matplotlib")
+    rows = [{"variable": "$\\nothing{$", "selected": True, "W": 1.0}]
+    svg = inline_svg(plot_bars(Table.of(rows), "W", threshold=0.5))
+    assert svg.startswith("<svg")
+    assert "currentColor" in svg
+
+
+def test_a_long_selection_is_cut(data):
+    found = selection(data, SELECTORS["lasso"])
+    rows = [{"variable": f"v{j}", "selected": True, "W": 1.0} for j in range(1200)]
+    table = Table.of(rows)
+    summary = type(found.summary)("many", table, "", (), 1205)
+    fields = {name: getattr(found, name) for name in found.__slots__}
+    text = page(type(found)(**(fields | {"summary": summary})))
+    assert "1200 variables, the first 1000" in text
