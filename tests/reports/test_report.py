@@ -25,7 +25,7 @@ from selica.plots import plot_bars
 from selica.reports import select, write_report
 from selica.reports.figure import inline_svg
 from selica.reports.page import page
-from selica.sampling import simulate
+from selica.sampling import GaussianKnockoffs, simulate
 
 SELECTORS = {
     "stability": StabilitySelection(n_resamples=20, random_state=0),
@@ -140,8 +140,9 @@ def test_errors_name_columns(data):
     X = data.X.copy()
     X[:, 3] = 1.0
     names = [f"x{100 + j}" for j in range(12)]
+    estimated = KnockoffSelection(sampler=GaussianKnockoffs(), random_state=0)
     with pytest.raises(ArgumentError, match="constant column; x103 is constant"):
-        select(KnockoffSelection(random_state=0), X, data.y, names, "y")
+        select(estimated, X, data.y, names, "y")
 
 
 def test_other_warnings_are_not_swallowed(data):

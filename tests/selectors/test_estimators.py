@@ -42,9 +42,7 @@ WEIGHTS = {
 
 @parametrize_with_checks(
     ESTIMATORS,
-    expected_failed_checks=lambda e: (
-        {} if isinstance(e, DataSplitting) or e.get_params().get("q") else WEIGHTS
-    ),
+    expected_failed_checks=lambda e: {} if isinstance(e, DataSplitting) else WEIGHTS,
 )
 def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.covariance import OAS
@@ -9,7 +11,7 @@ from sklearn.covariance import OAS
 from selica import AggregatedKnockoffs, DerandomizedKnockoffs, KnockoffSelection
 from selica._core.errors import ArgumentError
 from selica.control import ebh, knockoff_evalues, knockoff_threshold
-from selica.sampling import GaussianKnockoffs, simulate
+from selica.sampling import FixedKnockoffs, GaussianKnockoffs, simulate
 from selica.selectors import AssumptionWarning
 
 DATA = simulate(200, 25, 10, snr=10.0, covariance=("ar1", 0.3), random_state=0)
@@ -136,3 +138,23 @@ def test_columns_that_are_nearly_the_same_are_announced():
     X[:, 4] = -2.0 * X[:, 9] + 1.0
     with pytest.warns(AssumptionWarning, match="x4 and x9"):
         KnockoffSelection(0.3, sampler="iid", random_state=0).fit(X, DATA.y)
+
+
+def test_constant_columns_need_no_copy():
+    X = DATA.X.copy()
+    X[:, 3] = 2.0
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        selector = KnockoffSelection(0.3, random_state=0).fit(X, DATA.y)
+    assert [str(w.message) for w in caught] == ["X: constant columns are never selected: x3."]
+    assert selector.statistics_[3] == 0.0
+    assert np.count_nonzero(selector.statistics_) > 5
+
+
+def test_fixed_copies_are_for_a_centred_linear_response():
+    with pytest.raises(ArgumentError, match="continuous"):
+        KnockoffSelection(0.3, sampler=FixedKnockoffs(intercept=True)).fit(DATA.X, DATA.y > 0)
+    with pytest.raises(ArgumentError, match="intercept"):
+        KnockoffSelection(0.3, sampler=FixedKnockoffs()).fit(DATA.X, DATA.y)
+    selector = KnockoffSelection(0.3, sampler=FixedKnockoffs(intercept=True), random_state=0)
+    assert "linear" in selector.fit(DATA.X, DATA.y).guarantee_.assumptions

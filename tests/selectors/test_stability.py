@@ -54,6 +54,13 @@ def test_no_resample_selects_more_than_q():
     assert selector.selection_probabilities_.sum() <= 4.0 + 1e-12
 
 
+def test_every_resample_selects_something_however_strong_its_first_variable():
+    """The path begins at the largest penalty of any resample, not of the full data."""
+    wide = simulate(40, 300, 5, snr=5.0, random_state=1)
+    selector = fit(wide.X, wide.y, resampling="pairs", q=1, n_resamples=60)
+    assert selector.mean_selected_ > 0.7  # two variables may enter at one step of the path
+
+
 def test_the_threshold_is_reached_from_above_and_ties_are_selected():
     selector = fit(lam=0.2)
     for P in np.unique(selector.selection_probabilities_)[1:]:

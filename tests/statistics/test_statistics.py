@@ -82,6 +82,15 @@ def test_cross_validation_against_a_loop_of_scikit_learn():
     assert ours.one_error <= ours.best
 
 
+def test_a_path_that_ends_early_has_the_same_best_penalty():
+    early = cross_validate(DATA, generator(2), n_folds=5)
+    whole = cross_validate(DATA, generator(2), n_folds=5, penalties=penalty_path(DATA))
+    assert early.penalties.size < whole.penalties.size == 60
+    assert early.best == whole.best
+    np.testing.assert_allclose(early.coef[early.best], whole.coef[whole.best], atol=1e-5)
+    np.testing.assert_allclose(early.error, whole.error[: early.error.size], rtol=1e-4)
+
+
 def test_cross_validation_of_labels():
     study = simulate(150, 6, 2, response="logistic", random_state=1)
     data = make_data(2.0 * study.X, study.y, "logistic")

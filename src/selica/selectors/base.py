@@ -92,7 +92,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _warn_of(self, note: str) -> None:
         """Says what about the table weakens the selection."""
-        warnings.warn(f"X: {note}.", AssumptionWarning, stacklevel=5)
+        warnings.warn(f"X: {note}.", AssumptionWarning, stacklevel=4)
 
     def _listed(self, columns: Any, most: int = 5) -> str:
         """Names of columns, not too many."""

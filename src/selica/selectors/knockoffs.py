@@ -19,6 +19,7 @@ from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.base import AssumptionWarning, Selector
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.summary import Summary
+from selica.selectors.work import pieces
 from selica.statistics import Data, knockoff_statistic
 from selica.statistics.knockoff import STATISTICS
 
@@ -47,17 +48,22 @@ class KnockoffSelector(Selector):
         statistic = choice("statistic", self.statistic, STATISTICS)
         penalty = self._penalty()
         seed = seed_sequence(self.random_state)
-        copies = self._copies(data, table, child(seed, COPIES), n_copies)
-        from joblib import Parallel, delayed
-
-        work = (
-            delayed(_one)(
-                data, copies, b, child(seed, FOLDS, b), statistic, penalty, self.estimator
-            )
+        varies = np.ones(table.shape[1], dtype=bool)
+        if isinstance(self.sampler, str):  # a constant column has no copy, and needs none
+            varies = data.varies
+        part = data._replace(
+            X=data.X[:, varies], varies=data.varies[varies], x_scale=data.x_scale[varies]
+        )
+        if not varies.any():
+            raise ArgumentError("X: all columns are constant.")
+        copies = self._copies(part, table[:, varies], child(seed, COPIES), n_copies)
+        arguments = (
+            (part, copies, b, child(seed, FOLDS, b), statistic, penalty, self.estimator)
             for b in range(n_copies)
         )
-        W = np.array(Parallel(n_jobs=self.n_jobs)(work))
-        self._check(data, table)
+        W = np.zeros((n_copies, table.shape[1]))
+        W[:, varies] = pieces(_one, arguments, self.n_jobs)
+        self._check(table)
         return W
 
     def _penalty(self) -> float | None:
@@ -75,11 +81,17 @@ class KnockoffSelector(Selector):
             choice("sampler", sampler, SAMPLERS)
             if sampler == "iid":
                 return iid_copies(data.X, random_state=seed, members=n_copies)
-            if sampler == "fixed" and data.loss != "squared":
-                raise ArgumentError("sampler='fixed' needs a continuous response.")
             sampler = FixedKnockoffs(intercept=True) if sampler == "fixed" else GaussianKnockoffs()
+        if isinstance(sampler, FixedKnockoffs):
+            if data.loss != "squared":
+                raise ArgumentError("sampler: fixed-X knockoffs need a continuous response.")
+            if not sampler.intercept:
+                raise ArgumentError(
+                    "sampler must be FixedKnockoffs(intercept=True): columns are centred here."
+                )
         if isinstance(sampler, GaussianKnockoffs):
-            fitted = sampler.fit(table)
+            even = bool(np.all(data.weight == data.weight[0]))
+            fitted = sampler.fit(table, None if even else data.weight)
             self.known_law_ = not fitted.estimated
             return fitted.copies(table, seed, n_copies)
         if hasattr(sampler, "copies"):
@@ -91,12 +103,12 @@ class KnockoffSelector(Selector):
             f"rng); got {short(sampler)}."
         )
 
-    def _check(self, data: Data, table: Array) -> None:
+    def _check(self, table: Array) -> None:
         """Says what about the data weakens the promise."""
         n, p = table.shape
         if self.known_law_:
             return
-        few = [j for j in range(p) if np.unique(table[:, j]).size <= _FEW]
+        few = [j for j in range(p) if 1 < np.unique(table[:, j]).size <= _FEW]
         if few:
             self._warn_of(f"columns with few values are not Gaussian: {self._listed(few)}")
         if n < p:
@@ -110,12 +122,12 @@ class KnockoffSelector(Selector):
                 f"fdr: a selection at level {fdr:g} has at least {least} variables, and there are "
                 f"{p}: nothing can be selected.",
                 AssumptionWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def _law(self) -> str:
         """What the copies rest on, as a clause."""
-        if self.sampler == "fixed":
+        if self.sampler == "fixed" or isinstance(self.sampler, FixedKnockoffs):
             return "the response is linear with Gaussian noise"
         if self.sampler == "iid":
             return "the columns are independent and Gaussian"

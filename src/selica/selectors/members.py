@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selica._core.types import Array, IntArray
-from selica.statistics.data import Data, fit_members, penalty_path
+from selica.selectors.work import pieces
+from selica.statistics.data import Data, fit_members
 from selica.statistics.importance import importances
 
 
@@ -51,9 +52,23 @@ def member_selections(
 
 
 def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Selections:
-    """The variables active at the smallest penalty at which no more than q are."""
-    path = penalty_path(data, 100, 1e-3)
-    fit = fit_members(data, path, weights, keep="sparse", max_active=q, **settings)
+    """The variables active at the smallest penalty at which no more than q are.
+
+    Columns are standardised in each member, as glmnet does, and the path begins where the first
+    variable enters any of them.
+    """
+    rows = weights * data.weight
+    total = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
+    mean = rows @ data.X / total
+    sd = np.sqrt(np.maximum(rows @ data.X**2 / total - mean**2, 0.0))
+    pull = (rows * (data.y - rows @ data.y[:, None] / total)) @ data.X / total
+    top = np.max(np.abs(pull) / np.where(sd > 1e-9, sd, np.inf), initial=0.0)
+    if settings["penalty_weights"] is not None:
+        top /= settings["penalty_weights"].min()
+    path = np.geomspace(top, 1e-3 * top, 120) if top > 0.0 else np.ones(1)
+    fit = fit_members(
+        data, path, weights, keep="sparse", max_active=q, standardize=True, **settings
+    )
     members, L = fit.n_active.shape
     last = np.count_nonzero(fit.n_active >= 0, axis=1) - 1
     rows = np.arange(members) * L + np.maximum(last, 0)
@@ -68,11 +83,7 @@ def _of_estimator(
     data: Data, weights: Array, estimator: Any, q: int | None, n_jobs: int | None
 ) -> Selections:
     """What a base learner gives importance to, or its q most important variables."""
-    from joblib import Parallel, delayed
-
-    sizes = np.array(
-        Parallel(n_jobs=n_jobs)(delayed(importances)(estimator, data, row) for row in weights)
-    )
+    sizes = np.array(pieces(importances, ((estimator, data, row) for row in weights), n_jobs))
     chosen = sizes > 0.0
     if q is not None and q < sizes.shape[1]:
         cut = -np.sort(-sizes, axis=1)[:, q - 1 : q]

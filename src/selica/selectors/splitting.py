@@ -16,6 +16,7 @@ from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.base import Selector
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.summary import Summary
+from selica.selectors.work import pieces
 from selica.statistics import Data
 from selica.statistics.mirror import mirror_statistic
 
@@ -75,12 +76,10 @@ class DataSplitting(Selector):
         self.random_state = random_state
 
     def _select(self, data: Data, table: Array) -> None:
-        from joblib import Parallel, delayed
-
         splits = count("n_splits", self.n_splits)
         seed = seed_sequence(self.random_state)
-        work = (delayed(mirror_statistic)(data, generator(child(seed, b))) for b in range(splits))
-        self.statistics_ = np.array(Parallel(n_jobs=self.n_jobs)(work))
+        arguments = ((data, generator(child(seed, b))) for b in range(splits))
+        self.statistics_ = np.array(pieces(mirror_statistic, arguments, self.n_jobs))
         chosen = np.array(
             [m > mirror_threshold(m, self.fdr, self.offset) for m in self.statistics_]
         )

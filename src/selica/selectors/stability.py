@@ -55,7 +55,8 @@ class StabilitySelection(Selector):
         A variable is selected when its probability is at least this; 0.6 by default, unless
         `pfer` and `q` determine it.
     q : int, optional
-        A resample selects the first q variables of its path instead of those at `lam`.
+        A resample selects the first q variables of its path instead of those at `lam`; columns are
+        then standardised in each resample.
     pfer : float, optional
         Bound on the expected number of false selections; determines `q` from the threshold, or
         the threshold from `q`. Needs "pairs", or for assumption "none" also "subsample" with
@@ -244,7 +245,7 @@ class StabilitySelection(Selector):
                 f"n_resamples: {n} {'decision is' if n == 1 else 'decisions are'} within two "
                 f"standard errors of the threshold with {B} resamples; more would settle them.",
                 UnstableWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def _close(self, B: int) -> BoolArray:

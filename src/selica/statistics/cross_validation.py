@@ -11,6 +11,9 @@ from selica._core.results import Result
 from selica._core.types import Array, IntArray
 from selica.statistics.data import Data, fit_members, penalty_path
 
+# Places of a default path at which it may end, if its smallest error lies this far before.
+_ENDS, _PATIENCE = (20, 30, 40, 50, 60), 5
+
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class CrossValidation(Result):
@@ -62,7 +65,8 @@ def cross_validate(
     n_folds : int
         At most the number of rows.
     penalties : array of shape (L,), optional
-        In glmnet's unit; by default a path from the largest down.
+        In glmnet's unit; by default a path from the largest down, which ends early where the
+        error has its smallest value well before.
     **settings
         As in `solvers.lasso_path_batch`.
     """
@@ -71,22 +75,30 @@ def cross_validate(
     place = folds(data, n_folds, rng)
     left_out = place[None, :] == np.arange(n_folds)[:, None]
     weights = np.concatenate([np.where(left_out, 0.0, 1.0), np.ones((1, data.y.size))])
-    fit = fit_members(data, path, weights, keep="coef", **settings)
-    assert fit.coef is not None
-    errors = np.empty((n_folds, path.size))
-    mass = np.empty(n_folds)
-    for k in range(n_folds):
-        rows = left_out[k]
-        line = data.X[rows] @ fit.coef[k].T + fit.intercept[k]
-        weight = data.weight[rows]
-        errors[k] = weight @ _loss(data.loss, data.y[rows, None], line) / weight.sum()
-        mass[k] = weight.sum()
+    mass = left_out @ data.weight
     share = mass / mass.sum()
+    parts, coef, done = [], [], 0
+    # a path by default ends where its error has clearly risen: small penalties take longest
+    for end in [path.size] if penalties is not None else _ENDS:
+        fit = fit_members(data, path[done:end], weights, keep="coef", **settings)
+        assert fit.coef is not None
+        errors = np.empty((n_folds, path[done:end].size))
+        for k in range(n_folds):
+            rows = left_out[k]
+            line = data.X[rows] @ fit.coef[k].T + fit.intercept[k]
+            loss = _loss(data.loss, data.y[rows, None], line)
+            errors[k] = data.weight[rows] @ loss / mass[k]
+        parts.append(errors)
+        coef.append(fit.coef[-1])
+        done = min(end, path.size)
+        if done == path.size or np.argmin(share @ np.hstack(parts)) < done - _PATIENCE:
+            break
+    errors, path = np.hstack(parts), path[:done]
     error = share @ errors
     spread = np.sqrt(share @ (errors - error) ** 2 / max(n_folds - 1, 1))
     best = int(np.argmin(error))
     near = int(np.argmax(error <= error[best] + spread[best]))
-    return CrossValidation(path, error, spread, fit.coef[-1], best, near)
+    return CrossValidation(path, error, spread, np.concatenate(coef), best, near)
 
 
 def _loss(loss: str, y: Array, line: Array) -> Array:
