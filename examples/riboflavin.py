@@ -7,10 +7,9 @@ selection to be expected, in 0.549 of the halves.
 The folder with the data is the one that the environment variable SELICA_DATA names; the table is
 riboflavin/riboflavin.csv.gz with the columns sample, y and the genes.
 
-What to see: YOAB_at, YXLD_at and LYSC_at, the genes attributed to the article, lead, and a gap
-separates them from the rest. The threshold passes through their midst, within the Monte-Carlo
-error: the ranking is firm, whether the third of them is selected is not. 100 resamples of a path
-take a fraction of a second.
+What to see: YOAB_at, YXLD_at and LYSC_at, the genes attributed to the article, are selected, and a
+gap separates them from the rest. The threshold is within the Monte-Carlo error of the third: the
+ranking is firm, its selection is not. 100 resamples of a path take a fraction of a second.
 """
 
 from __future__ import annotations
