@@ -10,6 +10,7 @@ import sys
 import time
 
 import numpy as np
+import pandas
 import pytest
 
 from selica._core.errors import ArgumentError
@@ -170,8 +171,6 @@ def test_files_of_an_earlier_run_do_not_stay(tmp_path, monkeypatch):
 
 
 def test_tables_as_parquet(smoke):
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     out, made = smoke
     for name in FIGURES:
         frame = pandas.read_parquet(out / f"{name}.parquet")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas
 import pytest
 
 from selica import (
@@ -75,7 +76,6 @@ def test_kinds_are_checked():
 
 
 def test_names_with_dollars_are_drawn_as_they_are():
-    pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame(DATA.X, columns=[rf"$\x{{{j}$" for j in range(30)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

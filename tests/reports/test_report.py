@@ -171,7 +171,6 @@ def test_two_classes_are_named(data):
 
 
 def test_a_name_that_looks_like_a_formula_is_drawn():
-    pytest.importorskip("matplotlib")
     rows = [{"variable": "$\\nothing{$", "selected": True, "W": 1.0}]
     svg = inline_svg(plot_bars(Table.of(rows), "W", threshold=0.5))
     assert svg.startswith("<svg")

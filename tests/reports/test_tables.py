@@ -6,6 +6,7 @@ import gzip
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from selica._core.errors import ArgumentError
@@ -68,7 +69,6 @@ def test_quoted_names_do_not_decide_the_separator(write):
 
 
 def test_parquet(tmp_path):
-    pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
     columns = {
@@ -94,7 +94,6 @@ def test_parquet_without_pyarrow(write, monkeypatch):
 
 
 def test_broken_parquet(write):
-    pytest.importorskip("pyarrow")
     with pytest.raises(ArgumentError, match="not a Parquet file"):
         read_table(write(b"a,y\n1,2\n", "t.parquet"))
 

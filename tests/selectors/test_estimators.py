@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -105,7 +106,6 @@ def test_units_of_the_response_do_not_matter(estimator):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_names_in_names_out_and_a_summary_to_read(estimator):
-    pandas = pytest.importorskip("pandas")
     names = [f"gene {j}" for j in range(20)]
     table = pandas.DataFrame(DATA.X, columns=names)
     selector = fitted(estimator, table)

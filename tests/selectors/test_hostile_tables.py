@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,7 +108,6 @@ def test_in_a_pipeline_and_a_grid_search():
 
 
 def test_duplicated_names_are_refused_by_name():
-    pandas = pytest.importorskip("pandas")
     data = simulate(50, 3, 1, snr=10.0, random_state=0)
     table = pandas.DataFrame(data.X, columns=["a", "b", "a"])
     with pytest.raises(ValueError, match="a"):

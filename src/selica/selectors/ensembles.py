@@ -149,7 +149,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self._check_level(level, W.shape[1])
         self.threshold_ = float(self.evalues_[self.support_].min(initial=np.inf))
         self.guarantee_ = Guarantee(
-            "false discovery rate", float(level), self.known_law_, self._law(),
+            "false discovery rate", float(level), self._proven(), self._law(),
             "Ren and Barber 2024",
         )  # fmt: skip
 
@@ -172,7 +172,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             more = generator(child(seed, b)).random() < v - whole
             votes.append(first_negatives_filter(w, whole + int(more)))
         self.guarantee_ = Guarantee(
-            what, level, self.known_law_,
+            what, level, self._proven(),
             f"{self._law()}, and frequencies of false variables have a decreasing law",
             "Ren, Wei and Candès 2023",
         )  # fmt: skip
@@ -295,7 +295,7 @@ class AggregatedKnockoffs(KnockoffSelector):
         rule = benjamini_hochberg if self.step_up == "bh" else benjamini_yekutieli
         self.support_ = rule(self.pvalues_, self.fdr)
         self.guarantee_ = Guarantee(
-            "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr), self.known_law_,
+            "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr), self._proven(),
             self._law(), "Nguyen, Chevalier, Thirion and Arlot 2020",
         )  # fmt: skip
 

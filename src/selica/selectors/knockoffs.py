@@ -125,15 +125,31 @@ class KnockoffSelector(Selector):
                 stacklevel=4,
             )
 
+    def _fixed(self) -> bool:
+        return self.sampler == "fixed" or isinstance(self.sampler, FixedKnockoffs)
+
+    def _proven(self) -> bool:
+        """Whether a theorem covers copies and statistic together.
+
+        Fixed-X knockoffs allow statistics of inner products with the columns only; folds, and most
+        estimators, look at single rows.
+        """
+        folds = self.statistic == "coefficient" and isinstance(self.lam, str)
+        return self.known_law_ and not (self._fixed() and (folds or self.estimator is not None))
+
     def _law(self) -> str:
         """What the copies rest on, as a clause."""
-        if self.sampler == "fixed" or isinstance(self.sampler, FixedKnockoffs):
-            return "the response is linear with Gaussian noise"
+        if self._fixed():
+            law = "the response is linear with Gaussian noise"
+            rows = "the statistic, which looks at single rows, does not mind"
+            return law if self._proven() else f"{law} and {rows}"
         if self.sampler == "iid":
             return "the columns are independent and Gaussian"
         if not self.known_law_:
             return "the estimated law of the columns is close to the true one"
-        return "the law of the columns is as given"
+        if isinstance(self.sampler, GaussianKnockoffs):
+            return "the law of the columns is as given"
+        return "the sampler draws knockoffs of the true law of the columns"
 
 
 def _one(
@@ -221,7 +237,7 @@ class KnockoffSelection(KnockoffSelector):
         self.support_ = self.statistics_ >= self.threshold_
         what = "false discovery rate" if self.offset == 1 else "modified false discovery rate"
         self.guarantee_ = Guarantee(
-            what, float(self.fdr), self.known_law_, self._law(), "Barber and Candès 2015; 2018"
+            what, float(self.fdr), self._proven(), self._law(), "Barber and Candès 2015; 2018"
         )
 
     def summary(self) -> Summary:

@@ -137,7 +137,7 @@ class StabilitySelection(Selector):
         seed = seed_sequence(self.random_state)
         weights = resample_weights(
             data.y.size, B, choice("resampling", self.resampling, SCHEMES), rate,
-            strata=data.y if data.loss == "logistic" and self.resampling != "pairs" else None,
+            strata=data.y if data.loss == "logistic" and not self._halves() else None,
             random_state=child(seed, ROWS),
         )  # fmt: skip
         penalties = None
@@ -159,10 +159,13 @@ class StabilitySelection(Selector):
         self.guarantee_ = self._guarantee(data.X.shape[1], B)
         self._warn(B)
 
+    def _halves(self) -> bool:
+        """Whether rows are drawn without replacement: purely at random, as the bounds ask for."""
+        return self.resampling in ("subsample", "pairs")
+
     def _rate(self) -> float:
-        halves = self.resampling in ("subsample", "pairs")
         if self.resample_rate is None:
-            return 0.5 if halves else 1.0
+            return 0.5 if self._halves() else 1.0
         return float(real("resample_rate", self.resample_rate, at_least=1e-3, at_most=1e3))
 
     def _rule(self, p: int, B: int) -> tuple[float, int | None]:
