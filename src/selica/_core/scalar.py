@@ -291,30 +291,37 @@ class Chance(NamedTuple):
 
 
 def knockoff_probability(
-    mean: Array, var: Array, var_copy: Array, lam: Array, gap: Array
+    mean: Array,
+    var: Array,
+    var_copy: Array,
+    lam: Array,
+    gap: Array,
+    lam_copy: Array | None = None,
 ) -> Chance:
     """P(|S(h)| - |S(h_copy)| > gap) for independent h ~ N(mean, var), h_copy ~ N(0, var_copy).
 
     The soft thresholds are in units of the field (gap = Q_hat * Z_th); gap may be negative.
+    `lam_copy` is the threshold of the copy, where it is not `lam`.
     Closed form: the copy is either inactive, or the event is a pair of Gaussian inequalities.
     Absolute accuracy 1e-15: probabilities far below that are noise.
     `slope` is with respect to abs(mean).
     """
-    mean, var, var_copy, lam, gap = np.broadcast_arrays(
-        np.abs(np.asarray(mean, dtype=float)), var, var_copy, lam, gap
-    )
+    mean, var, var_copy, lam, gap, lam_copy = np.broadcast_arrays(
+        np.abs(np.asarray(mean, dtype=float)),
+        var, var_copy, lam, gap, lam if lam_copy is None else lam_copy,
+    )  # fmt: skip
     # A field without spread is a limit; a relative width of 1e-13 is beyond double precision.
     scale = lam + mean + np.abs(gap)
     sd = np.maximum(np.sqrt(var), 1e-13 * scale)
     sd_copy = np.maximum(np.sqrt(var_copy), 1e-13 * scale)
     up = gap >= 0.0
     if np.all(up):
-        return _beats_copy(mean, sd, sd_copy, lam, gap)
+        return _beats_copy(mean, sd, sd_copy, lam, lam_copy, gap)
     # gap < 0: complement of {|S(h_copy)| >= |S(h)| + |gap|}
-    beaten = _beaten_by_copy(mean, sd, sd_copy, lam, np.abs(gap))
+    beaten = _beaten_by_copy(mean, sd, sd_copy, lam, lam_copy, np.abs(gap))
     if not np.any(up):
         return Chance(1.0 - beaten.value, -beaten.slope, beaten.gap_slope)
-    beats = _beats_copy(mean, sd, sd_copy, lam, np.maximum(gap, 0.0))
+    beats = _beats_copy(mean, sd, sd_copy, lam, lam_copy, np.maximum(gap, 0.0))
     return Chance(
         np.where(up, beats.value, 1.0 - beaten.value),
         np.where(up, beats.slope, -beaten.slope),
@@ -322,18 +329,22 @@ def knockoff_probability(
     )
 
 
-def _beats_copy(mean: Array, sd: Array, sd_copy: Array, lam: Array, gap: Array) -> Chance:
+def _beats_copy(
+    mean: Array, sd: Array, sd_copy: Array, lam: Array, lam_copy: Array, gap: Array
+) -> Chance:
     """P(|S(h)| > |S(h_copy)| + gap), gap >= 0."""
-    inactive = erf(lam / (sd_copy * _SQRT_2))
+    inactive = erf(lam_copy / (sd_copy * _SQRT_2))
     low, high = (lam + gap - mean) / sd, (lam + gap + mean) / sd
     value = inactive * (survival(low) + survival(high))
     slope = inactive * (density(low) - density(high)) / sd
     gap_slope = -inactive * (density(low) + density(high)) / sd
     total = np.hypot(sd, sd_copy)
-    k = lam / sd_copy
+    k = lam_copy / sd_copy
+    more = gap + (lam - lam_copy)
     for sign in (1.0, -1.0):
-        # h - h_copy > gap and h_copy > lam, with h of mean sign * mean; correlation -sd_copy/total
-        h = (gap - sign * mean) / total
+        # h - h_copy > more and h_copy > lam_copy, with h of mean sign * mean; correlation
+        # -sd_copy/total
+        h = (more - sign * mean) / total
         k_given_h = (k + sd_copy / total * h) * total / sd
         h_given_k = (gap + lam - sign * mean) / sd
         value = value + 2.0 * bivariate_survival(h, k, k_given_h, h_given_k)
@@ -342,21 +353,24 @@ def _beats_copy(mean: Array, sd: Array, sd_copy: Array, lam: Array, gap: Array) 
     return Chance(np.clip(value, 0.0, 1.0), slope, gap_slope)
 
 
-def _beaten_by_copy(mean: Array, sd: Array, sd_copy: Array, lam: Array, gap: Array) -> Chance:
+def _beaten_by_copy(
+    mean: Array, sd: Array, sd_copy: Array, lam: Array, lam_copy: Array, gap: Array
+) -> Chance:
     """P(|S(h_copy)| >= |S(h)| + gap), gap > 0."""
     low, high = (lam - mean) / sd, (lam + mean) / sd
-    alone = 2.0 * survival((lam + gap) / sd_copy)
+    alone = 2.0 * survival((lam_copy + gap) / sd_copy)
     inactive = ndtr(low) - ndtr(-high)
     value = alone * inactive
     slope = alone * (density(high) - density(low)) / sd
-    gap_slope = -2.0 * density((lam + gap) / sd_copy) / sd_copy * inactive
+    gap_slope = -2.0 * density((lam_copy + gap) / sd_copy) / sd_copy * inactive
     total = np.hypot(sd, sd_copy)
+    more = gap + (lam_copy - lam)
     for sign in (1.0, -1.0):
-        # h_copy - h > gap and h > lam, with h of mean sign * mean; correlation -sd/total
-        h = (gap + sign * mean) / total
+        # h_copy - h > more and h > lam, with h of mean sign * mean; correlation -sd/total
+        h = (more + sign * mean) / total
         k = (lam - sign * mean) / sd
         k_given_h = (k + sd / total * h) * total / sd_copy
-        h_given_k = (gap + lam) / sd_copy
+        h_given_k = (gap + lam_copy) / sd_copy
         value = value + 2.0 * bivariate_survival(h, k, k_given_h, h_given_k)
         edge = 2.0 * density(h) * survival(k_given_h) / total
         slope = slope + sign * (2.0 * density(k) * survival(h_given_k) / sd - edge)

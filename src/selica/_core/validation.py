@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,6 +59,24 @@ def real(
 def positive(name: str, value: ArrayLike, *, at_most: float = LARGEST) -> Array:
     """`value` as an array of positive floats of a size that double precision can carry."""
     return real(name, value, at_least=1.0 / LARGEST, at_most=at_most)
+
+
+def matrix(name: str, value: Any, *, columns: int | None = None) -> Array:
+    """`value` as a finite, non-empty (n, p) table of floats; not copied if it is one already."""
+    try:
+        raw = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        raw = np.asarray(None)
+    if raw.dtype.kind not in "iuf":
+        raise ArgumentError(f"{name} must be a table of numbers; got {short(value)}.")
+    table = np.asarray(raw, dtype=float)
+    if table.ndim != 2 or table.size == 0:
+        raise ArgumentError(f"{name} must be a non-empty two-dimensional table; got {table.shape}.")
+    if columns is not None and table.shape[1] != columns:
+        raise ArgumentError(f"{name} must have {columns} columns; got {table.shape[1]}.")
+    if not np.isfinite(table).all():
+        raise ArgumentError(f"{name} must be finite.")
+    return table
 
 
 def broadcast(**arrays: Array) -> tuple[Array, ...]:

@@ -9,30 +9,12 @@ from scipy.linalg import eigvalsh
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import real, short
+from selica._core.validation import matrix, real
 
 # Below it a variable is a combination of others to ten digits: its knockoff would be itself.
 SINGULAR = 1e-10
 # Matrices are typed in, estimated or read from files: symmetric to this share of the largest entry.
 ASYMMETRY = 1e-8
-
-
-def matrix(name: str, value: Any, *, columns: int | None = None) -> Array:
-    """`value` as a finite, non-empty (n, p) table of floats; not copied if it is one already."""
-    try:
-        raw = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        raw = np.asarray(None)
-    if raw.dtype.kind not in "iuf":
-        raise ArgumentError(f"{name} must be a table of numbers; got {short(value)}.")
-    table = np.asarray(raw, dtype=float)
-    if table.ndim != 2 or table.size == 0:
-        raise ArgumentError(f"{name} must be a non-empty two-dimensional table; got {table.shape}.")
-    if columns is not None and table.shape[1] != columns:
-        raise ArgumentError(f"{name} must have {columns} columns; got {table.shape[1]}.")
-    if not np.isfinite(table).all():
-        raise ArgumentError(f"{name} must be finite.")
-    return table
 
 
 def row_shares(sample_weight: Any, rows: int) -> Array:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, IntArray
-from selica._core.validation import real, short
-from selica.sampling.checks import matrix
+from selica._core.validation import matrix, real, short
 from selica.sampling.random import COPIES, RandomState, child, member_indices, seed_sequence
 
 

@@ -18,8 +18,8 @@ from scipy.linalg import lstsq, qr
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import count, real
-from selica.sampling.checks import column_mean, matrix, row_shares, standardised, varying
+from selica._core.validation import count, matrix, real
+from selica.sampling.checks import column_mean, row_shares, standardised, varying
 from selica.sampling.copies import Copies, draw_copies
 from selica.sampling.knockoffs import conditional
 from selica.sampling.random import ROWS, RandomState, child, seed_sequence

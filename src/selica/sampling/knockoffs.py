@@ -18,10 +18,9 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import real
+from selica._core.validation import matrix, real
 from selica.sampling.checks import (
     column_mean,
-    matrix,
     row_shares,
     standardised,
     symmetric,

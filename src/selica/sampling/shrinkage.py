@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import real
-from selica.sampling.checks import column_mean, matrix, row_shares, varying
+from selica._core.validation import matrix, real
+from selica.sampling.checks import column_mean, row_shares, varying
 
 
 class Shrunk(NamedTuple):

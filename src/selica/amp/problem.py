@@ -1,0 +1,57 @@
+"""What message passing is asked, checked once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.errors import ArgumentError
+from selica._core.types import Array
+from selica._core.validation import count, matrix, positive, real
+
+_LARGEST = 1e100
+"""Entries of X and y stay below: fourth powers of them have to be numbers."""
+
+
+class Problem(NamedTuple):
+    """A design, a response and penalties."""
+
+    X: Array
+    y: Array
+    lam: Array
+    """(L,), in the order given."""
+    single: bool
+    """Whether one penalty was given as a number."""
+    tol: float
+    max_iter: int
+
+
+def check(X: ArrayLike, y: ArrayLike, lam: ArrayLike, tol: float, max_iter: int) -> Problem:
+    """The arguments all algorithms share.
+
+    The response and the columns are divided by nothing: `lam` is in the unit of X'y.
+    """
+    design = matrix("X", X)
+    n = design.shape[0]
+    response = real("y", y)
+    if response.shape != (n,):
+        raise ArgumentError(
+            f"y must have one entry for each of the {n} rows of X; got shape {response.shape}."
+        )
+    for name, value in (("X", design), ("y", response)):
+        if np.abs(value).max() > _LARGEST:
+            raise ArgumentError(f"{name}: values beyond {_LARGEST:g} are too large; rescale them.")
+    penalties = positive("lam", lam, at_most=np.inf)
+    if penalties.ndim > 1:
+        raise ArgumentError(f"lam must be a number or a list of numbers; got {penalties.shape}.")
+    return Problem(
+        design, response, np.atleast_1d(penalties), penalties.ndim == 0,
+        float(real("tol", tol, at_least=1e-13, at_most=1.0)), count("max_iter", max_iter),
+    )  # fmt: skip
+
+
+def check_weakness(weakness: float) -> float:
+    """Of the randomised penalties: each is divided by it with probability 1/2."""
+    return float(real("weakness", weakness, at_least=1e-3, at_most=1.0))

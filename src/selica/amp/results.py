@@ -1,0 +1,297 @@
+r"""What message passing returns: probabilities, fields, and what they say of false selections.
+
+At the fixed point the field of a variable that does not matter is a draw from
+:math:`N(0, \sigma_i^2)` with a variance that is known from the residuals. Hence p-values, and for
+every threshold on the probability the number of irrelevant variables to be expected above it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.results import Result, unwrap
+from selica._core.root import find_root
+from selica._core.scalar import (
+    Chance,
+    density,
+    knockoff_probability,
+    selection_probability,
+    survival,
+)
+from selica._core.types import Array
+from selica._core.validation import real
+
+# Variables that stand for all in sums over irrelevant ones: their variances hardly differ.
+_REPRESENTATIVES = 64
+# A field this many standard deviations out has a probability below 1e-300.
+_FARTHEST = 38.0
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Fields(Result):
+    """Variables in their fields, at one penalty or along L of them (first axis).
+
+    Attributes
+    ----------
+    lam : float or array (L,)
+        Penalty.
+    selection_probabilities : array (p,) or (L, p)
+        Probability over the ensemble of being selected.
+    coef, coef_variance : array
+        Mean and variance of the coefficient over the ensemble.
+    field, field_variance, precision : array
+        Mean field of a variable, its variance over the ensemble, and its curvature: a member's
+        coefficient is the soft threshold of its field divided by the curvature.
+    noise : array
+        Standard deviation of the mean field of a variable that does not matter, over data sets.
+    ensemble_error : float or array (L,)
+        Estimated mean square error of the averaged fit on a new row, noise included. The penalty
+        and resampling rate with the smallest one have the largest power.
+    status : str or array of str (L,)
+        converged, max_iter, or nonfinite where the iteration diverged.
+    residual : float or array (L,)
+        Relative change of the last step.
+    iterations : int or array (L,)
+    """
+
+    lam: Any
+    selection_probabilities: Array
+    coef: Array
+    coef_variance: Array
+    field: Array
+    field_variance: Array
+    precision: Array
+    noise: Array
+    ensemble_error: Any
+    status: Any
+    residual: Any
+    iterations: Any
+
+    _columns: ClassVar[tuple[str, ...]] = (
+        "lam", "ensemble_error", "status", "residual", "iterations",
+    )  # fmt: skip
+
+    @property
+    def converged(self) -> bool:
+        """Whether the iteration converged, at every penalty."""
+        return bool(np.all(np.asarray(self.status) == "converged"))
+
+    @property
+    def z_values(self) -> Array:
+        """Fields in units of their noise: standard normal for variables that do not matter."""
+        return np.asarray(self.field / np.where(self.noise > 0.0, self.noise, np.inf))
+
+    @property
+    def p_values(self) -> Array:
+        """Two-sided p-values of the fields."""
+        return np.minimum(2.0 * survival(np.abs(self.z_values)), 1.0)
+
+    def at(self, position: int) -> Any:
+        """The result at one of the penalties."""
+        if np.ndim(self.lam) == 0:
+            return self
+        return type(self)(**{name: _pick(getattr(self, name), position) for name in _names(self)})
+
+    def expected_false(self, threshold: ArrayLike) -> Any:
+        """How many of the variables would reach a probability, if none of them mattered.
+
+        Parameters
+        ----------
+        threshold : float or array
+            Of the selection probability, above 0.
+        """
+        self._one_penalty("expected_false")
+        t = real("threshold", threshold, at_least=1e-12, at_most=1.0)
+        chosen = self._representatives()
+        grid, index = np.broadcast_arrays(t.ravel()[:, None], chosen)
+        sigma = self.noise[index].ravel()
+        level, index = grid.ravel(), index.ravel()
+
+        def equation(z: Array, which: Any) -> tuple[Array, Array]:
+            chance = self._chance(z * sigma[which], index[which])
+            return chance.value - level[which], chance.slope * sigma[which]
+
+        # below the probability of a field of zero every variable reaches the threshold
+        zero = self._chance(np.zeros(index.size), index).value
+        start = (np.asarray(self.lam) / np.where(sigma > 0.0, sigma, np.inf)).clip(0.1, 5.0)
+        root = find_root(equation, start, lower=0.0, upper=_FARTHEST, tol=1e-9)
+        share = np.where(zero >= level, 1.0, 2.0 * survival(root.x))
+        share = np.where(sigma > 0.0, share, 0.0).reshape(grid.shape)
+        return unwrap(share.mean(axis=1).reshape(t.shape) * self.field.size)
+
+    def fdr(self, threshold: ArrayLike) -> Any:
+        """Estimated false discovery rate of all variables that reach a probability.
+
+        As if none of the variables mattered, hence rather too large; 0 where none is selected.
+
+        Parameters
+        ----------
+        threshold : float or array
+            Of the selection probability, above 0.
+        """
+        t = np.asarray(threshold, dtype=float)
+        selected = np.count_nonzero(self.selection_probabilities >= t[..., None], axis=-1)
+        false = np.asarray(self.expected_false(threshold))
+        return unwrap(np.where(selected > 0, np.minimum(false / np.maximum(selected, 1), 1.0), 0.0))
+
+    def fdr_threshold(self, fdr: float) -> float:
+        """The smallest probability at which the estimated false discovery rate is at most `fdr`.
+
+        Infinite where there is none, that is, where nothing may be selected.
+        """
+        level = float(real("fdr", fdr, at_least=1e-6, at_most=1.0))
+        self._one_penalty("fdr_threshold")
+        # a selection has p-values below its level, but for small differences of the variances
+        P = self.selection_probabilities
+        candidates = np.unique(P[(self.p_values <= min(3.0 * level, 1.0)) & (P > 1e-12)])
+        if not candidates.size:
+            return np.inf
+        good = candidates[np.atleast_1d(self.fdr(candidates)) <= level]
+        return float(good[0]) if good.size else np.inf
+
+    def _one_penalty(self, what: str) -> None:
+        if np.ndim(self.lam):
+            raise ValueError(f"{what} is for one penalty; take one of them with .at(position).")
+
+    def _representatives(self) -> Any:
+        """Variables that stand for all, evenly over the order of their noise."""
+        order = np.argsort(self.noise, kind="stable")
+        k = min(_REPRESENTATIVES, order.size)
+        return order[((np.arange(k) + 0.5) * order.size / k).astype(np.intp)]
+
+    @abstractmethod
+    def _chance(self, field: Array, index: Any) -> Chance:
+        """Selection probability of the variables `index` in given fields, with its slope."""
+
+    def __repr__(self) -> str:
+        L = np.size(self.lam)
+        lam = f"lam={self.lam:.4g}" if np.ndim(self.lam) == 0 else f"{L} penalties"
+        state = "converged" if self.converged else f"not converged: {np.unique(self.status)}"
+        return f"{type(self).__name__}({self.field.shape[-1]} variables, {lam}, {state})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class StabilityAmp(Fields):
+    """The lasso over resamples of the rows; see `Fields` for the attributes."""
+
+    weakness: float
+
+    def _chance(self, field: Array, index: Any) -> Chance:
+        sd = np.sqrt(self.field_variance[index])
+        value, slope = np.zeros(field.shape), np.zeros(field.shape)
+        lams = (self.lam,) if self.weakness == 1.0 else (self.lam, self.lam / self.weakness)
+        for lam in lams:
+            share = 1.0 / len(lams)
+            value += share * selection_probability(field, sd**2, lam)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                edge = (density((lam - field) / sd) - density((lam + field) / sd)) / sd
+            slope += share * np.where(sd > 0.0, edge, 0.0)
+        return Chance(value, slope, slope)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class KnockoffAmp(Fields):
+    """The lasso over knockoff copies; see `Fields` for the attributes.
+
+    Attributes
+    ----------
+    w_threshold : float
+        A copy selects a variable whose coefficient is larger in size, by more than this, than
+        that of its knockoff.
+    copy_field_variance, copy_precision : array
+        Of the knockoffs' fields, whose mean over the copies is zero.
+    """
+
+    w_threshold: float
+    copy_field_variance: Array
+    copy_precision: Array
+
+    def probability(self, w_threshold: ArrayLike) -> Array:
+        """P(Z_i > w_threshold) over the copies, Z_i = |w_i| - |w~_i|: the law of Z_i.
+
+        Parameters
+        ----------
+        w_threshold : float or array of shape (T,)
+            May be negative.
+
+        Returns
+        -------
+        array of shape (p,) or (T, p), after the penalties if there are several
+        """
+        w = real("w_threshold", w_threshold)
+        own, copy = self.field_variance, self.copy_field_variance
+        lam = np.asarray(self.lam)[..., None]
+        return self._beats(self.field, own, copy, lam, self.precision, self.copy_precision, w)
+
+    def expected_fdp(self, w_threshold: ArrayLike | None = None) -> Any:
+        """Estimated share of false selections of one copy that selects Z_i > w_threshold.
+
+        As if none of the variables mattered, hence rather too large.
+
+        Parameters
+        ----------
+        w_threshold : float or array, optional
+            That of the result by default.
+        """
+        self._one_penalty("expected_fdp")
+        w = real("w_threshold", self.w_threshold if w_threshold is None else w_threshold)
+        null = self._beats(
+            np.zeros(self.field.shape), self.field_variance + self.noise**2,
+            self.copy_field_variance, np.asarray(self.lam), self.precision, self.copy_precision, w,
+        )  # fmt: skip
+        selected = self.probability(w).sum(axis=-1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = null.sum(axis=-1) / selected
+        return unwrap(np.where(selected > 0.0, np.minimum(share, 1.0), 0.0))
+
+    def _chance(self, field: Array, index: Any) -> Chance:
+        Q, Q_copy = self.precision[index], self.copy_precision[index]
+        ratio = np.where(Q_copy > 0.0, Q / np.where(Q_copy > 0.0, Q_copy, 1.0), 1.0)
+        return knockoff_probability(
+            field, self.field_variance[index], ratio**2 * self.copy_field_variance[index],
+            np.asarray(self.lam), Q * self.w_threshold, ratio * np.asarray(self.lam),
+        )  # fmt: skip
+
+    @staticmethod
+    def _beats(
+        field: Array, own: Array, copy: Array, lam: Array, Q: Array, Q_copy: Array, w: Array
+    ) -> Array:
+        ratio = np.where(Q_copy > 0.0, Q / np.where(Q_copy > 0.0, Q_copy, 1.0), 1.0)
+        shift = (..., None, slice(None)) if w.ndim else (...,)
+        parts = (field, own, ratio**2 * copy, lam, Q, ratio * lam)
+        g, v, c, one, curvature, other = (np.broadcast_to(x, field.shape)[shift] for x in parts)
+        gap = curvature * (w[:, None] if w.ndim else w)
+        return knockoff_probability(g, v, c, one, gap, other).value
+
+
+R = TypeVar("R", bound=Fields)
+
+
+def shaped(kind: type[R], single: bool, **parts: Any) -> R:
+    """A result from arrays whose last axis runs over the penalties."""
+    return kind(
+        **{
+            name: _pick(value.T, 0) if single and isinstance(value, np.ndarray) else _rows(value)
+            for name, value in parts.items()
+        }
+    )
+
+
+def _rows(value: Any) -> Any:
+    return np.ascontiguousarray(value.T) if isinstance(value, np.ndarray) else value
+
+
+def _pick(value: Any, position: int) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    part = value[position]
+    return part.item() if np.ndim(part) == 0 and not isinstance(part, str) else part
+
+
+def _names(result: Fields) -> tuple[str, ...]:
+    return tuple(result.__dataclass_fields__)

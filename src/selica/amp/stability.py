@@ -1,0 +1,157 @@
+"""The bootstrapped lasso by message passing: all resamples at once, none of them drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.counts import CountLaw, count_law
+from selica._core.errors import ArgumentError
+from selica._core.types import Array, IntArray
+from selica._core.validation import positive
+from selica.amp.loop import State, iterate
+from selica.amp.problem import Problem, check, check_weakness
+from selica.amp.results import StabilityAmp, shaped
+from selica.amp.single_body import Member, member
+from selica.amp.squares import Squares, floors, squares_of
+from selica.amp.weights import row_averages
+
+
+def stability_amp(
+    X: ArrayLike,
+    y: ArrayLike,
+    lam: ArrayLike,
+    resample_rate: float = 1.0,
+    *,
+    resampling: str = "poisson",
+    weakness: float = 1.0,
+    variances: str = "vector",
+    tol: float = 1e-6,
+    max_iter: int = 500,
+) -> StabilityAmp:
+    r"""Selection probabilities of the lasso over resamples of the rows, without a refit.
+
+    Message passing for the average over all resamples (Obuchi and Kabashima 2019), for designs
+    whose columns are close to independent. A member minimises
+
+    .. math:: \tfrac12 \sum_\mu c_\mu (y_\mu - x_\mu \cdot w)^2 + \lambda \sum_i |w_i|
+
+    with random weights :math:`c_\mu` of the rows.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        As it is; no intercept is fitted.
+    y : array of shape (n,)
+    lam : float or array of shape (L,)
+        Penalties, in the unit of the sum above. Several are solved together, by matrix products.
+    resample_rate : float
+        Mean weight of a row: rows drawn for each row there is.
+    resampling : {"poisson", "bernoulli", "exponential"}
+        Law of the weights: bootstrap, subsampling without replacement (`resample_rate` is the
+        share of the rows), Bayesian bootstrap.
+    weakness : float
+        Below 1, the penalty of each variable is divided by it with probability 1/2 in each
+        resample.
+    variances : {"vector", "scalar"}
+        One variance for each row and variable, or the cheaper self-averaging form.
+    tol : float
+        Relative change of coefficients and variances at which the iteration ends.
+    max_iter : int
+
+    Returns
+    -------
+    StabilityAmp
+
+    Examples
+    --------
+    >>> from selica.amp import stability_amp
+    >>> from selica.sampling import simulate
+    >>> data = simulate(200, 100, 5, snr=5.0, random_state=0)
+    >>> found = stability_amp(data.X, data.y, lam=20.0)
+    >>> found.status
+    'converged'
+    >>> found.selection_probabilities[data.support].round(2).tolist()
+    [1.0, 1.0, 1.0, 1.0, 0.73]
+    """
+    problem = check(X, y, lam, tol, max_iter)
+    weakness = check_weakness(weakness)
+    law = resampling_law(resampling, resample_rate)
+    squares = squares_of(problem.X, variances)
+    step = Step(problem, law, weakness, squares)
+    n, p, L = *problem.X.shape, problem.lam.size
+    start = (*(np.zeros((p, L)) for _ in range(3)), np.zeros((n, L)))
+    rate = float(np.vecdot(law.probability, law.weight)[0])
+    outcome = iterate(
+        step, start, floors(problem, squares, rate), tol=problem.tol, max_iter=problem.max_iter
+    )
+    fields = step.fields(outcome.state)
+    found = step.member(fields, np.arange(L))
+    return shaped(
+        StabilityAmp, problem.single, lam=problem.lam, selection_probabilities=found.Pi,
+        coef=found.w_bar, coef_variance=found.v, field=fields.g, field_variance=fields.v_hat,
+        precision=fields.Q_hat, noise=np.sqrt(squares.over_rows(fields.a**2)),
+        ensemble_error=np.mean(fields.z**2, axis=0), status=outcome.status,
+        residual=outcome.residual, iterations=outcome.iterations, weakness=weakness,
+    )  # fmt: skip
+
+
+def resampling_law(resampling: str, resample_rate: float) -> CountLaw:
+    """Weights of the rows, checked."""
+    most = {"at_most": 1.0} if resampling == "bernoulli" else {}
+    rate = positive("resample_rate", resample_rate, **most)
+    if rate.ndim:
+        raise ArgumentError(f"resample_rate must be one number; got shape {rate.shape}.")
+    return count_law(resampling, np.atleast_1d(rate))
+
+
+class Fields(NamedTuple):
+    """What variables see of the rows, and the rows' residuals."""
+
+    g: Array
+    """(p, L): mean field."""
+    v_hat: Array
+    """(p, L): its variance over the members."""
+    Q_hat: Array
+    """(p, L)."""
+    z: Array
+    """(n, L): residuals of the averaged fit, as if the row had not been used."""
+    a: Array
+    """(n, L): residuals weighted by f_1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One iteration; a state is (w_bar, v, chi, a)."""
+
+    problem: Problem
+    law: CountLaw
+    weakness: float
+    squares: Squares
+
+    def __call__(self, state: State, columns: IntArray) -> State:
+        """The next state, undamped."""
+        fields = self.fields(state)
+        found = self.member(fields, columns)
+        return found.w_bar, found.v, found.chi, fields.a
+
+    def fields(self, state: State) -> Fields:
+        """From variables to rows and back."""
+        w_bar, v, chi, a = state
+        X = self.problem.X
+        chi_row, v_row = self.squares.over_columns(chi), self.squares.over_columns(v)
+        f = row_averages(self.law, chi_row)
+        z = self.problem.y[:, None] - X @ w_bar + chi_row * a
+        a = f.f1 * z
+        Q_hat = self.squares.over_rows(f.f1)
+        v_hat = self.squares.over_rows(f.spread * (v_row + z**2) + f.f1**2 * v_row)
+        return Fields(Q_hat * w_bar + X.T @ a, v_hat, Q_hat, z, a)
+
+    def member(self, fields: Fields, columns: IntArray) -> Member:
+        """What members make of the fields, at some of the penalties."""
+        return member(
+            fields.g, fields.v_hat, fields.Q_hat, self.problem.lam[columns], self.weakness
+        )
