@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, IntArray
 from selica._core.validation import real
-from selica.amp.loop import State, iterate
+from selica.amp.loop import State, iterate_path
 from selica.amp.problem import Problem, check
 from selica.amp.results import KnockoffAmp, shaped
 from selica.amp.single_body import member
@@ -75,9 +75,9 @@ def knockoff_amp(
     if w.ndim:
         raise ArgumentError("w_threshold must be one number; `probability` takes several.")
     zeros = np.zeros((p, L))
-    outcome = iterate(
+    outcome = iterate_path(
         step, (zeros, zeros, zeros, zeros, zeros, np.zeros((n, L))),
-        floors(problem, squares, 1.0) + floors(problem, squares, 1.0)[1:],
+        floors(problem, squares, 1.0) + floors(problem, squares, 1.0)[1:], problem.lam,
         tol=problem.tol, max_iter=problem.max_iter,
     )  # fmt: skip
     fields = step.fields(outcome.state)

@@ -10,13 +10,16 @@ import numpy as np
 from selica._core.results import Status
 from selica._core.types import Array, BoolArray, IntArray
 
-# A step after which the change is larger than after any of the last few is shortened, others are
-# lengthened; after a failure the longest step allowed is shorter too, for a while, so that the
-# iteration does not run into the same wall.
-_SHORTER, _LONGER, _CAP, _RECOVERY = 0.7, 1.1, 0.85, 1.005
-_SHORTEST, _MEMORY = 0.02, 4
+# Steps that turn back on the last ones are too long, steps that repeat them too short.
+_TURN = 0.4
+_SHORTEST = 0.02
+# A change that is larger than all of the last few shortens the step as well, and for a while the
+# longest step allowed, so that the iteration does not run into the same wall.
+_MEMORY, _SHORTER, _RECOVERY = 4, 0.7, 1.01
 # Changes that stay this far above the smallest one seen, for this long, are divergence.
 _LOST, _PATIENCE = 1e3, 60
+# Of many penalties, one in so many is solved first.
+_EVERY = 6
 
 State = tuple[Array, ...]
 """Arrays whose last axis runs over the penalties."""
@@ -32,6 +35,16 @@ class Outcome(NamedTuple):
     residual: Array
     """Relative change of the last undamped step."""
     iterations: IntArray
+
+
+class _Moves(NamedTuple):
+    """How a step differs from where it began, for each penalty."""
+
+    change: Array
+    """Largest relative change of the judged arrays; NaN where anything is."""
+    turn: Array
+    """Cosine between this step and the last one, of the arrays that change most."""
+    steps: State
 
 
 def iterate(
@@ -62,22 +75,22 @@ def iterate(
     iterations = np.zeros(L, dtype=np.intp)
     status = np.full(L, Status.MAX_ITER, dtype=object)
     live, now = np.arange(L), start
+    steps: State = tuple(np.zeros_like(part) for part in start[: len(floors)])
     rate, cap, last = np.ones(L), np.ones(L), np.full((_MEMORY, L), np.inf)
     lost = np.zeros(L, dtype=np.intp)
     for _ in range(max_iter):
         with np.errstate(all="ignore"):
             new = step(now, live)
-            change = _change(now, new, floors)
+            moves = _compare(now, new, floors, steps)
+        change, steps = moves.change, moves.steps
         iterations[live] += 1
         finite = np.isfinite(change)
         better = finite & (change < residual[live])
         residual[live[better]] = change[better]
         _write(best, new, live, better)
         worse = ~(change <= last.max(axis=0))
-        cap = np.where(worse, np.maximum(_CAP * cap, _SHORTEST), np.minimum(_RECOVERY * cap, 1.0))
-        rate = np.where(
-            worse, np.maximum(_SHORTER * rate, _SHORTEST), np.minimum(_LONGER * rate, cap)
-        )
+        cap = np.where(worse, np.maximum(_SHORTER * cap, _SHORTEST), cap * _RECOVERY).clip(max=1.0)
+        rate = np.clip(rate * (1.0 + _TURN * moves.turn), _SHORTEST, cap)
         lost = np.where(change > _LOST * residual[live], lost + 1, 0)
         done = finite & (change <= tol)
         gone = ~finite | (lost > _PATIENCE)
@@ -87,15 +100,51 @@ def iterate(
         if not keep.any():
             break
         now = tuple(
-            old + rate * (fresh - old) if k < len(floors) else fresh
+            old + rate * steps[k] if k < len(floors) else fresh
             for k, (old, fresh) in enumerate(zip(now, new, strict=True))
         )
         last = np.concatenate([last[1:], change[None]])
         if not keep.all():
-            now = tuple(part[..., keep] for part in now)
+            now, steps = (tuple(part[..., keep] for part in parts) for parts in (now, steps))
             live, last = live[keep], last[:, keep]
             rate, cap, lost = rate[keep], cap[keep], lost[keep]
     return Outcome(best, status.astype(str), residual, iterations)
+
+
+def iterate_path(
+    step: Step, start: State, floors: tuple[float, ...], lam: Array, *, tol: float, max_iter: int
+) -> Outcome:
+    """`iterate` for many penalties: a few of them first, the others from between these.
+
+    Parameters
+    ----------
+    lam : array of shape (L,)
+        Penalties, which say what is between.
+    step, start, floors, tol, max_iter
+        As in `iterate`.
+    """
+    if lam.size < 2 * _EVERY:
+        return iterate(step, start, floors, tol=tol, max_iter=max_iter)
+    order = np.argsort(lam, kind="stable")
+    first = order[np.unique(np.r_[0 : lam.size : _EVERY, lam.size - 1])]
+    few = iterate(
+        lambda state, which: step(state, first[which]),
+        tuple(part[..., first] for part in start), floors, tol=tol, max_iter=max_iter,
+    )  # fmt: skip
+    good = few.status == Status.CONVERGED
+    if not good.any():
+        return iterate(step, start, floors, tol=tol, max_iter=max_iter)
+    solved = np.flatnonzero(good)
+    at = np.interp(np.log(lam), np.log(lam[first[solved]]), np.arange(solved.size))
+    left = at.astype(np.intp)
+    right, share = np.minimum(left + 1, solved.size - 1), at - left
+    near = tuple(
+        (1.0 - share) * part[..., solved[left]] + share * part[..., solved[right]]
+        for part in few.state
+    )
+    every = iterate(step, near, floors, tol=tol, max_iter=max_iter)
+    every.iterations[first] += few.iterations
+    return every
 
 
 def _write(best: State, new: State, live: IntArray, which: BoolArray) -> None:
@@ -108,12 +157,24 @@ def _write(best: State, new: State, live: IntArray, which: BoolArray) -> None:
             part[..., live[which]] = fresh[..., which]
 
 
-def _change(now: State, new: State, floors: tuple[float, ...]) -> Array:
-    """Largest relative change of the judged arrays, for each penalty; NaN where anything is."""
-    out = np.zeros(now[0].shape[-1])
-    for old, fresh, floor in zip(now, new, floors, strict=False):
-        size, moved = np.linalg.norm(fresh, axis=0), np.linalg.norm(fresh - old, axis=0)
-        out = np.maximum(out, moved / np.maximum(size, floor))
+def _compare(now: State, new: State, floors: tuple[float, ...], before: State) -> _Moves:
+    """The step from one state to the next, beside the one before."""
+    changes, cosines, steps = [], [], []
+    for old, fresh, floor, ago in zip(now, new, floors, before, strict=False):
+        step = fresh - old
+        length = _norm(step)
+        changes.append(length / np.maximum(_norm(fresh), floor))
+        others = length * _norm(ago)
+        cosines.append(np.einsum("ij,ij->j", step, ago) / np.where(others > 0.0, others, 1.0))
+        steps.append(step)
+    each = np.array(changes)
+    change = each.max(axis=0)
+    weight = np.square(each / np.where(change > 0.0, change, 1.0))
+    turn = (weight * np.array(cosines)).sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-300)
     for fresh in new[len(floors) :]:
-        out = out + 0.0 * fresh.sum(axis=0)
-    return np.asarray(out)
+        change = change + 0.0 * fresh.sum(axis=0)
+    return _Moves(change, np.clip(np.nan_to_num(turn), -1.0, 1.0), tuple(steps))
+
+
+def _norm(values: Array) -> Array:
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", values, values)))

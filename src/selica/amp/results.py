@@ -290,7 +290,7 @@ def _pick(value: Any, position: int) -> Any:
     if not isinstance(value, np.ndarray):
         return value
     part = value[position]
-    return part.item() if np.ndim(part) == 0 and not isinstance(part, str) else part
+    return part.item() if np.ndim(part) == 0 else part
 
 
 def _names(result: Fields) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from selica._core.counts import CountLaw, count_law
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, IntArray
 from selica._core.validation import positive
-from selica.amp.loop import State, iterate
+from selica.amp.loop import State, iterate_path
 from selica.amp.problem import Problem, check, check_weakness
 from selica.amp.results import StabilityAmp, shaped
 from selica.amp.single_body import Member, member
@@ -85,8 +85,13 @@ def stability_amp(
     n, p, L = *problem.X.shape, problem.lam.size
     start = (*(np.zeros((p, L)) for _ in range(3)), np.zeros((n, L)))
     rate = float(np.vecdot(law.probability, law.weight)[0])
-    outcome = iterate(
-        step, start, floors(problem, squares, rate), tol=problem.tol, max_iter=problem.max_iter
+    outcome = iterate_path(
+        step,
+        start,
+        floors(problem, squares, rate),
+        problem.lam,
+        tol=problem.tol,
+        max_iter=problem.max_iter,
     )
     fields = step.fields(outcome.state)
     found = step.member(fields, np.arange(L))
