@@ -24,15 +24,16 @@ def knockoff_amp(
     lam: ArrayLike,
     w_threshold: float = 0.0,
     *,
+    scale: ArrayLike | None = None,
     variances: str = "vector",
     tol: float = 1e-6,
     max_iter: int = 500,
 ) -> KnockoffAmp:
     r"""How often a variable beats its knockoff, without drawing a knockoff.
 
-    A copy of the design has independent columns of the same mean squares as those of X and
-    independent of them: knockoffs for variables that are independent of one another. The lasso
-    with the columns of X and of a copy,
+    A copy of the design has independent Gaussian entries, as `sampling.iid_copies` draws them:
+    knockoffs for variables that are independent of one another. The lasso with the columns of X
+    and of a copy,
 
     .. math:: \tfrac12 \sum_\mu (y_\mu - x_\mu \cdot w - \tilde x_\mu \cdot \tilde w)^2
         + \lambda \sum_i (|w_i| + |\tilde w_i|) ,
@@ -49,6 +50,9 @@ def knockoff_amp(
         Penalties, in the unit of the sum above.
     w_threshold : float
         What Z_i has to exceed; `probability` of the result has the whole law.
+    scale : float or array of shape (p,), optional
+        Standard deviation of the copied columns, as in `sampling.iid_copies`; by default the root
+        mean square of each column of X.
     variances, tol, max_iter
         As in `stability_amp`.
 
@@ -69,8 +73,8 @@ def knockoff_amp(
     """
     problem = check(X, y, lam, tol, max_iter)
     squares = squares_of(problem.X, variances)
-    step = Step(problem, squares, np.mean(problem.X**2, axis=0)[:, None])
     n, p, L = *problem.X.shape, problem.lam.size
+    step = Step(problem, squares, _variance(problem.X, scale))
     w = real("w_threshold", w_threshold)
     if w.ndim:
         raise ArgumentError("w_threshold must be one number; `probability` takes several.")
@@ -100,6 +104,19 @@ def knockoff_amp(
     )  # fmt: skip
 
 
+def _variance(X: Array, scale: ArrayLike | None) -> Array:
+    """(p, 1): variance of the entries of each copied column."""
+    if scale is None:
+        return np.asarray(np.mean(X**2, axis=0)[:, None])
+    sd = real("scale", scale, at_least=0.0)
+    if sd.shape not in ((), (X.shape[1],)):
+        raise ArgumentError(
+            f"scale must be one number or have one entry for each of the {X.shape[1]} columns of "
+            f"X; got shape {sd.shape}."
+        )
+    return np.broadcast_to(sd**2, (X.shape[1],))[:, None]
+
+
 class KnockoffFields(NamedTuple):
     """What variables and their copies see of the rows."""
 
@@ -120,7 +137,7 @@ class Step:
     problem: Problem
     squares: Squares
     scale: Array
-    """(p, 1): mean square of the entries of each copied column."""
+    """(p, 1): variance of the entries of each copied column."""
 
     def __call__(self, state: State, columns: IntArray) -> State:
         """The next state, undamped."""

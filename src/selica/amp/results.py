@@ -8,7 +8,7 @@ every threshold on the probability the number of irrelevant variables to be expe
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -294,4 +294,4 @@ def _pick(value: Any, position: int) -> Any:
 
 
 def _names(result: Fields) -> tuple[str, ...]:
-    return tuple(result.__dataclass_fields__)
+    return tuple(field.name for field in fields(result))
