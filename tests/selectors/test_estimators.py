@@ -132,10 +132,7 @@ def test_strong_signals_are_found(estimator):
     assert np.count_nonzero(selector.support_ & easy.support) >= 7
 
 
-BINARY = [e for e in ESTIMATORS if not isinstance(e, DataSplitting)]
-
-
-@pytest.mark.parametrize("estimator", BINARY, ids=repr)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_two_classes_are_a_binary_response(estimator):
     data = simulate(200, 10, 3, response="logistic", effects=PointEffects(), random_state=2)
     numbers = fitted(estimator, 3.0 * data.X, data.y)

@@ -181,8 +181,6 @@ def select(
         assert target is not None
         columns, name = reports.read_table(table), target
     X, y, names = reports.split(columns, name, drop or ())
-    if method is Method.splitting and y.dtype.kind == "U":
-        raise ArgumentError(f"--method splitting needs a target of numbers; {name!r} is text.")
     if out is not None:
         check_folder(out)
     selector = getattr(selectors, _METHODS[method][0])(**parameters, random_state=seed)
