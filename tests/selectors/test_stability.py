@@ -170,3 +170,10 @@ def test_weights_of_rows():
     assert not np.array_equal(first, plain)
     with pytest.raises(ArgumentError, match="sample_weight"):
         selector.fit(DATA.X, DATA.y, sample_weight=np.eye(150)[0])
+
+
+@pytest.mark.parametrize("method", [StabilitySelection, Bolasso, LassoSelection])
+def test_the_theory_has_no_penalty_for_two_classes(method):
+    message = r"^lam='theory' is for a continuous response.*; use lam='cv' for two classes\.$"
+    with pytest.raises(ArgumentError, match=message):
+        method("theory", random_state=0).fit(DATA.X, DATA.y > 0.0)

@@ -29,7 +29,8 @@ class LassoSelection(Selector):
     ----------
     lam : {"auto", "cv", "theory"} or float
         Penalty, in the unit of glmnet's lambda and scikit-learn's alpha for standardised columns
-        and a response of unit variance; "auto" and "cv" by cross-validation.
+        and a response of unit variance; "auto" and "cv" by cross-validation, "theory", for a
+        linear response, where the theory expects the smallest prediction error.
     threshold : float
         Coefficients of standardised columns must exceed it in size (the thresholded lasso).
     response, random_state
