@@ -146,7 +146,8 @@ def _is_plain(value: Any) -> bool:
 def _threshold(selector: Any) -> float | None:
     """The smallest measure that is selected; e-values have theirs, which is not on the table."""
     value = getattr(selector, "threshold_", None)
-    if value is None or hasattr(selector, "evalues_") or not math.isfinite(value):
+    by_evalues = getattr(selector, "evalues_", None) is not None
+    if value is None or by_evalues or not math.isfinite(value):
         return None
     return float(value)
 

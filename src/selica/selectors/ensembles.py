@@ -70,7 +70,9 @@ class DerandomizedKnockoffs(KnockoffSelector):
     ----------
     selection_probabilities_ : array of shape (p,)
         Share of the copies that select each variable, by the rule of one copy.
-    evalues_ : array of shape (p,), for `fdr`
+    evalues_ : array of shape (p,), or None without `fdr`
+    negatives_ : float, or None without `pfer` and `kfwer`
+        Negative statistic at which a copy stops, v; between whole numbers it is drawn at random.
     statistics_ : array of shape (n_copies, p)
     support_, guarantee_
     """
@@ -115,6 +117,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
             real("threshold", self.threshold, at_least=0.0, at_most=1.0)
         )  # fmt: skip
         self.statistics_ = W = self._statistics(data, table, B)
+        self.evalues_: Array | None = None
+        self.negatives_: float | None = None
         if rule == "fdr":
             self._by_evalues(W)
         else:
@@ -143,11 +147,11 @@ class DerandomizedKnockoffs(KnockoffSelector):
         level = 0.1 if self.fdr is None else self.fdr
         own = 0.5 * level if self.copy_fdr is None else self.copy_fdr
         each = np.array([knockoff_evalues(w, own) for w in W])
-        self.evalues_ = each.mean(axis=0)
+        self.evalues_ = e = each.mean(axis=0)
         self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(W)
-        self.support_ = ebh(self.evalues_, level)
+        self.support_ = ebh(e, level)
         self._check_level(level, W.shape[1])
-        self.threshold_ = float(self.evalues_[self.support_].min(initial=np.inf))
+        self.threshold_ = float(e[self.support_].min(initial=np.inf))
         self.guarantee_ = Guarantee(
             "false discovery rate", float(level), self._proven(), self._law(),
             "Ren and Barber 2024",
@@ -165,6 +169,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             k, level = self._kfwer()
             v = k * level / ratio
             what = f"probability of {k} or more false selections"
+        self.negatives_ = v
         seed = child(seed_sequence(self.random_state), NEGATIVES)
         whole = int(np.floor(v))
         votes = []
@@ -190,7 +195,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         check_is_fitted(self)
         B = self.statistics_.shape[0]
         title = f"Derandomized knockoffs, {B} copies"
-        if hasattr(self, "evalues_"):
+        if self.evalues_ is not None:
             return self._ranked(title, "e-value", self.evalues_, self.evalues_)
         P, chosen = self.selection_probabilities_, int(self.support_.sum())
         error = np.sqrt(P * (1.0 - P) / B)
@@ -201,8 +206,15 @@ class DerandomizedKnockoffs(KnockoffSelector):
 
     def _why(self) -> str:
         top = float(self.selection_probabilities_.max())
-        if not hasattr(self, "evalues_"):
-            return f"The largest share of copies that select a variable is {top:.3g}."
+        if self.evalues_ is None:
+            text = f"The largest share of copies that select a variable is {top:.3g}."
+            if self.negatives_ is None or self.negatives_ >= 1.0:
+                return text
+            return (
+                f"{text} At this level and threshold a copy may select anything only with "
+                f"probability {self.negatives_:.3g}; a larger level, or a threshold nearer to 1, "
+                "raises it."
+            )
         level = 0.1 if self.fdr is None else self.fdr
         least = math.ceil(1.0 / level - 1e-9)
         e = -np.sort(-self.evalues_)
@@ -224,7 +236,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             copies.
         """
         check_is_fitted(self)
-        by_evalues = hasattr(self, "evalues_")
+        by_evalues = self.evalues_ is not None
         if choice("kind", kind, ("decision", "histogram")) == "histogram":
             return plot_frequencies(
                 self.selection_probabilities_, None if by_evalues else self.threshold_
