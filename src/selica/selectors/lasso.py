@@ -97,6 +97,15 @@ class Bolasso(StabilitySelection):
     ----------
     lam, n_resamples, threshold, response, n_jobs, random_state
         As in `StabilitySelection`.
+
+    Examples
+    --------
+    >>> from selica import Bolasso
+    >>> from selica.sampling import simulate
+    >>> data = simulate(100, 30, 3, snr=10.0, random_state=0)
+    >>> chosen = Bolasso(lam=0.2, n_resamples=50, random_state=0).fit(data.X, data.y).get_support()
+    >>> int((chosen & data.support).sum()), int((chosen & ~data.support).sum())
+    (3, 0)
     """
 
     def __init__(

@@ -58,6 +58,12 @@ class DataSplitting(Selector):
     >>> selector = DataSplitting(fdr=0.2, n_splits=10, random_state=0)
     >>> selector.fit(data.X, data.y).get_support().sum() > 5
     np.True_
+
+    Two classes:
+
+    >>> data = simulate(300, 40, 15, response="logistic", random_state=0)
+    >>> selector.fit(data.X, data.y).get_support().sum() > 5
+    np.True_
     """
 
     def __init__(
