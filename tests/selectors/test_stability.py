@@ -168,8 +168,9 @@ def test_weights_of_rows():
         plain = selector.fit(DATA.X, DATA.y).selection_probabilities_
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, plain)
-    with pytest.raises(ArgumentError, match="sample_weight"):
-        selector.fit(DATA.X, DATA.y, sample_weight=np.eye(150)[0])
+    for bad in (np.eye(150)[0], np.zeros(150), np.ones(149), -weight, np.full(150, np.nan), "w"):
+        with pytest.raises(ArgumentError, match=r"^sample_weight must"):
+            selector.fit(DATA.X, DATA.y, sample_weight=bad)
 
 
 @pytest.mark.parametrize("method", [StabilitySelection, Bolasso, LassoSelection])
