@@ -82,13 +82,12 @@ def test_strong_signals_are_found(table, method):
     )
 
 
-def test_two_classes(folder):
+@pytest.mark.parametrize("method", ["stability", "splitting"])
+def test_two_classes(folder, method):
     source = [folder / "binary.csv", "--target", "y", "--drop", "patient"]
-    found = report(*source, "--method", "stability", "--n-resamples", "20")
+    found = report(*source, "--method", method, *FAST[method])
     assert {f"true {j}" for j in range(SIGNALS)} <= set(found["selected"])
     assert "control is counted as 1 and case as 0" in found["notes"][-1]
-    with pytest.raises(ArgumentError, match="splitting needs a target of numbers"):
-        select(*source, "--method", "splitting")
 
 
 def test_the_printed_summary(table):
@@ -114,6 +113,40 @@ def test_a_bound_takes_pairs(table):
     assert found["guarantee"]["controls"] == "expected number of false selections"
     with pytest.raises(ArgumentError, match="pfer"):
         select(*table, *options, "--resampling", "bootstrap")
+
+
+OPTIONS = {
+    "q": (["--method", "stability", "--q", "4", "--resampling", "pairs"], 4),
+    "weakness": (["--method", "stability", "--weakness", "0.5"], 0.5),
+    "kfwer": (["--kfwer", "2", "0.3"], [2, 0.3]),
+    "statistic": (["--statistic", "entry", "--fdr", "0.3"], "entry"),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_reach_the_selector_and_change_the_answer(table, name):
+    options, value = OPTIONS[name]
+    found = report(*table, *options, "--n-resamples", "20")
+    plain = report(*table, *options[:2] * (name in "q weakness"), "--n-resamples", "20")
+    assert found["settings"][name] == value
+    assert plain["settings"][name] != value
+    assert found["variables"] != plain["variables"]
+
+
+def test_what_a_bound_on_several_false_selections_says(table):
+    text = select(*table, "--kfwer", "2", "0.3", "--threshold", "1", "--n-resamples", "20")
+    assert "The probability of 2 or more false selections is meant to be at most 0.3" in text
+    assert "6 of 15 variables" in text.splitlines()[0]
+    promise = report(*table, *OPTIONS["q"][0], "--n-resamples", "20")["guarantee"]
+    assert promise["level"] == pytest.approx(4**2 / (0.2 * 15))  # q^2 / ((2 * 0.6 - 1) p)
+
+
+def test_a_variable_without_a_sign_has_a_blank(table):
+    options = [*OPTIONS["q"][0], "--n-resamples", "40"]
+    rows = [line.split() for line in select(*table, *options).splitlines()[2:]]
+    never = [row for row in rows if row[:1] == ["false"] and row[2] == "0"]
+    assert never
+    assert all(row[3:] == ["0"] for row in never)  # the standard error, and no sign
 
 
 def test_warnings_are_notes(table):
@@ -178,6 +211,22 @@ BAD = {
         [*T, "--method", "splitting", "--lam", "1", "--threshold", "1"],
         "--threshold and --lam do not belong",
     ),
+    "q of knockoffs": ([*T, "--q", "2"], "--q does not belong"),
+    "q is too large": ([*T, "--method", "stability", "--q", "3"], "q must be at most"),
+    "weakness of bolasso": (
+        [*T, "--method", "bolasso", "--weakness", "0.5"],
+        "--weakness does not belong",
+    ),
+    "weakness out of range": ([*T, "--method", "stability", "--weakness", "2"], "weakness"),
+    "kfwer of stability": ([*T, "--method", "stability", "--kfwer", "1", "0.1"], "--kfwer does"),
+    "kfwer and fdr": ([*T, "--kfwer", "1", "0.1", "--fdr", "0.1"], "fdr and kfwer"),
+    "half of kfwer": ([*T, "--kfwer", "1"], "--kfwer"),
+    "kfwer of none": ([*T, "--kfwer", "0", "0.1"], "kfwer: k"),
+    "statistic of splitting": (
+        [*T, "--method", "splitting", "--statistic", "entry"],
+        "--statistic does not belong",
+    ),
+    "unknown statistic": ([*T, "--statistic", "magic"], "--statistic"),
     "jobs of the lasso": ([*T, "--method", "lasso", "--n-jobs", "2"], "--n-jobs does not belong"),
     "no jobs": ([*T, "--n-jobs", "0"], "--n-jobs"),
     "fdr and pfer": ([*T, "--fdr", "0.1", "--pfer", "1"], "fdr and pfer"),

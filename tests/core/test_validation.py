@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
-from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
+from selica._core.errors import ArgumentError, BoundaryWarning, ColumnError, ConvergenceWarning
 from selica._core.validation import broadcast, choice, positive, real
 
 
@@ -112,3 +114,9 @@ def test_choice():
     for bad in ("Lasso", "", None, 3, ["lasso"]):
         with pytest.raises(ArgumentError, match=r"^method must be one of 'lasso', 'ridge'; got"):
             choice("method", bad, ("lasso", "ridge"))
+
+
+def test_an_error_about_a_column_takes_its_name_and_travels():
+    error = pickle.loads(pickle.dumps(ColumnError("X must vary; {column} does not.", 3)))
+    assert str(error) == "X must vary; column 3 does not."
+    assert str(error.named("{age}")) == "X must vary; {age} does not."

@@ -26,6 +26,7 @@ from selica.reports import select, write_report
 from selica.reports.figure import inline_svg
 from selica.reports.page import page
 from selica.sampling import GaussianKnockoffs, simulate
+from selica.selectors import AssumptionWarning
 
 SELECTORS = {
     "stability": StabilitySelection(n_resamples=20, random_state=0),
@@ -134,6 +135,9 @@ def test_warnings_become_notes_with_names(data):
     X[:, 3] = 1.0
     found = select(LassoSelection(random_state=0), X, data.y, names, "y")
     assert "X: constant columns are never selected: name 3." in found.notes
+    X[:, 3] = X[:, 4]
+    found = select(LassoSelection(random_state=0), X, data.y, ["x9", *names[1:]], "y")
+    assert found.notes[0].endswith("share one another's place: name 3 and name 4.")
 
 
 def test_errors_name_columns(data):
@@ -143,6 +147,11 @@ def test_errors_name_columns(data):
     estimated = KnockoffSelection(sampler=GaussianKnockoffs(), random_state=0)
     with pytest.raises(ArgumentError, match="constant column; x103 is constant"):
         select(estimated, X, data.y, names, "y")
+    with (
+        pytest.warns(AssumptionWarning, match="never selected: x3"),
+        pytest.raises(ArgumentError, match="constant column; x3 is constant"),
+    ):
+        estimated.fit(X, data.y)
 
 
 def test_other_warnings_are_not_swallowed(data):

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pandas
+import polars
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -104,15 +105,19 @@ def test_units_of_the_response_do_not_matter(estimator):
     np.testing.assert_array_equal(again.support_, first.support_)
 
 
+@pytest.mark.parametrize("library", [pandas, polars], ids=lambda library: library.__name__)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
-def test_names_in_names_out_and_a_summary_to_read(estimator):
+def test_names_in_names_out_and_a_summary_to_read(estimator, library):
     names = [f"gene {j}" for j in range(20)]
-    table = pandas.DataFrame(DATA.X, columns=names)
-    selector = fitted(estimator, table)
+    table = library.DataFrame(dict(zip(names, DATA.X.T, strict=True)))
+    selector = fitted(estimator, table, library.Series(DATA.y))
+    np.testing.assert_array_equal(selector.support_, fitted(estimator).support_)
     chosen = list(selector.get_feature_names_out())
     assert chosen == [n for n, s in zip(names, selector.support_, strict=True) if s]
-    out = selector.set_output(transform="pandas").transform(table)
+    out = selector.set_output(transform=library.__name__).transform(table)
+    assert isinstance(out, library.DataFrame)
     assert list(out.columns) == chosen
+    np.testing.assert_array_equal(out.to_numpy(), DATA.X[:, selector.support_])
     summary = selector.summary()
     frame = summary.to_frame()
     assert set(frame["variable"]) == set(names)
@@ -132,10 +137,7 @@ def test_strong_signals_are_found(estimator):
     assert np.count_nonzero(selector.support_ & easy.support) >= 7
 
 
-BINARY = [e for e in ESTIMATORS if not isinstance(e, DataSplitting)]
-
-
-@pytest.mark.parametrize("estimator", BINARY, ids=repr)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_two_classes_are_a_binary_response(estimator):
     data = simulate(200, 10, 3, response="logistic", effects=PointEffects(), random_state=2)
     numbers = fitted(estimator, 3.0 * data.X, data.y)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from selica import DataSplitting
+from selica.control import fdp, tpp
 from selica.experiments.guarantees import SETTINGS, guarantees
+from selica.sampling import simulate
 
 NAMES = [setting.name for setting in SETTINGS]
 
@@ -46,3 +49,17 @@ def test_a_promise_that_is_broken_is_noticed():
 @pytest.mark.parametrize("place", range(len(SETTINGS)), ids=NAMES)
 def test_promises_on_many_data_sets(place):
     check(guarantees(500, [SETTINGS[place]], random_state=place))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("level", "splits"), [(0.1, 1), (0.2, 1), (0.2, 10)])
+def test_data_splitting_of_two_classes_keeps_its_level_where_all_signals_are_seen(level, splits):
+    """No theorem, but independent columns and many clear signals are what it is meant for."""
+    wrong, found = [], []
+    for run in range(60):
+        study = simulate(400, 60, 15, response="logistic", random_state=run)
+        selector = DataSplitting(level, n_splits=splits, random_state=run).fit(study.X, study.y)
+        wrong.append(fdp(selector.support_, study.support))
+        found.append(tpp(selector.support_, study.support))
+    assert np.mean(wrong) <= level + 3.0 * np.std(wrong) / np.sqrt(60)
+    assert np.mean(found) > 0.4  # control is not bought by silence

@@ -119,6 +119,25 @@ def test_bad_settings(settings, word):
         selector.fit(DATA.X, DATA.y)
 
 
+def test_a_level_too_small_for_any_copy_is_explained():
+    selector = DerandomizedKnockoffs(kfwer=(1, 0.1), n_copies=30, sampler=KNOWN, random_state=0)
+    selector.fit(DATA.X, DATA.y)
+    assert selector.negatives_ == pytest.approx(0.1 / 1.034483, rel=1e-5)  # R(30, 1/2)
+    assert not selector.support_.any()
+    assert "only with probability 0.0967; a larger level" in selector.explain()
+    selector.set_params(threshold=1.0).fit(DATA.X, DATA.y)
+    assert selector.negatives_ > 1.0
+    assert selector.support_.any()
+
+
+def test_a_second_fit_by_another_rule_forgets_the_first():
+    selector = DerandomizedKnockoffs(0.5, n_copies=4, sampler=KNOWN, random_state=0)
+    assert "e-value" in selector.fit(DATA.X, DATA.y).summary().variables.columns
+    selector.set_params(fdr=None, pfer=2.0).fit(DATA.X, DATA.y)
+    assert "probability" in selector.summary().variables.columns
+    assert selector.evalues_ is None
+
+
 def test_aggregation_says_what_its_theorem_says():
     selector = AggregatedKnockoffs(0.1, n_copies=4, sampler=KNOWN, random_state=0)
     guarantee = selector.fit(DATA.X, DATA.y).guarantee_

@@ -168,5 +168,13 @@ def test_weights_of_rows():
         plain = selector.fit(DATA.X, DATA.y).selection_probabilities_
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, plain)
-    with pytest.raises(ArgumentError, match="sample_weight"):
-        selector.fit(DATA.X, DATA.y, sample_weight=np.eye(150)[0])
+    for bad in (np.eye(150)[0], np.zeros(150), np.ones(149), -weight, np.full(150, np.nan), "w"):
+        with pytest.raises(ArgumentError, match=r"^sample_weight must"):
+            selector.fit(DATA.X, DATA.y, sample_weight=bad)
+
+
+@pytest.mark.parametrize("method", [StabilitySelection, Bolasso, LassoSelection])
+def test_the_theory_has_no_penalty_for_two_classes(method):
+    message = r"^lam='theory' is for a continuous response.*; use lam='cv' for two classes\.$"
+    with pytest.raises(ArgumentError, match=message):
+        method("theory", random_state=0).fit(DATA.X, DATA.y > 0.0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Lasso, LogisticRegression
 
@@ -148,12 +150,14 @@ class _Nothing:
         return self
 
 
-def test_mirror_statistics_are_symmetric_without_signal():
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_mirror_statistics_are_symmetric_without_signal(loss):
     rng = generator(6)
     values = []
     for _ in range(60):
-        data = make_data(rng.standard_normal((60, 20)), rng.standard_normal(60), "squared")
-        M = mirror_statistic(data, rng, n_folds=4)
+        noise = rng.standard_normal(60)
+        y = noise if loss == "squared" else (noise > 0.0).astype(float)
+        M = mirror_statistic(make_data(rng.standard_normal((60, 20)), y, loss), rng, n_folds=4)
         values.append(np.sign(M[M != 0.0]))
     signs = np.concatenate(values)
     assert signs.size > 50
@@ -164,6 +168,50 @@ def test_mirror_statistics_of_signals_are_positive():
     easy = simulate(200, 20, 5, snr=50.0, effects=theory.PointEffects(), random_state=0)
     M = mirror_statistic(make_data(easy.X, easy.y, "squared"), generator())
     assert (M[easy.support] > 0.0).all()
+
+
+def labels(n=300, strength=1.0, weight=None):
+    """Classes of which four columns of ten decide."""
+    X = generator(7).standard_normal((n, 10))
+    line = strength * X[:, :4] @ np.array([1.0, -1.0, 1.0, -1.0])
+    y = generator(8).random(n) < expit(line)
+    return make_data(X, y.astype(float), "logistic", weight)
+
+
+def test_mirror_statistics_of_classes_are_the_product_of_two_estimates():
+    data = labels(weight=generator(9).random(300) + 0.5)
+    M = mirror_statistic(data, generator(1))
+    rng = generator(1)
+    place = folds(data, 2, rng)
+    rows = place == 1
+    half = data._replace(X=data.X[rows], y=data.y[rows], weight=data.weight[rows])
+    found = cross_validate(half, rng)
+    b1 = found.coef[found.best]
+    chosen = np.flatnonzero(b1)
+    X, y, weight = data.X[~rows][:, chosen], data.y[~rows], data.weight[~rows]
+
+    def cost(b):
+        line = b[0] + X @ b[1:]
+        return weight @ (np.logaddexp(0.0, line) - y * line)
+
+    b2 = minimize(cost, np.zeros(chosen.size + 1), tol=1e-8).x[1:]
+    centred = X - np.average(X, axis=0, weights=weight)
+    spread = np.diag(np.linalg.inv(centred.T @ (weight[:, None] * centred)))
+    np.testing.assert_allclose(M[chosen], b1[chosen] * b2 / np.sqrt(spread), rtol=2e-3)
+    assert not np.delete(M, chosen).any()
+    assert chosen.size > 4
+
+
+def test_mirror_statistics_of_separated_classes_are_finite_and_right():
+    M = mirror_statistic(labels(strength=1e3), generator())
+    assert np.isfinite(M).all()
+    assert (M[:4] > np.abs(M[4:]).max()).all()
+
+
+def test_each_half_needs_both_classes():
+    X = generator().standard_normal((20, 3))
+    with pytest.raises(ArgumentError, match="y must have two rows of each class"):
+        mirror_statistic(make_data(X, np.eye(20)[0], "logistic"), generator())
 
 
 def test_the_model_of_the_data_is_recovered():

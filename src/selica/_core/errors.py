@@ -15,6 +15,29 @@ class ArgumentError(ValueError):
         return cls(f"{name} must be one of {known}; got {value!r}.")
 
 
+class ColumnError(ArgumentError):
+    """A column of a table is not usable.
+
+    Parameters
+    ----------
+    text : str
+        The message, with "{column}" in the place of the column.
+    column : int
+        Its place in the table; whoever knows its name can say it by `named`.
+    """
+
+    def __init__(self, text: str, column: int) -> None:
+        super().__init__(text, column)  # both, so that a worker can send it
+        self.text, self.column = text, column
+
+    def __str__(self) -> str:
+        return str(self.named(f"column {self.column}"))
+
+    def named(self, name: str) -> ArgumentError:
+        """The same error with the name of the column."""
+        return ArgumentError(self.text.replace("{column}", name))
+
+
 class BoundaryWarning(UserWarning):
     """A search ended at the edge of what it may try."""
 

@@ -57,20 +57,29 @@ class Sampler(StrEnum):
     iid = "iid"
 
 
+class Statistic(StrEnum):
+    """Ways to compare a variable with its copy."""
+
+    coefficient = "coefficient"
+    entry = "entry"
+    correlation = "correlation"
+
+
 # Class of each method, and which parameter of it an option sets; all take the seed.
-_KNOCKOFFS = {"fdr": "fdr", "lam": "lam", "sampler": "sampler", "n_jobs": "n_jobs"}
+_KNOCKOFFS = {name: name for name in ("fdr", "lam", "sampler", "statistic", "n_jobs")}
 _BOLASSO = {"threshold": "threshold", "n_resamples": "n_resamples", "lam": "lam"}
 _METHODS: dict[Method, tuple[str, dict[str, str]]] = {
     Method.stability: (
         "StabilitySelection",
         {"pfer": "pfer", "resample_rate": "resample_rate", "resampling": "resampling"}
-        | {"assumption": "assumption", "n_jobs": "n_jobs"}
+        | {"assumption": "assumption", "q": "q", "weakness": "weakness", "n_jobs": "n_jobs"}
         | _BOLASSO,
     ),
     Method.knockoffs: ("KnockoffSelection", _KNOCKOFFS),
     Method.derandomized: (
         "DerandomizedKnockoffs",
-        {"pfer": "pfer", "threshold": "threshold", "n_resamples": "n_copies"} | _KNOCKOFFS,
+        {"pfer": "pfer", "kfwer": "kfwer", "threshold": "threshold", "n_resamples": "n_copies"}
+        | _KNOCKOFFS,
     ),
     Method.aggregated: ("AggregatedKnockoffs", {"n_resamples": "n_copies"} | _KNOCKOFFS),
     Method.splitting: (
@@ -105,6 +114,13 @@ def select(
         float | None,
         typer.Option(help="Expected number of false selections to allow (stability, derandomized)"),
     ] = None,
+    kfwer: Annotated[
+        tuple[int, float] | None,
+        typer.Option(
+            metavar="K LEVEL",
+            help="Probability LEVEL of K or more false selections to allow (derandomized).",
+        ),
+    ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -119,6 +135,21 @@ def select(
         str | None,
         typer.Option(help='Penalty in glmnet\'s unit: a number, "auto", "cv" or "theory".'),
     ] = None,
+    q: Annotated[
+        int | None,
+        typer.Option(
+            "--q",
+            help="A resample selects the first so many variables of its path, not those at --lam "
+            "(stability).",
+        ),
+    ] = None,
+    weakness: Annotated[
+        float | None,
+        typer.Option(
+            help="Divides each penalty with probability 1/2 in each resample; 1 by default "
+            "(stability)."
+        ),
+    ] = None,
     resample_rate: Annotated[
         float | None, typer.Option(help="Rows drawn for each row there is (stability).")
     ] = None,
@@ -131,6 +162,12 @@ def select(
     ] = None,
     sampler: Annotated[
         Sampler | None, typer.Option(help="How knockoff copies are made; gaussian by default.")
+    ] = None,
+    statistic: Annotated[
+        Statistic | None,
+        typer.Option(
+            help="How a variable is compared with its copy; coefficient by default (knockoffs)."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all randomness.", min=0)] = 0,
     n_jobs: Annotated[
@@ -158,13 +195,17 @@ def select(
     options = {
         "fdr": fdr,
         "pfer": pfer,
+        "kfwer": kfwer,
         "threshold": threshold,
         "n_resamples": n_resamples,
         "lam": _penalty(lam),
+        "q": q,
+        "weakness": weakness,
         "resample_rate": resample_rate,
         "resampling": None if resampling is None else resampling.value,
         "assumption": None if assumption is None else assumption.value,
         "sampler": None if sampler is None else sampler.value,
+        "statistic": None if statistic is None else statistic.value,
         "n_jobs": n_jobs,
     }
     parameters = _parameters(method, {k: v for k, v in options.items() if v is not None})
@@ -181,8 +222,6 @@ def select(
         assert target is not None
         columns, name = reports.read_table(table), target
     X, y, names = reports.split(columns, name, drop or ())
-    if method is Method.splitting and y.dtype.kind == "U":
-        raise ArgumentError(f"--method splitting needs a target of numbers; {name!r} is text.")
     if out is not None:
         check_folder(out)
     selector = getattr(selectors, _METHODS[method][0])(**parameters, random_state=seed)
@@ -225,7 +264,7 @@ def _parameters(method: Method, given: dict[str, Any]) -> dict[str, Any]:
         raise ArgumentError("--n-jobs must not be 0.")
     if method is Method.stability and "pfer" in given:
         given = {"resampling": "pairs"} | given  # the bounds are for halves of the rows
-    if method is Method.derandomized and not given.keys() & {"fdr", "pfer", "threshold"}:
+    if method is Method.derandomized and not given.keys() & {"fdr", "pfer", "kfwer", "threshold"}:
         given = {"fdr": 0.1} | given
     return {known[name]: value for name, value in given.items()}
 
@@ -290,7 +329,7 @@ def _listed(files: list[Path]) -> str:
 
 
 def _print_rows(console: Console, rows: list[dict[str, Any]]) -> None:
-    from selica.reports.page import cell
+    from selica.selectors.summary import cell
 
     table = Table(box=None, pad_edge=False)
     for column in rows[0]:

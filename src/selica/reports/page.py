@@ -10,6 +10,7 @@ from selica._version import __version__
 from selica.reports.figure import inline_svg
 from selica.reports.selection import Selection
 from selica.selectors import Guarantee
+from selica.selectors.summary import cell
 
 # A page with more rows than this is slow to open; the CSV file beside it has all of them.
 MOST_ROWS = 1000
@@ -135,17 +136,11 @@ def _all(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
 
 
 def _settings(settings: dict[str, Any]) -> str:
-    shown = {name: "no" if value is False else cell(value) for name, value in settings.items()}
+    shown = {
+        name: "-" if value is None else "no" if value is False else cell(value)
+        for name, value in settings.items()
+    }
     lines = "".join(
         f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in shown.items()
     )
     return f"<table class=settings>{lines}</table>"
-
-
-def cell(value: Any) -> str:
-    """A value of a summary's table as a person reads it."""
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

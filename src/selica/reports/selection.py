@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
+from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.types import Array
 from selica._version import __version__
 from selica.selectors import AssumptionWarning, Guarantee, Summary, UnstableWarning
+from selica.selectors.base import NamedColumns
 
 # What becomes a note of the report; other warnings are not meant for its reader.
 _SAID = (AssumptionWarning, UnstableWarning, BoundaryWarning, ConvergenceWarning)
@@ -105,20 +103,15 @@ def select(selector: Any, X: Array, y: Any, names: Sequence[str], target: str) -
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
-            selector.fit(X, y)
-        except ArgumentError as error:
-            raise ArgumentError(_named(str(error), names)) from None
+        selector.fit(NamedColumns(X, tuple(names)), y)
     said = []
     for warning in caught:
         if issubclass(warning.category, _SAID):
-            said.append(_named(str(warning.message), names))
+            said.append(str(warning.message))
         else:
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
             )
-    # scikit-learn takes names from data frames only, and this has to work without one
-    selector.feature_names_in_ = np.array(names, dtype=object)
     summary = selector.summary()
     notes = [*summary.notes, *said]
     classes = getattr(selector, "classes_", None)
@@ -146,14 +139,7 @@ def _is_plain(value: Any) -> bool:
 def _threshold(selector: Any) -> float | None:
     """The smallest measure that is selected; e-values have theirs, which is not on the table."""
     value = getattr(selector, "threshold_", None)
-    if value is None or hasattr(selector, "evalues_") or not math.isfinite(value):
+    by_evalues = getattr(selector, "evalues_", None) is not None
+    if value is None or by_evalues or not math.isfinite(value):
         return None
     return float(value)
-
-
-def _named(message: str, names: Sequence[str]) -> str:
-    """A message about columns of X, which a fit without a data frame knows by number."""
-    if not message.startswith("X"):
-        return message
-    # in one pass: a column may itself be called x7
-    return re.sub(r"\b(?:column |x)(\d+)\b", lambda found: names[int(found[1])], message)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, ColumnError
 from selica._core.types import Array
 from selica._core.validation import matrix, real
 
@@ -46,9 +46,10 @@ def varying(name: str, table: Array, share: Array) -> None:
     counted = table[share > 0.0]
     constant = np.flatnonzero(np.ptp(counted, axis=0) == 0.0)
     if constant.size:
-        raise ArgumentError(
-            f"{name} must have no constant column; column {constant[0]} is constant over "
-            f"{counted.shape[0]} row(s)."
+        raise ColumnError(
+            f"{name} must have no constant column; {{column}} is constant over "
+            f"{counted.shape[0]} row(s).",
+            int(constant[0]),
         )
 
 

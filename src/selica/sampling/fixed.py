@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import lstsq, qr
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, ColumnError
 from selica._core.types import Array
 from selica._core.validation import count, matrix, real
 from selica.sampling.checks import column_mean, row_shares, standardised, varying
@@ -228,8 +228,8 @@ class FixedKnockoffs:
         rows = table - mean
         largest = np.abs(rows).max(axis=0)
         if np.any(largest == 0.0):
-            raise ArgumentError(
-                f"X must have no column of zeros; column {int(np.argmin(largest))} is one."
+            raise ColumnError(
+                "X must have no column of zeros; {column} is one.", int(np.argmin(largest))
             )
         norm = largest * np.linalg.norm(rows / largest, axis=0)
         unit = rows / norm

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from selica._core.errors import ArgumentError
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, short
+from selica.sampling.checks import row_shares
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.summary import Summary
 from selica.statistics import Data, make_data
@@ -32,6 +33,15 @@ _SAME, _WIDE = 0.999, 5000
 
 class AssumptionWarning(UserWarning):
     """Something about the data weakens what a selection promises."""
+
+
+class NamedColumns(NamedTuple):
+    """A table with names for a selector, where there is no data frame."""
+
+    values: Array
+    """(n, p)."""
+    names: tuple[str, ...]
+    """One for each column."""
 
 
 class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -63,19 +73,22 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Array]:
         """The data in standard form, and the table as it is."""
+        names = None
+        if isinstance(X, NamedColumns):
+            X, names = X
         table, target = validate_data(
             self, X, y, dtype=np.float64, accept_sparse=False, ensure_min_samples=2,
         )  # fmt: skip
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         if np.abs(table).max() > _LARGEST:
             raise ArgumentError(f"X: values beyond {_LARGEST:g} cannot be squared; rescale them.")
         loss, labels = _response(self.response, target)
         if loss == "logistic":
             self.classes_ = np.unique(target)
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, table, ensure_non_negative=True)
-            if np.count_nonzero(weight) < 2:
-                raise ArgumentError("sample_weight must be positive for at least two rows.")
+        weight = None if sample_weight is None else row_shares(sample_weight, len(table))
+        if weight is not None and np.count_nonzero(weight) < 2:
+            raise ArgumentError("sample_weight must be positive for at least two rows.")
         data = make_data(table, labels, loss, weight)
         constant = np.flatnonzero(~data.varies)
         if constant.size:

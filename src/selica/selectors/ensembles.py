@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # Nguyen, Chevalier, Thirion and Arlot (2020): the FDR of aggregated p-values is at most this
 # many times the level.
-AGGREGATION_CONSTANT = (np.sqrt(22.0) - 2.0) / (7.0 * np.sqrt(22.0) - 32.0)
+AGGREGATION_CONSTANT = (math.sqrt(22.0) - 2.0) / (7.0 * math.sqrt(22.0) - 32.0)
 
 
 class DerandomizedKnockoffs(KnockoffSelector):
@@ -70,9 +70,24 @@ class DerandomizedKnockoffs(KnockoffSelector):
     ----------
     selection_probabilities_ : array of shape (p,)
         Share of the copies that select each variable, by the rule of one copy.
-    evalues_ : array of shape (p,), for `fdr`
+    evalues_ : array of shape (p,), or None without `fdr`
+    negatives_ : float, or None without `pfer` and `kfwer`
+        Negative statistic at which a copy stops, v; between whole numbers it is drawn at random.
     statistics_ : array of shape (n_copies, p)
     support_, guarantee_
+
+    Examples
+    --------
+    >>> from selica import DerandomizedKnockoffs
+    >>> from selica.sampling import simulate
+    >>> data = simulate(300, 40, 15, snr=20.0, random_state=0)
+    >>> selector = DerandomizedKnockoffs(0.2, n_copies=10, sampler="iid", lam=0.05, random_state=0)
+    >>> chosen = selector.fit(data.X, data.y).get_support()
+    >>> int((chosen & data.support).sum()), int((chosen & ~data.support).sum())
+    (13, 0)
+    >>> print(selector.guarantee_)  # doctest: +NORMALIZE_WHITESPACE
+    The false discovery rate is at most 0.2 (Ren and Barber 2024), if the columns are independent
+    and Gaussian.
     """
 
     def __init__(
@@ -115,6 +130,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
             real("threshold", self.threshold, at_least=0.0, at_most=1.0)
         )  # fmt: skip
         self.statistics_ = W = self._statistics(data, table, B)
+        self.evalues_: Array | None = None
+        self.negatives_: float | None = None
         if rule == "fdr":
             self._by_evalues(W)
         else:
@@ -143,11 +160,11 @@ class DerandomizedKnockoffs(KnockoffSelector):
         level = 0.1 if self.fdr is None else self.fdr
         own = 0.5 * level if self.copy_fdr is None else self.copy_fdr
         each = np.array([knockoff_evalues(w, own) for w in W])
-        self.evalues_ = each.mean(axis=0)
+        self.evalues_ = e = each.mean(axis=0)
         self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(W)
-        self.support_ = ebh(self.evalues_, level)
+        self.support_ = ebh(e, level)
         self._check_level(level, W.shape[1])
-        self.threshold_ = float(self.evalues_[self.support_].min(initial=np.inf))
+        self.threshold_ = float(e[self.support_].min(initial=np.inf))
         self.guarantee_ = Guarantee(
             "false discovery rate", float(level), self._proven(), self._law(),
             "Ren and Barber 2024",
@@ -165,6 +182,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             k, level = self._kfwer()
             v = k * level / ratio
             what = f"probability of {k} or more false selections"
+        self.negatives_ = v
         seed = child(seed_sequence(self.random_state), NEGATIVES)
         whole = int(np.floor(v))
         votes = []
@@ -190,7 +208,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         check_is_fitted(self)
         B = self.statistics_.shape[0]
         title = f"Derandomized knockoffs, {B} copies"
-        if hasattr(self, "evalues_"):
+        if self.evalues_ is not None:
             return self._ranked(title, "e-value", self.evalues_, self.evalues_)
         P, chosen = self.selection_probabilities_, int(self.support_.sum())
         error = np.sqrt(P * (1.0 - P) / B)
@@ -201,8 +219,15 @@ class DerandomizedKnockoffs(KnockoffSelector):
 
     def _why(self) -> str:
         top = float(self.selection_probabilities_.max())
-        if not hasattr(self, "evalues_"):
-            return f"The largest share of copies that select a variable is {top:.3g}."
+        if self.evalues_ is None:
+            text = f"The largest share of copies that select a variable is {top:.3g}."
+            if self.negatives_ is None or self.negatives_ >= 1.0:
+                return text
+            return (
+                f"{text} At this level and threshold a copy may select anything only with "
+                f"probability {self.negatives_:.3g}; a larger level, or a threshold nearer to 1, "
+                "raises it."
+            )
         level = 0.1 if self.fdr is None else self.fdr
         least = math.ceil(1.0 / level - 1e-9)
         e = -np.sort(-self.evalues_)
@@ -224,7 +249,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             copies.
         """
         check_is_fitted(self)
-        by_evalues = hasattr(self, "evalues_")
+        by_evalues = self.evalues_ is not None
         if choice("kind", kind, ("decision", "histogram")) == "histogram":
             return plot_frequencies(
                 self.selection_probabilities_, None if by_evalues else self.threshold_
@@ -256,6 +281,18 @@ class AggregatedKnockoffs(KnockoffSelector):
     pvalues_ : array of shape (p,)
     statistics_ : array of shape (n_copies, p)
     support_, guarantee_
+
+    Examples
+    --------
+    >>> from selica import AggregatedKnockoffs
+    >>> from selica.sampling import simulate
+    >>> data = simulate(300, 40, 15, snr=20.0, random_state=0)
+    >>> selector = AggregatedKnockoffs(0.3, n_copies=10, sampler="iid", lam=0.05, random_state=0)
+    >>> chosen = selector.fit(data.X, data.y).get_support()
+    >>> int((chosen & data.support).sum()), int((chosen & ~data.support).sum())
+    (13, 0)
+    >>> round(selector.guarantee_.level, 2)  # the theorem knows a multiple of the level only
+    0.97
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, ColumnError
 from selica._core.types import Array
 from selica._core.validation import choice, real, short
 from selica.control import knockoff_threshold
@@ -56,7 +56,11 @@ class KnockoffSelector(Selector):
         )
         if not varies.any():
             raise ArgumentError("X: all columns are constant.")
-        copies = self._copies(part, table[:, varies], child(seed, COPIES), n_copies)
+        try:
+            copies = self._copies(part, table[:, varies], child(seed, COPIES), n_copies)
+        except ColumnError as error:
+            place = np.flatnonzero(varies)[error.column]
+            raise error.named(self._names()[place]) from None
         arguments = (
             (part, copies, b, child(seed, FOLDS, b), statistic, penalty, self.estimator)
             for b in range(n_copies)

@@ -29,7 +29,8 @@ class LassoSelection(Selector):
     ----------
     lam : {"auto", "cv", "theory"} or float
         Penalty, in the unit of glmnet's lambda and scikit-learn's alpha for standardised columns
-        and a response of unit variance; "auto" and "cv" by cross-validation.
+        and a response of unit variance; "auto" and "cv" by cross-validation, "theory", for a
+        linear response, where the theory expects the smallest prediction error.
     threshold : float
         Coefficients of standardised columns must exceed it in size (the thresholded lasso).
     response, random_state
@@ -96,6 +97,15 @@ class Bolasso(StabilitySelection):
     ----------
     lam, n_resamples, threshold, response, n_jobs, random_state
         As in `StabilitySelection`.
+
+    Examples
+    --------
+    >>> from selica import Bolasso
+    >>> from selica.sampling import simulate
+    >>> data = simulate(100, 30, 3, snr=10.0, random_state=0)
+    >>> chosen = Bolasso(lam=0.2, n_resamples=50, random_state=0).fit(data.X, data.y).get_support()
+    >>> int((chosen & data.support).sum()), int((chosen & ~data.support).sum())
+    (3, 0)
     """
 
     def __init__(

@@ -37,6 +37,11 @@ def choose_penalties(
     if isinstance(lam, str):
         if lam not in WORDS:
             raise ArgumentError(f"lam must be one of {WORDS}, a number or an array; got {lam!r}.")
+        if lam == "theory" and data.loss != "squared":
+            raise ArgumentError(
+                "lam='theory' is for a continuous response, as the theory covers the squared loss "
+                "only; use lam='cv' for two classes."
+            )
         found = cross_validate(data, rng)
         if lam != "theory":
             return found.penalties[found.best : found.best + 1]

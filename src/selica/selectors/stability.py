@@ -42,9 +42,9 @@ class StabilitySelection(Selector):
     lam : {"auto", "cv", "theory"}, float or array
         Penalty of each resample, in the unit of glmnet's lambda and scikit-learn's alpha, for
         standardised columns and (linear response) a response of unit variance. "auto" and "cv":
-        by cross-validation; "theory": smallest expected prediction error of one resample. With
-        an array a variable counts with its largest probability over these penalties. Not used
-        where `q` decides.
+        by cross-validation; "theory", for a linear response: smallest expected prediction error
+        of one resample. With an array a variable counts with its largest probability over these
+        penalties. Not used where `q` decides.
     resampling : {"bootstrap", "poisson", "subsample", "pairs", "exponential"}
         As in `sampling.resample_weights`; "pairs" are complementary halves.
     resample_rate : float, optional

@@ -36,7 +36,7 @@ class Summary:
     def __str__(self) -> str:
         rows = self.variables.rows[: self.shown]
         columns = self.variables.columns
-        cells = [[_cell(row[c]) for c in columns] for row in rows]
+        cells = [[cell(row[c]) for c in columns] for row in rows]
         widths = [max(len(x) for x in (c, *(line[i] for line in cells))) for i, c in
                   enumerate(columns)]  # fmt: skip
 
@@ -57,9 +57,10 @@ class Summary:
         return str(self)
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """A value of the table as a person reads it; None is blank, as "-" is a sign."""
     if value is None:
-        return "-"
+        return ""
     if isinstance(value, bool):
         return "yes" if value else ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,40 +1,66 @@
 r"""Mirror statistics of data splitting (Dai, Lin, Xing and Liu 2023).
 
-One half of the rows selects by the lasso and estimates b1, the other estimates b2 by least squares
-on what was selected. :math:`M_j = \mathrm{sign}(b_1 b_2)(|b_1| + |b_2|)` is symmetric about zero
-for a variable that does not matter.
+One half of the rows selects by the lasso and estimates b1, the other estimates b2 without a
+penalty on what was selected. For a linear response
+:math:`M_j = \mathrm{sign}(b_1 b_2)(|b_1| + |b_2|)`. For two classes b2 is a logistic fit, whose
+unit is not that of b1: its variances are known up to a common factor only, those of
+:math:`[(X^T X)^{-1}]_{jj}`. There :math:`M_j = b_1 b_2 / \sqrt{[(X^T X)^{-1}]_{jj}}`, a product, so
+that no common factor of either half changes the order of the variables (the same authors' paper
+on generalised linear models). Either is symmetric about zero where b2 of a variable that does not
+matter is.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica.statistics.cross_validation import cross_validate
-from selica.statistics.data import Data
+from selica.statistics.cross_validation import cross_validate, folds
+from selica.statistics.data import Data, standardised
+
+# A logistic fit to classes that a plane separates has no end. This much of the sum of squared
+# coefficients, beside a log likelihood summed over the rows, gives it one; else it is not felt.
+_RIDGE = 1e-3
 
 
 def mirror_statistic(data: Data, rng: np.random.Generator, *, n_folds: int = 10) -> Array:
-    """M of every variable for one random split into halves."""
-    if data.loss != "squared":
-        raise ArgumentError("y must be continuous: mirror statistics are for a linear response.")
-    n, p = data.X.shape
-    order = rng.permutation(n)
-    first, second = order[: n // 2], order[n // 2 :]
-    half = data._replace(X=data.X[first], y=data.y[first], weight=data.weight[first])
+    """M of every variable for one random split into halves, with as many rows of each class."""
+    if data.loss == "logistic" and min(np.bincount(data.y.astype(int))) < 2:
+        raise ArgumentError("y must have two rows of each class, one for each half; got one.")
+    place = folds(data, 2, rng)
+    half, other = (
+        data._replace(X=data.X[rows], y=data.y[rows], weight=data.weight[rows])
+        for rows in (place == 1, place == 0)
+    )
     found = cross_validate(half, rng, n_folds=n_folds, n_jobs=1)
     b1 = np.where(data.varies, found.coef[found.best], 0.0)
     chosen = np.flatnonzero(b1)
-    # least squares needs more rows than columns: the largest coefficients stay
-    most = max(second.size - 2, 0)
+    # a fit without penalty needs more rows than columns: the largest coefficients stay
+    most = max(other.y.size - 2, 0)
     if chosen.size > most:
         chosen = chosen[np.argsort(-np.abs(b1[chosen]), kind="stable")[:most]]
-    b2 = np.zeros(p)
+    M = np.zeros(b1.size)
     if chosen.size:
-        root = np.sqrt(data.weight[second])
-        design = np.column_stack([np.ones(second.size), data.X[np.ix_(second, chosen)]])
-        fit = np.linalg.lstsq(root[:, None] * design, root * data.y[second], rcond=None)[0]
-        b2[chosen] = fit[1:]
-    kept = np.where(np.isin(np.arange(p), chosen), b1, 0.0)
-    return np.asarray(np.sign(kept * b2) * (np.abs(kept) + np.abs(b2)))
+        part = other._replace(X=other.X[:, chosen])
+        M[chosen] = (_of_labels if data.loss == "logistic" else _of_numbers)(b1[chosen], part)
+    return M
+
+
+def _of_numbers(b1: Array, other: Data) -> Array:
+    """Sum of the sizes, with the sign of the product; b2 by least squares."""
+    root = np.sqrt(other.weight)
+    design = np.column_stack([np.ones(other.y.size), other.X])
+    b2 = np.linalg.lstsq(root[:, None] * design, root * other.y, rcond=None)[0][1:]
+    return np.asarray(np.sign(b1 * b2) * (np.abs(b1) + np.abs(b2)))
+
+
+def _of_labels(b1: Array, other: Data) -> Array:
+    """Product; b2 by maximum likelihood, in units of its standard error but for a factor."""
+    X, _ = standardised(other.X, other.weight)
+    fit = LogisticRegression(C=0.5 / _RIDGE, solver="newton-cholesky", max_iter=1000)
+    b2 = fit.fit(X, other.y, sample_weight=other.weight).coef_[0]
+    spread = np.diagonal(np.linalg.pinv((X.T * other.weight) @ X, hermitian=True))
+    # a column that is constant in this half has neither an estimate nor a spread
+    return np.asarray(b1 * b2 / np.sqrt(np.maximum(spread, np.finfo(float).tiny)))

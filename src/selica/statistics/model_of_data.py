@@ -20,10 +20,8 @@ def estimate_model(data: Data, found: CrossValidation) -> Model:
 
     Two numbers at the best penalty, the error of rows left out and the share of active variables,
     determine two unknowns, the share of signals and the noise. It assumes what the theory does:
-    independent columns and Gaussian effects.
+    independent columns, Gaussian effects and the squared loss.
     """
-    if data.loss != "squared":
-        raise ArgumentError("lam='theory' needs a continuous response; use lam='cv'.")
     n, p = data.X.shape
     active = np.count_nonzero(found.coef[found.best]) / p
     error = float(found.error[found.best])  # of a response of variance one
