@@ -76,7 +76,7 @@ def test_copies_integrated_out(alpha, lam, scale):
     spread = fit.coef[:, 0, :p].var(axis=0).mean()
     assert rms(found.coef - mean) < 2.0 * np.sqrt(spread / B)
     # the estimate of the false share is an upper one, and not an empty one
-    selected = Z > w_threshold
+    selected = w_threshold < Z
     false = np.count_nonzero(selected & (data.w0 == 0.0)) / np.count_nonzero(selected)
     assert false < found.expected_fdp() < 3.0 * false + 0.1
 

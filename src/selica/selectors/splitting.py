@@ -116,10 +116,13 @@ class DataSplitting(Selector):
 
     def _why(self) -> str:
         some = int(np.count_nonzero(self.inclusion_rates_))
+        told = f"{some} variables are selected by at least one split."
+        if self.offset == 0:
+            return told
         return (
-            f"{some} variables are selected by at least one split. A split selects nothing where "
-            f"fewer than {math.ceil(self.offset / self.fdr - 1e-9)} variables agree in sign on "
-            "both halves, as it counts one false selection at least."
+            f"{told} A split selects nothing where fewer than "
+            f"{math.ceil(self.offset / self.fdr - 1e-9)} variables agree in sign on both halves, "
+            "as it counts one false selection at least."
         )
 
     def plot(self) -> Figure:
