@@ -1,7 +1,8 @@
 """Variable selection as scikit-learn estimators."""
 
+from selica.selectors.aggregated import AggregatedKnockoffs
 from selica.selectors.base import AssumptionWarning
-from selica.selectors.ensembles import AggregatedKnockoffs, DerandomizedKnockoffs
+from selica.selectors.derandomized import DerandomizedKnockoffs
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.knockoffs import KnockoffSelection
 from selica.selectors.lasso import Bolasso, LassoSelection

@@ -43,10 +43,20 @@ class KnockoffSelector(Selector):
     n_jobs: int | None
     random_state: Any
 
-    def _statistics(self, data: Data, table: Array, n_copies: int) -> Array:
-        """W of every variable for every copy, (B, p)."""
+    def _statistics(
+        self,
+        data: Data,
+        table: Array,
+        n_copies: int,
+        first: int = 0,
+        penalty: float | None = None,
+    ) -> Array:
+        """W of every variable for every copy from `first` on, (copies, p).
+
+        The penalty is that of the selector, or one that was chosen for all copies.
+        """
         statistic = choice("statistic", self.statistic, STATISTICS)
-        penalty = self._penalty()
+        penalty = self._penalty() if penalty is None else penalty
         seed = seed_sequence(self.random_state)
         varies = np.ones(table.shape[1], dtype=bool)
         if isinstance(self.sampler, str):  # a constant column has no copy, and needs none
@@ -63,10 +73,11 @@ class KnockoffSelector(Selector):
             raise error.named(self._names()[place]) from None
         arguments = (
             (part, copies, b, child(seed, FOLDS, b), statistic, penalty, self.estimator)
-            for b in range(n_copies)
+            for b in range(first, n_copies)
         )
-        W = np.zeros((n_copies, table.shape[1]))
-        W[:, varies] = pieces(_one, arguments, self.n_jobs)
+        W = np.zeros((n_copies - first, table.shape[1]))
+        if n_copies > first:
+            W[:, varies] = pieces(_one, arguments, self.n_jobs)
         self._check(table)
         return W
 

@@ -7,9 +7,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selica._core.types import Array, IntArray
+from selica.sampling import resample_weights
+from selica.sampling.random import child, generator
 from selica.selectors.work import pieces
 from selica.statistics.data import Data, fit_members
 from selica.statistics.importance import importances
+
+
+class Scheme(NamedTuple):
+    """How rows and penalties are drawn."""
+
+    resampling: str
+    rate: float
+    weakness: float
+
+
+class Rule(NamedTuple):
+    """What a member selects: what is active at a penalty, q variables, or what a learner uses."""
+
+    penalties: Array | None
+    q: int | None
+    estimator: Any
 
 
 class Selections(NamedTuple):
@@ -17,38 +35,101 @@ class Selections(NamedTuple):
 
     counts: IntArray
     """(L, p): members that select each variable, at each penalty (L = 1 without penalties)."""
-    signs: Array
-    """(p,): sign of the mean coefficient where it is selected most; 0 where it is unknown."""
+    mean: Array
+    """(p,): mean coefficient, at the penalty where it is selected most; 0 where it is unknown."""
     mean_selected: float
     """Average number of variables a member selects, at any of the penalties."""
+    members: int
+
+    def joined(self, more: Selections) -> Selections:
+        """With the selections of further members, at one penalty."""
+        total = self.members + more.members
+        a, b = self.members / total, more.members / total
+        return Selections(
+            self.counts + more.counts, a * self.mean + b * more.mean,
+            a * self.mean_selected + b * more.mean_selected, total,
+        )  # fmt: skip
 
 
-def member_selections(
-    data: Data,
-    weights: Array,
-    *,
-    penalties: Array | None,
-    q: int | None,
-    penalty_weights: Array | None,
-    estimator: Any,
-    n_jobs: int | None,
+class Refits:
+    """Members of an ensemble over resampled rows, refitted as far as they are asked for.
+
+    Parameters
+    ----------
+    data : Data
+    scheme : Scheme
+    members : int
+        How many there are at most.
+    rule : Rule
+    n_jobs : int, optional
+    seeds : two SeedSequences
+        For the rows, and for the penalties of the randomised lasso.
+    """
+
+    def __init__(
+        self,
+        data: Data,
+        scheme: Scheme,
+        members: int,
+        rule: Rule,
+        n_jobs: int | None,
+        seeds: tuple[np.random.SeedSequence, np.random.SeedSequence],
+    ) -> None:
+        # halves are drawn purely at random, as the bounds of stability selection ask for
+        even = data.loss == "logistic" and scheme.resampling not in ("subsample", "pairs")
+        self._weights = resample_weights(
+            data.y.size, members, scheme.resampling, scheme.rate,
+            strata=data.y if even else None, random_state=seeds[0],
+        )  # fmt: skip
+        self._factors = _weakened(scheme.weakness, members, data.X.shape[1], seeds[1])
+        self._data, self._rule, self._n_jobs = data, rule, n_jobs
+        self._done: Selections | None = None
+
+    def up_to(self, members: int) -> Selections:
+        """Selections of the first members; those that were fitted before are not fitted again."""
+        start = 0 if self._done is None else self._done.members
+        if members > start:
+            part = slice(start, members)
+            factors = None if self._factors is None else self._factors[part]
+            more = _selections(self._data, self._weights[part], factors, self._rule, self._n_jobs)
+            self._done = more if self._done is None else self._done.joined(more)
+        assert self._done is not None
+        return self._done
+
+
+def _weakened(weakness: float, B: int, p: int, seed: np.random.SeedSequence) -> Array | None:
+    """Penalty weights of the randomised lasso, (B, p)."""
+    if weakness == 1.0:
+        return None
+    out = np.ones((B, p))
+    for b in range(B):
+        out[b, generator(child(seed, b)).random(p) < 0.5] = 1.0 / weakness
+    return out
+
+
+def _selections(
+    data: Data, weights: Array, penalty_weights: Array | None, rule: Rule, n_jobs: int | None
 ) -> Selections:
     """Selections at given penalties, of the first q variables, or of a base learner."""
-    if estimator is not None:
-        return _of_estimator(data, weights, estimator, q, n_jobs)
+    if rule.estimator is not None:
+        return _of_estimator(data, weights, rule.estimator, rule.q, n_jobs)
     settings: dict[str, Any] = {"penalty_weights": penalty_weights, "n_jobs": n_jobs}
-    if q is not None:
-        return _first(data, weights, q, settings)
-    assert penalties is not None
-    fit = fit_members(data, penalties, weights, keep=("counts", "moments", "entry"), **settings)
+    if rule.q is not None:
+        return _first(data, weights, rule.q, settings)
+    assert rule.penalties is not None
+    fit = fit_members(
+        data, rule.penalties, weights, keep=("counts", "moments", "entry"), **settings
+    )
     assert fit.counts is not None
     assert fit.mean is not None
     assert fit.first_entry is not None
     counts = np.where(data.varies, fit.counts, 0)
     best = counts.argmax(axis=0)
-    signs = np.sign(np.take_along_axis(fit.mean, best[None], axis=0)[0])
+    mean = np.take_along_axis(fit.mean, best[None], axis=0)[0]
     ever = np.count_nonzero(fit.first_entry[:, data.varies], axis=1)
-    return Selections(counts, np.where(data.varies, signs, 0.0), float(ever.mean()))
+    return Selections(
+        counts, np.where(data.varies, mean, 0.0), float(ever.mean()), weights.shape[0]
+    )
 
 
 def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Selections:
@@ -75,8 +156,8 @@ def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Sele
     chosen = fit.sparse[rows[last >= 0]]
     active = chosen != 0.0
     counts = np.asarray(active.sum(axis=0)).ravel().astype(np.intp)
-    signs = np.sign(np.asarray(chosen.sum(axis=0)).ravel())
-    return Selections(counts[None], signs, float(active.sum() / members))
+    mean = np.asarray(chosen.sum(axis=0)).ravel() / members
+    return Selections(counts[None], mean, float(active.sum() / members), members)
 
 
 def _of_estimator(
@@ -92,4 +173,5 @@ def _of_estimator(
         fits = np.count_nonzero(sizes >= cut, axis=1, keepdims=True) <= q
         chosen &= np.where(fits, sizes >= cut, above)
     counts = np.count_nonzero(chosen, axis=0)
-    return Selections(counts[None], np.zeros(sizes.shape[1]), float(chosen.sum() / len(sizes)))
+    members, p = sizes.shape
+    return Selections(counts[None], np.zeros(p), float(chosen.sum() / members), members)

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, count, real
 from selica.control import stability_bound, stability_parameters
 from selica.plots import plot_bars, plot_frequencies, plot_stability_path
-from selica.sampling import resample_weights
 from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.base import Selector
+from selica.selectors.engine import (
+    ENGINES,
+    correlated,
+    decide,
+    penalty_for_power,
+    stability_fields,
+)
 from selica.selectors.guarantee import Guarantee, no_guarantee
-from selica.selectors.members import member_selections
+from selica.selectors.members import Refits, Rule, Scheme, Selections
 from selica.selectors.penalty import choose_penalties
-from selica.selectors.summary import Summary, frequency_table
+from selica.selectors.summary import Summary, frequency_table, known_error, near
 from selica.statistics import Data
 
 if TYPE_CHECKING:
@@ -26,6 +33,8 @@ if TYPE_CHECKING:
 
 SCHEMES = ("bootstrap", "poisson", "subsample", "pairs", "exponential")
 ASSUMPTIONS = ("none", "unimodal", "r-concave")
+# What fewer resamples select is not stable, whatever its estimated error rate.
+LOWEST = 0.1
 # Spawn keys of the parts of a fit.
 PENALTY, ROWS, WEAKNESS = range(3)
 
@@ -39,7 +48,7 @@ class StabilitySelection(Selector):
 
     Parameters
     ----------
-    lam : {"auto", "cv", "theory"}, float or array
+    lam : {"auto", "cv", "theory", "power"}, float or array
         Penalty of each resample, in the unit of glmnet's lambda and scikit-learn's alpha, for
         standardised columns and (linear response) a response of unit variance. "auto" and "cv":
         by cross-validation; "theory", for a linear response: smallest expected prediction error
@@ -67,9 +76,17 @@ class StabilitySelection(Selector):
     weakness : float
         Below 1, each penalty is divided by it with probability 1/2 in each resample (the
         randomised lasso).
+    fdr : float, optional
+        Target false discovery rate; determines the threshold by message passing. For columns that
+        are close to independent.
     estimator : scikit-learn estimator, optional
         Base learner with `coef_` or `feature_importances_` instead of the lasso. It selects what
         it gives any importance, or its first q variables.
+    engine : {"monte-carlo", "semi-analytic", "auto"}
+        "monte-carlo" refits each resample. "semi-analytic" computes the probabilities by message
+        passing, without a refit, for one penalty and a linear response; unchecked. "auto" checks
+        message passing against some refits and reports its estimated error; where that is above
+        0.03, or message passing does not converge or apply, all resamples are refitted.
     response : {"auto", "linear", "binary"}
         "auto": binary where y has two values.
     n_jobs : int, optional
@@ -86,6 +103,10 @@ class StabilitySelection(Selector):
         Penalties as used, and probability_path_, (L, p), the probabilities along them.
     signs_ : array of shape (p,)
         Sign of the mean coefficient; 0 where there is none.
+    fields_ : StabilityAmp or None
+        The result of message passing, where it gave the probabilities.
+    probability_error_ : float or None
+        Its root mean square error, as the refits of "auto" estimate it.
     support_ : boolean array of shape (p,)
     guarantee_ : Guarantee
 
@@ -111,7 +132,9 @@ class StabilitySelection(Selector):
         pfer: float | None = None,
         assumption: str = "none",
         weakness: float = 1.0,
+        fdr: float | None = None,
         estimator: Any = None,
+        engine: str = "monte-carlo",
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -125,39 +148,101 @@ class StabilitySelection(Selector):
         self.pfer = pfer
         self.assumption = assumption
         self.weakness = weakness
+        self.fdr = fdr
         self.estimator = estimator
+        self.engine = engine
         self.response = response
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _select(self, data: Data, table: Array) -> None:
         B = count("n_resamples", self.n_resamples, at_least=2)
-        rate = self._rate()
-        threshold, q = self._rule(data.X.shape[1], B)
+        self.threshold_, self.q_ = self._rule(data.X.shape[1], B)
+        scheme = Scheme(
+            choice("resampling", self.resampling, SCHEMES), self._rate(),
+            float(real("weakness", self.weakness, at_least=1e-3, at_most=1.0)),
+        )  # fmt: skip
         seed = seed_sequence(self.random_state)
-        weights = resample_weights(
-            data.y.size, B, choice("resampling", self.resampling, SCHEMES), rate,
-            strata=data.y if data.loss == "logistic" and not self._halves() else None,
-            random_state=child(seed, ROWS),
+        analytic = self._analytic(data)
+        fields = None
+        self.lams_ = None
+        if self.q_ is None and self.estimator is None:
+            self.lams_ = self._penalties(data, scheme, generator(child(seed, PENALTY)), analytic)
+        if analytic:
+            assert self.lams_ is not None
+            fields = stability_fields(data, self.lams_[0], scheme)
+        refits = Refits(
+            data, scheme, B, Rule(self.lams_, self.q_, self.estimator), self.n_jobs,
+            (child(seed, ROWS), child(seed, WEAKNESS)),
         )  # fmt: skip
-        penalties = None
-        if q is None and self.estimator is None:
-            rng = generator(child(seed, PENALTY))
-            penalties = choose_penalties(self.lam, data, rng, method="stability", mu_B=rate)
-        factors = _weakened(self.weakness, B, data.X.shape[1], child(seed, WEAKNESS))
-        found = member_selections(
-            data, weights, penalties=penalties, q=q, penalty_weights=factors,
-            estimator=self.estimator, n_jobs=self.n_jobs,
-        )  # fmt: skip
-        self.lams_, self.q_, self.threshold_ = penalties, q, threshold
-        self.probability_path_ = found.counts / B
-        most = found.counts.max(axis=0)
-        self.selection_probabilities_ = most / B
-        self.signs_ = found.signs
-        self.support_ = most >= np.ceil(threshold * B - 1e-9)
-        self.mean_selected_ = found.mean_selected
+        outcome = decide(self.engine, fields, lambda k: refits.up_to(k).counts[0], B)
+        self.fields_, self.probability_error_, self.note_ = outcome
+        if self.fields_ is None:
+            self._by_refits(refits.up_to(B))
+        else:
+            self._by_fields(data)
         self.guarantee_ = self._guarantee(data.X.shape[1], B)
-        self._warn(B)
+        self._warn(data, B)
+
+    def _analytic(self, data: Data) -> bool:
+        """Whether message passing is to be tried."""
+        engine = choice("engine", self.engine, ENGINES)
+        only = "message passing is for the lasso at one penalty and a linear response"
+        possible = (
+            self.q_ is None
+            and self.estimator is None
+            and data.loss == "squared"
+            and np.size(self.lam) == 1
+        )
+        if engine == "semi-analytic" and not possible:
+            raise ArgumentError(f"engine='semi-analytic': {only}, without q, pfer and estimator.")
+        if self.fdr is not None and (engine == "monte-carlo" or not possible):
+            raise ArgumentError(
+                f"fdr needs engine='semi-analytic' or 'auto', and {only}, without q, pfer and "
+                "estimator."
+            )
+        return engine != "monte-carlo" and possible
+
+    def _penalties(
+        self, data: Data, scheme: Scheme, rng: np.random.Generator, analytic: bool
+    ) -> Array:
+        """As given, or chosen: for power by message passing, or as in `choose_penalties`."""
+        lam = self.lam
+        if isinstance(lam, str) and lam == "auto" and self.fdr is not None:
+            lam = "power"
+        if isinstance(lam, str) and lam == "power":
+            if not analytic:
+                raise ArgumentError("lam='power' needs engine='semi-analytic' or 'auto'.")
+            best = penalty_for_power(data, partial(stability_fields, data, scheme=scheme))
+            if best is not None:
+                return np.array([best])
+            lam = "cv"
+        return choose_penalties(lam, data, rng, method="stability", mu_B=scheme.rate)
+
+    def _by_refits(self, found: Selections) -> None:
+        """Probabilities are frequencies; thresholds are compared in whole numbers."""
+        if self.fdr is not None:
+            raise ArgumentError(
+                f"fdr: {self.note_} Without it no threshold is known to hold the level; use "
+                "KnockoffSelection, or a threshold."
+            )
+        B = found.members
+        most = found.counts.max(axis=0)
+        self.probability_path_ = found.counts / B
+        self.selection_probabilities_ = most / B
+        self.signs_ = np.sign(found.mean)
+        self.mean_selected_ = found.mean_selected
+        self.support_ = most >= np.ceil(self.threshold_ * B - 1e-9)
+
+    def _by_fields(self, data: Data) -> None:
+        """Probabilities by message passing, and the threshold where a level is asked for."""
+        P = np.where(data.varies, self.fields_.selection_probabilities, 0.0)
+        self.selection_probabilities_, self.probability_path_ = P, P[None]
+        self.signs_ = np.where(data.varies, np.sign(self.fields_.coef), 0.0)
+        self.mean_selected_ = float(P.sum())
+        if self.fdr is not None:
+            self.threshold_ = max(self.fields_.fdr_threshold(self.fdr), LOWEST)
+        self.support_ = self.threshold_ <= P
 
     def _halves(self) -> bool:
         """Whether rows are drawn without replacement: purely at random, as the bounds ask for."""
@@ -177,6 +262,11 @@ class StabilitySelection(Selector):
         q = None if self.q is None else count("q", self.q)
         if q is not None and q > p:
             raise ArgumentError(f"q must be at most the number of variables, {p}; got {q}.")
+        if self.fdr is not None:
+            given = [name for name in ("threshold", "pfer") if getattr(self, name) is not None]
+            if given:
+                raise ArgumentError(f"fdr determines the threshold; leave out {given[0]}.")
+            real("fdr", self.fdr, at_least=1e-6, at_most=1.0)
         if self.pfer is None:
             return (0.6 if threshold is None else threshold), q
         if threshold is not None and q is not None:
@@ -207,6 +297,13 @@ class StabilitySelection(Selector):
         )
 
     def _guarantee(self, p: int, B: int) -> Guarantee:
+        if self.fdr is not None:
+            return Guarantee(
+                "false discovery rate", float(self.fdr), False,
+                "the columns are close to independent and many, so that the fields of irrelevant "
+                "variables are normal",
+                "message passing, Obuchi and Kabashima 2019",
+            )  # fmt: skip
         try:
             self._check_scheme("a bound")
         except ArgumentError:
@@ -237,13 +334,24 @@ class StabilitySelection(Selector):
             source=law,
         )
 
-    def _warn(self, B: int) -> None:
-        """Says so when decisions hang on the seed."""
-        close = self._close(B)
-        if np.count_nonzero(close) > 0 and not np.all(
-            np.isin(self.selection_probabilities_, (0, 1))
-        ):
-            n = int(np.count_nonzero(close))
+    def _warn(self, data: Data, B: int) -> None:
+        """Says so when decisions hang on the seed, or an iteration has not converged."""
+        if self.fields_ is not None:
+            if self.probability_error_ is None and correlated(data):
+                self._warn_of(
+                    "columns are correlated, so that message passing may be wrong; "
+                    "engine='auto' checks it"
+                )
+            if not self.fields_.converged:
+                warnings.warn(
+                    f"engine: message passing ended with status {self.fields_.status!r}, so that "
+                    "probabilities may be wrong; engine='monte-carlo' refits instead.",
+                    ConvergenceWarning,
+                    stacklevel=4,
+                )
+            return
+        n = int(np.count_nonzero(self._close()))
+        if n and not np.all(np.isin(self.selection_probabilities_, (0, 1))):
             warnings.warn(
                 f"n_resamples: {n} {'decision is' if n == 1 else 'decisions are'} within two "
                 f"standard errors of the threshold with {B} resamples; more would settle them.",
@@ -251,25 +359,31 @@ class StabilitySelection(Selector):
                 stacklevel=4,
             )
 
-    def _close(self, B: int) -> BoolArray:
-        """Variables another seed might decide differently."""
+    def _errors(self) -> Array | None:
+        """Standard errors of the probabilities; None where they are not known."""
         P = self.selection_probabilities_
-        error = np.sqrt(P * (1.0 - P) / B)
-        return np.asarray((error > 0.0) & (np.abs(P - self.threshold_) < 2.0 * error))
+        if self.fields_ is None:
+            return np.asarray(np.sqrt(P * (1.0 - P) / self.n_resamples))
+        return known_error(P, self.probability_error_)
+
+    def _close(self) -> BoolArray:
+        """Variables another seed might decide differently."""
+        # a threshold that is one of the probabilities is not one they are close to by chance
+        errors = self._errors() if self.fdr is None else None
+        return near(self.selection_probabilities_, self.threshold_, errors)
 
     def summary(self) -> Summary:
         """The variables with their probabilities, the decision, and near misses."""
         self._get_support_mask()
-        B = self.n_resamples
         return Summary(
             title=f"Stability selection: {int(self.support_.sum())} of {self.support_.size} "
             f"variables reach the threshold {self.threshold_:.4g}",
             variables=frequency_table(
                 self._names(), self.selection_probabilities_, self.signs_, self.support_,
-                self._close(B), B,
+                self._close(), self._errors(),
             ),
             guarantee=str(self.guarantee_),
-            notes=self._notes(),
+            notes=self._notes() + (() if self.note_ is None else (self.note_,)),
             shown=int(self.support_.sum()) + 5,
         )  # fmt: skip
 
@@ -303,14 +417,3 @@ class StabilitySelection(Selector):
                 self.lams_, self.probability_path_, self.support_, self.threshold_
             )
         return plot_bars(self.summary().variables, "probability", threshold=self.threshold_)
-
-
-def _weakened(weakness: float, B: int, p: int, seed: np.random.SeedSequence) -> Array | None:
-    """Penalty weights of the randomised lasso, (B, p)."""
-    w = float(real("weakness", weakness, at_least=1e-3, at_most=1.0))
-    if w == 1.0:
-        return None
-    out = np.ones((B, p))
-    for b in range(B):
-        out[b, generator(child(seed, b)).random(p) < 0.5] = 1.0 / w
-    return out

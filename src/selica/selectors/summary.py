@@ -10,6 +10,9 @@ import numpy as np
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
 
+SEEN = 0.05
+"""Variables that are selected less often are no part of a check of probabilities."""
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -72,7 +75,7 @@ def frequency_table(
     sign: Array,
     selected: BoolArray,
     close: BoolArray,
-    members: int,
+    error: Array | None,
 ) -> Table:
     """Variables by probability, with its standard error and what the decision is worth."""
     order = sorted(range(len(names)), key=lambda j: (-probability[j], j))
@@ -81,9 +84,28 @@ def frequency_table(
             "variable": names[j],
             "selected": bool(selected[j]),
             "probability": float(probability[j]),
-            "error": float(np.sqrt(probability[j] * (1.0 - probability[j]) / members)),
+            "error": None if error is None else float(error[j]),
             "sign": {1.0: "+", -1.0: "-"}.get(float(sign[j])),
             "close": bool(close[j]),
         }
         for j in order
     )
+
+
+def known_error(probability: Array, error: float | None) -> Array | None:
+    """A root mean square error shared out to probabilities: those near 0 and 1 have less of it.
+
+    None where it is unknown.
+    """
+    if error is None:
+        return None
+    spread = probability * (1.0 - probability)
+    typical = spread[probability > SEEN].mean() if np.any(probability > SEEN) else 0.0
+    return np.asarray(error * np.sqrt(spread / typical)) if typical > 0.0 else np.zeros(spread.size)
+
+
+def near(probability: Array, threshold: float, error: Array | None) -> BoolArray:
+    """Decisions within two standard errors; none where errors are unknown."""
+    if error is None:
+        return np.zeros(probability.size, dtype=bool)
+    return np.asarray((error > 0.0) & (np.abs(probability - threshold) < 2.0 * error))

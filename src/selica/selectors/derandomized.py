@@ -1,39 +1,28 @@
-"""Many knockoff copies: derandomized selections and aggregated p-values."""
+"""Many knockoff copies, so that the selection does not hang on the seed."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError
-from selica._core.types import Array, BoolArray
+from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, real
-from selica.control import (
-    benjamini_hochberg,
-    benjamini_yekutieli,
-    ebh,
-    first_negatives_filter,
-    frequency_bound,
-    knockoff_evalues,
-    knockoff_pvalues,
-    quantile_aggregation,
-)
+from selica.control import ebh, first_negatives_filter, frequency_bound, knockoff_evalues
 from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.random import child, generator, seed_sequence
+from selica.selectors.engine import ENGINES, decide, knockoff_fields, penalty_for_power
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.knockoffs import NEGATIVES, KnockoffSelector
-from selica.selectors.summary import Summary, frequency_table
+from selica.selectors.summary import Summary, frequency_table, known_error, near
 from selica.statistics import Data
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-# Nguyen, Chevalier, Thirion and Arlot (2020): the FDR of aggregated p-values is at most this
-# many times the level.
-AGGREGATION_CONSTANT = (math.sqrt(22.0) - 2.0) / (7.0 * math.sqrt(22.0) - 32.0)
 
 
 class DerandomizedKnockoffs(KnockoffSelector):
@@ -63,6 +52,11 @@ class DerandomizedKnockoffs(KnockoffSelector):
         Number of knockoff copies.
     copy_fdr : float, optional
         Level of each copy's e-values; fdr / 2 by default.
+    engine : {"monte-carlo", "semi-analytic", "auto"}
+        For `threshold` with independent copies (`sampler="iid"`): "semi-analytic" averages over
+        all copies by message passing, without drawing one; "auto" checks that against some
+        copies and draws all of them where it is off. A penalty that is not given is then the one
+        with the smallest estimated error of the average over the copies.
     sampler, statistic, lam, estimator, response, n_jobs, random_state
         As in `KnockoffSelection`.
 
@@ -73,7 +67,11 @@ class DerandomizedKnockoffs(KnockoffSelector):
     evalues_ : array of shape (p,), or None without `fdr`
     negatives_ : float, or None without `pfer` and `kfwer`
         Negative statistic at which a copy stops, v; between whole numbers it is drawn at random.
-    statistics_ : array of shape (n_copies, p)
+    statistics_ : array of shape (copies drawn, p)
+    fields_ : KnockoffAmp or None
+        The result of message passing, where it gave the probabilities.
+    probability_error_ : float or None
+        Its root mean square error, as the copies of "auto" estimate it.
     support_, guarantee_
 
     Examples
@@ -104,6 +102,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         statistic: str = "coefficient",
         lam: Any = "auto",
         estimator: Any = None,
+        engine: str = "monte-carlo",
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -119,6 +118,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.statistic = statistic
         self.lam = lam
         self.estimator = estimator
+        self.engine = engine
         self.response = response
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -129,22 +129,89 @@ class DerandomizedKnockoffs(KnockoffSelector):
         eta = 0.5 if self.threshold is None else float(
             real("threshold", self.threshold, at_least=0.0, at_most=1.0)
         )  # fmt: skip
-        self.statistics_ = W = self._statistics(data, table, B)
+        engine = choice("engine", self.engine, ENGINES)
         self.evalues_: Array | None = None
         self.negatives_: float | None = None
+        self.fields_: Any = None
+        self.probability_error_: float | None = None
+        self.note_: str | None = None
+        self.statistics_ = np.zeros((0, table.shape[1]))
+        if rule == "threshold":
+            self._by_threshold(data, table, B, eta)
+            return
+        if engine == "semi-analytic":
+            raise ArgumentError(
+                f"engine='semi-analytic' is for the rule of `threshold`, not {rule}."
+            )
+        W = self._copy_statistics(data, table, B)
         if rule == "fdr":
             self._by_evalues(W)
         else:
-            votes = float(real("w_threshold", self.w_threshold)) < W
-            self.guarantee_ = no_guarantee(
-                "no theorem bounds the errors of a threshold on the frequency of W"
-            )
-            if rule != "threshold":
-                votes = self._by_negatives(W, rule, B, eta)
-            counts = np.count_nonzero(votes, axis=0)
-            self.selection_probabilities_ = counts / B
-            self.threshold_ = eta
-            self.support_ = counts >= max(np.ceil(eta * B - 1e-9), 1.0)
+            self._by_votes(self._by_negatives(W, rule, B, eta), eta)
+
+    def _copy_statistics(
+        self, data: Data, table: Array, copies: int, penalty: float | None = None
+    ) -> Array:
+        """Statistics of the first copies; those that are known are not computed again."""
+        more = self._statistics(data, table, copies, len(self.statistics_), penalty)
+        self.statistics_ = np.concatenate([self.statistics_, more])
+        return self.statistics_
+
+    def _by_votes(self, votes: BoolArray, eta: float) -> None:
+        """A variable needs the votes of a share of the copies."""
+        B = len(votes)
+        counts = np.count_nonzero(votes, axis=0)
+        self.selection_probabilities_ = counts / B
+        self.threshold_ = eta
+        self.support_ = counts >= max(np.ceil(eta * B - 1e-9), 1.0)
+
+    def _by_threshold(self, data: Data, table: Array, B: int, eta: float) -> None:
+        """The article's rule, by copies or without them."""
+        w = float(real("w_threshold", self.w_threshold))
+        self.guarantee_ = no_guarantee(
+            "no theorem bounds the errors of a threshold on the frequency of W"
+        )
+        fields, penalty = self._message_passing(data, w)
+
+        def counts(copies: int) -> IntArray:
+            votes = w < self._copy_statistics(data, table, copies, penalty)
+            return np.asarray(np.count_nonzero(votes[:, data.varies], axis=0))
+
+        outcome = decide(self.engine, fields, counts, B)
+        self.fields_, self.probability_error_, self.note_ = outcome
+        if self.fields_ is None:
+            self._by_votes(w < self._copy_statistics(data, table, B, penalty), eta)
+            return
+        self.selection_probabilities_ = np.zeros(table.shape[1])
+        self.selection_probabilities_[data.varies] = self.fields_.selection_probabilities
+        self.threshold_ = eta
+        self.support_ = self.selection_probabilities_ >= max(eta, 1e-12)
+
+    def _message_passing(self, data: Data, w_threshold: float) -> tuple[Any, float | None]:
+        """Its result, or None where it does not apply, and the penalty it chose."""
+        engine = self.engine
+        possible = (
+            self.sampler == "iid"
+            and self.statistic == "coefficient"
+            and self.estimator is None
+            and data.loss == "squared"
+        )
+        if engine == "monte-carlo" or not possible:
+            if engine == "semi-analytic":
+                raise ArgumentError(
+                    "engine='semi-analytic' needs sampler='iid', statistic='coefficient', no "
+                    "estimator and a linear response."
+                )
+            return None, None
+        part = data._replace(X=data.X[:, data.varies], varies=data.varies[data.varies])
+        fields = partial(knockoff_fields, part, w_threshold=w_threshold)
+        penalty = self._penalty()
+        if penalty is None:
+            penalty = penalty_for_power(part, fields)
+            if penalty is None and engine == "semi-analytic":
+                raise ArgumentError("lam: message passing converges at too few penalties to choose "
+                                    "one; give a number, or engine='monte-carlo'.")  # fmt: skip
+        return (None if penalty is None else fields(penalty)), penalty
 
     def _rule(self) -> str:
         given = [name for name in ("fdr", "pfer", "kfwer") if getattr(self, name) is not None]
@@ -207,15 +274,22 @@ class DerandomizedKnockoffs(KnockoffSelector):
         """The variables by what decides: e-values, or the share of copies that select them."""
         check_is_fitted(self)
         B = self.statistics_.shape[0]
-        title = f"Derandomized knockoffs, {B} copies"
+        title = "Derandomized knockoffs, " + (
+            f"{B} copies" if self.fields_ is None else "all copies"
+        )
         if self.evalues_ is not None:
             return self._ranked(title, "e-value", self.evalues_, self.evalues_)
         P, chosen = self.selection_probabilities_, int(self.support_.sum())
-        error = np.sqrt(P * (1.0 - P) / B)
-        close = (error > 0.0) & (np.abs(P - self.threshold_) < 2.0 * error)
-        table = frequency_table(self._names(), P, np.zeros(P.size), self.support_, close, B)
+        sign = np.zeros(P.size)
+        if self.fields_ is None:
+            error: Array | None = np.sqrt(P * (1.0 - P) / B)
+        else:
+            error = known_error(P, self.probability_error_)
+        close = near(P, self.threshold_, error)
+        table = frequency_table(self._names(), P, sign, self.support_, close, error)
         title = f"{title}: {chosen} of {P.size} variables"
-        return Summary(title, table, str(self.guarantee_), self._notes(), chosen + 5)
+        notes = self._notes() + (() if self.note_ is None else (self.note_,))
+        return Summary(title, table, str(self.guarantee_), notes, chosen + 5)
 
     def _why(self) -> str:
         top = float(self.selection_probabilities_.max())
@@ -256,99 +330,3 @@ class DerandomizedKnockoffs(KnockoffSelector):
             )
         column = "e-value" if by_evalues else "probability"
         return plot_bars(self.summary().variables, column, threshold=self.threshold_)
-
-
-class AggregatedKnockoffs(KnockoffSelector):
-    """Knockoff p-values of many copies, aggregated by a quantile (Nguyen et al. 2020).
-
-    Parameters
-    ----------
-    fdr : float
-        Level of the step-up procedure on the aggregated p-values. The theorem bounds the FDR by
-        3.24 times this level only.
-    n_copies : int
-    gamma : float
-        Quantile, or the smallest one where `adaptive`.
-    adaptive : bool
-        Use the best quantile above gamma, at a price of 1 - log(gamma).
-    step_up : {"bh", "by"}
-        Benjamini and Hochberg, or Benjamini and Yekutieli.
-    sampler, statistic, lam, estimator, response, n_jobs, random_state
-        As in `KnockoffSelection`.
-
-    Attributes
-    ----------
-    pvalues_ : array of shape (p,)
-    statistics_ : array of shape (n_copies, p)
-    support_, guarantee_
-
-    Examples
-    --------
-    >>> from selica import AggregatedKnockoffs
-    >>> from selica.sampling import simulate
-    >>> data = simulate(300, 40, 15, snr=20.0, random_state=0)
-    >>> selector = AggregatedKnockoffs(0.3, n_copies=10, sampler="iid", lam=0.05, random_state=0)
-    >>> chosen = selector.fit(data.X, data.y).get_support()
-    >>> int((chosen & data.support).sum()), int((chosen & ~data.support).sum())
-    (13, 0)
-    >>> round(selector.guarantee_.level, 2)  # the theorem knows a multiple of the level only
-    0.97
-    """
-
-    def __init__(
-        self,
-        fdr: float = 0.1,
-        *,
-        n_copies: int = 25,
-        gamma: float = 0.3,
-        adaptive: bool = False,
-        step_up: str = "bh",
-        sampler: Any = "gaussian",
-        statistic: str = "coefficient",
-        lam: Any = "auto",
-        estimator: Any = None,
-        response: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.fdr = fdr
-        self.n_copies = n_copies
-        self.gamma = gamma
-        self.adaptive = adaptive
-        self.step_up = step_up
-        self.sampler = sampler
-        self.statistic = statistic
-        self.lam = lam
-        self.estimator = estimator
-        self.response = response
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _select(self, data: Data, table: Array) -> None:
-        choice("step_up", self.step_up, ("bh", "by"))
-        self.statistics_ = self._statistics(data, table, count("n_copies", self.n_copies))
-        each = np.array([knockoff_pvalues(w) for w in self.statistics_])
-        self.pvalues_ = quantile_aggregation(each, self.gamma, self.adaptive)
-        rule = benjamini_hochberg if self.step_up == "bh" else benjamini_yekutieli
-        self.support_ = rule(self.pvalues_, self.fdr)
-        self.guarantee_ = Guarantee(
-            "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr), self._proven(),
-            self._law(), "Nguyen, Chevalier, Thirion and Arlot 2020",
-        )  # fmt: skip
-
-    def summary(self) -> Summary:
-        """The variables by their aggregated p-values."""
-        check_is_fitted(self)
-        title = f"Aggregated knockoffs at level {self.fdr:g}"
-        return self._ranked(title, "p-value", self.pvalues_, -self.pvalues_)
-
-    def _why(self) -> str:
-        return (
-            f"The smallest aggregated p-value is {self.pvalues_.min():.3g}; with "
-            f"{self.pvalues_.size} variables no p-value of one copy is below "
-            f"{1.0 / self.pvalues_.size:.3g}."
-        )
-
-    def plot(self) -> Figure:
-        """p-values of the first variables (needs matplotlib)."""
-        return plot_bars(self.summary().variables, "p-value")

@@ -1,0 +1,210 @@
+"""Probabilities by message passing in the selectors: checked, believed, or replaced by refits."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from selica import DerandomizedKnockoffs, StabilitySelection
+from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica.sampling import simulate
+from selica.selectors import AssumptionWarning
+from selica.selectors.engine import TOLERANCE, checks_needed, estimated_error
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate(300, 200, 20, snr=4.0, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def correlated():
+    return simulate(150, 200, 20, snr=4.0, covariance=("ar1", 0.95), random_state=3)
+
+
+def rms(x):
+    return float(np.sqrt(np.mean(np.square(x))))
+
+
+def fitted(data, cls=StabilitySelection, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return cls(random_state=0, **settings).fit(data.X, data.y)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"resample_rate": 2.0}, {"resampling": "pairs"}, {"weakness": 0.5},
+     {"resampling": "exponential"}],
+)  # fmt: skip
+def test_all_engines_agree_on_independent_columns(data, settings):
+    settings = {"lam": 0.06, "n_resamples": 600} | settings
+    refits = fitted(data, **settings)
+    P = refits.selection_probabilities_
+    auto = fitted(data, engine="auto", **settings)
+    assert auto.fields_ is not None
+    assert auto.probability_error_ <= TOLERANCE
+    error = rms(np.sqrt(P * (1 - P) / 600))
+    assert rms(auto.selection_probabilities_ - P) < np.hypot(error, 0.02)
+    alone = fitted(data, engine="semi-analytic", **settings)
+    np.testing.assert_array_equal(alone.selection_probabilities_, auto.selection_probabilities_)
+    assert alone.probability_error_ is None
+    often = P > 0.5
+    np.testing.assert_array_equal(auto.signs_[often], refits.signs_[often])
+
+
+def test_refits_take_over_where_message_passing_is_wrong(correlated):
+    settings = {"lam": 0.03, "n_resamples": 100}
+    auto = fitted(correlated, engine="auto", **settings)
+    refits = fitted(correlated, **settings)
+    assert auto.fields_ is None
+    np.testing.assert_array_equal(auto.selection_probabilities_, refits.selection_probabilities_)
+    np.testing.assert_array_equal(auto.signs_, refits.signs_)
+    assert "by refits" in str(auto.summary())
+
+
+def test_a_wrong_answer_is_noticed(data, monkeypatch):
+    """Message passing that is off by more than the tolerance is not believed."""
+    from selica.selectors import engine
+
+    honest = engine.stability_amp
+
+    def liar(X, y, lam, *args, **settings):
+        return honest(X, y, 1.3 * lam, *args, **settings)
+
+    monkeypatch.setattr(engine, "stability_amp", liar)
+    auto = fitted(data, engine="auto", lam=0.06, n_resamples=200)
+    assert auto.fields_ is None
+    assert "its error is estimated" in auto.note_
+    refits = fitted(data, lam=0.06, n_resamples=200)
+    np.testing.assert_array_equal(auto.selection_probabilities_, refits.selection_probabilities_)
+
+
+def test_copies_without_drawing_them():
+    data = simulate(600, 400, 80, snr=4.0, random_state=3)
+    settings = {"threshold": 0.8, "sampler": "iid", "lam": 0.04, "n_copies": 200}
+    drawn = fitted(data, DerandomizedKnockoffs, **settings)
+    P = drawn.selection_probabilities_
+    auto = fitted(data, DerandomizedKnockoffs, engine="auto", **settings)
+    assert auto.fields_ is not None
+    assert 32 <= len(auto.statistics_) < 200
+    assert rms(auto.selection_probabilities_ - P) < np.hypot(rms(np.sqrt(P * (1 - P) / 200)), 0.01)
+    alone = fitted(data, DerandomizedKnockoffs, engine="semi-analytic", **settings)
+    assert len(alone.statistics_) == 0
+    np.testing.assert_array_equal(alone.selection_probabilities_, auto.selection_probabilities_)
+    chosen = fitted(
+        data, DerandomizedKnockoffs, engine="semi-analytic", threshold=0.8, sampler="iid"
+    )
+    assert chosen.support_[data.support].mean() > 0.4
+    assert chosen.support_[~data.support].mean() < 0.2
+    assert "all copies" in str(chosen.summary())
+
+
+def test_copies_are_drawn_where_that_is_wrong(correlated):
+    settings = {"threshold": 0.8, "sampler": "iid", "lam": 0.03, "n_copies": 40}
+    auto = fitted(correlated, DerandomizedKnockoffs, engine="auto", **settings)
+    drawn = fitted(correlated, DerandomizedKnockoffs, **settings)
+    assert auto.fields_ is None
+    np.testing.assert_array_equal(auto.statistics_, drawn.statistics_)
+
+
+def test_a_level_determines_the_threshold(data):
+    selector = fitted(data, fdr=0.1, engine="auto")
+    assert selector.fields_ is not None
+    assert selector.guarantee_.level == 0.1
+    assert not selector.guarantee_.proven
+    assert "close to independent" in str(selector.guarantee_)
+    P = selector.selection_probabilities_
+    assert selector.threshold_ == P[selector.support_].min()
+    false = np.count_nonzero(selector.support_ & ~data.support)
+    assert selector.support_.sum() >= 10
+    assert false <= 0.3 * selector.support_.sum()
+    stricter = fitted(data, fdr=0.01, engine="auto")
+    assert stricter.threshold_ >= selector.threshold_
+
+
+def test_nothing_at_a_level_is_nothing():
+    noise = simulate(200, 100, 0, noise_variance=1.0, random_state=1)
+    selector = fitted(noise, fdr=0.05, engine="semi-analytic", lam=0.1)
+    assert selector.support_.sum() <= 1
+    assert "Nothing was selected" in selector.explain() or selector.support_.sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [({"fdr": 0.1}, "fdr needs engine"),
+     ({"fdr": 0.1, "engine": "auto", "threshold": 0.6}, "leave out threshold"),
+     ({"fdr": 2.0, "engine": "auto"}, "fdr must be"),
+     ({"engine": "fast"}, "engine must be one of"),
+     ({"engine": "semi-analytic", "q": 3}, "one penalty and a linear response"),
+     ({"engine": "semi-analytic", "lam": [0.1, 0.2]}, "one penalty and a linear response"),
+     ({"lam": "power"}, "lam='power' needs engine")],
+)  # fmt: skip
+def test_settings_that_do_not_go_together(data, settings, words):
+    with pytest.raises(ArgumentError, match=words):
+        fitted(data, **settings)
+
+
+def test_a_level_is_refused_where_it_cannot_be_held(correlated):
+    with pytest.raises(ArgumentError, match="no threshold is known to hold the level"):
+        fitted(correlated, fdr=0.1, engine="auto", lam=0.03)
+
+
+def test_auto_refits_what_message_passing_is_not_for(data):
+    selector = fitted(data, engine="auto", q=5, n_resamples=20)
+    assert selector.fields_ is None
+    assert "does not apply" in selector.note_
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"sampler": "gaussian"}, {"statistic": "entry"}, {"threshold": None, "fdr": 0.1}],
+)
+def test_knockoffs_that_message_passing_is_not_for(data, settings):
+    settings = {"threshold": 0.5, "sampler": "iid", "engine": "semi-analytic"} | settings
+    with pytest.raises(ArgumentError, match="semi-analytic"):
+        fitted(data, DerandomizedKnockoffs, **settings)
+
+
+def test_unchecked_message_passing_warns_of_correlated_columns(correlated):
+    selector = StabilitySelection(lam=0.5, engine="semi-analytic")
+    with pytest.warns(AssumptionWarning, match="columns are correlated"):
+        selector.fit(correlated.X, correlated.y)
+
+
+def test_message_passing_that_did_not_converge_warns(correlated):
+    selector = StabilitySelection(lam=0.01, engine="semi-analytic")
+    with pytest.warns((ConvergenceWarning, AssumptionWarning)) as seen:
+        selector.fit(correlated.X, correlated.y)
+    assert any("status" in str(w.message) for w in seen)
+    assert np.isfinite(selector.selection_probabilities_).all()
+
+
+def test_constant_columns_and_weights(data):
+    X = np.column_stack([np.ones(len(data.y)), data.X])
+    weight = np.random.default_rng(0).exponential(size=len(data.y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kinds = [
+            StabilitySelection(0.06, engine=engine, n_resamples=400, random_state=0).fit(
+                X, data.y, weight
+            )
+            for engine in ("semi-analytic", "monte-carlo")
+        ]
+    P, refits = (s.selection_probabilities_ for s in kinds)
+    assert P[0] == refits[0] == 0.0
+    assert rms(P - refits) < 0.04
+
+
+def test_the_check_sees_errors_and_not_noise():
+    rng = np.random.default_rng(0)
+    P = rng.uniform(size=400)
+    found = [estimated_error(P, rng.binomial(32, P), 32) for _ in range(200)]
+    assert np.mean(found) < 0.02
+    off = np.clip(P + 0.06 * np.sign(rng.standard_normal(400)), 0.0, 1.0)
+    found = [estimated_error(off, rng.binomial(32, P), 32) for _ in range(200)]
+    assert np.mean(np.array(found) > TOLERANCE) > 0.95
+    assert checks_needed(np.array([0.5])) > 1000  # one variable says little
+    assert checks_needed(np.zeros(5)) == checks_needed(np.full(10000, 0.5)) == 32
