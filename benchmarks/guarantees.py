@@ -9,7 +9,11 @@ from selica._core.table import Table
 from selica.experiments.guarantees import guarantees
 from selica.experiments.power import power_beside_theory
 
-SHORT = {"false discovery rate": "FDR", "expected number of false selections": "false selections"}
+SHORT = {
+    "false discovery rate": "FDR",
+    "expected number of false selections": "false selections",
+    "probability of 2 or more false selections": "2 or more false",
+}
 
 
 def error_rates(table: Table) -> str:
@@ -22,7 +26,7 @@ def error_rates(table: Table) -> str:
         measured = f"{row['error']:.3f} ({row['error_error']:.3f})"
         if row["low"] is not None:
             measured += f"; rarely selected {row['low']:.3f}"
-        level = f"{SHORT.get(row['controls'], row['controls'])} {row['level']:.3g}"
+        level = f"{SHORT[row['controls']]} {row['level']:.3g}"
         lines.append(
             f"| {row['setting']} | {row['method']} | {level} | {measured} | "
             f"{'yes' if row['promised'] else 'no'} | {row['any']:.2f} | {row['power']:.2f} |"
@@ -38,9 +42,12 @@ def powers(table: Table) -> str:
     ]
     for row in table:
         ratio = "none" if row["ratio"] is None else f"{row['ratio']:.3f}"
+        predicted = f"{row['predicted']:.3f}"
+        if row["predicted_taken"] is not None:
+            predicted += f"; as taken {row['predicted_taken']:.3f}"
         lines.append(
             f"| {row['study']} | {row['method']} | {row['power']:.3f} ({row['power_error']:.3f}) | "
-            f"{row['predicted']:.3f} | {ratio} | {row['fdp']:.3f} ({row['fdp_error']:.3f}) | "
+            f"{predicted} | {ratio} | {row['fdp']:.3f} ({row['fdp_error']:.3f}) | "
             f"{row['predicted_fdr']:.3f} |"
         )
     return "\n".join(lines)

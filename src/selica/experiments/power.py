@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from selica._core.effects import Effects, GaussianEffects, PointEffects
 from selica._core.scaling import noise_from_r2, penalty_of_data
 from selica._core.table import Row, Table
-from selica._core.types import Array, Progress
+from selica._core.types import Progress
 from selica._core.validation import count
 from selica.control import fdp, tpp
 from selica.experiments.prediction import OneCopy, first_variables
@@ -92,27 +92,39 @@ def _selectors(study: Study) -> dict[str, Any]:
     return out
 
 
-def _predicted(study: Study, q: dict[str, int | None]) -> dict[str, Rates]:
-    """What the theory says about each of them; q of those that take the first variables."""
+def _predicted(study: Study) -> dict[str, Rates]:
+    """What the theory says about those that do not take the first q variables."""
     model = study.model
     both, resampled = _penalties(model)
     one = OneCopy(solve_knockoff(model, both), study.p)
     rows = solve_stability(model, resampled, 1.0)
-    out = {
+    return {
         "knockoff+": one.knockoff_plus(FDR),
         f"e-values, {_COPIES} copies": one.evalues(FDR, _COPIES),
         f"p-values, {_COPIES} copies": one.pvalues(FDR, _COPIES, _GAMMA),
         "stability, bootstrap": rows.rates(_OFTEN, n_members=_RESAMPLES),
     }
-    for name, first in q.items():
-        if first is not None:
-            halves = first_variables(model, study.p, first)
-            out[name] = halves.rates(_BOUNDED, n_members=_RESAMPLES)
-    return out
 
 
-def _run(study: Study, seeds: Sequence[np.random.SeedSequence]) -> list[dict[str, Any]]:
-    """For each data set, by method, (tpp, fdp, q)."""
+def _of_first(study: Study, q: float) -> Rates:
+    """What it says about those that do."""
+    halves = first_variables(study.model, study.p, q)
+    return halves.rates(_BOUNDED, n_members=_RESAMPLES)
+
+
+class Found(NamedTuple):
+    """One selection."""
+
+    power: float
+    fdp: float
+    q: int | None
+    """Variables a resample may take, where it takes the first ones."""
+    taken: float
+    """Variables the resamples did take on average; zero where q is None."""
+
+
+def _run(study: Study, seeds: Sequence[np.random.SeedSequence]) -> list[dict[str, Found]]:
+    """Selections on some data sets, by method."""
     out = []
     selectors = _selectors(study)
     for seed in seeds:
@@ -120,13 +132,16 @@ def _run(study: Study, seeds: Sequence[np.random.SeedSequence]) -> list[dict[str
             study.n, study.p, study.k, noise_variance=study.model.Delta, effects=study.effects,
             scale="article", random_state=seed,
         )  # fmt: skip
-        found: dict[str, Any] = {}
+        found: dict[str, Found] = {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for name, selector in selectors.items():
                 mask = selector.set_params(random_state=child(seed, 1)).fit(data.X, data.y).support_
-                true, false = tpp(mask, data.support), fdp(mask, data.support)
-                found[name] = (true, false, getattr(selector, "q_", None))
+                q = getattr(selector, "q_", None)
+                found[name] = Found(
+                    tpp(mask, data.support), fdp(mask, data.support),
+                    q, 0.0 if q is None else selector.mean_selected_,
+                )  # fmt: skip
         out.append(found)
     return out
 
@@ -155,7 +170,9 @@ def power_beside_theory(
     -------
     Table
         One row for each study and method: `power` and `fdp` with standard errors, `predicted`
-        and `predicted_fdr`, and `ratio`, measured over predicted power.
+        and `predicted_fdr`, and `ratio`, measured over predicted power. Where resamples take the
+        first q variables, `predicted_taken` is the power predicted for as many as they did take:
+        a resample stops at the last penalty of a grid at which it has no more than q.
     """
     from joblib import Parallel, delayed
 
@@ -169,19 +186,28 @@ def power_beside_theory(
         blocks = [seeds[s : s + 10] for s in range(0, runs, 10)]
         work = Parallel(n_jobs=n_jobs)(delayed(_run)(study, block) for block in blocks)
         found = [one for block in work for one in block]
-        predicted = _predicted(study, {name: q for name, (*_, q) in found[0].items()})
-        for name, rates in predicted.items():
-            measured = np.array([one[name][:2] for one in found])
-            rows.append({"study": study.name, "method": name} | _row(measured, rates))
+        predicted = _predicted(study)
+        rows += [
+            {"study": study.name, "method": name}
+            | _row(study, [one[name] for one in found], predicted.get(name))
+            for name in found[0]
+        ]
     if progress is not None:
         progress(len(studies), len(studies))
     return Table.of(rows)
 
 
-def _row(measured: Array, rates: Rates) -> Row:
-    (power, false), (power_error, false_error) = mean_and_error(measured)
+def _row(study: Study, found: list[Found], predicted: Rates | None) -> Row:
+    (power, false), (power_error, false_error) = mean_and_error(
+        np.array([(one.power, one.fdp) for one in found])
+    )
+    rates, taken, q = predicted, None, found[0].q
+    if q is not None:
+        rates = _of_first(study, q)
+        taken = _of_first(study, float(np.mean([one.taken for one in found]))).tpr
+    assert rates is not None
     return {
-        "runs": len(measured),
+        "runs": len(found),
         "power": float(power),
         "power_error": float(power_error),
         "predicted": rates.tpr,
@@ -189,4 +215,5 @@ def _row(measured: Array, rates: Rates) -> Row:
         "fdp": float(false),
         "fdp_error": float(false_error),
         "predicted_fdr": rates.fdr,
+        "predicted_taken": taken,
     }

@@ -92,7 +92,7 @@ class OneCopy:
         return float(between[np.argmax(will_do(between))])
 
 
-def first_variables(model: Model, p: int, q: int) -> StabilitySolution:
+def first_variables(model: Model, p: int, q: float) -> StabilitySolution:
     """Halves of the rows at the penalty at which they select q of p variables on average."""
 
     def half(log_lam: float) -> StabilitySolution:
