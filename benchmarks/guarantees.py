@@ -24,7 +24,7 @@ def error_rates(table: Table) -> str:
     ]
     for row in table:
         measured = f"{row['error']:.3f} ({row['error_error']:.3f})"
-        if row["low"] is not None:
+        if row.get("low") is not None:
             measured += f"; rarely selected {row['low']:.3f}"
         level = f"{SHORT[row['controls']]} {row['level']:.3g}"
         lines.append(

@@ -34,7 +34,7 @@ def check(table):
             assert row["error"] <= row["level"] + 3.0 * row["error_error"], where
             if row["setting"] == "nothing matters" and "rate" in row["controls"]:
                 assert row["any"] <= row["level"] + 3.0 * row["any_error"], where
-        if row["low"] is not None:
+        if row.get("low") is not None:
             # what the theorem bounds everywhere: variables that half of the rows rarely selects
             assert row["low"] <= row["level"] + 3.0 * row["low_error"], where
 
@@ -67,10 +67,11 @@ def test_a_promise_that_is_broken_is_noticed(few):
 
 
 def test_what_no_theorem_covers_is_not_promised():
-    names = ("covariance estimated", "the same, covariance estimated", "AR(1) 0.5")
-    table = guarantees(2, [setting(name) for name in names], random_state=1)
-    assert not table.where(setting=names[:2])["promised"].any()
-    known = table.where(setting=names[2])
+    names = ("covariance estimated", "the same, covariance estimated")
+    estimated = guarantees(2, [setting(name) for name in names], random_state=1)
+    assert not estimated["promised"].any()
+    check(estimated)
+    known = guarantees(2, [setting("AR(1) 0.5")], random_state=1)
     silent = {row["method"] for row in known if not row["promised"]}
     assert silent == {
         "stability, none",
