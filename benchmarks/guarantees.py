@@ -1,4 +1,4 @@
-"""Do the promises hold? The table of docs/guarantees.md: `python -m benchmarks.guarantees`."""
+"""Do the promises hold? The tables of docs/guarantees.md: `python -m benchmarks.guarantees`."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ from pathlib import Path
 
 from selica._core.table import Table
 from selica.experiments.guarantees import guarantees
+from selica.experiments.power import power_beside_theory
+
+SHORT = {
+    "false discovery rate": "FDR",
+    "expected number of false selections": "false selections",
+    "probability of 2 or more false selections": "2 or more false",
+}
 
 
-def markdown(table: Table) -> str:
+def error_rates(table: Table) -> str:
     """Error rates beside their levels, and power."""
     lines = [
         "| setting | method | level | measured | promised | selects anything | power |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in table:
-        key = "fdp" if row["controls"] == "FDR" else "false"
-        measured = f"{row[key]:.3f} ({row[f'{key}_error']:.3f})"
-        if row["low"] is not None:
+        measured = f"{row['error']:.3f} ({row['error_error']:.3f})"
+        if row.get("low") is not None:
             measured += f"; rarely selected {row['low']:.3f}"
-        level = f"{row['controls']} {row['level']:g}"
+        level = f"{SHORT[row['controls']]} {row['level']:.3g}"
         lines.append(
             f"| {row['setting']} | {row['method']} | {level} | {measured} | "
             f"{'yes' if row['promised'] else 'no'} | {row['any']:.2f} | {row['power']:.2f} |"
@@ -28,16 +34,39 @@ def markdown(table: Table) -> str:
     return "\n".join(lines)
 
 
+def powers(table: Table) -> str:
+    """Power beside its prediction, and the false discovery rate beside its own."""
+    lines = [
+        "| study | method | power | predicted | ratio | FDR | predicted |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in table:
+        ratio = "none" if row["ratio"] is None else f"{row['ratio']:.3f}"
+        predicted = f"{row['predicted']:.3f}"
+        if row["predicted_taken"] is not None:
+            predicted += f"; as taken {row['predicted_taken']:.3f}"
+        lines.append(
+            f"| {row['study']} | {row['method']} | {row['power']:.3f} ({row['power_error']:.3f}) | "
+            f"{predicted} | {ratio} | {row['fdp']:.3f} ({row['fdp_error']:.3f}) | "
+            f"{row['predicted_fdr']:.3f} |"
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--runs", type=int, default=500, help="data sets for the error rates")
+    parser.add_argument("--power-runs", type=int, default=50, help="data sets for the power")
     parser.add_argument("--n-jobs", type=int, default=-1)
-    parser.add_argument("--out", type=Path, help="the table as CSV")
+    parser.add_argument("--out", type=Path, help="folder for the tables as CSV")
     options = parser.parse_args()
-    table = guarantees(options.runs, n_jobs=options.n_jobs)
+    errors = guarantees(options.runs, n_jobs=options.n_jobs)
+    beside = power_beside_theory(options.power_runs, n_jobs=options.n_jobs)
     if options.out:
-        table.to_csv(options.out)
-    print(markdown(table))
+        options.out.mkdir(parents=True, exist_ok=True)
+        errors.to_csv(options.out / "errors.csv")
+        beside.to_csv(options.out / "power.csv")
+    print(error_rates(errors), powers(beside), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -8,23 +8,31 @@ the bounds of stability selection speak of.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 from selica._core.table import Row, Table
-from selica._core.types import Array, Progress
+from selica._core.types import Array, BoolArray, Progress
 from selica._core.validation import count
 from selica.control import fdp, tpp
 from selica.experiments.summary import mean_and_error
 from selica.sampling import GaussianKnockoffs, simulate
 from selica.sampling.random import RandomState, child, seed_sequence
-from selica.selectors import DerandomizedKnockoffs, KnockoffSelection, StabilitySelection
+from selica.selectors import (
+    AggregatedKnockoffs,
+    DataSplitting,
+    DerandomizedKnockoffs,
+    KnockoffSelection,
+    StabilitySelection,
+)
+from selica.selectors.guarantee import Guarantee
 
-FDR, PFER = 0.2, 1.0
+FDR, PFER, KFWER = 0.2, 1.0, (2, 0.2)
+_COPIES, _SPLITS = 10, 5
 # One penalty for all copies, chosen before the data: it treats variables and copies alike.
 _LAM = 0.1
 
@@ -67,8 +75,10 @@ SETTINGS = (
     Setting("AR(1) 0.5", covariance=("ar1", 0.5)),
     Setting("AR(1) 0.9", covariance=("ar1", 0.9), strength=0.6),
     Setting("equicorrelated 0.5", covariance=("equicorrelated", 0.5), strength=0.5),
+    Setting("blocks of five, 0.5", covariance=("block", 0.5, 5), strength=0.5),
     Setting("covariance estimated", covariance=("ar1", 0.5), known=False),
     Setting("more variables than rows", n=60, p=80, strength=0.8),
+    Setting("the same, covariance estimated", n=60, p=80, strength=0.8, known=False),
     Setting("tied statistics", statistic="entry"),
     Setting("binary response", binary=True, strength=0.8),
 )
@@ -83,21 +93,39 @@ def _selectors(setting: Setting, sigma: Any) -> dict[str, Any]:
         "lam": _LAM,
         "n_jobs": 1,
     }
+    many = {"n_copies": _COPIES} | knockoffs
     out: dict[str, Any] = {
         "knockoff+": KnockoffSelection(FDR, **knockoffs),
-        "e-values, 10 copies": DerandomizedKnockoffs(FDR, n_copies=10, **knockoffs),
+        "e-values": DerandomizedKnockoffs(FDR, **many),
+        "p-values": AggregatedKnockoffs(FDR, **many),
+        "first negatives, PFER": DerandomizedKnockoffs(pfer=PFER, **many),
+        # a high threshold pays for one negative in each copy
+        "first negatives, k-FWER": DerandomizedKnockoffs(kfwer=KFWER, threshold=0.9, **many),
     }
-    if setting.statistic == "coefficient" and setting.known:
-        for assumption in ("none", "unimodal", "r-concave"):
-            out[f"stability, {assumption}"] = StabilitySelection(
-                resampling="pairs", n_resamples=100, pfer=PFER, threshold=0.75,
-                assumption=assumption, n_jobs=1,
-            )  # fmt: skip
+    if setting.statistic != "coefficient" or not setting.known:
+        return out  # the rest knows neither copies nor covariances
+    for assumption in ("none", "unimodal", "r-concave"):
+        out[f"stability, {assumption}"] = StabilitySelection(
+            resampling="pairs", n_resamples=100, pfer=PFER, threshold=0.75,
+            assumption=assumption, n_jobs=1,
+        )  # fmt: skip
+    if not setting.binary:
+        out["data splitting"] = DataSplitting(FDR, n_splits=_SPLITS, n_jobs=1)
     return out
 
 
-def _run(setting: Setting, seeds: Sequence[np.random.SeedSequence]) -> list[dict[str, Any]]:
-    """Selections on some data sets: for each, by method, (mask, probabilities or None, q)."""
+class Found(NamedTuple):
+    """One selection."""
+
+    mask: BoolArray
+    guarantee: Guarantee
+    probabilities: Array | None
+    """Shares of the resamples, of stability selection."""
+    q: int | None
+
+
+def _run(setting: Setting, seeds: Sequence[np.random.SeedSequence]) -> list[dict[str, Found]]:
+    """Selections on some data sets, by method."""
     out = []
     coef = setting.coef
     selectors: dict[str, Any] = {}
@@ -112,13 +140,14 @@ def _run(setting: Setting, seeds: Sequence[np.random.SeedSequence]) -> list[dict
         if setting.binary:
             chance = np.random.default_rng(child(seed, 1)).random(setting.n)
             y = (chance < expit(signal)).astype(float)
-        found: dict[str, Any] = {}
+        found: dict[str, Found] = {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for name, selector in selectors.items():
                 selector.set_params(random_state=child(seed, 2)).fit(blank.X, y)
-                found[name] = (
+                found[name] = Found(
                     selector.support_,
+                    selector.guarantee_,
                     getattr(selector, "selection_probabilities_", None),
                     getattr(selector, "q_", None),
                 )
@@ -149,10 +178,11 @@ def guarantees(
     Returns
     -------
     Table
-        One row for each setting and method: level and `promised` (whether a theorem covers the
-        setting), mean `fdp`, false selections, those of variables that are selected by half of
-        the rows with probability at most q/p (`low`), share of runs that select anything, power,
-        and standard errors.
+        One row for each setting and method: what `guarantee_` says it `controls` and at what
+        `level`, `promised` (whether a theorem covers the setting), the `error` that is controlled,
+        mean `fdp`, false selections, for stability selection those of variables that half of the
+        rows select with probability at most q/p (`low`), share of runs that select anything,
+        power, and standard errors.
     """
     from joblib import Parallel, delayed
 
@@ -172,30 +202,35 @@ def guarantees(
     return Table.of(rows)
 
 
-def _row(setting: Setting, name: str, found: list[Any]) -> Row:
+def _row(setting: Setting, name: str, found: list[Found]) -> Row:
     truth = setting.coef != 0.0
-    masks = np.array([mask for mask, *_ in found])
+    masks = np.array([one.mask for one in found])
     wrong = np.count_nonzero(masks & ~truth, axis=1).astype(float)
-    stability = name.startswith("stability")
+    promise, q = found[0].guarantee, found[0].q
+    measured = {
+        "fdp": np.array([fdp(mask, truth) for mask in masks]),
+        "false": wrong,
+        "any": masks.any(axis=1).astype(float),
+        "power": np.array([tpp(mask, truth) for mask in masks]),
+    }
+    if "rate" in promise.controls:
+        measured["error"] = measured["fdp"]
+    elif "number" in promise.controls:
+        measured["error"] = wrong
+    else:
+        measured["error"] = (wrong >= KFWER[0]).astype(float)
+    if q is not None:
+        chance = np.mean(np.array([one.probabilities for one in found]), axis=0)
+        measured["low"] = np.count_nonzero(masks & (chance <= q / setting.p), axis=1).astype(float)
     row: Row = {
         "setting": setting.name,
         "method": name,
-        "controls": "false selections" if stability else "FDR",
-        "level": PFER if stability else FDR,
-        "promised": setting.exchangeable if stability else setting.known,
+        "controls": promise.controls,
+        "level": promise.level,
+        "promised": promise.proven and (q is None or setting.exchangeable),
         "runs": len(found),
     }
-    measured: dict[str, Callable[[], Array]] = {
-        "fdp": lambda: np.array([fdp(mask, truth) for mask in masks]),
-        "false": lambda: wrong,
-        "any": lambda: masks.any(axis=1).astype(float),
-        "power": lambda: np.array([tpp(mask, truth) for mask in masks]),
-    }
-    if stability:
-        chance = np.mean([P for _, P, _ in found], axis=0)
-        rare = chance <= found[0][2] / setting.p
-        measured["low"] = lambda: np.count_nonzero(masks & rare, axis=1).astype(float)
     for key, values in measured.items():
-        mean, error = mean_and_error(values())
+        mean, error = mean_and_error(values)
         row |= {key: float(mean), f"{key}_error": float(error)}
     return row

@@ -1,0 +1,219 @@
+"""Is control bought by selecting nothing? Power beside what the theory predicts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selica._core.effects import Effects, GaussianEffects, PointEffects
+from selica._core.scaling import noise_from_r2, penalty_of_data
+from selica._core.table import Row, Table
+from selica._core.types import Progress
+from selica._core.validation import count
+from selica.control import fdp, tpp
+from selica.experiments.prediction import OneCopy, first_variables
+from selica.experiments.summary import mean_and_error
+from selica.sampling import simulate
+from selica.sampling.random import RandomState, child, seed_sequence
+from selica.selectors import (
+    AggregatedKnockoffs,
+    DerandomizedKnockoffs,
+    KnockoffSelection,
+    StabilitySelection,
+)
+from selica.theory import Model, Rates, optimal_lam, solve_knockoff, solve_stability
+
+FDR, PFER = 0.2, 5.0
+_COPIES, _GAMMA = 10, 0.3
+_RESAMPLES = 100
+_OFTEN, _BOUNDED = 0.9, 0.75
+"""Thresholds of stability selection: the article's form, and with a bound."""
+_ASSUMPTIONS = ("none", "unimodal", "r-concave")
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Independent Gaussian columns, and noise that leaves a given share of the variance."""
+
+    name: str
+    n: int
+    p: int
+    k: int
+    r2: float
+    effects: Effects = GaussianEffects()  # noqa: RUF009 (frozen)
+
+    @property
+    def model(self) -> Model:
+        """What the theory sees."""
+        rho = self.k / self.p
+        return Model(self.n / self.p, rho, float(noise_from_r2(rho, self.r2)), self.effects)
+
+    def penalty(self, lam: float) -> float:
+        """A penalty of the theory in the unit of the selectors."""
+        model = self.model
+        return float(penalty_of_data(lam, self.n, self.p, model.rho, model.Delta))
+
+
+STUDIES = (
+    Study("Gaussian effects", n=400, p=200, k=40, r2=0.8),
+    Study("equal effects", n=600, p=300, k=30, r2=0.5, effects=PointEffects()),
+    Study("more variables than rows", n=240, p=300, k=45, r2=0.95),
+)
+
+
+def _penalties(model: Model) -> tuple[float, float]:
+    """Penalties of least prediction error, for knockoffs and for bootstrapped rows."""
+    return float(optimal_lam(model, "knockoff")), float(optimal_lam(model, "stability", mu_B=1.0))
+
+
+def _selectors(study: Study) -> dict[str, Any]:
+    """The methods with a prediction."""
+    both, resampled = (study.penalty(lam) for lam in _penalties(study.model))
+    knockoffs: dict[str, Any] = {"sampler": "iid", "lam": both, "n_jobs": 1}
+    out: dict[str, Any] = {
+        "knockoff+": KnockoffSelection(FDR, **knockoffs),
+        f"e-values, {_COPIES} copies": DerandomizedKnockoffs(FDR, n_copies=_COPIES, **knockoffs),
+        f"p-values, {_COPIES} copies": AggregatedKnockoffs(
+            FDR, n_copies=_COPIES, gamma=_GAMMA, **knockoffs
+        ),
+        "stability, bootstrap": StabilitySelection(
+            resampled, n_resamples=_RESAMPLES, threshold=_OFTEN, n_jobs=1
+        ),
+    }
+    for assumption in _ASSUMPTIONS:
+        out[f"stability, {assumption}"] = StabilitySelection(
+            resampling="pairs", n_resamples=_RESAMPLES, pfer=PFER, threshold=_BOUNDED,
+            assumption=assumption, n_jobs=1,
+        )  # fmt: skip
+    return out
+
+
+def _predicted(study: Study) -> dict[str, Rates]:
+    """What the theory says about those that do not take the first q variables."""
+    model = study.model
+    both, resampled = _penalties(model)
+    one = OneCopy(solve_knockoff(model, both), study.p)
+    rows = solve_stability(model, resampled, 1.0)
+    return {
+        "knockoff+": one.knockoff_plus(FDR),
+        f"e-values, {_COPIES} copies": one.evalues(FDR, _COPIES),
+        f"p-values, {_COPIES} copies": one.pvalues(FDR, _COPIES, _GAMMA),
+        "stability, bootstrap": rows.rates(_OFTEN, n_members=_RESAMPLES),
+    }
+
+
+def _of_first(study: Study, q: float) -> Rates:
+    """What it says about those that do."""
+    halves = first_variables(study.model, study.p, q)
+    return halves.rates(_BOUNDED, n_members=_RESAMPLES)
+
+
+class Found(NamedTuple):
+    """One selection."""
+
+    power: float
+    fdp: float
+    q: int | None
+    """Variables a resample may take, where it takes the first ones."""
+    taken: float
+    """Variables the resamples did take on average; zero where q is None."""
+
+
+def _run(study: Study, seeds: Sequence[np.random.SeedSequence]) -> list[dict[str, Found]]:
+    """Selections on some data sets, by method."""
+    out = []
+    selectors = _selectors(study)
+    for seed in seeds:
+        data = simulate(
+            study.n, study.p, study.k, noise_variance=study.model.Delta, effects=study.effects,
+            scale="article", random_state=seed,
+        )  # fmt: skip
+        found: dict[str, Found] = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for name, selector in selectors.items():
+                mask = selector.set_params(random_state=child(seed, 1)).fit(data.X, data.y).support_
+                q = getattr(selector, "q_", None)
+                found[name] = Found(
+                    tpp(mask, data.support), fdp(mask, data.support),
+                    q, 0.0 if q is None else selector.mean_selected_,
+                )  # fmt: skip
+        out.append(found)
+    return out
+
+
+def power_beside_theory(
+    runs: int = 50,
+    studies: Sequence[Study] = STUDIES,
+    *,
+    random_state: RandomState | None = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Table:
+    """Power and false discovery rate of the selectors, measured and predicted.
+
+    Parameters
+    ----------
+    runs : int
+        Data sets of each study, at least two.
+    studies : sequence of Study
+    random_state, n_jobs
+        As in `sweep`.
+    progress : callable, optional
+        ``progress(done, total)``, in studies.
+
+    Returns
+    -------
+    Table
+        One row for each study and method: `power` and `fdp` with standard errors, `predicted`
+        and `predicted_fdr`, and `ratio`, measured over predicted power. Where resamples take the
+        first q variables, `predicted_taken` is the power predicted for as many as they did take:
+        a resample stops at the last penalty of a grid at which it has no more than q.
+    """
+    from joblib import Parallel, delayed
+
+    runs = count("runs", runs, at_least=2)
+    seed = seed_sequence(random_state)
+    rows: list[Row] = []
+    for i, study in enumerate(studies):
+        if progress is not None:
+            progress(i, len(studies))
+        seeds = [child(seed, i, r) for r in range(runs)]
+        blocks = [seeds[s : s + 10] for s in range(0, runs, 10)]
+        work = Parallel(n_jobs=n_jobs)(delayed(_run)(study, block) for block in blocks)
+        found = [one for block in work for one in block]
+        predicted = _predicted(study)
+        rows += [
+            {"study": study.name, "method": name}
+            | _row(study, [one[name] for one in found], predicted.get(name))
+            for name in found[0]
+        ]
+    if progress is not None:
+        progress(len(studies), len(studies))
+    return Table.of(rows)
+
+
+def _row(study: Study, found: list[Found], predicted: Rates | None) -> Row:
+    (power, false), (power_error, false_error) = mean_and_error(
+        np.array([(one.power, one.fdp) for one in found])
+    )
+    rates, taken, q = predicted, None, found[0].q
+    if q is not None:
+        rates = _of_first(study, q)
+        taken = _of_first(study, float(np.mean([one.taken for one in found]))).tpr
+    assert rates is not None
+    return {
+        "runs": len(found),
+        "power": float(power),
+        "power_error": float(power_error),
+        "predicted": rates.tpr,
+        "ratio": float(power / rates.tpr) if rates.tpr > 0.0 else None,
+        "fdp": float(false),
+        "fdp_error": float(false_error),
+        "predicted_fdr": rates.fdr,
+        "predicted_taken": taken,
+    }
