@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from threadpoolctl import threadpool_limits
 
 from selica import __version__
 from selica._core.effects import Effects, GaussianEffects
 from selica._core.errors import ArgumentError
 from selica._core.table import Table
+from selica._core.threads import one_blas_thread
 from selica._core.types import Progress
 from selica._core.validation import choice, positive, real, short
 from selica.experiments.cells import ENSEMBLES, IDENTITY, Cell, Rule, check_cell
@@ -141,7 +141,7 @@ def _block(
     With one thread in BLAS, here as on any worker: the last bit of a product may depend on it.
     """
     try:
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             return i, block, key, measure(cell, seed, block), ""
     except Exception as error:
         return i, block, key, None, f"{type(error).__name__}: {error}"

@@ -104,8 +104,9 @@ class AggregatedKnockoffs(KnockoffSelector):
         rule = benjamini_hochberg if self.step_up == "bh" else benjamini_yekutieli
         self.support_ = rule(self.pvalues_, self.fdr)
         self.guarantee_ = Guarantee(
-            "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr), self._proven(),
-            self._law(), "Nguyen, Chevalier, Thirion and Arlot 2020",
+            "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr), False,
+            f"{self._law()}, and statistics of irrelevant variables are independent and alike",
+            "Nguyen, Chevalier, Thirion and Arlot 2020, in the limit of many variables",
         )  # fmt: skip
 
     def summary(self) -> Summary:

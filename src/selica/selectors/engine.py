@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from selica._core.threads import one_blas_thread
 from selica._core.types import Array, IntArray
 from selica.amp import KnockoffAmp, StabilityAmp, knockoff_amp, stability_amp
 from selica.amp.results import Fields
@@ -64,7 +65,7 @@ def knockoff_fields(
 
 
 def _threads(X: Array) -> Any:
-    return threadpool_limits(limits=1 if X.size < _LARGE else None, user_api="blas")
+    return one_blas_thread() if X.size < _LARGE else nullcontext()
 
 
 def _weighted(data: Data) -> tuple[Array, Array]:

@@ -13,6 +13,10 @@ from selica.selectors.work import pieces
 from selica.statistics.data import Data, fit_members
 from selica.statistics.importance import importances
 
+# Penalties on the way to the first q variables: where several enter between two of them a member
+# stops short of q.
+_STEPS = 500
+
 
 class Scheme(NamedTuple):
     """How rows and penalties are drawn."""
@@ -146,7 +150,7 @@ def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Sele
     top = np.max(np.abs(pull) / np.where(sd > 1e-9, sd, np.inf), initial=0.0)
     if settings["penalty_weights"] is not None:
         top /= settings["penalty_weights"].min()
-    path = np.geomspace(top, 1e-3 * top, 120) if top > 0.0 else np.ones(1)
+    path = np.geomspace(top, 1e-3 * top, _STEPS) if top > 0.0 else np.ones(1)
     fit = fit_members(
         data, path, weights, keep="sparse", max_active=q, standardize=True, **settings
     )

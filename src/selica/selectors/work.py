@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numba
-from threadpoolctl import threadpool_limits
+
+from selica._core.threads import one_blas_thread
 
 T = TypeVar("T")
 
@@ -31,7 +32,7 @@ def pieces(
         return list(Parallel(n_jobs=n_jobs)(delayed(work)(*each) for each in arguments))
     settings: Any = numba.config
     with (
-        threadpool_limits(limits=1, user_api="blas"),
+        one_blas_thread(),
         ThreadPoolExecutor(int(settings.NUMBA_NUM_THREADS)) as pool,
     ):
         return list(pool.map(lambda each: work(*each), arguments))

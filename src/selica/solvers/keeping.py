@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from selica._core.threads import one_blas_thread
 from selica._core.types import Progress
 from selica.solvers.ensemble import Design, Workspace, make_design, solve_chunk
 from selica.solvers.paths import Kept
@@ -57,7 +57,7 @@ def solve(problem: Problem, n_jobs: int | None, progress: Progress | None = None
             spaces.own = Workspace()
         return _part(chunk, design, spaces.own)
 
-    with threadpool_limits(limits=1, user_api="blas"):  # one thread for each chunk
+    with one_blas_thread():  # one thread for each chunk
         if threads == 1:
             return joined(map(run, chunks))
         with ThreadPoolExecutor(threads) as pool:
@@ -66,7 +66,7 @@ def solve(problem: Problem, n_jobs: int | None, progress: Progress | None = None
 
 def _alone(problem: Problem) -> Part:
     """A chunk on a worker."""
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         return _part(problem, make_design(problem), Workspace())
 
 
