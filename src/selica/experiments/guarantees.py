@@ -8,7 +8,7 @@ the bounds of stability selection speak of.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -68,6 +68,8 @@ class Setting:
         return bool(self.covariance == "identity" or self.covariance[0] == "equicorrelated")
 
 
+Methods = Callable[[Setting, Any], dict[str, Any]]
+
 SETTINGS = (
     Setting("nothing matters", k=0),
     Setting("sparse signals", k=5),
@@ -84,7 +86,7 @@ SETTINGS = (
 )
 
 
-def _selectors(setting: Setting, sigma: Any) -> dict[str, Any]:
+def all_methods(setting: Setting, sigma: Any) -> dict[str, Any]:
     """The methods whose promises are tested."""
     sampler = GaussianKnockoffs(0.0, sigma) if setting.known else "gaussian"
     knockoffs: dict[str, Any] = {
@@ -124,7 +126,9 @@ class Found(NamedTuple):
     q: int | None
 
 
-def _run(setting: Setting, seeds: Sequence[np.random.SeedSequence]) -> list[dict[str, Found]]:
+def _run(
+    setting: Setting, methods: Methods, seeds: Sequence[np.random.SeedSequence]
+) -> list[dict[str, Found]]:
     """Selections on some data sets, by method."""
     out = []
     coef = setting.coef
@@ -134,7 +138,7 @@ def _run(setting: Setting, seeds: Sequence[np.random.SeedSequence]) -> list[dict
             setting.n, setting.p, 0, noise_variance=1.0, covariance=setting.covariance,
             random_state=seed,
         )  # fmt: skip
-        selectors = selectors or _selectors(setting, blank.covariance)
+        selectors = selectors or methods(setting, blank.covariance)
         signal = blank.X @ coef
         y = np.asarray(blank.y + signal)
         if setting.binary:
@@ -159,6 +163,7 @@ def guarantees(
     runs: int = 500,
     settings: Sequence[Setting] = SETTINGS,
     *,
+    methods: Methods = all_methods,
     random_state: RandomState | None = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -170,6 +175,8 @@ def guarantees(
     runs : int
         Data sets of each setting.
     settings : sequence of Setting
+    methods : callable
+        Selectors by name, for a setting and the covariance of its columns.
     random_state, n_jobs
         As in `sweep`.
     progress : callable, optional
@@ -194,7 +201,7 @@ def guarantees(
             progress(i, len(settings))
         seeds = [child(seed, i, r) for r in range(runs)]
         blocks = [seeds[s : s + 10] for s in range(0, runs, 10)]
-        work = Parallel(n_jobs=n_jobs)(delayed(_run)(setting, block) for block in blocks)
+        work = Parallel(n_jobs=n_jobs)(delayed(_run)(setting, methods, block) for block in blocks)
         found = [one for block in work for one in block]
         rows += [_row(setting, name, [one[name] for one in found]) for name in found[0]]
     if progress is not None:

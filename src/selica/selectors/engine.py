@@ -89,7 +89,7 @@ def penalty_for_power(data: Data, fields: Callable[..., Fields]) -> float | None
         Message passing for given penalties.
     """
     path = penalty_path(data, _PENALTIES, _SMALLEST)
-    found = fields(path, max_iter=_PATIENCE)
+    found = fields(path, max_iter=_PATIENCE, variances="scalar")
     good = found.status == "converged"
     best = int(np.where(good, found.ensemble_error, np.inf).argmin())
     return float(path[best]) if good[best : best + 2].all() else None
