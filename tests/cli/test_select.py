@@ -197,7 +197,7 @@ BAD = {
     "demo and drop": (["--demo", "--drop", "a"], "--demo"),
     "drop unknown": ([*T, "--drop", "q"], "no column 'q'"),
     "unknown method": ([*T, "--method", "magic"], "--method"),
-    "fdr of stability": ([*T, "--method", "stability", "--fdr", "0.1"], "--fdr does not belong"),
+    "fdr of bolasso": ([*T, "--method", "bolasso", "--fdr", "0.1"], "--fdr does not belong"),
     "pfer of knockoffs": ([*T, "--method", "knockoffs", "--pfer", "1"], "--pfer does not belong"),
     "copies of one": ([*T, "--method", "knockoffs", "--n-resamples", "9"], "--n-resamples does"),
     "rate of knockoffs": ([*T, "--resample-rate", "1"], "--resample-rate does not belong"),
@@ -287,3 +287,23 @@ def test_help_names_every_option():
     for parameter in typer.main.get_command(app).commands["select"].params:
         if parameter.param_type_name == "option":
             assert parameter.opts[0] in text
+
+
+def test_message_passing_and_levels(table):
+    found = report(*table, "--method", "stability", "--fdr", "0.2",
+                   "--engine", "semi-analytic", "--lam", "power")  # fmt: skip
+    chosen = {row["variable"] for row in found["variables"] if row["selected"]}
+    assert {f"true {j}" for j in range(SIGNALS)} <= chosen
+    assert "false discovery rate" in json.dumps(found)
+    assert "by message passing" in json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [(["--method", "knockoffs", "--engine", "auto"], "--engine does not belong"),
+     (["--method", "derandomized", "--lam", "power"], "--lam 'power' does not belong"),
+     (["--method", "stability", "--fdr", "0.1", "--threshold", "0.6"], "leave out threshold")],
+)  # fmt: skip
+def test_engines_and_methods_that_do_not_go_together(table, options, words):
+    with pytest.raises(ArgumentError, match=words):
+        select(*table, *options)

@@ -65,6 +65,14 @@ class Statistic(StrEnum):
     correlation = "correlation"
 
 
+class Engine(StrEnum):
+    """Ways to selection probabilities."""
+
+    auto = "auto"
+    monte_carlo = "monte-carlo"
+    semi_analytic = "semi-analytic"
+
+
 # Class of each method, and which parameter of it an option sets; all take the seed.
 _KNOCKOFFS = {name: name for name in ("fdr", "lam", "sampler", "statistic", "n_jobs")}
 _BOLASSO = {"threshold": "threshold", "n_resamples": "n_resamples", "lam": "lam"}
@@ -72,6 +80,7 @@ _METHODS: dict[Method, tuple[str, dict[str, str]]] = {
     Method.stability: (
         "StabilitySelection",
         {"pfer": "pfer", "resample_rate": "resample_rate", "resampling": "resampling"}
+        | {"fdr": "fdr", "engine": "engine"}
         | {"assumption": "assumption", "q": "q", "weakness": "weakness", "n_jobs": "n_jobs"}
         | _BOLASSO,
     ),
@@ -79,6 +88,7 @@ _METHODS: dict[Method, tuple[str, dict[str, str]]] = {
     Method.derandomized: (
         "DerandomizedKnockoffs",
         {"pfer": "pfer", "kfwer": "kfwer", "threshold": "threshold", "n_resamples": "n_copies"}
+        | {"engine": "engine"}
         | _KNOCKOFFS,
     ),
     Method.aggregated: ("AggregatedKnockoffs", {"n_resamples": "n_copies"} | _KNOCKOFFS),
@@ -108,7 +118,9 @@ def select(
     method: Annotated[Method, typer.Option(help="How to select.")] = Method.derandomized,
     fdr: Annotated[
         float | None,
-        typer.Option(help="False discovery rate to allow: 0.1 by default (knockoffs, splitting)."),
+        typer.Option(
+            help="False discovery rate to allow; 0.1 by default (all but bolasso, lasso)."
+        ),
     ] = None,
     pfer: Annotated[
         float | None,
@@ -133,7 +145,9 @@ def select(
     ] = None,
     lam: Annotated[
         str | None,
-        typer.Option(help='Penalty in glmnet\'s unit: a number, "auto", "cv" or "theory".'),
+        typer.Option(
+            help='Penalty in glmnet\'s unit: a number, "auto", "cv", "theory" or "power".'
+        ),
     ] = None,
     q: Annotated[
         int | None,
@@ -159,6 +173,14 @@ def select(
     ] = None,
     assumption: Annotated[
         Assumption | None, typer.Option(help="Of the bound on false selections (stability).")
+    ] = None,
+    engine: Annotated[
+        Engine | None,
+        typer.Option(
+            help="Refits (monte-carlo, the default), message passing without refits "
+            "(semi-analytic), or message passing checked by refits (auto, the default with "
+            "--method stability --fdr)."
+        ),
     ] = None,
     sampler: Annotated[
         Sampler | None, typer.Option(help="How knockoff copies are made; gaussian by default.")
@@ -204,6 +226,7 @@ def select(
         "resample_rate": resample_rate,
         "resampling": None if resampling is None else resampling.value,
         "assumption": None if assumption is None else assumption.value,
+        "engine": None if engine is None else engine.value,
         "sampler": None if sampler is None else sampler.value,
         "statistic": None if statistic is None else statistic.value,
         "n_jobs": n_jobs,
@@ -239,13 +262,13 @@ def select(
 
 
 def _penalty(lam: str | None) -> float | str | None:
-    if lam is None or lam in ("auto", "cv", "theory"):
+    if lam is None or lam in ("auto", "cv", "theory", "power"):
         return lam
     try:
         return float(lam)
     except ValueError:
         raise ArgumentError(
-            f"--lam must be 'auto', 'cv', 'theory' or a number; got {lam!r}."
+            f"--lam must be 'auto', 'cv', 'theory', 'power' or a number; got {lam!r}."
         ) from None
 
 
@@ -258,12 +281,15 @@ def _parameters(method: Method, given: dict[str, Any]) -> dict[str, Any]:
             f"{' and '.join(foreign)} {'does' if len(foreign) == 1 else 'do'} not belong to "
             f"--method {method.value}, which takes {', '.join(map(_option, sorted(known)))}."
         )
-    if given.get("lam") == "theory" and "fdr" in known:
-        raise ArgumentError(f"--lam 'theory' does not belong to --method {method.value}.")
+    lam = given.get("lam")
+    if (lam == "theory" and "sampler" in known) or (lam == "power" and "weakness" not in known):
+        raise ArgumentError(f"--lam {lam!r} does not belong to --method {method.value}.")
     if given.get("n_jobs") == 0:
         raise ArgumentError("--n-jobs must not be 0.")
     if method is Method.stability and "pfer" in given:
         given = {"resampling": "pairs"} | given  # the bounds are for halves of the rows
+    if method is Method.stability and "fdr" in given:
+        given = {"engine": Engine.auto.value} | given  # only message passing knows the threshold
     if method is Method.derandomized and not given.keys() & {"fdr", "pfer", "kfwer", "threshold"}:
         given = {"fdr": 0.1} | given
     return {known[name]: value for name, value in given.items()}

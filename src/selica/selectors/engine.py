@@ -21,6 +21,8 @@ from selica.statistics.data import penalty_path
 ENGINES = ("auto", "monte-carlo", "semi-analytic")
 TOLERANCE = 0.03
 """Message passing is believed if its probabilities err by no more, as a root mean square."""
+REFITTED = "Probabilities by refits: "
+"""How a note begins where message passing was not used."""
 # Refits that check it, at least.
 _CHECKS = 32
 # Law of the row weights for each way to resample.
@@ -155,7 +157,7 @@ def decide(
     if engine == "monte-carlo":
         return Outcome()
     if fields is None:
-        return Outcome(note="Probabilities by refits: message passing does not apply here.")
+        return Outcome(note=f"{REFITTED}message passing does not apply here.")
     if engine == "semi-analytic":
         state = "" if fields.converged else " It did not converge."
         return Outcome(
@@ -163,13 +165,13 @@ def decide(
             "Probabilities by message passing, not checked by refits (engine='auto' does); they "
             f"rest on columns that are close to independent.{state}",
         )  # fmt: skip
-    refits = "Probabilities by refits: message passing was tried, but"
+    refits = f"{REFITTED}message passing was tried, but"
     if not fields.converged:
         return Outcome(note=f"{refits} it did not converge.")
     P = fields.selection_probabilities
     checks = checks_needed(P)
     if checks >= members:
-        return Outcome(note=f"{refits} to check it takes {checks} refits.")
+        return Outcome(note=f"{refits} to check it takes {checks} refits, more than there are.")
     error = estimated_error(P, counts(checks), checks)
     if error > TOLERANCE:
         return Outcome(note=f"{refits} its error is estimated as {error:.2g}, above {TOLERANCE:g}.")

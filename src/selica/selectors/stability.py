@@ -17,6 +17,7 @@ from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.base import Selector
 from selica.selectors.engine import (
     ENGINES,
+    REFITTED,
     correlated,
     decide,
     penalty_for_power,
@@ -223,8 +224,8 @@ class StabilitySelection(Selector):
         """Probabilities are frequencies; thresholds are compared in whole numbers."""
         if self.fdr is not None:
             raise ArgumentError(
-                f"fdr: {self.note_} Without it no threshold is known to hold the level; use "
-                "KnockoffSelection, or a threshold."
+                f"fdr: {str(self.note_).removeprefix(REFITTED)} Without it no threshold is known "
+                "to hold the level; use KnockoffSelection, or a threshold."
             )
         B = found.members
         most = found.counts.max(axis=0)
