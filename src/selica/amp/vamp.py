@@ -26,9 +26,9 @@ _ALWAYS = 1e-4
 _FLATTEST = 1e-8
 # A share of the answer of a row that is left to the row itself, at least.
 _LEAST = 1e-12
-# Shortest and longest steps, up to a part of the iterations; a state is used again if near. A
-# change that grows for a while is no reason for short steps, which then last until the end.
-_ATTEMPTS, _NEAR = (((0.5, 1.0), 0.2), ((0.2, 0.5), 0.5), ((0.02, 0.15), 1.0)), 1e-2
+# Shortest and longest steps, up to a part of the iterations; a state is used again if near. Near
+# twins among the variables let the change grow for a while, which is no reason for short steps.
+_ATTEMPTS, _NEAR = (((0.3, 1.0), 0.3), ((0.02, 0.3), 1.0)), 1e-2
 # In units of columns of length one and rows of size one: what a change is compared with, at
 # least, a penalty that no field reaches, and the length below which a column is empty.
 _ROUNDING, _UNREACHABLE, _EMPTY = 1e-6, 1e30, 1e-75
@@ -110,7 +110,7 @@ def stability_vamp(
 
 
 def _solve(step: Step, start: State, floors: tuple[float, ...], problem: Problem) -> Outcome:
-    """With full steps first, with ever shorter ones where these do not converge."""
+    """With long steps first, with shorter ones where these do not converge."""
     best = Outcome(
         start, np.array([str(Status.MAX_ITER)]), np.full(1, np.inf), np.zeros(1, np.intp)
     )
