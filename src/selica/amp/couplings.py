@@ -81,12 +81,13 @@ class Wide:
         M = root[:, None] * _inverse(np.eye(u.size) + A @ A.T) * root
         F = M @ X
         own = np.diagonal(M)
-        m = np.vecdot(X.T, F.T)
-        spread = (X * tau) @ X.T
+        m = np.einsum("ij,ij->j", X, F)
+        B = X * np.sqrt(tau)
+        spread = B @ B.T
         spread[np.diag_indices_from(spread)] += sigma2
         return _cavities(
             X, beliefs, M @ (u - X @ mu), m, 1.0 - S * m, own / D,
-            np.vecdot(F.T, F.T @ spread) - m**2 * tau,
+            np.einsum("ij,ij->j", F, spread @ F) - m**2 * tau,
             np.vecdot(M, M @ spread) - own**2 * sigma2,
         )  # fmt: skip
 
@@ -103,7 +104,8 @@ class Tall:
         """By E = (I + S^1/2 X'DX S^1/2)^-1 and N = X'MX."""
         mu, S, tau, u, D, sigma2 = beliefs
         X, root = self._X, np.sqrt(S)
-        gram = X.T @ (D[:, None] * X)
+        A, B = np.sqrt(D)[:, None] * X, (D * np.sqrt(sigma2))[:, None] * X
+        gram = A.T @ A
         E = _inverse(np.eye(S.size) + root[:, None] * gram * root)
         Xi = root[:, None] * E * root
         N = gram - gram @ Xi @ gram
@@ -112,8 +114,7 @@ class Tall:
         leverage = D * np.vecdot(H, X)
         e = u - X @ mu
         m = np.maximum(np.diagonal(N), 0.0)
-        weight = D**2 * sigma2
-        others = np.vecdot(H, H @ (X.T @ (weight[:, None] * X)))
+        others = np.vecdot(H, H @ (B.T @ B))
         return _cavities(
             X, beliefs, D * (e - H @ (X.T @ (D * e))), m, np.diagonal(E), 1.0 - leverage,
             (N**2) @ tau - np.diagonal(N) ** 2 * tau + (F**2).T @ sigma2,
