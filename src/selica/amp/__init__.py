@@ -4,7 +4,15 @@ Message passing: averages over the ensemble are taken inside one iteration, not 
 """
 
 from selica.amp.knockoff import knockoff_amp
-from selica.amp.results import KnockoffAmp, StabilityAmp
+from selica.amp.results import KnockoffAmp, StabilityAmp, StabilityVamp
 from selica.amp.stability import stability_amp
+from selica.amp.vamp import stability_vamp
 
-__all__ = ["KnockoffAmp", "StabilityAmp", "knockoff_amp", "stability_amp"]
+__all__ = [
+    "KnockoffAmp",
+    "StabilityAmp",
+    "StabilityVamp",
+    "knockoff_amp",
+    "stability_amp",
+    "stability_vamp",
+]

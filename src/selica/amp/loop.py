@@ -12,7 +12,7 @@ from selica._core.types import Array, BoolArray, IntArray
 
 # Steps that turn back on the last ones are too long, steps that repeat them too short.
 _TURN = 0.4
-_SHORTEST = 0.02
+_STEPS = (0.02, 1.0)
 # A change that is larger than all of the last few shortens the step as well, and for a while the
 # longest step allowed, so that the iteration does not run into the same wall.
 _MEMORY, _SHORTER, _RECOVERY = 4, 0.7, 1.01
@@ -48,7 +48,13 @@ class _Moves(NamedTuple):
 
 
 def iterate(
-    step: Step, start: State, floors: tuple[float, ...], *, tol: float, max_iter: int
+    step: Step,
+    start: State,
+    floors: tuple[float, ...],
+    *,
+    tol: float,
+    max_iter: int,
+    shares: tuple[float, float] = _STEPS,
 ) -> Outcome:
     """Repeats `step` until the state stays, each penalty with a damping of its own.
 
@@ -63,6 +69,8 @@ def iterate(
     tol : float
         Relative change at which a penalty is done.
     max_iter : int
+    shares : tuple of two floats
+        Of a step: what is taken at least, and at most and at the start.
 
     Returns
     -------
@@ -76,7 +84,9 @@ def iterate(
     status = np.full(L, Status.MAX_ITER, dtype=object)
     live, now = np.arange(L), start
     steps: State = tuple(np.zeros_like(part) for part in start[: len(floors)])
-    rate, cap, last = np.ones(L), np.ones(L), np.full((_MEMORY, L), np.inf)
+    shortest, longest = shares
+    rate, cap = np.full(L, longest), np.full(L, longest)
+    last = np.full((_MEMORY, L), np.inf)
     lost = np.zeros(L, dtype=np.intp)
     for _ in range(max_iter):
         with np.errstate(all="ignore"):
@@ -89,8 +99,8 @@ def iterate(
         residual[live[better]] = change[better]
         _write(best, new, live, better)
         worse = ~(change <= last.max(axis=0))
-        cap = np.where(worse, np.maximum(_SHORTER * cap, _SHORTEST), cap * _RECOVERY).clip(max=1.0)
-        rate = np.clip(rate * (1.0 + _TURN * moves.turn), _SHORTEST, cap)
+        cap = np.where(worse, _SHORTER * cap, _RECOVERY * cap).clip(shortest, longest)
+        rate = np.clip(rate * (1.0 + _TURN * moves.turn), shortest, cap)
         lost = np.where(change > _LOST * residual[live], lost + 1, 0)
         done = finite & (change <= tol)
         gone = ~finite | (lost > _PATIENCE)

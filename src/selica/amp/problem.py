@@ -11,8 +11,8 @@ from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica._core.validation import count, matrix, positive, real
 
-_LARGEST = 1e100
-"""Entries of X and y stay below: fourth powers of them have to be numbers."""
+_LARGEST = 1e75
+"""Entries of X and y stay below: products of four of them have to be numbers."""
 
 
 class Problem(NamedTuple):

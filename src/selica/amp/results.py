@@ -33,7 +33,7 @@ _FARTHEST = 38.0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Fields(Result):
+class Members(Result):
     """Variables in their fields, at one penalty or along L of them (first axis).
 
     Attributes
@@ -47,8 +47,6 @@ class Fields(Result):
     field, field_variance, precision : array
         Mean field of a variable, its variance over the ensemble, and its curvature: a member's
         coefficient is the soft threshold of its field divided by the curvature.
-    noise : array
-        Standard deviation of the mean field of a variable that does not matter, over data sets.
     ensemble_error : float or array (L,)
         Estimated mean square error of the averaged fit on a new row, noise included. The penalty
         and resampling rate with the smallest one have the largest power.
@@ -66,7 +64,6 @@ class Fields(Result):
     field: Array
     field_variance: Array
     precision: Array
-    noise: Array
     ensemble_error: Any
     status: Any
     residual: Any
@@ -81,6 +78,31 @@ class Fields(Result):
         """Whether the iteration converged, at every penalty."""
         return bool(np.all(np.asarray(self.status) == "converged"))
 
+    def at(self, position: int) -> Any:
+        """The result at one of the penalties."""
+        if np.ndim(self.lam) == 0:
+            return self
+        return type(self)(**{name: _pick(getattr(self, name), position) for name in _names(self)})
+
+    def __repr__(self) -> str:
+        L = np.size(self.lam)
+        lam = f"lam={self.lam:.4g}" if np.ndim(self.lam) == 0 else f"{L} penalties"
+        state = "converged" if self.converged else f"not converged: {np.unique(self.status)}"
+        return f"{type(self).__name__}({self.field.shape[-1]} variables, {lam}, {state})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Fields(Members):
+    """Fields with a known law where variables do not matter; see `Members` for the attributes.
+
+    Attributes
+    ----------
+    noise : array
+        Standard deviation of the mean field of a variable that does not matter, over data sets.
+    """
+
+    noise: Array
+
     @property
     def z_values(self) -> Array:
         """Fields in units of their noise: standard normal for variables that do not matter."""
@@ -90,12 +112,6 @@ class Fields(Result):
     def p_values(self) -> Array:
         """Two-sided p-values of the fields."""
         return np.minimum(2.0 * survival(np.abs(self.z_values)), 1.0)
-
-    def at(self, position: int) -> Any:
-        """The result at one of the penalties."""
-        if np.ndim(self.lam) == 0:
-            return self
-        return type(self)(**{name: _pick(getattr(self, name), position) for name in _names(self)})
 
     def expected_false(self, threshold: ArrayLike) -> Any:
         """How many of the variables would reach a probability, if none of them mattered.
@@ -168,12 +184,6 @@ class Fields(Result):
     def _chance(self, field: Array, index: Any) -> Chance:
         """Selection probability of the variables `index` in given fields, with its slope."""
 
-    def __repr__(self) -> str:
-        L = np.size(self.lam)
-        lam = f"lam={self.lam:.4g}" if np.ndim(self.lam) == 0 else f"{L} penalties"
-        state = "converged" if self.converged else f"not converged: {np.unique(self.status)}"
-        return f"{type(self).__name__}({self.field.shape[-1]} variables, {lam}, {state})"
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StabilityAmp(Fields):
@@ -192,6 +202,17 @@ class StabilityAmp(Fields):
                 edge = (density((lam - field) / sd) - density((lam + field) / sd)) / sd
             slope += share * np.where(sd > 0.0, edge, 0.0)
         return Chance(value, slope, slope)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class StabilityVamp(Members):
+    """The lasso over resamples of the rows, correlated columns; see `Members` for the attributes.
+
+    Columns that are correlated give irrelevant variables fields with a bias: there is no noise
+    level, and there are no p-values.
+    """
+
+    weakness: float
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -269,7 +290,7 @@ class KnockoffAmp(Fields):
         return knockoff_probability(g, v, c, one, gap, other).value
 
 
-R = TypeVar("R", bound=Fields)
+R = TypeVar("R", bound=Members)
 
 
 def shaped(kind: type[R], single: bool, **parts: Any) -> R:
@@ -293,5 +314,5 @@ def _pick(value: Any, position: int) -> Any:
     return part.item() if np.ndim(part) == 0 else part
 
 
-def _names(result: Fields) -> tuple[str, ...]:
+def _names(result: Members) -> tuple[str, ...]:
     return tuple(field.name for field in fields(result))

@@ -36,8 +36,7 @@ def member(g: Array, v_hat: Array, Q_hat: Array, lam: Array, weakness: float = 1
 
     Parameters
     ----------
-    g, v_hat, Q_hat : array of shape (p, L)
-    lam : array of shape (L,)
+    g, v_hat, Q_hat, lam : arrays that broadcast to the shape (p, L) of g
     weakness : float
         Below 1, the penalty is divided by it with probability 1/2.
     """

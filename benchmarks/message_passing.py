@@ -1,0 +1,162 @@
+"""Message passing beside many refits: `python -m benchmarks.message_passing --accuracy`.
+
+Real data are read from the folder $SELICA_DATA (riboflavin, wine_quality, hiv_drug_resistance).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selica.amp import stability_amp, stability_vamp
+from selica.sampling import resample_weights, simulate
+from selica.solvers import lasso_path_batch, logistic_path_batch
+
+# Penalties, in units of the smallest one that selects nothing in a single fit.
+SHARES = (0.5, 0.2, 0.1)
+CORRELATED: dict[str, Any] = {
+    "independent": "identity",
+    "AR(1) 0.3": ("ar1", 0.3),
+    "AR(1) 0.5": ("ar1", 0.5),
+    "AR(1) 0.7": ("ar1", 0.7),
+    "AR(1) 0.9": ("ar1", 0.9),
+    "blocks of 10, 0.8": ("block", 0.8, 10),
+}
+ALGORITHMS: dict[str, Callable[..., Any]] = {
+    "amp, vector": lambda X, y, lam, binary: stability_amp(X, y, lam),
+    "amp, scalar": lambda X, y, lam, binary: stability_amp(X, y, lam, variances="scalar"),
+    "vamp, diagonal": lambda X, y, lam, binary: stability_vamp(
+        X, y, lam, response="binary" if binary else "linear"
+    ),
+    "vamp, restricted": lambda X, y, lam, binary: stability_vamp(
+        X, y, lam, form="restricted", response="binary" if binary else "linear"
+    ),
+}
+
+
+class Case(NamedTuple):
+    """Data on which probabilities are compared."""
+
+    name: str
+    X: np.ndarray
+    y: np.ndarray
+    binary: bool = False
+
+    @property
+    def lam(self) -> np.ndarray:
+        """Penalties, from large to small."""
+        centre = 0.5 if self.binary else 0.0
+        return np.abs(self.X.T @ (self.y - centre)).max() * np.array(SHARES)
+
+    @property
+    def algorithms(self) -> dict[str, Callable[..., Any]]:
+        """Those for the kind of response."""
+        return {k: f for k, f in ALGORITHMS.items() if k.startswith("vamp") or not self.binary}
+
+
+def simulated() -> Iterator[Case]:
+    for name, covariance in CORRELATED.items():
+        for n, p in ((200, 400), (400, 200)):
+            data = simulate(n, p, 15, snr=4.0, covariance=covariance, random_state=1)
+            yield Case(f"{name}, {n} x {p}", data.X, data.y)
+    for name in ("independent", "AR(1) 0.5"):
+        data = simulate(
+            400, 200, 12, covariance=CORRELATED[name], response="logistic", random_state=2
+        )
+        yield Case(f"{name}, labels, 400 x 200", data.X, data.y, binary=True)
+
+
+def real(folder: Path) -> Iterator[Case]:
+    import pandas as pd
+
+    table = pd.read_csv(folder / "riboflavin" / "riboflavin.csv.gz")
+    genes = table.iloc[:, 2:].to_numpy()
+    for size in (1000, genes.shape[1]):
+        variable = np.argsort(-genes.var(axis=0))[:size]
+        yield standardized("riboflavin", genes[:, variable], table["y"].to_numpy())
+    wine = pd.read_csv(folder / "wine_quality" / "winequality_red.csv.gz").to_numpy()
+    noise = np.random.default_rng(0).standard_normal((wine.shape[0], 100))
+    yield standardized("red wine", wine[:, :-1], wine[:, -1])
+    yield standardized("red wine and noise", np.c_[wine[:, :-1], noise], wine[:, -1])
+    table = pd.read_csv(folder / "hiv_drug_resistance" / "PI.csv.gz")
+    for drug in ("ATV", "LPV"):
+        rows = table[table[drug].notna()]
+        mutations = rows.iloc[:, 7:].to_numpy(dtype=float)
+        kept, times = np.unique(
+            mutations[:, mutations.sum(axis=0) >= 3], axis=1, return_counts=True
+        )
+        yield standardized(f"HIV {drug}", kept[:, times == 1], np.log(rows[drug].to_numpy()))
+
+
+def cases() -> Iterator[Case]:
+    yield from simulated()
+    if "SELICA_DATA" in os.environ:
+        yield from real(Path(os.environ["SELICA_DATA"]))
+
+
+def standardized(name: str, X: np.ndarray, y: np.ndarray) -> Case:
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return Case(f"{name}, {X.shape[0]} x {X.shape[1]}", X, (y - y.mean()) / y.std())
+
+
+def refits(case: Case, members: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Frequencies of selection over resamples, their standard errors (RMS), and the seconds."""
+    weights = resample_weights(case.y.size, members, "poisson", random_state=3)
+    fit = logistic_path_batch if case.binary else lasso_path_batch
+    start = time.perf_counter()
+    counts = fit(case.X, case.y, case.lam, weights, fit_intercept=False, keep="counts").counts
+    seconds = time.perf_counter() - start
+    P = counts / members
+    return P, np.sqrt(np.mean(P * (1.0 - P) / members, axis=1)), seconds
+
+
+def accuracy(cases: Iterator[Case], members: int) -> Iterator[str]:
+    """Lines of a table: errors at the three penalties, from large to small."""
+    yield (
+        f"RMS error and bias of selection probabilities at {SHARES} of the largest penalty, "
+        f"beside {members} refits."
+    )
+    yield ""
+    yield "| data | algorithm | RMS error | bias | converged | iterations | seconds |"
+    yield "|---|---|---|---|---|---|---|"
+    for case in cases:
+        P, noise, seconds = refits(case, members)
+        yield f"| {case.name} | refits (their error) | {_row(noise)} | | | | {seconds:.2f} |"
+        for name, algorithm in case.algorithms.items():
+            start = time.perf_counter()
+            found = algorithm(case.X, case.y, case.lam, case.binary)
+            seconds = time.perf_counter() - start
+            off = found.selection_probabilities - P
+            good = "yes" if found.converged else ", ".join(found.status)
+            yield (
+                f"| | {name} | {_row(np.sqrt(np.mean(off**2, axis=1)))} | "
+                f"{_row(off.mean(axis=1), '+.4f')} | {good} | "
+                f"{', '.join(map(str, found.iterations))} | {seconds:.2f} |"
+            )
+
+
+def _row(values: np.ndarray, form: str = ".4f") -> str:
+    return ", ".join(format(value, form) for value in values)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--accuracy", action="store_true", help="errors beside refits")
+    parser.add_argument("--members", type=int, default=2000)
+    options = parser.parse_args()
+    if not options.accuracy:
+        parser.error("name a part: --accuracy")
+    for line in accuracy(cases(), options.members):
+        print(line, flush=True)
+    if "SELICA_DATA" not in os.environ:
+        print("\nReal data are left out: SELICA_DATA does not name their folder.")
+
+
+if __name__ == "__main__":
+    main()

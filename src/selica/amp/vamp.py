@@ -1,0 +1,216 @@
+"""Resampled lassos by vector message passing: for columns that are correlated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.results import Status
+from selica._core.types import Array, BoolArray, IntArray
+from selica.amp.couplings import Beliefs, Cavities, Coupling, coupling_of
+from selica.amp.loop import Outcome, State, iterate
+from selica.amp.outputs import Output, output_of
+from selica.amp.problem import Problem, check, check_weakness
+from selica.amp.results import StabilityVamp, shaped
+from selica.amp.single_body import Member, member
+from selica.amp.stability import resampling_law
+
+# A variable selected by all but this share of the members counts as selected by all but it. Its
+# belief is as wide as the share is small, and rounding grows with the square of that: 1e-6 would
+# leave errors of 1e-4, while 1e-4 moves probabilities by 1e-6.
+_ALWAYS = 1e-4
+# Rows whose answer is this much flatter than that of the steepest row are made as steep.
+_FLATTEST = 1e-8
+# A share of the answer of a row that is left to the row itself, at least.
+_LEAST = 1e-12
+# Shortest and longest steps, up to a part of the iterations; a state is used again if near. Near
+# twins among the variables let the change grow for a while, which is no reason for short steps.
+_ATTEMPTS, _NEAR = (((0.3, 1.0), 0.3), ((0.02, 0.3), 1.0)), 1e-2
+# In units of columns of length one and rows of size one: what a change is compared with, at
+# least, a penalty that no field reaches, and the length below which a column is empty.
+_ROUNDING, _UNREACHABLE, _EMPTY = 1e-6, 1e30, 1e-75
+
+
+def stability_vamp(
+    X: ArrayLike,
+    y: ArrayLike,
+    lam: ArrayLike,
+    resample_rate: float = 1.0,
+    *,
+    response: str = "linear",
+    form: str = "diagonal",
+    resampling: str = "poisson",
+    weakness: float = 1.0,
+    tol: float = 1e-6,
+    max_iter: int = 500,
+) -> StabilityVamp:
+    r"""Selection probabilities over resamples of the rows, for columns that are correlated.
+
+    Replicated vector approximate message passing (Takahashi and Kabashima 2020). A member
+    minimises
+
+    .. math:: \sum_\mu c_\mu\, \ell(y_\mu, x_\mu \cdot w) + \lambda \sum_i |w_i|
+
+    with random weights :math:`c_\mu` of the rows, where :math:`\ell` is half the squared residual
+    or, for labels 0 and 1, the log-loss.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        As it is; no intercept is fitted.
+    y : array of shape (n,)
+    lam : float or array of shape (L,)
+        Penalties, in the unit of the sum above. Each is started from the next larger one.
+    resample_rate, resampling, weakness
+        As in `stability_amp`.
+    response : {"linear", "binary"}
+    form : {"diagonal", "restricted"}
+        One variance for each row and variable, O(n p min(n, p)) an iteration; or one for all of
+        them, which suits designs with singular vectors in general position, O(n p) an iteration.
+    tol : float
+        Relative change of fields and variances at which the iteration ends.
+    max_iter : int
+        For each penalty.
+
+    Returns
+    -------
+    StabilityVamp
+
+    Examples
+    --------
+    >>> from selica.amp import stability_vamp
+    >>> from selica.sampling import simulate
+    >>> data = simulate(200, 100, 5, snr=5.0, covariance=("ar1", 0.7), random_state=0)
+    >>> found = stability_vamp(data.X, data.y, lam=20.0)
+    >>> found.status
+    'converged'
+    """
+    problem = check(X, y, lam, tol, max_iter)
+    weakness = check_weakness(weakness)
+    units = _units(problem, response)
+    design = problem.X / units.column
+    output = output_of(
+        response, problem.y / units.response, resampling_law(resampling, resample_rate)
+    )
+    coupling = coupling_of(design, form)
+    start = _start(coupling, *design.shape)
+    floors = tuple(_ROUNDING * float(np.sqrt(part.shape[0])) for part in start)
+    parts: list[dict[str, Array]] = [{}] * problem.lam.size
+    for k in np.argsort(-problem.lam, kind="stable"):
+        step = Step(coupling, output, units.penalties(problem.lam[k]), weakness)
+        outcome = _solve(step, start, floors, problem)
+        parts[k] = _described(step, outcome, units)
+        if outcome.status[0] == Status.CONVERGED:
+            start = outcome.state
+    joined = {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
+    return shaped(StabilityVamp, problem.single, lam=problem.lam, weakness=weakness, **joined)
+
+
+def _solve(step: Step, start: State, floors: tuple[float, ...], problem: Problem) -> Outcome:
+    """With long steps first, with shorter ones where these do not converge."""
+    best = Outcome(
+        start, np.array([str(Status.MAX_ITER)]), np.full(1, np.inf), np.zeros(1, np.intp)
+    )
+    spent = 0
+    for shares, part in _ATTEMPTS:
+        at = best.state if best.residual[0] < _NEAR else start
+        budget = int(np.ceil(part * problem.max_iter)) - spent
+        if budget > 0 and best.status[0] != Status.CONVERGED:
+            found = iterate(step, at, floors, tol=problem.tol, max_iter=budget, shares=shares)
+            spent += int(found.iterations[0])
+            best = found if found.residual[0] < best.residual[0] else best
+    return best._replace(iterations=np.full(1, spent))
+
+
+class Units(NamedTuple):
+    """Columns get length one; a linear response gets rows of size one."""
+
+    column: Array
+    """(p,): lengths of the columns, one for empty ones."""
+    empty: BoolArray
+    response: float
+
+    def penalties(self, lam: float) -> Array:
+        """Penalties of the coefficients of the scaled columns, (p, 1)."""
+        scaled = np.minimum(lam / self.response / self.column, _UNREACHABLE)
+        return np.where(self.empty, _UNREACHABLE, scaled)[:, None]
+
+
+def _units(problem: Problem, response: str) -> Units:
+    length = np.linalg.norm(problem.X, axis=0)
+    empty = length < _EMPTY
+    size = float(np.sqrt(np.mean(problem.y**2))) if response == "linear" else 1.0
+    return Units(np.where(empty, 1.0, length), empty, size if size > _EMPTY else 1.0)
+
+
+def _start(coupling: Coupling, n: int, p: int) -> State:
+    """Nothing selected, nothing known."""
+    own, row = (1, 1) if coupling.averaged else (p, n)
+    sizes = (p, own, own, n, row, row)
+    return tuple(np.full((size, 1), float(k == 2)) for k, size in enumerate(sizes))
+
+
+def _described(step: Step, outcome: Outcome, units: Units) -> dict[str, Array]:
+    """The attributes of a result in the units of the user, for one penalty."""
+    at = Cavities(*outcome.state)
+    found = step.member(at)
+    column = units.column[:, None]
+    w, h = units.response / column, units.response * column
+    return {
+        "selection_probabilities": found.Pi,
+        "coef": w * found.w_bar, "coef_variance": w**2 * found.v, "field": h * at.g,
+        "field_variance": h**2 * at.v_hat, "precision": column**2 * at.Q_hat,
+        "ensemble_error": np.atleast_1d(units.response**2 * step.output.error(at.omega)),
+        "status": outcome.status, "residual": outcome.residual, "iterations": outcome.iterations,
+    }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One iteration at one penalty; a state is `Cavities`, as columns."""
+
+    coupling: Coupling
+    output: Output
+    lam: Array
+    """(p, 1)."""
+    weakness: float
+
+    def __call__(self, state: State, columns: IntArray) -> State:
+        """The next state, undamped."""
+        at = Cavities(*state)
+        beliefs = (*self._variables(at), *self._rows(at))
+        return tuple(part[:, None] for part in self.coupling(Beliefs(*(b[:, 0] for b in beliefs))))
+
+    def member(self, at: Cavities) -> Member:
+        """What members make of the fields."""
+        return member(at.g, at.v_hat, at.Q_hat, self.lam, self.weakness)
+
+    def _variables(self, at: Cavities) -> tuple[Array, Array, Array]:
+        r"""Beliefs with the moments of the members, once the fields are taken out of them.
+
+        With chi = Pi/Q the belief has precision 1/chi - Q. As the covariance of a coefficient
+        with its field is Pi v_hat / Q, what is left of the variance is not negative.
+        """
+        found, Q = self.member(at), np.where(at.Q_hat > 0.0, at.Q_hat, 1.0)
+        Pi, v = found.Pi, found.v
+        if self.coupling.averaged:
+            Pi, v = Pi.mean(keepdims=True), v.mean(keepdims=True)
+        Pi = np.minimum(Pi, 1.0 - _ALWAYS)
+        rest = 1.0 - Pi
+        mu = (found.w_bar - Pi * at.g / Q) / rest
+        tau = np.maximum(v - (Pi / Q) ** 2 * at.v_hat, 0.0) / rest**2
+        return mu, Pi / (Q * rest), tau
+
+    def _rows(self, at: Cavities) -> tuple[Array, Array, Array]:
+        """Observations that answer as the rows do."""
+        mean, slope, excess = self.output(at.omega, at.chi, at.v)
+        if self.coupling.averaged:
+            flat = slope.mean(keepdims=True)
+            excess = np.mean(excess + at.v * (slope**2 - flat**2), keepdims=True)
+            slope = flat
+        slope = np.maximum(slope, _FLATTEST * slope.max())
+        D = slope / np.maximum(1.0 - at.chi * slope, _LEAST)
+        return at.omega + mean / slope, D, excess / slope**2
