@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from selica import DerandomizedKnockoffs, StabilitySelection
 from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica.amp import StabilityVamp
 from selica.sampling import simulate
 from selica.selectors import AssumptionWarning
 from selica.selectors.engine import TOLERANCE, checks_needed, estimated_error
@@ -55,7 +57,32 @@ def test_all_engines_agree_on_independent_columns(data, settings):
     np.testing.assert_array_equal(auto.signs_[often], refits.signs_[often])
 
 
-def test_refits_take_over_where_message_passing_is_wrong(correlated):
+def test_correlated_columns_take_the_vector_form(correlated):
+    settings = {"lam": 0.1, "n_resamples": 600}
+    P = fitted(correlated, **settings).selection_probabilities_
+    auto = fitted(correlated, engine="auto", **settings)
+    assert isinstance(auto.fields_, StabilityVamp)
+    assert rms(auto.selection_probabilities_ - P) < 0.015
+    alone = fitted(correlated, engine="semi-analytic", lam=0.1)
+    np.testing.assert_array_equal(alone.selection_probabilities_, auto.selection_probabilities_)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.6])
+def test_labels_of_unequal_classes(correlation):
+    """The intercept is not penalised, in refits as in message passing."""
+    draw = simulate(400, 60, 10, snr=3.0, covariance=("ar1", correlation), random_state=1)
+    labels = np.where(draw.y > np.quantile(draw.y, 0.8), "case", "control")
+    data = replace(draw, y=labels)
+    settings = {"lam": 0.02, "n_resamples": 800}
+    P = fitted(data, **settings).selection_probabilities_
+    found = fitted(data, engine="semi-analytic", lam=0.02)
+    assert found.fields_.converged
+    assert found.selection_probabilities_.shape == (60,)
+    assert rms(found.selection_probabilities_ - P) < 0.03
+
+
+def test_refits_take_over_where_message_passing_is_wrong(correlated, monkeypatch):
+    monkeypatch.setattr("selica.selectors.engine._DEAR", 0.0)  # without the vector form
     settings = {"lam": 0.03, "n_resamples": 100}
     auto = fitted(correlated, engine="auto", **settings)
     refits = fitted(correlated, **settings)
@@ -69,12 +96,11 @@ def test_a_wrong_answer_is_noticed(data, monkeypatch):
     """Message passing that is off by more than the tolerance is not believed."""
     from selica.selectors import engine
 
-    honest = engine.stability_amp
+    def liar(honest):
+        return lambda X, y, lam, *args, **settings: honest(X, y, 1.3 * lam, *args, **settings)
 
-    def liar(X, y, lam, *args, **settings):
-        return honest(X, y, 1.3 * lam, *args, **settings)
-
-    monkeypatch.setattr(engine, "stability_amp", liar)
+    for name in ("stability_amp", "stability_vamp"):
+        monkeypatch.setattr(engine, name, liar(getattr(engine, name)))
     auto = fitted(data, engine="auto", lam=0.06, n_resamples=200)
     assert auto.fields_ is None
     assert "its error is estimated" in auto.note_
@@ -138,8 +164,8 @@ def test_nothing_at_a_level_is_nothing():
      ({"fdr": 0.1, "engine": "auto", "threshold": 0.6}, "leave out threshold"),
      ({"fdr": 2.0, "engine": "auto"}, "fdr must be"),
      ({"engine": "fast"}, "engine must be one of"),
-     ({"engine": "semi-analytic", "q": 3}, "one penalty and a linear response"),
-     ({"engine": "semi-analytic", "lam": [0.1, 0.2]}, "one penalty and a linear response"),
+     ({"engine": "semi-analytic", "q": 3}, "lasso at one penalty"),
+     ({"engine": "semi-analytic", "lam": [0.1, 0.2]}, "lasso at one penalty"),
      ({"lam": "power"}, "lam='power' needs engine")],
 )  # fmt: skip
 def test_settings_that_do_not_go_together(data, settings, words):
@@ -169,13 +195,13 @@ def test_knockoffs_that_message_passing_is_not_for(data, settings):
 
 
 def test_unchecked_message_passing_warns_of_correlated_columns(correlated):
-    selector = StabilitySelection(lam=0.5, engine="semi-analytic")
+    selector = StabilitySelection(lam=0.5, fdr=0.1, engine="semi-analytic")
     with pytest.warns(AssumptionWarning, match="columns are correlated"):
         selector.fit(correlated.X, correlated.y)
 
 
 def test_message_passing_that_did_not_converge_warns(correlated):
-    selector = StabilitySelection(lam=0.01, engine="semi-analytic")
+    selector = StabilitySelection(lam=0.01, fdr=0.1, engine="semi-analytic")
     with pytest.warns((ConvergenceWarning, AssumptionWarning)) as seen:
         selector.fit(correlated.X, correlated.y)
     assert any("status" in str(w.message) for w in seen)

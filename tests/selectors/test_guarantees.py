@@ -76,6 +76,7 @@ def test_what_no_theorem_covers_is_not_promised():
     known = guarantees(2, [setting("AR(1) 0.5")], random_state=1)
     silent = {row["method"] for row in known if not row["promised"]}
     assert silent == {
+        "p-values",
         "stability, none",
         "stability, unimodal",
         "stability, r-concave",

@@ -214,6 +214,15 @@ class StabilityVamp(Members):
 
     weakness: float
 
+    def first_variables(self, p: int) -> StabilityVamp:
+        """The result for the first p variables only."""
+        names = [f.name for f in fields(self)]
+        values = {name: getattr(self, name) for name in names}
+        per_variable = ("selection_probabilities", "coef", "coef_variance", "field",
+                        "field_variance", "precision")  # fmt: skip
+        cut = {name: values[name][..., :p] for name in per_variable}
+        return StabilityVamp(**(values | cut))
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KnockoffAmp(Fields):

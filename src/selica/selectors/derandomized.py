@@ -171,13 +171,13 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.guarantee_ = no_guarantee(
             "no theorem bounds the errors of a threshold on the frequency of W"
         )
-        fields, penalty = self._message_passing(data, w)
+        attempts, penalty = self._message_passing(data, w)
 
         def counts(copies: int) -> IntArray:
             votes = w < self._copy_statistics(data, table, copies, penalty)
             return np.asarray(np.count_nonzero(votes[:, data.varies], axis=0))
 
-        outcome = decide(self.engine, fields, counts, B)
+        outcome = decide(self.engine, attempts, counts, B)
         self.fields_, self.probability_error_, self.note_ = outcome
         if self.fields_ is None:
             self._by_votes(w < self._copy_statistics(data, table, B, penalty), eta)
@@ -187,8 +187,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.threshold_ = eta
         self.support_ = self.selection_probabilities_ >= max(eta, 1e-12)
 
-    def _message_passing(self, data: Data, w_threshold: float) -> tuple[Any, float | None]:
-        """Its result, or None where it does not apply, and the penalty it chose."""
+    def _message_passing(self, data: Data, w_threshold: float) -> tuple[list[Any], float | None]:
+        """How to run it, nothing where it does not apply, and the penalty it chose."""
         engine = self.engine
         possible = (
             self.sampler == "iid"
@@ -202,7 +202,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
                     "engine='semi-analytic' needs sampler='iid', statistic='coefficient', no "
                     "estimator and a linear response."
                 )
-            return None, None
+            return [], None
         part = data._replace(X=data.X[:, data.varies], varies=data.varies[data.varies])
         fields = partial(knockoff_fields, part, w_threshold=w_threshold)
         penalty = self._penalty()
@@ -211,7 +211,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             if penalty is None and engine == "semi-analytic":
                 raise ArgumentError("lam: message passing converges at too few penalties to choose "
                                     "one; give a number, or engine='monte-carlo'.")  # fmt: skip
-        return (None if penalty is None else fields(penalty)), penalty
+        return [] if penalty is None else [partial(fields, penalty)], penalty
 
     def _rule(self) -> str:
         given = [name for name in ("fdr", "pfer", "kfwer") if getattr(self, name) is not None]

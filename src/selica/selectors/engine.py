@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from selica._core.threads import one_blas_thread
 from selica._core.types import Array, IntArray
-from selica.amp import KnockoffAmp, StabilityAmp, knockoff_amp, stability_amp
-from selica.amp.results import Fields
+from selica.amp import KnockoffAmp, StabilityAmp, knockoff_amp, stability_amp, stability_vamp
+from selica.amp.results import Fields, Members
 from selica.selectors.members import Scheme
 from selica.selectors.summary import SEEN
 from selica.statistics import Data
@@ -38,6 +39,10 @@ _PENALTIES, _SMALLEST = 24, 0.02
 _PATIENCE = 150
 # Products of small matrices are faster in one thread.
 _LARGE = 1_000_000
+# Vector message passing costs some dozen times n p min(n, p); beyond this, refits are cheaper, and
+# beyond the second number it takes minutes.
+_DEAR, _DEAREST = 2e8, 2e10
+_INTERCEPT = 1e4
 # Columns whose squared correlations with the others sum to more than this, beyond chance.
 _CORRELATED = 0.5
 _COLUMNS = 200
@@ -46,7 +51,7 @@ _COLUMNS = 200
 def stability_fields(
     data: Data, penalties: Array | float, scheme: Scheme, **settings: Any
 ) -> StabilityAmp:
-    """Message passing for the lasso over resamples; penalties in glmnet's unit."""
+    """Message passing for columns close to independent; penalties in glmnet's unit."""
     X, y = _weighted(data)
     lam = np.asarray(penalties) * scheme.rate * data.y.size
     with _threads(X):
@@ -54,6 +59,50 @@ def stability_fields(
             X, y, lam, scheme.rate, resampling=_LAWS[scheme.resampling],
             weakness=scheme.weakness, **settings,
         )  # fmt: skip
+
+
+def vector_fields(data: Data, penalty: float, scheme: Scheme) -> Members:
+    """Message passing for correlated columns, and for labels; penalty in glmnet's unit."""
+    X, y = _weighted(data) if data.loss == "squared" else (data.X, data.y)
+    p = X.shape[1]
+    if data.loss == "logistic":
+        # an intercept: a column so large that its penalty is none
+        X = np.column_stack([X, np.full(y.size, _INTERCEPT)])
+    with _threads(X):
+        found = stability_vamp(
+            X, y, penalty * scheme.rate * y.size, scheme.rate,
+            response="linear" if data.loss == "squared" else "binary",
+            resampling=_LAWS[scheme.resampling], weakness=scheme.weakness,
+        )  # fmt: skip
+    return found.first_variables(p)
+
+
+def stability_attempts(
+    data: Data, penalty: float, scheme: Scheme, engine: str, calibrated: bool
+) -> list[Callable[[], Members]]:
+    """Ways of message passing in the order in which they are tried.
+
+    Parameters
+    ----------
+    data : Data
+    penalty : float
+    scheme : Scheme
+    engine : one of ENGINES
+    calibrated : bool
+        Whether the law of irrelevant fields is needed, which columns close to independent have.
+    """
+    n, p = data.X.shape
+    plain, vector = (
+        partial(fields, data, penalty, scheme) for fields in (stability_fields, vector_fields)
+    )
+    dear = n * p * min(n, p) > (_DEAR if engine == "auto" else _DEAREST)
+    if data.loss == "logistic":
+        return [] if dear or not np.all(data.weight == 1.0) else [vector]
+    if calibrated or dear:
+        return [plain]
+    if correlated(data):
+        return [vector]
+    return [plain, vector] if engine == "auto" else [plain]
 
 
 def knockoff_fields(
@@ -78,7 +127,7 @@ def _weighted(data: Data) -> tuple[Array, Array]:
     return data.X * root[:, None], data.y * root
 
 
-def penalty_for_power(data: Data, fields: Callable[..., Fields]) -> float | None:
+def penalty_for_power(data: Data, fields: Callable[..., Members]) -> float | None:
     """The penalty at which the averaged fit has the smallest estimated error.
 
     It orders variables best, and so has the most power at every error level. None where message
@@ -140,15 +189,18 @@ class Outcome(NamedTuple):
 
 
 def decide(
-    engine: str, fields: Fields | None, counts: Callable[[int], IntArray], members: int
+    engine: str,
+    attempts: Sequence[Callable[[], Members]],
+    counts: Callable[[int], IntArray],
+    members: int,
 ) -> Outcome:
-    """Whether message passing is believed.
+    """The first way of message passing that is believed, if any.
 
     Parameters
     ----------
     engine : one of ENGINES
-    fields : Fields, optional
-        None where message passing was not possible.
+    attempts : sequence of callables
+        Ways of message passing; none where it does not apply.
     counts : callable
         How many of the first so many refits select each variable.
     members : int
@@ -156,27 +208,36 @@ def decide(
     """
     if engine == "monte-carlo":
         return Outcome()
-    if fields is None:
-        return Outcome(note=f"{REFITTED}message passing does not apply here.")
     if engine == "semi-analytic":
+        fields = attempts[0]()
+        rest = (
+            "columns that are close to independent"
+            if isinstance(fields, Fields)
+            else "fields that are normal over the resamples"
+        )
         state = "" if fields.converged else " It did not converge."
         return Outcome(
             fields, None,
             "Probabilities by message passing, not checked by refits (engine='auto' does); they "
-            f"rest on columns that are close to independent.{state}",
+            f"rest on {rest}.{state}",
         )  # fmt: skip
-    refits = f"{REFITTED}message passing was tried, but"
-    if not fields.converged:
-        return Outcome(note=f"{refits} it did not converge.")
-    P = fields.selection_probabilities
-    checks = checks_needed(P)
-    if checks >= members:
-        return Outcome(note=f"{refits} to check it takes {checks} refits, more than there are.")
-    error = estimated_error(P, counts(checks), checks)
-    if error > TOLERANCE:
-        return Outcome(note=f"{refits} its error is estimated as {error:.2g}, above {TOLERANCE:g}.")
-    told = f"as {error:.2g}" if error >= 0.01 else "below 0.01"
-    return Outcome(
-        fields, error,
-        f"Probabilities by message passing; {checks} refits estimate their error {told}.",
-    )  # fmt: skip
+    reason = "does not apply here"
+    for attempt in attempts:
+        fields = attempt()
+        if not fields.converged:
+            reason = "was tried, but it did not converge"
+            continue
+        P = fields.selection_probabilities
+        checks = checks_needed(P)
+        if checks >= members:
+            reason = f"was tried, but to check it takes {checks} refits, more than there are"
+            break
+        error = estimated_error(P, counts(checks), checks)
+        if error <= TOLERANCE:
+            told = f"as {error:.2g}" if error >= 0.01 else "below 0.01"
+            return Outcome(
+                fields, error,
+                f"Probabilities by message passing; {checks} refits estimate their error {told}.",
+            )  # fmt: skip
+        reason = f"was tried, but its error is estimated as {error:.2g}, above {TOLERANCE:g}"
+    return Outcome(note=f"{REFITTED}message passing {reason}.")

@@ -11,16 +11,18 @@ import numpy as np
 from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, count, real
-from selica.control import stability_bound, stability_parameters
+from selica.amp.results import Fields
 from selica.plots import plot_bars, plot_frequencies, plot_stability_path
 from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.base import Selector
+from selica.selectors.bounds import ASSUMPTIONS, Bound
 from selica.selectors.engine import (
     ENGINES,
     REFITTED,
     correlated,
     decide,
     penalty_for_power,
+    stability_attempts,
     stability_fields,
 )
 from selica.selectors.guarantee import Guarantee, no_guarantee
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCHEMES = ("bootstrap", "poisson", "subsample", "pairs", "exponential")
-ASSUMPTIONS = ("none", "unimodal", "r-concave")
 # What fewer resamples select is not stable, whatever its estimated error rate.
 LOWEST = 0.1
 # Spawn keys of the parts of a fit.
@@ -84,10 +85,10 @@ class StabilitySelection(Selector):
         Base learner with `coef_` or `feature_importances_` instead of the lasso. It selects what
         it gives any importance, or its first q variables.
     engine : {"monte-carlo", "semi-analytic", "auto"}
-        "monte-carlo" refits each resample. "semi-analytic" computes the probabilities by message
-        passing, without a refit, for one penalty and a linear response; unchecked. "auto" checks
-        message passing against some refits and reports its estimated error; where that is above
-        0.03, or message passing does not converge or apply, all resamples are refitted.
+        "monte-carlo" refits each resample. "semi-analytic" computes the probabilities at one
+        penalty by message passing, without a refit, and unchecked. "auto" checks message passing
+        against some refits and reports its estimated error; where that is above 0.03, or message
+        passing does not converge or apply, all resamples are refitted.
     response : {"auto", "linear", "binary"}
         "auto": binary where y has two values.
     n_jobs : int, optional
@@ -104,7 +105,7 @@ class StabilitySelection(Selector):
         Penalties as used, and probability_path_, (L, p), the probabilities along them.
     signs_ : array of shape (p,)
         Sign of the mean coefficient; 0 where there is none.
-    fields_ : StabilityAmp or None
+    fields_ : StabilityAmp, StabilityVamp or None
         The result of message passing, where it gave the probabilities.
     probability_error_ : float or None
         Its root mean square error, as the refits of "auto" estimate it.
@@ -165,18 +166,25 @@ class StabilitySelection(Selector):
         )  # fmt: skip
         seed = seed_sequence(self.random_state)
         analytic = self._analytic(data)
-        fields = None
         self.lams_ = None
         if self.q_ is None and self.estimator is None:
             self.lams_ = self._penalties(data, scheme, generator(child(seed, PENALTY)), analytic)
+        attempts: list[Any] = []
         if analytic:
             assert self.lams_ is not None
-            fields = stability_fields(data, self.lams_[0], scheme)
+            attempts = stability_attempts(
+                data, float(self.lams_[0]), scheme, self.engine, self.fdr is not None
+            )
+            if not attempts and self.engine == "semi-analytic":
+                raise ArgumentError(
+                    "engine='semi-analytic': labels with sample weights, or in so large a table, "
+                    "need 'monte-carlo'."
+                )
         refits = Refits(
             data, scheme, B, Rule(self.lams_, self.q_, self.estimator), self.n_jobs,
             (child(seed, ROWS), child(seed, WEAKNESS)),
         )  # fmt: skip
-        outcome = decide(self.engine, fields, lambda k: refits.up_to(k).counts[0], B)
+        outcome = decide(self.engine, attempts, lambda k: refits.up_to(k).counts[0], B)
         self.fields_, self.probability_error_, self.note_ = outcome
         if self.fields_ is None:
             self._by_refits(refits.up_to(B))
@@ -188,19 +196,17 @@ class StabilitySelection(Selector):
     def _analytic(self, data: Data) -> bool:
         """Whether message passing is to be tried."""
         engine = choice("engine", self.engine, ENGINES)
-        only = "message passing is for the lasso at one penalty and a linear response"
-        possible = (
-            self.q_ is None
-            and self.estimator is None
-            and data.loss == "squared"
-            and np.size(self.lam) == 1
-        )
+        possible = self.q_ is None and self.estimator is None and np.size(self.lam) == 1
         if engine == "semi-analytic" and not possible:
-            raise ArgumentError(f"engine='semi-analytic': {only}, without q, pfer and estimator.")
-        if self.fdr is not None and (engine == "monte-carlo" or not possible):
             raise ArgumentError(
-                f"fdr needs engine='semi-analytic' or 'auto', and {only}, without q, pfer and "
+                "engine='semi-analytic' is for the lasso at one penalty: leave out q, pfer and "
                 "estimator."
+            )
+        linear = data.loss == "squared"
+        if self.fdr is not None and not (possible and linear and engine != "monte-carlo"):
+            raise ArgumentError(
+                "fdr needs engine='semi-analytic' or 'auto', one penalty and a linear response, "
+                "without q and estimator."
             )
         return engine != "monte-carlo" and possible
 
@@ -212,8 +218,10 @@ class StabilitySelection(Selector):
         if isinstance(lam, str) and lam == "auto" and self.fdr is not None:
             lam = "power"
         if isinstance(lam, str) and lam == "power":
-            if not analytic:
-                raise ArgumentError("lam='power' needs engine='semi-analytic' or 'auto'.")
+            if not analytic or data.loss != "squared":
+                raise ArgumentError(
+                    "lam='power' needs engine='semi-analytic' or 'auto' and a linear response."
+                )
             best = penalty_for_power(data, partial(stability_fields, data, scheme=scheme))
             if best is not None:
                 return np.array([best])
@@ -245,13 +253,9 @@ class StabilitySelection(Selector):
             self.threshold_ = max(self.fields_.fdr_threshold(self.fdr), LOWEST)
         self.support_ = self.threshold_ <= P
 
-    def _halves(self) -> bool:
-        """Whether rows are drawn without replacement: purely at random, as the bounds ask for."""
-        return self.resampling in ("subsample", "pairs")
-
     def _rate(self) -> float:
         if self.resample_rate is None:
-            return 0.5 if self._halves() else 1.0
+            return 0.5 if self.resampling in ("subsample", "pairs") else 1.0
         return float(real("resample_rate", self.resample_rate, at_least=1e-3, at_most=1e3))
 
     def _rule(self, p: int, B: int) -> tuple[float, int | None]:
@@ -272,30 +276,11 @@ class StabilitySelection(Selector):
             return (0.6 if threshold is None else threshold), q
         if threshold is not None and q is not None:
             raise ArgumentError("pfer determines q or threshold; give at most one of them.")
-        self._check_scheme("pfer")
-        if q is None and threshold is None:
-            threshold = 0.6 if self.assumption != "none" else 0.75
-        found = stability_parameters(
-            p, q=q, cutoff=threshold, pfer=float(real("pfer", self.pfer, at_least=1e-12)),
-            n_pairs=max(B // 2, 1), assumption=self.assumption,
-        )  # fmt: skip
-        if not found.feasible:
-            raise ArgumentError(
-                f"pfer must be at least {found.bound:.3g} for {p} variables and {B} resamples with "
-                f"q={found.q} and threshold={found.cutoff:g}; got {self.pfer:g}."
-            )
-        return float(found.cutoff), int(found.q)
+        pfer = float(real("pfer", self.pfer, at_least=1e-12))
+        return self._bound().parameters(p, B, pfer, threshold, q)
 
-    def _check_scheme(self, name: str) -> None:
-        pairs = self.resampling == "pairs"
-        half = self.resampling == "subsample" and self._rate() == 0.5
-        if pairs or (half and self.assumption == "none"):
-            return
-        needed = "'pairs'" if self.assumption != "none" else "'pairs' or 'subsample' at rate 1/2"
-        raise ArgumentError(
-            f"{name} with assumption={self.assumption!r} is proven for resampling={needed} only; "
-            f"got {self.resampling!r} at rate {self._rate():g}."
-        )
+    def _bound(self) -> Bound:
+        return Bound(self.assumption, self.resampling, self._rate())
 
     def _guarantee(self, p: int, B: int) -> Guarantee:
         if self.fdr is not None:
@@ -305,40 +290,17 @@ class StabilitySelection(Selector):
                 "variables are normal",
                 "message passing, Obuchi and Kabashima 2019",
             )  # fmt: skip
-        try:
-            self._check_scheme("a bound")
-        except ArgumentError:
-            return no_guarantee(
-                "no theorem bounds the false selections of a threshold on "
-                f"{self.resampling} frequencies at rate {self._rate():g}"
-            )
-        q = float(self.q_) if self.q_ is not None else self.mean_selected_
-        if self.estimator is not None and self.q_ is None:
+        exact = self.q_ is not None
+        if self.estimator is not None and not exact and self._bound().proven:
             return no_guarantee("how many variables the base learner selects is not under control")
-        try:
-            level = stability_bound(p, q, self.threshold_, max(B // 2, 1), self.assumption)
-        except ArgumentError as error:
-            return no_guarantee(str(error).rstrip("."))
-        law = {
-            "none": "Meinshausen and Bühlmann 2010",
-            "unimodal": "Shah and Samworth 2013, unimodal frequencies",
-            "r-concave": "Shah and Samworth 2013, r-concave frequencies",
-        }[self.assumption]
-        return Guarantee(
-            controls="expected number of false selections",
-            level=float(level),
-            proven=self.q_ is not None,
-            assumptions=(
-                "false are those that a random half selects with probability at most q/p, as "
-                "exchangeable irrelevant variables are"
-            ),
-            source=law,
-        )
+        q = float(self.q_) if self.q_ is not None else self.mean_selected_
+        return self._bound().guarantee(p, B, q, self.threshold_, exact=exact)
 
     def _warn(self, data: Data, B: int) -> None:
         """Says so when decisions hang on the seed, or an iteration has not converged."""
         if self.fields_ is not None:
-            if self.probability_error_ is None and correlated(data):
+            unchecked = self.probability_error_ is None and isinstance(self.fields_, Fields)
+            if unchecked and correlated(data):
                 self._warn_of(
                     "columns are correlated, so that message passing may be wrong; "
                     "engine='auto' checks it"
@@ -389,6 +351,12 @@ class StabilitySelection(Selector):
         )  # fmt: skip
 
     def _why(self) -> str:
+        if self.fdr is not None:
+            return (
+                f"At no threshold is the estimated false discovery rate {self.fdr:g} or less: the "
+                f"smallest p-value of a variable is {self.fields_.p_values.min():.3g}, among "
+                f"{self.support_.size}."
+            )
         top = float(self.selection_probabilities_.max())
         if top == 0.0:
             return "No resample selects any variable: a smaller lam would."
