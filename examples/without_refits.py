@@ -53,6 +53,4 @@ for fdr in (0.05, 0.1, 0.2):
     false = np.count_nonzero(chosen.support_ & ~data.support)
     found = np.count_nonzero(chosen.support_ & data.support)
     print(f"FDR {fdr:4.2f}: threshold {chosen.threshold_:.3f}, {found} of 60 found, {false} false")
-print(
-    "\nTo see: one answer, once by 500 refits and once by none; more false ones as more are allowed."
-)
+print("\nTo see: one answer, by 500 refits and without; more false ones as more are allowed.")
