@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from selica import theory
 from selica.amp import knockoff_amp, stability_amp
@@ -92,25 +93,33 @@ def test_expected_false_selections_by_brute_force(kind):
 
 
 def test_thresholds_of_equal_variances_are_those_of_the_p_values():
-    """Where all variables have one variance, the level is that of Benjamini and Hochberg."""
+    """Where all variables have one variance, a threshold is one on the p-values."""
     data = instance(300, 1.5, rho=0.15, seed=5)
     X = data.X / np.linalg.norm(data.X, axis=0)
     found = stability_amp(X, data.y, 0.3, variances="scalar")
     for level in (0.05, 0.1, 0.2):
-        threshold = found.fdr_threshold(level)
-        chosen = found.selection_probabilities >= threshold
-        np.testing.assert_array_equal(chosen, benjamini_hochberg(found.p_values, level))
-        assert found.fdr(threshold) <= level
+        chosen = benjamini_hochberg(found.p_values, level)
+        threshold = found.selection_probabilities[chosen].min()
         assert chosen.any()
-    assert found.fdr_threshold(1e-6) >= found.fdr_threshold(0.2)
+        np.testing.assert_array_equal(found.selection_probabilities >= threshold, chosen)
+        assert found.fdr(threshold) <= level
+        below = found.selection_probabilities[~chosen].max()
+        assert found.fdr(below) > level
 
 
-def test_no_threshold_where_nothing_stands_out():
+def test_a_threshold_of_one_counts_probabilities_rounded_to_one():
+    data = instance(300, 1.5, rho=0.15, seed=5)
+    found = stability_amp(data.X, data.y, 0.2, 0.995, resampling="bernoulli")
+    z = np.abs(found.z_values)
+    least = z[found.selection_probabilities == 1.0].min()
+    expected = 300 * 2 * norm.sf(least)
+    assert found.expected_false(1.0) == pytest.approx(expected, rel=0.3)
+
+
+def test_nothing_selected_has_no_false_share():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((100, 50)) / 10.0, rng.standard_normal(100)
-    found = stability_amp(X, y, 5.0)
-    assert found.fdr_threshold(1e-6) == np.inf
-    assert found.fdr(0.99) == 0.0
+    assert stability_amp(X, y, 5.0).fdr(0.99) == 0.0
 
 
 def test_the_ensemble_error_finds_the_penalty_of_most_power():

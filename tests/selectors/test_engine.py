@@ -11,9 +11,10 @@ import pytest
 from selica import DerandomizedKnockoffs, StabilitySelection
 from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica.amp import StabilityVamp
+from selica.control import benjamini_hochberg
 from selica.sampling import simulate
-from selica.selectors import AssumptionWarning
-from selica.selectors.engine import TOLERANCE, checks_needed, estimated_error
+from selica.selectors import AssumptionWarning, UnstableWarning
+from selica.selectors.engine import TOLERANCE, checks_needed, error_bound
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +104,7 @@ def test_a_wrong_answer_is_noticed(data, monkeypatch):
         monkeypatch.setattr(engine, name, liar(getattr(engine, name)))
     auto = fitted(data, engine="auto", lam=0.06, n_resamples=200)
     assert auto.fields_ is None
-    assert "its error is estimated" in auto.note_
+    assert "it errs" in auto.note_
     refits = fitted(data, lam=0.06, n_resamples=200)
     np.testing.assert_array_equal(auto.selection_probabilities_, refits.selection_probabilities_)
 
@@ -224,13 +225,103 @@ def test_constant_columns_and_weights(data):
     assert rms(P - refits) < 0.04
 
 
-def test_the_check_sees_errors_and_not_noise():
+def bounds(P, truth, trials=200):
     rng = np.random.default_rng(0)
-    P = rng.uniform(size=400)
-    found = [estimated_error(P, rng.binomial(32, P), 32) for _ in range(200)]
-    assert np.mean(found) < 0.02
-    off = np.clip(P + 0.06 * np.sign(rng.standard_normal(400)), 0.0, 1.0)
-    found = [estimated_error(off, rng.binomial(32, P), 32) for _ in range(200)]
-    assert np.mean(np.array(found) > TOLERANCE) > 0.95
+    R = checks_needed(P)
+    return np.array([error_bound(P, rng.binomial(R, truth), R) for _ in range(trials)])
+
+
+@pytest.mark.parametrize("variables", [20, 400])
+def test_the_check_sees_errors_and_not_noise(variables):
+    rng = np.random.default_rng(1)
+    P = rng.uniform(size=variables)
+    assert np.mean(bounds(P, P) <= TOLERANCE) > 0.9
+    off = np.clip(P + 0.07 * np.sign(rng.standard_normal(variables)), 0.0, 1.0)
+    assert np.mean(bounds(P, off) > TOLERANCE) > 0.95
+    assert bounds(P, P).min() > 0.0  # an error that was not seen may still be there
+
+
+def test_the_check_sees_a_single_variable():
+    P = np.random.default_rng(2).uniform(size=400)
+    P[0] = 0.999
+    truth = P.copy()
+    truth[0] = 0.6
+    assert np.mean(bounds(P, truth) > TOLERANCE) > 0.95
+
+
+def test_how_many_refits_a_check_takes():
     assert checks_needed(np.array([0.5])) > 1000  # one variable says little
     assert checks_needed(np.zeros(5)) == checks_needed(np.full(10000, 0.5)) == 32
+
+
+def test_twins_among_independent_columns_take_the_vector_form():
+    data = simulate(300, 300, 20, snr=4.0, random_state=0)
+    X = data.X.copy()
+    rng = np.random.default_rng(0)
+    X[:, 1] = 0.97 * X[:, 0] + np.sqrt(1 - 0.97**2) * rng.standard_normal(300)
+    y = data.y + 2.0 * X[:, 0]
+    twins = replace(data, X=X, y=y)
+    auto = fitted(twins, engine="auto", lam=0.05)
+    P = fitted(twins, lam=0.05, n_resamples=1000).selection_probabilities_
+    assert isinstance(auto.fields_, StabilityVamp)
+    np.testing.assert_allclose(auto.selection_probabilities_[:2], P[:2], atol=0.06)
+
+
+def test_levels_hold_where_probabilities_are_all_one(data):
+    """At a rate near one every member selects the same: fields still tell variables apart."""
+    selector = fitted(
+        data, fdr=0.1, engine="semi-analytic", resampling="subsample", resample_rate=0.99, lam=0.03
+    )
+    expected = benjamini_hochberg(selector.fields_.p_values, 0.1)
+    assert np.count_nonzero(selector.selection_probabilities_ > 1.0 - 1e-12) > expected.sum()
+    np.testing.assert_array_equal(selector.support_, expected)
+    assert selector.fields_.expected_false(1.0) > 1.0
+
+
+def test_pairs_are_halves_whatever_the_rate(data):
+    kinds = [
+        fitted(data, resampling="pairs", resample_rate=rate, engine="semi-analytic", lam=0.06)
+        for rate in (None, 0.5, 1.0)
+    ]
+    for other in kinds[1:]:
+        np.testing.assert_array_equal(
+            other.selection_probabilities_, kinds[0].selection_probabilities_
+        )
+
+
+def test_a_level_on_correlated_columns_is_warned_of():
+    draw = simulate(500, 300, 30, snr=4.0, covariance=("ar1", 0.5), random_state=2)
+    with pytest.warns(AssumptionWarning, match="columns are correlated"):
+        StabilitySelection(0.12, fdr=0.1, engine="semi-analytic").fit(draw.X, draw.y)
+
+
+def test_knockoffs_warn_too(correlated):
+    selector = DerandomizedKnockoffs(threshold=0.8, sampler="iid", lam=0.01, engine="semi-analytic")
+    with pytest.warns((ConvergenceWarning, AssumptionWarning)) as seen:
+        selector.fit(correlated.X, correlated.y)
+    told = " ".join(str(w.message) for w in seen)
+    assert "columns are correlated" in told
+    assert "status" in told
+
+
+def test_copies_of_weighted_rows_are_drawn(data):
+    weight = np.random.default_rng(0).exponential(size=len(data.y))
+    selector = DerandomizedKnockoffs(threshold=0.8, sampler="iid", lam=0.06, engine="semi-analytic")
+    with pytest.raises(ArgumentError, match="no sample weights"):
+        selector.fit(data.X, data.y, weight)
+
+
+@pytest.mark.parametrize("cls", [StabilitySelection, DerandomizedKnockoffs])
+def test_nothing_that_varies(cls):
+    settings = {"threshold": 0.8, "sampler": "iid"} if cls is DerandomizedKnockoffs else {}
+    y = np.random.default_rng(0).standard_normal(30)
+    with pytest.warns(AssumptionWarning), pytest.raises(ArgumentError, match="are constant"):
+        cls(engine="semi-analytic", lam=0.1, **settings).fit(np.ones((30, 4)), y)
+
+
+def test_a_penalty_that_message_passing_cannot_choose():
+    draw = simulate(100, 120, 10, snr=4.0, covariance=("ar1", 0.97), random_state=0)
+    selector = StabilitySelection("power", engine="auto", n_resamples=40, random_state=0)
+    with pytest.warns((AssumptionWarning, UnstableWarning)) as seen:
+        selector.fit(draw.X, draw.y)
+    assert any("cross-validation chose it" in str(w.message) for w in seen)

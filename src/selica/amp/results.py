@@ -2,7 +2,9 @@ r"""What message passing returns: probabilities, fields, and what they say of fa
 
 At the fixed point the field of a variable that does not matter is a draw from
 :math:`N(0, \sigma_i^2)` with a variance that is known from the residuals. Hence p-values, and for
-every threshold on the probability the number of irrelevant variables to be expected above it.
+every threshold on the probability the number of irrelevant variables to be expected above it. A
+step-up rule on the p-values holds a level of the false discovery rate; where variables have one
+variance, it is a threshold on the probability.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from selica._core.validation import real
 _REPRESENTATIVES = 64
 # A field this many standard deviations out has a probability below 1e-300.
 _FARTHEST = 38.0
+_FLAT = 1e-12
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -130,7 +133,11 @@ class Fields(Members):
 
         def equation(z: Array, which: Any) -> tuple[Array, Array]:
             chance = self._chance(z * sigma[which], index[which])
-            return chance.value - level[which], chance.slope * sigma[which]
+            above = chance.value - level[which]
+            # where a probability is rounded to one its slope is no guide: halve the bracket
+            flat = (above >= 0.0) & (chance.value > 1.0 - _FLAT)
+            slope = np.where(flat, 1e-300, chance.slope * sigma[which])
+            return np.where(flat, 1.0, above), slope
 
         # below the probability of a field of zero every variable reaches the threshold
         zero = self._chance(np.zeros(index.size), index).value
@@ -154,21 +161,6 @@ class Fields(Members):
         selected = np.count_nonzero(self.selection_probabilities >= t[..., None], axis=-1)
         false = np.asarray(self.expected_false(threshold))
         return unwrap(np.where(selected > 0, np.minimum(false / np.maximum(selected, 1), 1.0), 0.0))
-
-    def fdr_threshold(self, fdr: float) -> float:
-        """The smallest probability at which the estimated false discovery rate is at most `fdr`.
-
-        Infinite where there is none, that is, where nothing may be selected.
-        """
-        level = float(real("fdr", fdr, at_least=1e-6, at_most=1.0))
-        self._one_penalty("fdr_threshold")
-        # a selection has p-values below its level, but for small differences of the variances
-        P = self.selection_probabilities
-        candidates = np.unique(P[(self.p_values <= min(3.0 * level, 1.0)) & (P > 1e-12)])
-        if not candidates.size:
-            return np.inf
-        good = candidates[np.atleast_1d(self.fdr(candidates)) <= level]
-        return float(good[0]) if good.size else np.inf
 
     def _one_penalty(self, what: str) -> None:
         if np.ndim(self.lam):

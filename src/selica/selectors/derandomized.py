@@ -15,7 +15,14 @@ from selica._core.validation import choice, count, real
 from selica.control import ebh, first_negatives_filter, frequency_bound, knockoff_evalues
 from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.random import child, generator, seed_sequence
-from selica.selectors.engine import ENGINES, decide, knockoff_fields, penalty_for_power
+from selica.selectors.engine import (
+    ENGINES,
+    REFITTED,
+    decide,
+    knockoff_fields,
+    penalty_for_power,
+    warn_of_fields,
+)
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.knockoffs import NEGATIVES, KnockoffSelector
 from selica.selectors.summary import Summary, frequency_table, known_error, near
@@ -55,8 +62,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
     engine : {"monte-carlo", "semi-analytic", "auto"}
         For `threshold` with independent copies (`sampler="iid"`): "semi-analytic" averages over
         all copies by message passing, without drawing one; "auto" checks that against some
-        copies and draws all of them where it is off. A penalty that is not given is then the one
-        with the smallest estimated error of the average over the copies.
+        copies and draws all of them where it is off. With lam="auto" the penalty is then the one
+        with the smallest estimated error of the average over the copies, the same for all.
     sampler, statistic, lam, estimator, response, n_jobs, random_state
         As in `KnockoffSelection`.
 
@@ -71,7 +78,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
     fields_ : KnockoffAmp or None
         The result of message passing, where it gave the probabilities.
     probability_error_ : float or None
-        Its root mean square error, as the copies of "auto" estimate it.
+        Bound on its root mean square error, from the copies of "auto".
     support_, guarantee_
 
     Examples
@@ -143,6 +150,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
             raise ArgumentError(
                 f"engine='semi-analytic' is for the rule of `threshold`, not {rule}."
             )
+        if engine == "auto":
+            self.note_ = f"{REFITTED}message passing does not apply here."
         W = self._copy_statistics(data, table, B)
         if rule == "fdr":
             self._by_evalues(W)
@@ -152,7 +161,9 @@ class DerandomizedKnockoffs(KnockoffSelector):
     def _copy_statistics(
         self, data: Data, table: Array, copies: int, penalty: float | None = None
     ) -> Array:
-        """Statistics of the first copies; those that are known are not computed again."""
+        """Statistics of so many copies, or more; those that are known are not computed again."""
+        if copies <= len(self.statistics_):
+            return self.statistics_
         more = self._statistics(data, table, copies, len(self.statistics_), penalty)
         self.statistics_ = np.concatenate([self.statistics_, more])
         return self.statistics_
@@ -173,15 +184,16 @@ class DerandomizedKnockoffs(KnockoffSelector):
         )
         attempts, penalty = self._message_passing(data, w)
 
-        def counts(copies: int) -> IntArray:
+        def counts(copies: int) -> tuple[IntArray, int]:
             votes = w < self._copy_statistics(data, table, copies, penalty)
-            return np.asarray(np.count_nonzero(votes[:, data.varies], axis=0))
+            return np.asarray(np.count_nonzero(votes[:, data.varies], axis=0)), len(votes)
 
         outcome = decide(self.engine, attempts, counts, B)
         self.fields_, self.probability_error_, self.note_ = outcome
         if self.fields_ is None:
             self._by_votes(w < self._copy_statistics(data, table, B, penalty), eta)
             return
+        warn_of_fields(self.fields_, data, self.probability_error_ is not None)
         self.selection_probabilities_ = np.zeros(table.shape[1])
         self.selection_probabilities_[data.varies] = self.fields_.selection_probabilities
         self.threshold_ = eta
@@ -195,14 +207,19 @@ class DerandomizedKnockoffs(KnockoffSelector):
             and self.statistic == "coefficient"
             and self.estimator is None
             and data.loss == "squared"
+            and not (isinstance(self.lam, str) and self.lam == "cv")
+            and bool(np.all(data.weight == 1.0))
         )
         if engine == "monte-carlo" or not possible:
             if engine == "semi-analytic":
                 raise ArgumentError(
                     "engine='semi-analytic' needs sampler='iid', statistic='coefficient', no "
-                    "estimator and a linear response."
+                    "estimator, one penalty (lam='cv' has one for each copy), no sample weights "
+                    "and a linear response."
                 )
             return [], None
+        if not data.varies.any():
+            raise ArgumentError("X: all columns are constant.")
         part = data._replace(X=data.X[:, data.varies], varies=data.varies[data.varies])
         fields = partial(knockoff_fields, part, w_threshold=w_threshold)
         penalty = self._penalty()

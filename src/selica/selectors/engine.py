@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import bdtr, bdtrc
 
+from selica._core.errors import ConvergenceWarning
 from selica._core.threads import one_blas_thread
 from selica._core.types import Array, IntArray
 from selica.amp import KnockoffAmp, StabilityAmp, knockoff_amp, stability_amp, stability_vamp
 from selica.amp.results import Fields, Members
+from selica.selectors.base import AssumptionWarning
 from selica.selectors.members import Scheme
 from selica.selectors.summary import SEEN
 from selica.statistics import Data
@@ -24,8 +28,10 @@ TOLERANCE = 0.03
 """Message passing is believed if its probabilities err by no more, as a root mean square."""
 REFITTED = "Probabilities by refits: "
 """How a note begins where message passing was not used."""
-# Refits that check it, at least.
-_CHECKS = 32
+# Refits that check it, at least; more where they are needed for a resolution of this part of the
+# squared tolerance, one standard deviation; the upper end of 95 % in standard deviations; and how
+# improbable the count of a variable may be.
+_CHECKS, _RESOLUTION, _UPPER, _CLEARLY = 32, 4.0, 1.645, 0.01
 # Law of the row weights for each way to resample.
 _LAWS = {
     "bootstrap": "poisson",
@@ -45,7 +51,7 @@ _DEAR, _DEAREST = 2e8, 2e10
 _INTERCEPT = 1e4
 # Columns whose squared correlations with the others sum to more than this, beyond chance.
 _CORRELATED = 0.5
-_COLUMNS = 200
+_COLUMNS = 1000
 
 
 def stability_fields(
@@ -53,10 +59,11 @@ def stability_fields(
 ) -> StabilityAmp:
     """Message passing for columns close to independent; penalties in glmnet's unit."""
     X, y = _weighted(data)
-    lam = np.asarray(penalties) * scheme.rate * data.y.size
+    rate = _rate(scheme, data.y.size)
+    lam = np.asarray(penalties) * rate * data.y.size
     with _threads(X):
         return stability_amp(
-            X, y, lam, scheme.rate, resampling=_LAWS[scheme.resampling],
+            X, y, lam, rate, resampling=_LAWS[scheme.resampling],
             weakness=scheme.weakness, **settings,
         )  # fmt: skip
 
@@ -69,8 +76,9 @@ def vector_fields(data: Data, penalty: float, scheme: Scheme) -> Members:
         # an intercept: a column so large that its penalty is none
         X = np.column_stack([X, np.full(y.size, _INTERCEPT)])
     with _threads(X):
+        rate = _rate(scheme, y.size)
         found = stability_vamp(
-            X, y, penalty * scheme.rate * y.size, scheme.rate,
+            X, y, penalty * rate * y.size, rate,
             response="linear" if data.loss == "squared" else "binary",
             resampling=_LAWS[scheme.resampling], weakness=scheme.weakness,
         )  # fmt: skip
@@ -105,14 +113,20 @@ def stability_attempts(
     return [plain, vector] if engine == "auto" else [plain]
 
 
+def _rate(scheme: Scheme, n: int) -> float:
+    """Share of the rows that is really drawn."""
+    if scheme.resampling in ("subsample", "pairs"):
+        return math.floor(scheme.rate * n + 1e-9) / n
+    return scheme.rate
+
+
 def knockoff_fields(
     data: Data, penalties: Array | float, w_threshold: float, **settings: Any
 ) -> KnockoffAmp:
     """Message passing for the lasso over independent copies; penalties in glmnet's unit."""
-    X, y = _weighted(data)
     lam = np.asarray(penalties) * data.y.size
-    with _threads(X):
-        return knockoff_amp(X, y, lam, w_threshold, scale=1.0, **settings)
+    with _threads(data.X):
+        return knockoff_amp(data.X, data.y, lam, w_threshold, scale=1.0, **settings)
 
 
 def _threads(X: Array) -> Any:
@@ -140,6 +154,8 @@ def penalty_for_power(data: Data, fields: Callable[..., Members]) -> float | Non
         Message passing for given penalties.
     """
     path = penalty_path(data, _PENALTIES, _SMALLEST)
+    if path[0] == 0.0:
+        return None
     found = fields(path, max_iter=_PATIENCE, variances="scalar")
     good = found.status == "converged"
     best = int(np.where(good, found.ensemble_error, np.inf).argmin())
@@ -147,34 +163,52 @@ def penalty_for_power(data: Data, fields: Callable[..., Members]) -> float | Non
 
 
 def correlated(data: Data) -> bool:
-    """Whether columns are far from independent, by some of their correlations."""
+    """Whether a column is far from independent of the others, by the sum of its correlations."""
     X = data.X[:, data.varies]
-    n, p = X.shape
+    p = X.shape[1]
+    if p < 2:
+        return False
     some = np.unique(np.linspace(0, p - 1, min(_COLUMNS, p)).astype(np.intp))
+    share = data.weight / data.weight.sum()
+    rows = 1.0 / float(share @ share)  # as many as weights leave
     with _threads(X):
-        r = (X[:, some] * data.weight[:, None]).T @ X / data.weight.sum()
-    return bool((r**2).sum(axis=1).mean() - 1.0 - (p - 1) / n > _CORRELATED)
+        r = (X[:, some] * share[:, None]).T @ X
+    excess = (r**2).sum(axis=1) - 1.0 - (p - 1) / rows
+    return bool(excess.max() > _CORRELATED + 4.0 * math.sqrt(2.0 * p) / rows)
 
 
 def checks_needed(P: Array) -> int:
-    """Refits that can tell an error of the tolerance from none, for given probabilities.
+    """Refits that can tell an error of the tolerance from none, for given probabilities."""
+    return max(_CHECKS, int(_RESOLUTION * _noise(P, 1) / TOLERANCE**2) + 1)
 
-    The mean over S variables of (P - f)^2 - f (1 - f) / R, f the frequencies in R refits, has a
-    standard deviation of about P (1 - P) / R sqrt(2 / S): a third of the squared tolerance.
+
+def _noise(P: Array, members: int) -> float:
+    """Standard deviation of the mean over S variables of (P - f)^2 - f (1 - f) / members.
+
+    f are the frequencies in so many refits.
     """
     seen = P[P >= SEEN]
-    noise: float = float((seen * (1.0 - seen)).sum()) * math.sqrt(2.0) / max(seen.size, 1) ** 1.5
-    return max(_CHECKS, int(3.0 * noise / TOLERANCE**2) + 1)
+    spread = float((seen * (1.0 - seen)).sum())
+    return float(spread * math.sqrt(2.0) / max(seen.size, 1) ** 1.5 / members)
 
 
-def estimated_error(P: Array, counts: IntArray, members: int) -> float:
-    """Root mean square error of probabilities, seen from frequencies with their own noise."""
+def error_bound(P: Array, counts: IntArray, members: int) -> float:
+    """Upper end, at 95 %, of the root mean square error of probabilities, seen from refits.
+
+    Infinite where a single variable is clearly off: its count has a probability below 0.01 over
+    the number of variables, even if its probability may err by the tolerance.
+    """
     f = counts / members
     seen = (P >= SEEN) | (f >= 2.0 * SEEN)
     if not seen.any():
         return 0.0
-    square = (P - f) ** 2 - f * (1.0 - f) / (members - 1)
-    return math.sqrt(max(float(square[seen].mean()), 0.0))
+    square = float(((P - f) ** 2 - f * (1.0 - f) / (members - 1))[seen].mean())
+    low, high = (np.clip(P[seen] + d, 0.0, 1.0) for d in (-TOLERANCE, TOLERANCE))
+    k = counts[seen].astype(float)
+    few, many = bdtr(k, members, low), np.where(k > 0.0, bdtrc(k - 1.0, members, high), 1.0)
+    if min(few.min(), many.min()) * seen.sum() < _CLEARLY:
+        return math.inf
+    return math.sqrt(max(square, 0.0) + _UPPER * _noise(P, members))
 
 
 class Outcome(NamedTuple):
@@ -183,7 +217,7 @@ class Outcome(NamedTuple):
     fields: Any = None
     """The result of message passing; None where refits decide."""
     error: float | None = None
-    """Estimated root mean square error of probabilities by message passing; None if unchecked."""
+    """Bound on the root mean square error of its probabilities, from refits; None if unchecked."""
     note: str | None = None
     """One sentence for the summary."""
 
@@ -191,7 +225,7 @@ class Outcome(NamedTuple):
 def decide(
     engine: str,
     attempts: Sequence[Callable[[], Members]],
-    counts: Callable[[int], IntArray],
+    refits: Callable[[int], tuple[IntArray, int]],
     members: int,
 ) -> Outcome:
     """The first way of message passing that is believed, if any.
@@ -201,8 +235,8 @@ def decide(
     engine : one of ENGINES
     attempts : sequence of callables
         Ways of message passing; none where it does not apply.
-    counts : callable
-        How many of the first so many refits select each variable.
+    refits : callable
+        How many of so many refits, or more, select each variable; and of how many.
     members : int
         How many refits there may be.
     """
@@ -230,14 +264,45 @@ def decide(
         P = fields.selection_probabilities
         checks = checks_needed(P)
         if checks >= members:
-            reason = f"was tried, but to check it takes {checks} refits, more than there are"
+            reason = (
+                f"was tried, but to check it takes {checks + 1} refits, and there are {members}"
+            )
             break
-        error = estimated_error(P, counts(checks), checks)
+        counts, fitted = refits(checks)
+        error = error_bound(P, counts, fitted)
         if error <= TOLERANCE:
-            told = f"as {error:.2g}" if error >= 0.01 else "below 0.01"
             return Outcome(
                 fields, error,
-                f"Probabilities by message passing; {checks} refits estimate their error {told}.",
+                f"Probabilities by message passing; {fitted} refits bound their error (root mean "
+                f"square) by {error:.2g}.",
             )  # fmt: skip
-        reason = f"was tried, but its error is estimated as {error:.2g}, above {TOLERANCE:g}"
+        how = f"by up to {error:.2g}, above {TOLERANCE:g}" if error < 1.0 else "at single variables"
+        reason = f"was tried, but it errs {how}"
     return Outcome(note=f"{REFITTED}message passing {reason}.")
+
+
+def warn_of_fields(fields: Any, data: Data, checked: bool, calibrated: bool = False) -> None:
+    """Says what message passing rests on where that is in doubt.
+
+    Parameters
+    ----------
+    fields : Members
+    data : Data
+    checked : bool
+        Whether refits have checked the probabilities.
+    calibrated : bool
+        Whether a level rests on the law of irrelevant fields, which refits do not check.
+    """
+    plain = isinstance(fields, Fields)
+    if plain and (calibrated or not checked) and correlated(data):
+        what = "the level may not hold" if checked else "message passing may be wrong"
+        warnings.warn(
+            f"X: columns are correlated, so that {what}.", AssumptionWarning, stacklevel=6
+        )
+    if not fields.converged:
+        warnings.warn(
+            f"engine: message passing ended with status {fields.status!r}, so that probabilities "
+            "may be wrong; engine='monte-carlo' refits instead.",
+            ConvergenceWarning,
+            stacklevel=6,
+        )

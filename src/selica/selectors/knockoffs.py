@@ -76,8 +76,7 @@ class KnockoffSelector(Selector):
             for b in range(first, n_copies)
         )
         W = np.zeros((n_copies - first, table.shape[1]))
-        if n_copies > first:
-            W[:, varies] = pieces(_one, arguments, self.n_jobs)
+        W[:, varies] = pieces(_one, arguments, self.n_jobs)
         self._check(table)
         return W
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,26 +80,36 @@ class Refits:
         n_jobs: int | None,
         seeds: tuple[np.random.SeedSequence, np.random.SeedSequence],
     ) -> None:
-        # halves are drawn purely at random, as the bounds of stability selection ask for
-        even = data.loss == "logistic" and scheme.resampling not in ("subsample", "pairs")
-        self._weights = resample_weights(
-            data.y.size, members, scheme.resampling, scheme.rate,
-            strata=data.y if even else None, random_state=seeds[0],
-        )  # fmt: skip
-        self._factors = _weakened(scheme.weakness, members, data.X.shape[1], seeds[1])
-        self._data, self._rule, self._n_jobs = data, rule, n_jobs
+        self._data, self._scheme, self._members = data, scheme, members
+        self._rule, self._n_jobs, self._seeds = rule, n_jobs, seeds
         self._done: Selections | None = None
 
-    def up_to(self, members: int) -> Selections:
-        """Selections of the first members; those that were fitted before are not fitted again."""
+    def at_least(self, members: int) -> Selections:
+        """Selections of so many members or more; those fitted before are not fitted again."""
         start = 0 if self._done is None else self._done.members
         if members > start:
             part = slice(start, members)
-            factors = None if self._factors is None else self._factors[part]
-            more = _selections(self._data, self._weights[part], factors, self._rule, self._n_jobs)
+            weights, factors = self._draws
+            more = _selections(
+                self._data, weights[part], None if factors is None else factors[part],
+                self._rule, self._n_jobs,
+            )  # fmt: skip
             self._done = more if self._done is None else self._done.joined(more)
         assert self._done is not None
         return self._done
+
+    @cached_property
+    def _draws(self) -> tuple[Array, Array | None]:
+        """Weights of the rows and of the penalties, for all members."""
+        data, scheme = self._data, self._scheme
+        # halves are drawn purely at random, as the bounds of stability selection ask for
+        even = data.loss == "logistic" and scheme.resampling not in ("subsample", "pairs")
+        weights = resample_weights(
+            data.y.size, self._members, scheme.resampling, scheme.rate,
+            strata=data.y if even else None, random_state=self._seeds[0],
+        )  # fmt: skip
+        p = data.X.shape[1]
+        return weights, _weakened(scheme.weakness, self._members, p, self._seeds[1])
 
 
 def _weakened(weakness: float, B: int, p: int, seed: np.random.SeedSequence) -> Array | None:

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selica._core.errors import ArgumentError, ConvergenceWarning
-from selica._core.types import Array, BoolArray
+from selica._core.errors import ArgumentError
+from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, real
-from selica.amp.results import Fields
+from selica.control import benjamini_hochberg
 from selica.plots import plot_bars, plot_frequencies, plot_stability_path
 from selica.sampling.random import child, generator, seed_sequence
-from selica.selectors.base import Selector
+from selica.selectors.base import AssumptionWarning, Selector
 from selica.selectors.bounds import ASSUMPTIONS, Bound
 from selica.selectors.engine import (
     ENGINES,
     REFITTED,
-    correlated,
     decide,
     penalty_for_power,
     stability_attempts,
     stability_fields,
+    warn_of_fields,
 )
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.members import Refits, Rule, Scheme, Selections
@@ -54,8 +54,10 @@ class StabilitySelection(Selector):
         Penalty of each resample, in the unit of glmnet's lambda and scikit-learn's alpha, for
         standardised columns and (linear response) a response of unit variance. "auto" and "cv":
         by cross-validation; "theory", for a linear response: smallest expected prediction error
-        of one resample. With an array a variable counts with its largest probability over these
-        penalties. Not used where `q` decides.
+        of one resample; "power": smallest error of the average over the resamples, as message
+        passing estimates it, which gives the most power ("auto" is this where `fdr` is given).
+        With an array a variable counts with its largest probability over these penalties. Not used
+        where `q` decides.
     resampling : {"bootstrap", "poisson", "subsample", "pairs", "exponential"}
         As in `sampling.resample_weights`; "pairs" are complementary halves.
     resample_rate : float, optional
@@ -79,8 +81,8 @@ class StabilitySelection(Selector):
         Below 1, each penalty is divided by it with probability 1/2 in each resample (the
         randomised lasso).
     fdr : float, optional
-        Target false discovery rate; determines the threshold by message passing. For columns that
-        are close to independent.
+        Target false discovery rate; determines the threshold by message passing, which knows how
+        large the fields of irrelevant variables get. For columns that are close to independent.
     estimator : scikit-learn estimator, optional
         Base learner with `coef_` or `feature_importances_` instead of the lasso. It selects what
         it gives any importance, or its first q variables.
@@ -108,7 +110,7 @@ class StabilitySelection(Selector):
     fields_ : StabilityAmp, StabilityVamp or None
         The result of message passing, where it gave the probabilities.
     probability_error_ : float or None
-        Its root mean square error, as the refits of "auto" estimate it.
+        Bound on its root mean square error, from the refits of "auto".
     support_ : boolean array of shape (p,)
     guarantee_ : Guarantee
 
@@ -184,10 +186,15 @@ class StabilitySelection(Selector):
             data, scheme, B, Rule(self.lams_, self.q_, self.estimator), self.n_jobs,
             (child(seed, ROWS), child(seed, WEAKNESS)),
         )  # fmt: skip
-        outcome = decide(self.engine, attempts, lambda k: refits.up_to(k).counts[0], B)
+
+        def counts(members: int) -> tuple[IntArray, int]:
+            found = refits.at_least(members)
+            return found.counts[0], found.members
+
+        outcome = decide(self.engine, attempts, counts, B)
         self.fields_, self.probability_error_, self.note_ = outcome
         if self.fields_ is None:
-            self._by_refits(refits.up_to(B))
+            self._by_refits(refits.at_least(B))
         else:
             self._by_fields(data)
         self.guarantee_ = self._guarantee(data.X.shape[1], B)
@@ -197,6 +204,8 @@ class StabilitySelection(Selector):
         """Whether message passing is to be tried."""
         engine = choice("engine", self.engine, ENGINES)
         possible = self.q_ is None and self.estimator is None and np.size(self.lam) == 1
+        if engine != "monte-carlo" and not data.varies.any():
+            raise ArgumentError("X: all columns are constant.")
         if engine == "semi-analytic" and not possible:
             raise ArgumentError(
                 "engine='semi-analytic' is for the lasso at one penalty: leave out q, pfer and "
@@ -225,6 +234,12 @@ class StabilitySelection(Selector):
             best = penalty_for_power(data, partial(stability_fields, data, scheme=scheme))
             if best is not None:
                 return np.array([best])
+            warnings.warn(
+                "lam: message passing converges at too few penalties to choose one for power; "
+                "cross-validation chose it.",
+                AssumptionWarning,
+                stacklevel=5,
+            )
             lam = "cv"
         return choose_penalties(lam, data, rng, method="stability", mu_B=scheme.rate)
 
@@ -233,7 +248,7 @@ class StabilitySelection(Selector):
         if self.fdr is not None:
             raise ArgumentError(
                 f"fdr: {str(self.note_).removeprefix(REFITTED)} Without it no threshold is known "
-                "to hold the level; use KnockoffSelection, or a threshold."
+                "to hold the level; use KnockoffSelection, or engine='semi-analytic' unchecked."
             )
         B = found.members
         most = found.counts.max(axis=0)
@@ -249,13 +264,19 @@ class StabilitySelection(Selector):
         self.selection_probabilities_, self.probability_path_ = P, P[None]
         self.signs_ = np.where(data.varies, np.sign(self.fields_.coef), 0.0)
         self.mean_selected_ = float(P.sum())
-        if self.fdr is not None:
-            self.threshold_ = max(self.fields_.fdr_threshold(self.fdr), LOWEST)
-        self.support_ = self.threshold_ <= P
+        if self.fdr is None:
+            self.support_ = self.threshold_ <= P
+            return
+        # by fields, since probabilities may all be one; where variances are alike it is the same
+        self.support_ = benjamini_hochberg(self.fields_.p_values, self.fdr) & (P >= LOWEST)
+        self.threshold_ = float(P[self.support_].min(initial=np.inf))
 
     def _rate(self) -> float:
+        halves = self.resampling == "pairs" and self.resample_rate in (None, 0.5, 1.0)
+        if halves or (self.resample_rate is None and self.resampling == "subsample"):
+            return 0.5
         if self.resample_rate is None:
-            return 0.5 if self.resampling in ("subsample", "pairs") else 1.0
+            return 1.0
         return float(real("resample_rate", self.resample_rate, at_least=1e-3, at_most=1e3))
 
     def _rule(self, p: int, B: int) -> tuple[float, int | None]:
@@ -299,19 +320,8 @@ class StabilitySelection(Selector):
     def _warn(self, data: Data, B: int) -> None:
         """Says so when decisions hang on the seed, or an iteration has not converged."""
         if self.fields_ is not None:
-            unchecked = self.probability_error_ is None and isinstance(self.fields_, Fields)
-            if unchecked and correlated(data):
-                self._warn_of(
-                    "columns are correlated, so that message passing may be wrong; "
-                    "engine='auto' checks it"
-                )
-            if not self.fields_.converged:
-                warnings.warn(
-                    f"engine: message passing ended with status {self.fields_.status!r}, so that "
-                    "probabilities may be wrong; engine='monte-carlo' refits instead.",
-                    ConvergenceWarning,
-                    stacklevel=4,
-                )
+            checked = self.probability_error_ is not None
+            warn_of_fields(self.fields_, data, checked, self.fdr is not None)
             return
         n = int(np.count_nonzero(self._close()))
         if n and not np.all(np.isin(self.selection_probabilities_, (0, 1))):
@@ -353,9 +363,9 @@ class StabilitySelection(Selector):
     def _why(self) -> str:
         if self.fdr is not None:
             return (
-                f"At no threshold is the estimated false discovery rate {self.fdr:g} or less: the "
-                f"smallest p-value of a variable is {self.fields_.p_values.min():.3g}, among "
-                f"{self.support_.size}."
+                f"At no threshold from {LOWEST:g} on is the estimated false discovery rate "
+                f"{self.fdr:g} or less: the smallest p-value of a variable is "
+                f"{self.fields_.p_values.min():.3g}, among {self.support_.size}."
             )
         top = float(self.selection_probabilities_.max())
         if top == 0.0:
