@@ -1,5 +1,6 @@
 """Message passing beside many refits: `python -m benchmarks.message_passing --accuracy`.
 
+With `--iid` in the article's model, with `--speed` the time, beside that of other people's solvers.
 Real data are read from the folder $SELICA_DATA (riboflavin, wine_quality, hiv_drug_resistance).
 """
 
@@ -9,20 +10,41 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from benchmarks.ensemble import PEERS
+from benchmarks.peers.__main__ import measure
+from benchmarks.peers.environments import missing
+from benchmarks.peers.problem import (
+    SINGLE,
+    SINGLE_RATIO,
+    SMALLEST_RATIO,
+    TARGET_GAP,
+    Problem,
+    make_problem,
+)
+from benchmarks.peers.run_peer import one_thread
 
 from selica.amp import knockoff_amp, stability_amp, stability_vamp
 from selica.sampling import iid_copies, resample_weights, simulate
-from selica.solvers import knockoff_path_batch, lasso_path_batch, logistic_path_batch
+from selica.solvers import (
+    knockoff_path_batch,
+    lasso_batch,
+    lasso_path_batch,
+    logistic_path_batch,
+)
 
 # Penalties, in units of the smallest one that selects nothing in a single fit.
 SHARES = (0.5, 0.2, 0.1)
 # The article's model: number of variables, samples for each of them, resampling rates, and
 # penalties in units of the rate.
 N, ALPHAS, RATES, PENALTIES = 1000, (0.5, 1.0, 2.5), (0.5, 1.0, 2.0), (0.1, 0.4, 1.2)
+# Fits of selica that are timed together, in the place of 1000; copies are held in memory.
+RESAMPLES, COPIES = 96, 8
+VARIANCES = ("vector", "scalar")
 CORRELATED: dict[str, Any] = {
     "independent": "identity",
     "AR(1) 0.3": ("ar1", 0.3),
@@ -192,6 +214,75 @@ def _judged(name: str, found: Any, P: np.ndarray, error: np.ndarray) -> Iterator
         yield f"{name}| {lam:g} | {noise:.4f} | {off:.4f} | {allowed:.3f} | {reached} |"
 
 
+def speed(peers: list[str], repeats: int) -> Iterator[str]:
+    """Lines of a table: one penalty without refits, beside 1000 refits."""
+    yield (
+        f"Processor time, best of {repeats} interleaved runs, one thread, {SINGLE_RATIO} of the "
+        f"largest penalty; peers at a gap of {TARGET_GAP:.0e}. Aims: 100 times the fastest peer "
+        "(knockoffs: 300), 10 fits, 12 times one penalty."
+    )
+    yield ""
+    yield (
+        "| n x p | algorithm | ms | fastest peer, ms a member | 1000 members by it | single fits "
+        "of selica | 1000 members by selica | 50 penalties / one |"
+    )
+    yield "|---|---|---|---|---|---|---|---|"
+    for name in SINGLE:
+        records = [measure(peer, name) for peer in peers]
+        met = [r for r in records if r["gap_met"]]
+        members = COPIES if "knockoffs" in name else RESAMPLES
+        seconds = best(_work(make_problem(name, members)), repeats)
+        fit, many = (seconds.pop(part) for part in ("fit", "members"))
+        fastest = min(met, key=lambda r: r["cpu_seconds_per_member"], default=None)
+        for variances in VARIANCES:
+            one, grid = (seconds[f"{variances}, {part}"] for part in ("one", "grid"))
+            peer = times = "-"
+            if fastest:
+                each = fastest["cpu_seconds_per_member"]
+                peer, times = f"{fastest['peer']}, {1e3 * each:.3g}", f"{1000 * each / one:.0f}"
+            cells = [name.removeprefix("single-"), variances, f"{1e3 * one:.3g}", peer, times]
+            cells += [f"{one / fit:.1f}", f"{1000 * many / members / one:.0f}", f"{grid / one:.1f}"]
+            yield f"| {' | '.join(cells)} |"
+
+
+def _work(problem: Problem) -> dict[str, Callable[[], Any]]:
+    """What is timed of selica on one workload."""
+    X, y, lam = problem.X, problem.y, problem.lams
+    grid = lam[0] / SINGLE_RATIO * np.geomspace(1.0, SMALLEST_RATIO, 50)
+    copies = problem.copies
+    if copies is None:
+        algorithm: Callable[..., Any] = stability_amp
+
+        def fits(members: int) -> Any:
+            return lasso_batch(X, y, lam[0], problem.weights[:members], keep="counts")
+    else:
+        algorithm = knockoff_amp
+
+        def fits(members: int) -> Any:
+            return knockoff_path_batch(X, y, lam, lambda b: copies[b].T, members, keep="counts")
+
+    work: dict[str, Callable[[], Any]] = {
+        "fit": lambda: fits(1),
+        "members": lambda: fits(len(problem.weights)),
+    }
+    for variances in VARIANCES:
+        run = partial(algorithm, X, y, variances=variances)
+        work[f"{variances}, one"] = partial(run, lam[0])
+        work[f"{variances}, grid"] = partial(run, grid)
+    return work
+
+
+def best(work: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
+    """Processor seconds of each, interleaved as the machine varies; first runs do not count."""
+    times = np.full((len(work), repeats + 1), np.inf)
+    for k in range(repeats + 1):
+        for row, run in zip(times, work.values(), strict=True):
+            start = time.process_time()
+            run()
+            row[k] = time.process_time() - start
+    return dict(zip(work, times[:, 1:].min(axis=1), strict=True))
+
+
 def _row(values: np.ndarray, form: str = ".4f") -> str:
     return ", ".join(format(value, form) for value in values)
 
@@ -202,9 +293,16 @@ def main() -> None:
     parser.add_argument("--iid", action="store_true", help="errors in the article's model")
     parser.add_argument("--members", type=int, default=2000)
     parser.add_argument("--copies", type=int, default=1000)
+    parser.add_argument("--speed", action="store_true", help="seconds beside refits, by peers too")
+    parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
-    if not (options.accuracy or options.iid):
-        parser.error("name a part: --accuracy, --iid")
+    if not (options.accuracy or options.iid or options.speed):
+        parser.error("name a part: --accuracy, --iid, --speed")
+    one_thread("benchmarks.message_passing")
+    if options.speed:
+        peers = [peer for peer in PEERS if not missing(peer)]
+        for line in speed(peers, options.repeats):
+            print(line, flush=True)
     if options.iid:
         for line in independent(options.members, options.copies):
             print(line, flush=True)
