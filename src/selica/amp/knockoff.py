@@ -79,9 +79,10 @@ def knockoff_amp(
     if w.ndim:
         raise ArgumentError("w_threshold must be one number; `probability` takes several.")
     zeros = np.zeros((p, L))
+    smallest = floors(problem, squares, 1.0)
     outcome = iterate_path(
         step, (zeros, zeros, zeros, zeros, zeros, np.zeros((n, L))),
-        floors(problem, squares, 1.0) + floors(problem, squares, 1.0)[1:], problem.lam,
+        smallest + smallest[1:], problem.lam,
         tol=problem.tol, max_iter=problem.max_iter,
     )  # fmt: skip
     fields = step.fields(outcome.state)
