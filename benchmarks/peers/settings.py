@@ -73,7 +73,7 @@ SETTINGS: dict[str, dict[str, tuple[str, float]]] = {
         "single-1000x400": ("anderson", 1e-5),
         "single-knockoffs-1000x400": ("anderson", 5e-6),
         "single-1000x5000": ("anderson", 1e-5),
-        "single-knockoffs-1000x5000": ("anderson", 5e-6),
+        "single-knockoffs-1000x5000": ("anderson", 2e-6),
         "single-5000x2000": ("anderson", 5e-6),
         "single-knockoffs-5000x2000": ("anderson", 5e-6),
     },
