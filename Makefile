@@ -18,7 +18,7 @@ help:
 	@echo "make reproduce the figures of the article at their full size, in reproduced/"
 	@echo "make test      fast tests        make test-all  slow guarantees too"
 	@echo "make lint      style, types, layers"
-	@echo "make bench     speed and accuracy of the theory; make bench-ensemble: of the solvers"
+	@echo "make bench     speed of the theory and of message passing; make bench-ensemble: of the solvers"
 	@echo "make docs      the documentation, in docs/_build/html"
 
 venv: $(STAMP)
@@ -56,6 +56,7 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.theory
+	$(BIN)/python -m benchmarks.message_passing --speed
 
 bench-ensemble: $(STAMP)
 	NUMBA_NUM_THREADS=1 $(BIN)/python -m benchmarks.ensemble

@@ -24,6 +24,12 @@ PLAN: dict[str, tuple[int, int]] = {
     "riboflavin": (8, 8),
     "knockoffs-320x128": (32, 8),
     "knockoffs-1000x800": (3, 3),
+    "single-1000x400": (16, 5),
+    "single-knockoffs-1000x400": (16, 5),
+    "single-1000x5000": (4, 4),
+    "single-knockoffs-1000x5000": (3, 3),
+    "single-5000x2000": (4, 4),
+    "single-knockoffs-5000x2000": (3, 3),
 }
 Record = dict[str, Any]
 

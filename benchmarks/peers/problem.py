@@ -1,9 +1,9 @@
 """The workloads and the judge: plain NumPy, the same numbers in every environment.
 
 All solvers minimise ½ Σ_i c_bi (y_i − x_i·w)² + lam Σ_j |w_j| for members b = 1..B on one shared
-grid of penalties, from lam_max of the full data down to 0.05 lam_max; c_b are bootstrap counts. In
-the knockoff workloads the design of member b is [X, copy_b] and its counts are ones; a copy has
-independent Gaussian entries with the root mean square of its column of X.
+grid of penalties, from lam_max of the full data down to 0.05 lam_max, or at 0.1 lam_max alone; c_b
+are bootstrap counts. In the knockoff workloads the design of member b is [X, copy_b] and its counts
+are ones; a copy has independent Gaussian entries with the root mean square of its column of X.
 """
 
 from __future__ import annotations
@@ -32,7 +32,14 @@ KNOCKOFFS: dict[str, tuple[int, int, int]] = {
     "knockoffs-320x128": (320, 128, 20),
     "knockoffs-1000x800": (1000, 800, 50),
 }
-SMALLEST_RATIO = 0.05
+# One penalty, for resamples and for knockoffs.
+SINGLE: dict[str, tuple[int, int, int]] = {
+    f"single-{kind}{n}x{p}": (n, p, 1)
+    for n, p in ((1000, 400), (1000, 5000), (5000, 2000))
+    for kind in ("", "knockoffs-")
+}
+EVERY = WORKLOADS | KNOCKOFFS | SINGLE
+SMALLEST_RATIO, SINGLE_RATIO = 0.05, 0.1
 SNR = 5.0
 TARGET_GAP = 1e-6  # relative to ½ Σ c y²
 
@@ -56,8 +63,8 @@ class Problem:
 
 
 def workload_name(key: str) -> str:
-    """A name of `WORKLOADS` or `KNOCKOFFS`, or its position."""
-    names = [*WORKLOADS, *KNOCKOFFS]
+    """A name of `EVERY` workload, or its position."""
+    names = list(EVERY)
     name = names[int(key)] if key.isdecimal() else key
     if name not in names:
         raise SystemExit(f"unknown workload {key!r}: one of {', '.join(names)}")
@@ -66,7 +73,7 @@ def workload_name(key: str) -> str:
 
 def make_problem(name: str, members: int, seed: int = 0) -> Problem:
     """The workload with its first members: asking for more does not change the first."""
-    n, p, length = (WORKLOADS | KNOCKOFFS)[name]
+    n, p, length = EVERY[name]
     rng = np.random.default_rng([seed, n, p])
     if name == "riboflavin":
         X, y = _riboflavin()
@@ -79,10 +86,11 @@ def make_problem(name: str, members: int, seed: int = 0) -> Problem:
         signal = X @ w
         y = signal + np.sqrt(k / SNR) * rng.standard_normal(n)
         y /= y.std()
-    lams = np.abs(X.T @ y).max() * np.geomspace(1.0, SMALLEST_RATIO, length)
+    ratios = np.geomspace(1.0, SMALLEST_RATIO, length) if length > 1 else np.array([SINGLE_RATIO])
+    lams = np.abs(X.T @ y).max() * ratios
     X = np.asfortranarray(X)
     streams = [np.random.default_rng([seed, n, p, b]) for b in range(members)]
-    if name in KNOCKOFFS:
+    if "knockoffs" in name:
         copies = np.empty((members, p, n))
         for stream, copy in zip(streams, copies, strict=True):
             stream.standard_normal(out=copy)

@@ -15,7 +15,7 @@ from selica.amp.loop import State, iterate_path
 from selica.amp.problem import Problem, check
 from selica.amp.results import KnockoffAmp, shaped
 from selica.amp.single_body import member
-from selica.amp.squares import Squares, floors, squares_of
+from selica.amp.squares import Squares, floors, noise_of, squares_of
 
 
 def knockoff_amp(
@@ -79,9 +79,10 @@ def knockoff_amp(
     if w.ndim:
         raise ArgumentError("w_threshold must be one number; `probability` takes several.")
     zeros = np.zeros((p, L))
+    smallest = floors(problem, squares, 1.0)
     outcome = iterate_path(
         step, (zeros, zeros, zeros, zeros, zeros, np.zeros((n, L))),
-        floors(problem, squares, 1.0) + floors(problem, squares, 1.0)[1:], problem.lam,
+        smallest + smallest[1:], problem.lam,
         tol=problem.tol, max_iter=problem.max_iter,
     )  # fmt: skip
     fields = step.fields(outcome.state)
@@ -89,7 +90,7 @@ def knockoff_amp(
     parts = {
         "lam": problem.lam, "coef": found.w_bar, "coef_variance": found.v, "field": fields.g,
         "field_variance": fields.v_hat, "precision": fields.Q_hat,
-        "noise": np.sqrt(squares.over_rows(fields.a**2)),
+        "noise": noise_of(squares, fields.a),
         "ensemble_error": np.mean(fields.z**2, axis=0), "status": outcome.status,
         "residual": outcome.residual, "iterations": outcome.iterations,
         "copy_field_variance": fields.v_tilde_hat, "copy_precision": fields.Q_tilde_hat,
@@ -150,18 +151,17 @@ class Step:
     def fields(self, state: State) -> KnockoffFields:
         """From variables and copies to rows and back."""
         w_bar, v, chi, v_tilde, chi_tilde, a = state
-        X = self.problem.X
-        chi_row = self.squares.over_columns(chi)
-        v_row = self.squares.over_columns(v) + np.sum(self.scale * v_tilde, axis=0)
+        fit, chi_row, v_row = self.squares.to_rows(w_bar, chi, v)
+        v_row += np.sum(self.scale * v_tilde, axis=0)
         f1 = 1.0 / (1.0 + chi_row + np.sum(self.scale * chi_tilde, axis=0))
         # the mean of the copies' part is zero: only the own response comes back
-        z = self.problem.y[:, None] - X @ w_bar + chi_row * a
+        z = self.problem.y[:, None] - fit + chi_row * a
         a = f1 * z
         own = f1**2 * v_row
-        Q_hat = self.squares.over_rows(f1)
+        field, Q_hat, v_hat = self.squares.to_columns(a, f1, own)
         return KnockoffFields(
-            Q_hat * w_bar + X.T @ a,
-            self.squares.over_rows(own),
+            Q_hat * w_bar + field,
+            v_hat,
             Q_hat,
             self.scale * np.sum(own + a**2, axis=0),
             self.scale * np.sum(f1, axis=0),

@@ -1,43 +1,75 @@
-"""Sums weighted by the squared entries of a design, exactly or by its margins."""
+"""Products with a design and with its squared entries, exactly or by its margins."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from selica._core.types import Array
 from selica._core.validation import choice
+from selica.amp.kernels import across, along
 from selica.amp.problem import Problem
 
 VARIANCES = ("vector", "scalar")
 # What a change is compared with, at least, as a share of the coefficients of single variables.
 _ROUNDING = 1e-6
+# Up to so many penalties, reading the design once for each is faster than three matrix products.
+_FEW = 8
+
+Triple = tuple[Array, Array, Array]
 
 
 class Squares(Protocol):
-    """The matrix of squared entries."""
+    """A design with the matrix of its squared entries."""
 
-    def over_columns(self, values: Array) -> Array:
-        """sum_i X_{mu i}^2 values_i, (p, L) -> (n, L)."""
+    def to_rows(self, mean: Array, one: Array, two: Array) -> Triple:
+        """X mean, and sum_i X_{mu i}^2 values_i for both others, (p, L) -> (n, L)."""
 
-    def over_rows(self, values: Array) -> Array:
-        """sum_mu X_{mu i}^2 values_mu, (n, L) -> (p, L)."""
+    def to_columns(self, mean: Array, one: Array, two: Array) -> Triple:
+        """X' mean, and sum_mu X_{mu i}^2 values_mu for both others, (n, L) -> (p, L)."""
 
 
 class Entries:
     """Every squared entry: one variance for each row and each variable."""
 
     def __init__(self, X: Array) -> None:
-        self._square = X * X
+        flags = X.flags
+        self._X = X if flags.c_contiguous or flags.f_contiguous else np.ascontiguousarray(X)
 
-    def over_columns(self, values: Array) -> Array:
-        """One matrix product."""
-        return np.asarray(self._square @ values)
+    @cached_property
+    def _square(self) -> Array:
+        return np.asarray(self._X * self._X)
 
-    def over_rows(self, values: Array) -> Array:
-        """One matrix product."""
-        return np.asarray(self._square.T @ values)
+    def to_rows(self, mean: Array, one: Array, two: Array) -> Triple:
+        """One reading of X for each penalty, or matrix products where there are many."""
+        if mean.shape[1] > _FEW:
+            return _by_products(self._X, self._square, mean, one, two)
+        return _by_kernels(self._X, mean, one, two)
+
+    def to_columns(self, mean: Array, one: Array, two: Array) -> Triple:
+        """As `to_rows`."""
+        if mean.shape[1] > _FEW:
+            return _by_products(self._X.T, self._square.T, mean, one, two)
+        return _by_kernels(self._X.T, mean, one, two)
+
+
+def _by_products(A: Array, square: Array, mean: Array, one: Array, two: Array) -> Triple:
+    both = square @ np.concatenate([one, two], axis=1)
+    return A @ mean, both[:, : one.shape[1]], both[:, one.shape[1] :]
+
+
+def _by_kernels(A: Array, mean: Array, one: Array, two: Array) -> Triple:
+    out = np.empty((mean.shape[1], 3, A.shape[0]))
+    for k, sums in enumerate(out):
+        u, s, t = (np.ascontiguousarray(part[:, k]) for part in (mean, one, two))
+        if A.flags.c_contiguous:
+            along(A, u, s, t, sums)
+        else:
+            across(A.T, u, s, t, sums)
+    first, second, third = np.ascontiguousarray(out.transpose(1, 2, 0))
+    return first, second, third
 
 
 class Margins:
@@ -48,18 +80,21 @@ class Margins:
     """
 
     def __init__(self, X: Array) -> None:
+        self._X = X
         rows = np.einsum("ij,ij->i", X, X)
         self._columns = np.einsum("ij,ij->j", X, X)[:, None]
         total = rows.sum()
         self._rows = (rows / total if total > 0.0 else rows)[:, None]
 
-    def over_columns(self, values: Array) -> Array:
-        """A sum over the columns, shared out to the rows."""
-        return np.asarray(self._rows * np.sum(self._columns * values, axis=0))
+    def to_rows(self, mean: Array, one: Array, two: Array) -> Triple:
+        """Sums over the columns, shared out to the rows."""
+        each = (self._rows * np.sum(self._columns * part, axis=0) for part in (one, two))
+        return self._X @ mean, *each
 
-    def over_rows(self, values: Array) -> Array:
-        """A sum over the rows, shared out to the columns."""
-        return np.asarray(self._columns * np.sum(self._rows * values, axis=0))
+    def to_columns(self, mean: Array, one: Array, two: Array) -> Triple:
+        """Sums over the rows, shared out to the columns."""
+        each = (self._columns * np.sum(self._rows * part, axis=0) for part in (one, two))
+        return self._X.T @ mean, *each
 
 
 def squares_of(X: Array, variances: str) -> Squares:
@@ -67,10 +102,18 @@ def squares_of(X: Array, variances: str) -> Squares:
     return Margins(X) if choice("variances", variances, VARIANCES) == "scalar" else Entries(X)
 
 
+def noise_of(squares: Squares, a: Array) -> Array:
+    """Standard deviation of the fields for residuals that are independent, (p, L)."""
+    return np.asarray(np.sqrt(squares.to_columns(a, a**2, a**2)[1]))
+
+
 def floors(problem: Problem, squares: Squares, rate: float) -> tuple[float, float, float]:
     """Norms of mean, variance and response of the coefficients below which a change is rounding."""
-    Q_hat = rate * squares.over_rows(np.ones((problem.y.size, 1)))[:, 0]
-    Q_hat = np.where(Q_hat > 0.0, Q_hat, np.inf)
-    alone = rate * np.abs(problem.X.T @ problem.y) / Q_hat
+    ones = np.ones((problem.y.size, 1))
+    field, precision, _ = (
+        rate * part[:, 0] for part in squares.to_columns(problem.y[:, None], ones, ones)
+    )
+    Q_hat = np.where(precision > 0.0, precision, np.inf)
+    alone = np.abs(field) / Q_hat
     sizes = (alone, alone**2, 1.0 / Q_hat)
     return tuple(_ROUNDING * float(np.linalg.norm(size)) + 1e-300 for size in sizes)  # type: ignore[return-value]

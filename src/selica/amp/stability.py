@@ -16,7 +16,7 @@ from selica.amp.loop import State, iterate_path
 from selica.amp.problem import Problem, check, check_weakness
 from selica.amp.results import StabilityAmp, shaped
 from selica.amp.single_body import Member, member
-from selica.amp.squares import Squares, floors, squares_of
+from selica.amp.squares import Squares, floors, noise_of, squares_of
 from selica.amp.weights import row_averages
 
 
@@ -98,7 +98,7 @@ def stability_amp(
     return shaped(
         StabilityAmp, problem.single, lam=problem.lam, selection_probabilities=found.Pi,
         coef=found.w_bar, coef_variance=found.v, field=fields.g, field_variance=fields.v_hat,
-        precision=fields.Q_hat, noise=np.sqrt(squares.over_rows(fields.a**2)),
+        precision=fields.Q_hat, noise=noise_of(squares, fields.a),
         ensemble_error=np.mean(fields.z**2, axis=0), status=outcome.status,
         residual=outcome.residual, iterations=outcome.iterations, weakness=weakness,
     )  # fmt: skip
@@ -146,14 +146,13 @@ class Step:
     def fields(self, state: State) -> Fields:
         """From variables to rows and back."""
         w_bar, v, chi, a = state
-        X = self.problem.X
-        chi_row, v_row = self.squares.over_columns(chi), self.squares.over_columns(v)
+        fit, chi_row, v_row = self.squares.to_rows(w_bar, chi, v)
         f = row_averages(self.law, chi_row)
-        z = self.problem.y[:, None] - X @ w_bar + chi_row * a
+        z = self.problem.y[:, None] - fit + chi_row * a
         a = f.f1 * z
-        Q_hat = self.squares.over_rows(f.f1)
-        v_hat = self.squares.over_rows(f.spread * (v_row + z**2) + f.f1**2 * v_row)
-        return Fields(Q_hat * w_bar + X.T @ a, v_hat, Q_hat, z, a)
+        spread = f.spread * (v_row + z**2) + f.f1**2 * v_row
+        field, Q_hat, v_hat = self.squares.to_columns(a, f.f1, spread)
+        return Fields(Q_hat * w_bar + field, v_hat, Q_hat, z, a)
 
     def member(self, fields: Fields, columns: IntArray) -> Member:
         """What members make of the fields, at some of the penalties."""
