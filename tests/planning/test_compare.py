@@ -72,7 +72,7 @@ def test_it_becomes_json_and_a_frame(found):
 def test_it_is_drawn(found):
     pytest.importorskip("matplotlib")
     figure = found.plot()
-    left, right = figure.get_axes()
+    left, _ = figure.get_axes()
     assert [t.get_text() for t in left.get_yticklabels()] == [m.label for m in METHODS.values()]
     drawn = np.concatenate([line.get_xdata() for line in left.get_lines()])
     assert sorted(drawn) == sorted(one.power for one in found.predictions)

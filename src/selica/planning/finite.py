@@ -21,8 +21,8 @@ from selica.theory.levels import at_level
 
 # Statistics drawn at a time, and data sets at least; drawn in all, at most.
 _BATCH, _FEWEST, _MOST = 50_000, 4, 1_000_000
-# Draws end when the power is known to this standard error, from so many data sets on.
-_PRECISE, _ENOUGH = 0.015, 8
+# Draws end when power and FDR are known to this standard error, from so many data sets on.
+_PRECISE, _ENOUGH = 0.015, 12
 # With more selections than this, fluctuations are not worth a draw.
 _MANY = 250
 _SEED = 20
@@ -98,7 +98,7 @@ def expected(
     copies : int
         Statistics the rule draws for each variable.
     """
-    p, k = study.n_features, study.n_signals
+    k = study.n_signals
     large = Expected.of_rates(study, rates)
     if large.true_selections + large.false_selections > _MANY:
         return large
@@ -128,7 +128,7 @@ def _drawn(
         centred = fixed - fixed.mean(axis=1, keepdims=True)
         slope = np.sum(found * centred, axis=1) / np.maximum(np.sum(centred**2, axis=1), 1e-12)
         rest = found - slope[:, None] * (fixed - known[:, None])
-        error = rest[0].std() / np.sqrt(runs)
+        error = rest[:2].std(axis=1).max() / np.sqrt(runs)
         if (runs >= _ENOUGH and error <= _PRECISE) or (runs + batch) * p * copies > _MOST:
             return np.asarray(rest.mean(axis=1))
 
