@@ -25,7 +25,7 @@ def statistics():
     W = rng.standard_normal((12, 7, 80))
     W[4:8, :, :30] += 2.5
     W[8:, :, :6] += 4.0
-    return np.where(rng.random(W.shape) < 0.4, 0.0, W)
+    return np.where(rng.random(W.shape) < 0.4, 0.0, W).astype(np.float32)
 
 
 @pytest.mark.parametrize("fdr", LEVELS)
@@ -59,7 +59,7 @@ def test_p_values(statistics, gamma):
 
 
 def test_nothing_is_selected_from_zeros():
-    zeros = np.zeros((2, 3, 20))
+    zeros = np.zeros((2, 3, 20), dtype=np.float32)
     assert not knockoff_plus(zeros, 0.3).any()
     assert not mean_evalues(zeros, 0.3).any()
     assert not step_up(np.zeros((2, 20)), 0.3).any()
