@@ -1,0 +1,159 @@
+"""Rules on fields drawn from their law: what a finite number of variables does to a prediction.
+
+A rule that sets its threshold by the data counts variables, and counts fluctuate: knockoff+ at
+level 0.1 selects ten variables or none. Here the rules themselves are run on some draws of the p
+fields. A fixed cut on the same fields, whose rates are known exactly, takes out most of the noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selica._core.scalar import survival
+from selica._core.types import Array, BoolArray
+from selica.planning.rules import aggregated_pvalues, knockoff_plus, mean_evalues, step_up
+from selica.planning.study import Study
+from selica.theory import KnockoffSolution, Rates, Solution
+from selica.theory.levels import at_level
+
+# Statistics drawn at a time, and data sets at least; drawn in all, at most.
+_BATCH, _FEWEST, _MOST = 50_000, 4, 1_000_000
+# Draws end when power and FDR are known to this standard error, from so many data sets on.
+_PRECISE, _ENOUGH = 0.015, 12
+# With more selections than this, fluctuations are not worth a draw.
+_MANY = 250
+_SEED = 20
+
+
+class Expected(NamedTuple):
+    """What a rule is expected to do in a study."""
+
+    power: float
+    """Mean share of the signals that are selected."""
+    fdr: float
+    """Mean share of false ones among the selected."""
+    true_selections: float
+    false_selections: float
+
+    @classmethod
+    def of_rates(cls, study: Study, rates: Rates) -> Expected:
+        """In a large system."""
+        p, k = study.n_features, study.n_signals
+        return cls(rates.tpr, rates.fdr, k * rates.tpr, (p - k) * rates.fpr)
+
+
+Rule = Callable[[Array, np.random.Generator], BoolArray]
+"""From fields of data sets, (R, p), to selections."""
+
+
+def by_fields(solution: Solution, fdr: float) -> Rule:
+    """Message passing: the step-up rule on the p-values of the fields."""
+    sd = np.sqrt(solution.chi_hat)
+
+    def rule(g: Array, rng: np.random.Generator) -> BoolArray:
+        with np.errstate(divide="ignore", over="ignore"):  # infinitely strong evidence
+            return step_up(0.5 / survival(np.abs(g) / sd), fdr)
+
+    return rule
+
+
+def by_one_copy(solution: KnockoffSolution, fdr: float) -> Rule:
+    """knockoff+."""
+    return lambda g, rng: knockoff_plus(_statistics(solution, g, rng, 1)[:, 0], fdr)
+
+
+def by_evalues(solution: KnockoffSolution, fdr: float, copies: int) -> Rule:
+    """e-BH on the average e-values of the copies, each at half the level."""
+    return lambda g, rng: step_up(
+        mean_evalues(_statistics(solution, g, rng, copies), 0.5 * fdr), fdr
+    )
+
+
+def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float) -> Rule:
+    """The step-up rule on the aggregated p-values of the copies."""
+    return lambda g, rng: step_up(
+        1.0 / aggregated_pvalues(_statistics(solution, g, rng, copies), gamma), fdr
+    )
+
+
+def expected(
+    study: Study, solution: Solution, rates: Rates, rule: Rule, fdr: float, copies: int = 1
+) -> Expected:
+    """A prediction in which counts fluctuate.
+
+    Parameters
+    ----------
+    study : Study
+    solution : Solution
+        Of one model.
+    rates : Rates
+        Of the rule in a large system.
+    rule : callable
+        From the fields of a data set to a selection.
+    fdr : float
+        Level of the rule.
+    copies : int
+        Statistics the rule draws for each variable.
+    """
+    k = study.n_signals
+    large = Expected.of_rates(study, rates)
+    if large.true_selections + large.false_selections > _MANY:
+        return large
+    cut = _matching_cut(solution, rates, fdr)
+    fixed = Expected.of_rates(study, solution.rates_of_field(np.asarray(cut)))
+    known = np.array([fixed.power, fixed.fdr, fixed.false_selections])
+    found = _drawn(study, solution, rule, cut, known, copies)
+    power, rate = (float(min(max(x, 0.0), 1.0)) for x in found[:2])
+    return Expected(power, rate, k * power, max(float(found[2]), 0.0))
+
+
+def _drawn(
+    study: Study, solution: Solution, rule: Rule, cut: float, known: Array, copies: int
+) -> Array:
+    """Means of what `_counted` counts, over data sets; `known` are those of the cut."""
+    p, k = study.n_features, study.n_signals
+    rng = np.random.default_rng(_SEED)
+    batch = max(_BATCH // (p * copies), _FEWEST)
+    parts: list[tuple[Array, Array]] = []
+    while True:
+        g = np.sqrt(solution.chi_hat) * rng.standard_normal((batch, p))
+        g[:, :k] += solution.Q_hat * study.effects.sample((batch, k), rng)
+        parts.append((_counted(rule(g, rng), k), _counted(np.abs(g) > cut, k)))
+        found, fixed = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
+        runs = found.shape[1]
+        # as much of the cut as explains most of the rule: a control variate
+        centred = fixed - fixed.mean(axis=1, keepdims=True)
+        slope = np.sum(found * centred, axis=1) / np.maximum(np.sum(centred**2, axis=1), 1e-12)
+        rest = found - slope[:, None] * (fixed - known[:, None])
+        error = rest[:2].std(axis=1).max() / np.sqrt(runs)
+        if (runs >= _ENOUGH and error <= _PRECISE) or (runs + batch) * p * copies > _MOST:
+            return np.asarray(rest.mean(axis=1))
+
+
+def _counted(mask: BoolArray, k: int) -> Array:
+    """Share of the signals found, share of false ones, number of false ones, (3, R)."""
+    true, false = mask[:, :k].sum(axis=1), mask[:, k:].sum(axis=1)
+    return np.array([true / k, false / np.maximum(true + false, 1), false])
+
+
+def _matching_cut(solution: Solution, rates: Rates, fdr: float) -> float:
+    """A cut on abs(g) with the power of the rule; where it has none, that of the level."""
+    if rates.tpr == 0.0:
+        return float(at_level(solution, "stability", np.asarray(fdr)).threshold)
+    sd, Q = float(np.sqrt(solution.chi_hat)), float(solution.Q_hat)
+    cuts = np.linspace(0.0, 10.0 * sd + 5.0 * Q, 500)
+    tpr = np.asarray(solution.rates_of_field(cuts).tpr)
+    return float(np.interp(-rates.tpr, -tpr, cuts))
+
+
+def _statistics(solution: KnockoffSolution, g: Array, rng: np.random.Generator, copies: int) -> Any:
+    """W of each variable for some copies, (R, copies, p), in the unit of the field."""
+    shape, single = (len(g), copies, g.shape[1]), np.float32  # ranks need no more digits
+    own = rng.standard_normal(shape, dtype=single) * single(np.sqrt(solution.v_hat))
+    own += g[:, None].astype(single)
+    copy = rng.standard_normal(shape, dtype=single) * single(np.sqrt(solution.v_tilde_hat))
+    lam = single(solution.lam)
+    return np.maximum(np.abs(own) - lam, single(0)) - np.maximum(np.abs(copy) - lam, single(0))

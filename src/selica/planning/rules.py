@@ -1,0 +1,83 @@
+"""The rules of `control` for many data sets at once, where no two statistics are equal.
+
+Arrays have data sets first and variables last, copies between them. Zeros among knockoff statistics
+may repeat: they are never selected.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selica._core.types import Array, BoolArray
+from selica.control.arguments import ROUNDING, ceiling
+
+
+def step_up(evalues: Array, fdr: float) -> BoolArray:
+    """e-BH on (R, p); on reciprocals of p-values it is the rule of Benjamini and Hochberg."""
+    p = evalues.shape[-1]
+    share = evalues * (fdr / p)
+    k = np.arange(p, 0, -1)  # how many are at least as large, in rising order
+    enough = k * np.sort(share, axis=-1) >= 1.0 - ROUNDING
+    most = np.where(enough.any(axis=-1), p - np.argmax(enough, axis=-1), 0)
+    return np.asarray(most[..., None] * share >= 1.0 - ROUNDING)
+
+
+class Stops(NamedTuple):
+    """Where the filter of each copy stops, (...)."""
+
+    threshold: Any
+    """Variables with W at least this are ahead; infinite where it does not stop."""
+    negative: Any
+    """How many statistics are at most minus this."""
+
+
+def _stops(W: Any, fdr: float, *, early: bool) -> Stops:
+    """The smallest thresholds that keep a level with offset one, for W of shape (..., p).
+
+    Sizes are sorted as the bits of single precision numbers, the last bit of which holds the
+    sign: much faster than to sort and to remember the order.
+    """
+    size = np.abs(W).view(np.uint32)
+    keys = np.sort((size & ~np.uint32(1)) | (W > 0.0), axis=-1)[..., ::-1]
+    some = keys > 1
+    sign = (keys & np.uint32(1)).astype(bool)
+    positive = np.cumsum(sign & some, axis=-1, dtype=np.int32)
+    negative = np.cumsum(~sign & some, axis=-1, dtype=np.int32)
+    fine = 1 + negative <= fdr * np.maximum(positive, 1) + ROUNDING
+    if early:
+        fine |= fdr * positive < 1.0 - ROUNDING
+    fine &= some
+    last = W.shape[-1] - 1 - np.argmax(fine[..., ::-1], axis=-1)[..., None]
+    least = np.take_along_axis(keys & ~np.uint32(1), last, axis=-1).view(np.float32)[..., 0]
+    return Stops(
+        np.where(fine.any(axis=-1), least, np.float32(np.inf)),
+        np.take_along_axis(negative, last, axis=-1)[..., 0],
+    )
+
+
+def knockoff_plus(W: Any, fdr: float) -> BoolArray:
+    """The filter with offset one, on single precision (..., p)."""
+    return np.asarray(_stops(W, fdr, early=False).threshold[..., None] <= W)
+
+
+def mean_evalues(W: Any, fdr: float) -> Array:
+    """Average e-values of copies, single precision (..., copies, p), each with an early stop."""
+    stops = _stops(W, fdr, early=True)
+    p, copies = W.shape[-1], W.shape[-2]
+    worth = p / copies / (1.0 + stops.negative)
+    return np.asarray(np.einsum("...cp,...c->...p", stops.threshold[..., None] <= W, worth))
+
+
+def aggregated_pvalues(W: Any, gamma: float) -> Array:
+    """The quantile gamma of the p-values of copies (..., copies, p), divided by gamma."""
+    p, copies = W.shape[-1], W.shape[-2]
+    order = np.argsort(-np.abs(W), axis=-1)
+    ranked = np.take_along_axis(W, order, axis=-1)
+    each = np.empty(W.shape)
+    larger = np.cumsum(ranked < 0.0, axis=-1)
+    np.put_along_axis(each, order, np.where(ranked > 0.0, (1.0 + larger) / p, 1.0), axis=-1)
+    rank = max(ceiling(gamma * copies), 1)
+    quantile = np.partition(each, rank - 1, axis=-2)[..., rank - 1, :]
+    return np.asarray(np.minimum(quantile / gamma, 1.0))
