@@ -38,11 +38,11 @@ def study_of_ren_and_barber(amplitude):
 @pytest.mark.parametrize(
     ("amplitude", "method", "power", "tolerance"),
     [
-        # means of 100 published runs; the last digit of their standard errors is below 0.02
+        # means of 100 published runs, with standard errors of at most 0.017
         (3, "knockoff", 0.394, 0.03),
         (4, "knockoff", 0.820, 0.03),
         (5, "knockoff", 0.964, 0.03),
-        (3, "evalues", 0.238, 0.08),  # 17 of 60 signals, where fewer than 20 are out of reach
+        (3, "evalues", 0.238, 0.08),  # a copy needs 20 selections: found by chance
         (4, "evalues", 0.758, 0.03),
         (5, "evalues", 0.953, 0.03),
     ],

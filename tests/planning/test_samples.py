@@ -59,7 +59,7 @@ def test_what_cannot_be_reached_is_said():
     assert answer.value is None
     assert answer.prediction.power == answer.power.max() < 0.7
     assert "not reached" in str(few)
-    # aggregated p-values of 150 variables allow no selection of fewer than 25
+    # aggregated p-values at level 0.1 allow no selection of fewer than 34
     never = required_samples(0.7, **STUDY, method="pvalues", at_most=20_000)
     assert never.one("pvalues").value is None
 
