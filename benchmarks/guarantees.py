@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 from selica._core.table import Table
+from selica.experiments.calibration import SETTINGS, calibrated_methods
 from selica.experiments.guarantees import guarantees
 from selica.experiments.power import power_beside_theory
 
@@ -57,16 +59,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=500, help="data sets for the error rates")
     parser.add_argument("--power-runs", type=int, default=50, help="data sets for the power")
+    parser.add_argument(
+        "--parts", nargs="+", choices=("errors", "calibration", "power"), help="all by default"
+    )
     parser.add_argument("--n-jobs", type=int, default=-1)
     parser.add_argument("--out", type=Path, help="folder for the tables as CSV")
     options = parser.parse_args()
-    errors = guarantees(options.runs, n_jobs=options.n_jobs)
-    beside = power_beside_theory(options.power_runs, n_jobs=options.n_jobs)
-    if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
-        errors.to_csv(options.out / "errors.csv")
-        beside.to_csv(options.out / "power.csv")
-    print(error_rates(errors), powers(beside), sep="\n\n")
+    parts: dict[str, tuple[Callable[[], Table], Callable[[Table], str]]] = {
+        "errors": (lambda: guarantees(options.runs, n_jobs=options.n_jobs), error_rates),
+        "calibration": (
+            lambda: guarantees(
+                options.runs, SETTINGS, methods=calibrated_methods, n_jobs=options.n_jobs
+            ),
+            error_rates,
+        ),
+        "power": (
+            lambda: power_beside_theory(options.power_runs, n_jobs=options.n_jobs), powers,
+        ),
+    }  # fmt: skip
+    for name in options.parts or parts:
+        table = parts[name][0]()
+        if options.out:
+            options.out.mkdir(parents=True, exist_ok=True)
+            table.to_csv(options.out / f"{name}.csv")
+        print(parts[name][1](table), end="\n\n", flush=True)
 
 
 if __name__ == "__main__":
