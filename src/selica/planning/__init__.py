@@ -1,7 +1,9 @@
 """Before the data: what each method will find, how many samples it needs, which settings."""
 
 from selica.planning.compare import Comparison, compare_methods
+from selica.planning.diagnosis import Diagnosis, diagnose
 from selica.planning.methods import METHODS, Prediction
+from selica.planning.plasmode import PlasmodePower, plasmode_power
 from selica.planning.requirement import Answer, Requirement
 from selica.planning.samples import (
     achievable_fdr,
@@ -15,12 +17,16 @@ __all__ = [
     "METHODS",
     "Answer",
     "Comparison",
+    "Diagnosis",
+    "PlasmodePower",
     "Prediction",
     "Requirement",
     "Study",
     "achievable_fdr",
     "compare_methods",
     "detectable_effect",
+    "diagnose",
     "largest_support",
+    "plasmode_power",
     "required_samples",
 ]

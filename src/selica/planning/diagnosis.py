@@ -1,0 +1,206 @@
+r"""After a fit: what kind of data this was, and what it could have shown.
+
+At the fixed point of message passing the field of a variable, in units of its noise, is a draw
+from :math:`(1-\rho)\,N(0, 1) + \rho\,N(0, 1 + \tau_i^2)` with
+:math:`\tau_i = \hat Q_i s/\sigma_i`, where s is the root mean square coefficient of the variables
+that matter, if their effects are Gaussian. The two unknowns are estimated by maximum likelihood;
+the explained variance follows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from selica._core.errors import ArgumentError
+from selica._core.results import Result
+from selica._core.types import Array
+from selica._core.validation import matrix, real
+from selica.amp.results import Fields
+from selica.planning.compare import fdr_level
+from selica.planning.methods import predict
+from selica.planning.samples import required_samples
+from selica.planning.study import Study
+from selica.selectors import (
+    AggregatedKnockoffs,
+    DerandomizedKnockoffs,
+    KnockoffSelection,
+    StabilitySelection,
+)
+from selica.selectors.base import Selector
+from selica.selectors.engine import correlated, penalty_for_power, stability_fields
+from selica.selectors.members import Scheme
+from selica.statistics.data import make_data
+
+# Where the search for the share of signals and their size begins.
+_STARTS = ((0.02, 3.0), (0.1, 2.0), (0.3, 5.0), (0.5, 1.0))
+
+
+# Which prediction is that of a selector.
+_METHOD_OF = {
+    StabilitySelection: "stability",
+    KnockoffSelection: "knockoff",
+    DerandomizedKnockoffs: "evalues",
+    AggregatedKnockoffs: "pvalues",
+}
+
+
+class Estimate(NamedTuple):
+    """Of a table with standardised columns and a response of variance one."""
+
+    sparsity: float
+    """Share of the variables that matter."""
+    effect_size: float
+    """Their root mean square coefficient."""
+    r2: float
+    """Share of the variance that they explain."""
+    effective_noise: float
+    """Mean square error of the averaged fit on a new row."""
+
+
+def estimate(fields: Fields) -> Estimate:
+    """Sparsity and size of the effects behind fields of message passing, at one penalty."""
+    good = fields.noise > 0.0
+    z = fields.field[good] / fields.noise[good]
+    gain = fields.precision[good] / fields.noise[good]
+
+    def cost(x: Array) -> float:
+        rho, s = expit(x[0]), np.exp(x[1])
+        wide = 1.0 + (gain * s) ** 2
+        null = np.exp(-0.5 * z**2)
+        signal = np.exp(-0.5 * z**2 / wide) / np.sqrt(wide)
+        return -float(np.log((1.0 - rho) * null + rho * signal + 1e-300).sum())
+
+    starts = [(np.log(r / (1.0 - r)), np.log(t / gain.mean())) for r, t in _STARTS]
+    fits = [minimize(cost, x, method="Nelder-Mead") for x in starts]
+    best = min(fits, key=lambda fit: fit.fun).x
+    rho, s = float(expit(best[0])), float(np.exp(best[1]))
+    return Estimate(rho, s, min(rho * z.size * s**2, 1.0 - 1e-6), float(fields.ensemble_error))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Diagnosis(Result):
+    """What a data set was like, and what a method could find in it.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+    n_signals : int
+        Estimated number of variables that matter.
+    r2, effect_size, effective_noise : float
+        As in `Estimate`.
+    selected : int
+        How many variables the selector selected.
+    method : str
+        Of `planning.METHODS`, whose prediction is used.
+    fdr : float
+    power, true_selections, false_selections : float
+        Predicted for such data.
+    target : float
+    required : int or None
+        Samples at which the method is predicted to reach the target power; None if it never does.
+    correlated : bool
+        Whether columns are correlated: then all of this is a guide at best.
+    """
+
+    n_samples: int
+    n_features: int
+    n_signals: int
+    r2: float
+    effect_size: float
+    effective_noise: float
+    selected: int
+    method: str
+    fdr: float
+    power: float
+    true_selections: float
+    false_selections: float
+    target: float
+    required: int | None
+    correlated: bool
+
+    def __str__(self) -> str:
+        more = "no number of samples reaches" if self.required is None else (
+            f"{self.required} samples would reach"
+        )  # fmt: skip
+        lines = [
+            f"{self.n_samples} samples, {self.n_features} variables, {self.selected} selected",
+            f"About {self.n_signals} variables matter and explain {100 * self.r2:.0f} % of the "
+            "variance (estimated).",
+            f"On such data {self.method} at FDR {self.fdr:g} finds {100 * self.power:.0f} % of "
+            f"them: {self.true_selections:.1f} true and {self.false_selections:.1f} false.",
+            f"By this estimate {more} a power of {self.target:g}.",
+        ]
+        if self.correlated:
+            lines.append("Columns are correlated, which the estimate ignores: power is lower.")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
+    """After a fit: what the data were like, the power they allowed, and samples for more.
+
+    Parameters
+    ----------
+    selector : fitted selector
+        Its method and level are those of the prediction.
+    X : table of shape (n, p)
+        The table it was fitted on.
+    y : array of shape (n,)
+        A linear response.
+    power : float
+        Target for which samples are counted.
+
+    Returns
+    -------
+    Diagnosis
+
+    Examples
+    --------
+    >>> from selica import KnockoffSelection, planning
+    >>> from selica.sampling import simulate
+    >>> data = simulate(300, 200, 20, snr=4.0, random_state=0)
+    >>> selector = KnockoffSelection(0.1, sampler="iid", lam=0.05, random_state=0)
+    >>> found = planning.diagnose(selector.fit(data.X, data.y), data.X, data.y)
+    >>> 10 <= found.n_signals <= 40, 0.7 < found.r2 < 0.9
+    (True, True)
+    """
+    if not isinstance(selector, Selector) or not hasattr(selector, "support_"):
+        raise ArgumentError("selector must be a fitted selector.")
+    target = float(real("power", power, at_least=0.01, at_most=0.999))
+    table = matrix("X", X, columns=selector.support_.size)
+    response = real("y", y)
+    if response.shape != table.shape[:1]:
+        raise ArgumentError(f"y must have one entry for each of the {len(table)} rows of X.")
+    data = make_data(table, response, "squared")
+    scheme = Scheme("bootstrap", 1.0, 1.0)
+    penalty = penalty_for_power(
+        data, lambda path, **settings: stability_fields(data, path, scheme, **settings)
+    )
+    if penalty is None:
+        raise ArgumentError(
+            "X: message passing does not converge, so that nothing can be estimated."
+        )
+    found = estimate(stability_fields(data, penalty, scheme))
+    n, p = table.shape
+    k = min(max(round(found.sparsity * p), 1), p)
+    method = next((m for kind, m in _METHOD_OF.items() if isinstance(selector, kind)), "stability")
+    level = fdr_level(0.1 if getattr(selector, "fdr", None) is None else selector.fdr)
+    study = Study.of(n, p, k, r2=found.r2)
+    now = predict(study, method, level, "default")
+    need = required_samples(
+        target, n_features=p, n_signals=k, r2=found.r2, fdr=level, method=method,
+        settings="default",
+    ).one(method)  # fmt: skip
+    return Diagnosis(
+        n, p, k, found.r2, found.effect_size, found.effective_noise,
+        int(selector.support_.sum()), method, level, now.power, now.true_selections,
+        now.false_selections, target, None if need.value is None else int(need.value),
+        correlated(data),
+    )  # fmt: skip

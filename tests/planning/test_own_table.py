@@ -1,0 +1,115 @@
+"""Power on a table of one's own, and what a data set was like."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from selica import KnockoffSelection, StabilitySelection, planning
+from selica._core.errors import ArgumentError
+from selica.planning.diagnosis import estimate
+from selica.sampling import simulate
+from selica.selectors import LassoSelection
+
+
+@pytest.fixture(scope="module")
+def table():
+    return simulate(150, 60, 0, noise_variance=1.0, random_state=0).X
+
+
+def plasmode(X, **settings):
+    arguments = {"r2": 0.8, "fdr": 0.2, "methods": "knockoff", "n_sets": 6, "random_state": 1}
+    return planning.plasmode_power(X, 15, **(arguments | settings))
+
+
+def test_planted_signals_are_found_as_predicted(table):
+    found = plasmode(table, n_sets=12)
+    (row,) = found.methods.rows
+    assert row["power_low"] <= row["power"] <= row["power_high"]
+    assert row["predicted"] == pytest.approx(row["power"], abs=0.25)
+    assert found.r2 == pytest.approx(0.8)
+    assert "knockoff+" in str(found)
+
+
+def test_correlation_costs_power():
+    X = simulate(150, 60, 0, noise_variance=1.0, covariance=("ar1", 0.95), random_state=0).X
+    (row,) = plasmode(X, n_sets=8).methods.rows
+    assert row["power"] < row["predicted"] - 0.15
+
+
+def test_workers_and_seeds(table):
+    one, same = plasmode(table), plasmode(table, n_jobs=2)
+    assert one.methods.rows == same.methods.rows
+    assert one.methods.rows != plasmode(table, random_state=2).methods.rows
+
+
+def test_selectors_of_ones_own_and_progress(table):
+    seen = []
+    found = plasmode(
+        table, selectors={"lasso": LassoSelection(0.05)}, n_sets=6, effect_size=0.5, r2=None,
+        progress=lambda done, total: seen.append((done, total)),
+    )  # fmt: skip
+    lasso = found.methods.one(method="lasso")
+    assert lasso["predicted"] is None
+    assert lasso["power"] > 0.8
+    assert seen[-1] == (6, 6)
+
+
+def test_a_method_that_refuses_is_counted():
+    X = simulate(60, 40, 0, noise_variance=1.0, covariance=("ar1", 0.97), random_state=0).X
+    (row,) = planning.plasmode_power(
+        X, 5, r2=0.8, methods="stability", n_sets=3, random_state=0
+    ).methods.rows
+    assert row["refused"] == 3
+    assert row["power"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [({"r2": None}, "exactly one of r2"), ({"r2": 2.0}, "r2"), ({"n_sets": 1}, "n_sets"),
+     ({"methods": "magic"}, "magic"), ({"fdr": 0.0}, "fdr")],
+)  # fmt: skip
+def test_one_sentence_for_bad_settings(table, arguments, words):
+    with pytest.raises(ArgumentError, match=words):
+        plasmode(table, **arguments)
+    with pytest.raises(ArgumentError, match="n_signals"):
+        planning.plasmode_power(table, 100, r2=0.5)
+    with pytest.raises(ArgumentError, match="X must"):
+        planning.plasmode_power("table", 3, r2=0.5)
+
+
+@pytest.mark.parametrize(("n", "p", "k", "snr"), [(500, 400, 40, 4.0), (800, 300, 30, 1.0)])
+def test_the_number_of_signals_and_their_strength(n, p, k, snr):
+    seen = []
+    for seed in range(3):
+        data = simulate(n, p, k, snr=snr, random_state=seed)
+        fit = StabilitySelection("power", engine="semi-analytic").fit(data.X, data.y)
+        found = estimate(fit.fields_)
+        seen.append((found.sparsity * p, found.r2))
+    signals, r2 = np.mean(seen, axis=0)
+    assert signals == pytest.approx(k, rel=0.35)
+    assert r2 == pytest.approx(snr / (1 + snr), abs=0.08)
+
+
+def test_a_diagnosis():
+    data = simulate(300, 200, 20, snr=3.0, random_state=0)
+    selector = KnockoffSelection(0.2, sampler="iid", lam=0.05, random_state=0)
+    found = planning.diagnose(selector.fit(data.X, data.y), data.X, data.y, power=0.9)
+    assert found.method == "knockoff"
+    assert found.fdr == 0.2
+    assert found.selected == selector.support_.sum()
+    assert found.power == pytest.approx(selector.support_[data.support].mean(), abs=0.3)
+    assert found.required > 300 or found.power > 0.9
+    assert "samples would reach" in str(found)
+    assert not found.correlated
+
+
+def test_what_cannot_be_diagnosed(table):
+    y = np.random.default_rng(0).standard_normal(150)
+    with pytest.raises(ArgumentError, match="fitted selector"):
+        planning.diagnose(KnockoffSelection(), table, y)
+    fit = LassoSelection(0.1).fit(table, y)
+    with pytest.raises(ArgumentError, match="one entry"):
+        planning.diagnose(fit, table, y[:10])
+    with pytest.raises(ArgumentError, match="columns"):
+        planning.diagnose(fit, table[:, :5], y)
