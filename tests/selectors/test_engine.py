@@ -201,8 +201,15 @@ def test_unchecked_message_passing_warns_of_correlated_columns(correlated):
         selector.fit(correlated.X, correlated.y)
 
 
-def test_message_passing_that_did_not_converge_warns(correlated):
+def test_no_level_without_convergence(correlated):
     selector = StabilitySelection(lam=0.01, fdr=0.1, engine="semi-analytic")
+    with pytest.raises(ArgumentError, match="did not converge"):
+        selector.fit(correlated.X, correlated.y)
+
+
+def test_message_passing_that_did_not_converge_warns(correlated, monkeypatch):
+    monkeypatch.setattr("selica.selectors.engine._DEAREST", 0.0)  # without the vector form
+    selector = StabilitySelection(lam=0.01, engine="semi-analytic")
     with pytest.warns((ConvergenceWarning, AssumptionWarning)) as seen:
         selector.fit(correlated.X, correlated.y)
     assert any("status" in str(w.message) for w in seen)

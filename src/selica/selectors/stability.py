@@ -267,6 +267,11 @@ class StabilitySelection(Selector):
         if self.fdr is None:
             self.support_ = self.threshold_ <= P
             return
+        if not self.fields_.converged:
+            raise ArgumentError(
+                "fdr: message passing did not converge, and without it no threshold is known to "
+                "hold the level; use KnockoffSelection."
+            )
         # by fields, since probabilities may all be one; where variances are alike it is the same
         self.support_ = benjamini_hochberg(self.fields_.p_values, self.fdr) & (P >= LOWEST)
         self.threshold_ = float(P[self.support_].min(initial=np.inf))
