@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from selica._core.errors import ArgumentError
 from selica._core.table import Row, Table
 from selica._core.types import Array, BoolArray, Progress
 from selica._core.validation import count
@@ -148,7 +149,13 @@ def _run(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for name, selector in selectors.items():
-                selector.set_params(random_state=child(seed, 2)).fit(blank.X, y)
+                try:
+                    selector.set_params(random_state=child(seed, 2)).fit(blank.X, y)
+                except ArgumentError:  # a level that cannot be held: nothing is selected
+                    found[name] = Found(
+                        np.zeros(setting.p, dtype=bool), _asked(selector), None, None
+                    )
+                    continue
                 found[name] = Found(
                     selector.support_,
                     selector.guarantee_,
@@ -157,6 +164,11 @@ def _run(
                 )
         out.append(found)
     return out
+
+
+def _asked(selector: Any) -> Guarantee:
+    """What a selector that refused was asked for."""
+    return Guarantee("false discovery rate", float(selector.fdr), False, "it refused", "")
 
 
 def guarantees(
