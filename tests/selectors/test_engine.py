@@ -326,6 +326,21 @@ def test_nothing_that_varies(cls):
         cls(engine="semi-analytic", lam=0.1, **settings).fit(np.ones((30, 4)), y)
 
 
+def test_auto_answers_like_refits_where_nothing_varies():
+    y = np.random.default_rng(0).standard_normal(30)
+    for engine in ("auto", "monte-carlo"):
+        with pytest.warns(AssumptionWarning):
+            found = StabilitySelection(0.1, engine=engine, n_resamples=8).fit(np.ones((30, 4)), y)
+        assert not found.support_.any()
+
+
+def test_labels_with_weights_need_refits(data):
+    labels = (data.y > 0).astype(int)
+    weight = np.random.default_rng(0).exponential(size=len(labels))
+    with pytest.raises(ArgumentError, match="labels with sample weights"):
+        StabilitySelection(0.02, engine="semi-analytic").fit(data.X, labels, weight)
+
+
 def test_a_penalty_that_message_passing_cannot_choose():
     draw = simulate(100, 120, 10, snr=4.0, covariance=("ar1", 0.97), random_state=0)
     selector = StabilitySelection("power", engine="auto", n_resamples=40, random_state=0)

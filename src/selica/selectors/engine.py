@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
-from selica._core.errors import ConvergenceWarning
+from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.threads import one_blas_thread
 from selica._core.types import Array, IntArray
 from selica.amp import KnockoffAmp, StabilityAmp, knockoff_amp, stability_amp, stability_vamp
@@ -105,7 +105,13 @@ def stability_attempts(
     )
     dear = n * p * min(n, p) > (_DEAR if engine == "auto" else _DEAREST)
     if data.loss == "logistic":
-        return [] if dear or not np.all(data.weight == 1.0) else [vector]
+        fits = not dear and bool(np.all(data.weight == 1.0))
+        if not fits and engine == "semi-analytic":
+            raise ArgumentError(
+                "engine='semi-analytic': labels with sample weights, or in so large a table, need "
+                "'monte-carlo'."
+            )
+        return [vector] if fits else []
     if calibrated or dear:
         return [plain]
     if correlated(data):

@@ -177,11 +177,6 @@ class StabilitySelection(Selector):
             attempts = stability_attempts(
                 data, float(self.lams_[0]), scheme, self.engine, self.fdr is not None
             )
-            if not attempts and self.engine == "semi-analytic":
-                raise ArgumentError(
-                    "engine='semi-analytic': labels with sample weights, or in so large a table, "
-                    "need 'monte-carlo'."
-                )
         refits = Refits(
             data, scheme, B, Rule(self.lams_, self.q_, self.estimator), self.n_jobs,
             (child(seed, ROWS), child(seed, WEAKNESS)),
@@ -203,9 +198,10 @@ class StabilitySelection(Selector):
     def _analytic(self, data: Data) -> bool:
         """Whether message passing is to be tried."""
         engine = choice("engine", self.engine, ENGINES)
-        possible = self.q_ is None and self.estimator is None and np.size(self.lam) == 1
-        if engine != "monte-carlo" and not data.varies.any():
+        if engine == "semi-analytic" and not data.varies.any():
             raise ArgumentError("X: all columns are constant.")
+        lasso = self.q_ is None and self.estimator is None
+        possible = lasso and np.size(self.lam) == 1 and bool(data.varies.any())
         if engine == "semi-analytic" and not possible:
             raise ArgumentError(
                 "engine='semi-analytic' is for the lasso at one penalty: leave out q, pfer and "
@@ -248,7 +244,7 @@ class StabilitySelection(Selector):
         if self.fdr is not None:
             raise ArgumentError(
                 f"fdr: {str(self.note_).removeprefix(REFITTED)} Without it no threshold is known "
-                "to hold the level; use KnockoffSelection, or engine='semi-analytic' unchecked."
+                "to hold the level; use KnockoffSelection."
             )
         B = found.members
         most = found.counts.max(axis=0)
