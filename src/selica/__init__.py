@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from selica._version import __version__
 
 if TYPE_CHECKING:
-    from selica import control, experiments, sampling, solvers, theory
+    from selica import control, experiments, planning, sampling, solvers, theory
     from selica.selectors import (
         AggregatedKnockoffs,
         Bolasso,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         StabilitySelection,
     )
 
-_ROOMS = ("control", "experiments", "sampling", "solvers", "theory")
+_ROOMS = ("control", "experiments", "planning", "sampling", "solvers", "theory")
 
 __all__ = [
     "AggregatedKnockoffs",
@@ -38,6 +38,7 @@ __all__ = [
     "__version__",
     "control",
     "experiments",
+    "planning",
     "sampling",
     "solvers",
     "theory",

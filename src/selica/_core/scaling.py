@@ -84,3 +84,19 @@ def lam_from_average(penalty: ArrayLike, weights: ArrayLike) -> Array:
     """
     total = real("weights", weights, at_least=0.0).sum(axis=-1)
     return np.asarray(np.multiply.outer(total, real("penalty", penalty, at_least=0.0)))
+
+
+def coefficient_of_data(
+    w: ArrayLike, n_features: ArrayLike, rho: ArrayLike, Delta: ArrayLike
+) -> Array:
+    """The coefficient of standardised X and y for an effect or estimate w of the theory.
+
+    Examples
+    --------
+    >>> from selica._core.scaling import coefficient_of_data
+    >>> coefficient_of_data(1.0, n_features=100, rho=0.2, Delta=0.05).item()
+    0.2
+    """
+    return np.asarray(
+        np.asarray(w) / np.sqrt(np.asarray(n_features) * (np.asarray(rho) + np.asarray(Delta)))
+    )

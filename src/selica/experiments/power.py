@@ -15,8 +15,8 @@ from selica._core.table import Row, Table
 from selica._core.types import Progress
 from selica._core.validation import count
 from selica.control import fdp, tpp
-from selica.experiments.prediction import OneCopy, first_variables
 from selica.experiments.summary import mean_and_error
+from selica.planning.calibrated import OneCopy, first_variables
 from selica.sampling import simulate
 from selica.sampling.random import RandomState, child, seed_sequence
 from selica.selectors import (

@@ -1,5 +1,6 @@
 """Result objects in, matplotlib figures out. Nothing here computes."""
 
+from selica.plots.planning import plot_comparison, plot_requirement
 from selica.plots.power import plot_power
 from selica.plots.selection import (
     plot_bars,
@@ -8,4 +9,12 @@ from selica.plots.selection import (
     plot_statistics,
 )
 
-__all__ = ["plot_bars", "plot_frequencies", "plot_power", "plot_stability_path", "plot_statistics"]
+__all__ = [
+    "plot_bars",
+    "plot_comparison",
+    "plot_frequencies",
+    "plot_power",
+    "plot_requirement",
+    "plot_stability_path",
+    "plot_statistics",
+]

@@ -1,0 +1,27 @@
+"""Before the data: what each method will find, how many samples it needs, which settings."""
+
+from selica.planning.compare import Comparison, compare_methods
+from selica.planning.methods import METHODS, Prediction
+from selica.planning.samples import (
+    Answer,
+    Requirement,
+    achievable_fdr,
+    detectable_effect,
+    largest_support,
+    required_samples,
+)
+from selica.planning.study import Study
+
+__all__ = [
+    "METHODS",
+    "Answer",
+    "Comparison",
+    "Prediction",
+    "Requirement",
+    "Study",
+    "achievable_fdr",
+    "compare_methods",
+    "detectable_effect",
+    "largest_support",
+    "required_samples",
+]

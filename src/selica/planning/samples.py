@@ -1,0 +1,410 @@
+"""Inverse questions: how many samples, how strong an effect, how many signals, which level."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from selica._core.effects import Effects
+from selica._core.errors import ArgumentError
+from selica._core.results import Result
+from selica._core.types import Array
+from selica._core.validation import choice, count, real
+from selica.planning.compare import fdr_level, method_names
+from selica.planning.methods import METHODS, SETTINGS, Prediction, predict
+from selica.planning.study import Study
+from selica.plots import plot_requirement
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+MOST_SAMPLES = 1_000_000
+_WEAKEST, _STRONGEST = 1e-4, 10.0
+"""Effects that are tried, in standard deviations of the noise."""
+_LOWEST, _HIGHEST = 1e-3, 0.5
+"""Levels that are tried."""
+_DIGITS = 1e-3
+"""Relative precision of an answer that is not a whole number."""
+
+Predicted = Callable[[float], Prediction]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer(Result):
+    """What one method needs to reach the power asked for.
+
+    Attributes
+    ----------
+    method : str
+    value : float, int or None
+        The answer; None where no value that was tried reaches the power.
+    prediction : Prediction
+        At the answer, or where the power was largest.
+    x, power : arrays
+        The values that were tried, rising, and the power at each of them.
+    """
+
+    method: str
+    value: float | None
+    prediction: Prediction
+    x: Array
+    power: Array
+
+    _columns = ("method", "value")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer with the prediction at it."""
+        return {"value": self.value} | self.prediction.to_dict()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Requirement(Result):
+    """What each method needs; `print` it for a table.
+
+    Attributes
+    ----------
+    quantity : str
+        What was asked for, such as "samples".
+    target : float
+        Power to be reached.
+    answers : tuple of Answer
+    """
+
+    quantity: str
+    target: float
+    answers: tuple[Answer, ...]
+
+    def one(self, method: str) -> Answer:
+        """The answer of a method."""
+        for answer in self.answers:
+            if answer.method == method:
+                return answer
+        raise ArgumentError.choice("method", method, [a.method for a in self.answers])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and text."""
+        rows = [answer.to_dict() for answer in self.answers]
+        return {"quantity": self.quantity, "target": self.target, "methods": rows}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each method (needs pandas)."""
+        import pandas as pd
+
+        return pd.DataFrame([answer.to_dict() for answer in self.answers])
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.quantity} for power {self.target:g}",
+            "",
+            f"{'method':<28}{'value':>12}{'power':>7}{'FDR':>7}{'true':>8}{'false':>7}",
+        ]
+        for one in self.answers:
+            p = one.prediction
+            value = "not reached" if one.value is None else f"{one.value:.7g}"
+            lines.append(
+                f"{METHODS[one.method].label:<28}{value:>12}{p.power:>7.2f}{p.fdr:>7.3f}"
+                f"{p.true_selections:>8.1f}{p.false_selections:>7.1f}"
+            )
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{a.method}={a.value}" for a in self.answers)
+        return f"Requirement({self.quantity} for power {self.target:g}: {inner})"
+
+    def plot(self) -> Figure:
+        """Power against what was asked for (needs matplotlib)."""
+        return plot_requirement(
+            [METHODS[answer.method].label for answer in self.answers],
+            [(answer.x, answer.power) for answer in self.answers],
+            [answer.value for answer in self.answers],
+            self.target,
+            self.quantity,
+        )
+
+
+def required_samples(
+    power: float,
+    *,
+    n_features: int,
+    n_signals: int,
+    r2: float | None = None,
+    snr: float | None = None,
+    effect_size: float | None = None,
+    fdr: float = 0.1,
+    effects: Effects | None = None,
+    method: Sequence[str] | str | None = None,
+    settings: str = "best",
+    at_most: int = MOST_SAMPLES,
+) -> Requirement:
+    """The smallest number of samples with which a method reaches a power.
+
+    Parameters
+    ----------
+    power : float
+        Share of the signals to be found, on average.
+    n_features, n_signals, r2, snr, effect_size, fdr, effects
+        As in `compare_methods`; strength and number of the signals do not depend on the samples.
+    method : str or sequence of str, optional
+        Some of `planning.METHODS`; by default all that set their threshold by the data.
+    settings : {"best", "default"}
+    at_most : int
+        More samples are not considered.
+
+    Returns
+    -------
+    Requirement
+
+    Examples
+    --------
+    >>> from selica import planning
+    >>> found = planning.required_samples(
+    ...     0.8, n_features=200, n_signals=20, r2=0.6, method="stability"
+    ... )
+    >>> found.one("stability").value > 500
+    True
+    """
+    target, level, names = _asked(power, fdr, method, settings)
+    largest = count("at_most", at_most, at_least=2)
+    study = Study.of(
+        2, n_features, n_signals, r2=r2, snr=snr, effect_size=effect_size, effects=effects
+    )
+
+    def answer(name: str) -> Answer:
+        tried = _Tried(
+            name, lambda n: predict(study.with_samples(int(n)), name, level, settings), target
+        )
+        # samples double until they are enough, then every whole number between counts
+        low, high = 1, min(max(16, n_signals), largest)
+        while not tried.reaches(high):
+            if high >= largest:
+                return tried.answer(None)
+            low, high = high, min(2 * high, largest)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if tried.reaches(middle):
+                high = middle
+            else:
+                low = middle
+        return tried.answer(high)
+
+    return Requirement("samples", target, tuple(answer(name) for name in names))
+
+
+def detectable_effect(
+    power: float,
+    *,
+    n_samples: int,
+    n_features: int,
+    n_signals: int,
+    fdr: float = 0.1,
+    effects: Effects | None = None,
+    method: Sequence[str] | str | None = None,
+    settings: str = "best",
+) -> Requirement:
+    """The smallest effects of which a method finds a given share.
+
+    Parameters
+    ----------
+    power, fdr, effects, method, settings
+        As in `required_samples`.
+    n_samples, n_features, n_signals : int
+
+    Returns
+    -------
+    Requirement
+        Of the root mean square of the non-zero coefficients of standardised columns, in standard
+        deviations of the noise.
+
+    Examples
+    --------
+    >>> from selica import planning
+    >>> found = planning.detectable_effect(
+    ...     0.5, n_samples=300, n_features=200, n_signals=20, method="stability"
+    ... )
+    >>> 0.1 < found.one("stability").value < 0.4
+    True
+    """
+    target, level, names = _asked(power, fdr, method, settings)
+
+    def at(size: float) -> Study:
+        return Study.of(n_samples, n_features, n_signals, effect_size=size, effects=effects)
+
+    at(1.0)  # bad arguments are said before the work
+
+    def answer(name: str) -> Answer:
+        tried = _Tried(name, lambda size: predict(at(size), name, level, settings), target)
+        return tried.smallest(_WEAKEST, _STRONGEST, 3.0 / math.sqrt(n_samples))
+
+    return Requirement("effect size", target, tuple(answer(name) for name in names))
+
+
+def largest_support(
+    power: float,
+    *,
+    n_samples: int,
+    n_features: int,
+    r2: float | None = None,
+    snr: float | None = None,
+    effect_size: float | None = None,
+    fdr: float = 0.1,
+    effects: Effects | None = None,
+    method: Sequence[str] | str | None = None,
+    settings: str = "best",
+) -> Requirement:
+    """The largest number of signals of which a method finds a given share.
+
+    Parameters
+    ----------
+    power, fdr, effects, method, settings
+        As in `required_samples`.
+    n_samples, n_features : int
+    r2, snr, effect_size : float
+        Exactly one of them. Signals share a given r2 or snr, so that more of them are weaker; an
+        effect size is that of each.
+
+    Returns
+    -------
+    Requirement
+
+    Examples
+    --------
+    >>> from selica import planning
+    >>> found = planning.largest_support(
+    ...     0.6, n_samples=300, n_features=200, r2=0.9, method="stability"
+    ... )
+    >>> 10 < found.one("stability").value < 100
+    True
+    """
+    target, level, names = _asked(power, fdr, method, settings)
+
+    def at(k: float) -> Study:
+        return Study.of(
+            n_samples, n_features, int(k), r2=r2, snr=snr, effect_size=effect_size, effects=effects
+        )
+
+    at(1)
+
+    def answer(name: str) -> Answer:
+        tried = _Tried(name, lambda k: predict(at(k), name, level, settings), target)
+        # few signals may be out of reach where a level needs many selections, so all sizes count
+        sizes = np.unique(np.geomspace(1.0, n_features, 13).astype(int)).tolist()
+        fine = [k for k in sizes if tried.reaches(k)]
+        if not fine:
+            return tried.answer(None)
+        low = fine[-1]
+        high = next((k for k in sizes if k > low), low + 1)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if tried.reaches(middle):
+                low = middle
+            else:
+                high = middle
+        return tried.answer(low)
+
+    return Requirement("signals", target, tuple(answer(name) for name in names))
+
+
+def achievable_fdr(
+    power: float,
+    *,
+    n_samples: int,
+    n_features: int,
+    n_signals: int,
+    r2: float | None = None,
+    snr: float | None = None,
+    effect_size: float | None = None,
+    effects: Effects | None = None,
+    method: Sequence[str] | str | None = None,
+    settings: str = "best",
+) -> Requirement:
+    """The smallest level of the false discovery rate at which a method reaches a power.
+
+    Parameters
+    ----------
+    power, n_features, n_signals, r2, snr, effect_size, effects, method, settings
+        As in `required_samples`.
+    n_samples : int
+
+    Returns
+    -------
+    Requirement
+        Of the level to ask for, between 0.001 and 0.5; the rate itself is that of the prediction.
+
+    Examples
+    --------
+    >>> from selica import planning
+    >>> found = planning.achievable_fdr(
+    ...     0.5, n_samples=300, n_features=200, n_signals=20, r2=0.8, method="stability"
+    ... )
+    >>> found.one("stability").value < 0.1
+    True
+    """
+    target, _, names = _asked(power, 0.1, method, settings)
+    study = Study.of(
+        n_samples, n_features, n_signals, r2=r2, snr=snr, effect_size=effect_size, effects=effects
+    )
+
+    def answer(name: str) -> Answer:
+        tried = _Tried(name, lambda fdr: predict(study, name, fdr, settings), target)
+        return tried.smallest(_LOWEST, _HIGHEST, 0.1)
+
+    return Requirement("FDR level", target, tuple(answer(name) for name in names))
+
+
+def _asked(
+    power: float, fdr: float, method: Sequence[str] | str | None, settings: str
+) -> tuple[float, float, tuple[str, ...]]:
+    """Checked arguments of an inverse question."""
+    target = real("power", power, at_least=0.01, at_most=0.999)
+    if target.ndim:
+        raise ArgumentError(f"power must be one number; got shape {target.shape}.")
+    choice("settings", settings, SETTINGS)
+    return float(target), fdr_level(fdr), method_names(method, calibrated=True)
+
+
+class _Tried:
+    """Predictions of a method at the values that were tried."""
+
+    def __init__(self, method: str, predicted: Predicted, target: float) -> None:
+        self.method, self.predicted, self.target = method, predicted, target
+        self.found: dict[float, Prediction] = {}
+
+    def reaches(self, x: float) -> bool:
+        if x not in self.found:
+            self.found[x] = self.predicted(x)
+        return self.found[x].power >= self.target
+
+    def smallest(self, low: float, high: float, start: float) -> Answer:
+        """The smallest value that reaches the power, by bisection of its logarithm."""
+        bottom, top = low, high
+        step = 2.0
+        if self.reaches(start):
+            high, low = start, max(start / step, bottom)
+            while low > bottom and self.reaches(low):
+                high, low = low, max(low / step, bottom)
+        else:
+            low, high = start, min(start * step, top)
+            while high < top and not self.reaches(high):
+                low, high = high, min(high * step, top)
+        if self.reaches(low):
+            return self.answer(low)
+        if not self.reaches(high):
+            return self.answer(None)
+        while high / low > 1.0 + _DIGITS:
+            middle = math.sqrt(low * high)
+            if self.reaches(middle):
+                high = middle
+            else:
+                low = middle
+        return self.answer(high)
+
+    def answer(self, value: float | None) -> Answer:
+        x = np.array(sorted(self.found))
+        power = np.array([self.found[v].power for v in x])
+        best = x[int(np.argmax(power))] if value is None else value
+        return Answer(self.method, value, self.found[best], x, power)

@@ -1,0 +1,133 @@
+"""A study before there is data: its size, its signals, and the words of theory and data for it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from selica._core.effects import Effects, GaussianEffects
+from selica._core.errors import ArgumentError
+from selica._core.scaling import coefficient_of_data, penalty_of_data
+from selica._core.types import Array
+from selica._core.validation import count, real
+from selica.theory import Model
+
+# Ratios of signal to noise: below, nothing is found; above, there is no noise to speak of.
+_WEAKEST, _STRONGEST = 1e-9, 1e6
+# Selectors look for a penalty down to this share of the largest.
+_SMALLEST = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Independent Gaussian columns, k of which have an effect on a response with noise."""
+
+    n_samples: int
+    n_features: int
+    n_signals: int
+    snr: float
+    """Variance of the signal over that of the noise."""
+    effects: Effects
+
+    @classmethod
+    def of(
+        cls,
+        n_samples: int,
+        n_features: int,
+        n_signals: int,
+        *,
+        r2: float | None = None,
+        snr: float | None = None,
+        effect_size: float | None = None,
+        effects: Effects | None = None,
+    ) -> Study:
+        """A study of checked arguments.
+
+        Parameters
+        ----------
+        n_samples, n_features, n_signals : int
+            Rows, variables, and how many of the variables have an effect.
+        r2, snr, effect_size : float
+            Exactly one of them: share of the variance of y that the signals explain; variance of
+            the signal over that of the noise; root mean square of the non-zero coefficients of
+            standardised columns, in standard deviations of the noise.
+        effects : Effects, optional
+            Law of the non-zero effects; Gaussian by default.
+
+        Examples
+        --------
+        >>> from selica.planning.study import Study
+        >>> Study.of(400, 500, 100, r2=0.8).snr, Study.of(400, 500, 100, effect_size=0.2).snr
+        (4.0, 4.0)
+        """
+        n = count("n_samples", n_samples, at_least=2)
+        p = count("n_features", n_features, at_least=2)
+        k = count("n_signals", n_signals)
+        if k > p:
+            raise ArgumentError(f"n_signals must be at most n_features = {p}; got {k}.")
+        if effects is None:
+            effects = GaussianEffects()
+        ratio = _ratio(k, r2, snr, effect_size)
+        Model(n / p, k / p, k / p / ratio, effects)  # a bad law of effects is said here
+        return cls(n, p, k, ratio, effects)
+
+    @property
+    def model(self) -> Model:
+        """What the theory sees."""
+        rho = self.n_signals / self.n_features
+        return Model(self.n_samples / self.n_features, rho, rho / self.snr, self.effects)
+
+    @property
+    def r2(self) -> float:
+        """Share of the variance that the signals explain."""
+        return self.snr / (1.0 + self.snr)
+
+    @property
+    def effect_size(self) -> float:
+        """Root mean square coefficient in standard deviations of the noise."""
+        return math.sqrt(self.snr / self.n_signals)
+
+    def with_samples(self, n_samples: int) -> Study:
+        """The same signals, seen in another number of rows."""
+        return replace(self, n_samples=n_samples)
+
+    def penalty(self, lam: float, rate: float = 1.0) -> float:
+        """A penalty of the theory in the unit of the selectors."""
+        m = self.model
+        return float(penalty_of_data(lam, self.n_samples, self.n_features, m.rho, m.Delta, rate))
+
+    def coefficient(self, w: float) -> float:
+        """A threshold on estimates of the theory in the unit of the selectors."""
+        m = self.model
+        return float(coefficient_of_data(w, self.n_features, m.rho, m.Delta))
+
+    def penalties(self, size: int, rate: float = 1.0) -> Array:
+        """Penalties of the theory, falling, that a selector would try."""
+        noise = math.sqrt(2.0 * math.log(self.n_features) / self.n_samples)
+        largest = noise + 3.0 * math.sqrt(self.r2 / self.n_signals)  # a large correlation with y
+        shares = np.geomspace(1.0, _SMALLEST, size)
+        return np.asarray(min(largest, 1.0) * shares / self.penalty(1.0, rate))
+
+
+def _ratio(k: int, r2: float | None, snr: float | None, effect_size: float | None) -> float:
+    """Signal-to-noise ratio from the one argument that is given."""
+    named = {"r2": r2, "snr": snr, "effect_size": effect_size}
+    given = {name: value for name, value in named.items() if value is not None}
+    if len(given) != 1:
+        names = " and ".join(given) or "none of them"
+        raise ArgumentError(f"Give exactly one of r2, snr and effect_size; got {names}.")
+    ((name, value),) = given.items()
+    low, high = {
+        "r2": (_WEAKEST, 1.0 - 1.0 / _STRONGEST),
+        "snr": (_WEAKEST, _STRONGEST),
+        "effect_size": (math.sqrt(_WEAKEST), math.sqrt(_STRONGEST)),
+    }[name]
+    number = real(name, value, at_least=low, at_most=high)
+    if number.ndim:
+        raise ArgumentError(f"{name} must be one number; got shape {number.shape}.")
+    x = float(number)
+    if name == "r2":
+        return x / (1.0 - x)
+    return x if name == "snr" else min(k * x * x, _STRONGEST)

@@ -1,0 +1,78 @@
+"""What methods are expected to do, and what a study needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from selica.plots.canvas import Numbers, canvas, legend, line
+from selica.plots.style import quantity_style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_comparison(
+    labels: Sequence[str],
+    settings: Sequence[str],
+    power: Sequence[float],
+    fdr: Sequence[float],
+    level: float,
+) -> Figure:
+    """Power and false discovery rate of methods at each of their settings.
+
+    Parameters
+    ----------
+    labels, settings : sequences of str
+        Method and setting of each point.
+    power, fdr : sequences of float
+    level : float
+        FDR level to mark.
+    """
+    methods = list(dict.fromkeys(labels))
+    size = (7.2, 1.2 + 0.34 * len(methods))
+    figure, ((left, right),) = canvas(columns=2, size=size, sharey=True)
+    for rank, setting in enumerate(dict.fromkeys(settings)):
+        style = quantity_style(setting, rank)
+        pick = [i for i, own in enumerate(settings) if own == setting]
+        rows = [methods.index(labels[i]) for i in pick]
+        for axes, values in ((left, power), (right, fdr)):
+            line(axes, [values[i] for i in pick], rows, style, ls="none", marker=style.marker)
+    right.axvline(level, color="0.6", lw=0.8, zorder=0)
+    left.set(xlabel="power", xlim=(-0.02, 1.02), yticks=range(len(methods)), yticklabels=methods)
+    left.invert_yaxis()
+    right.set(xlabel="false discovery rate", xlim=(-0.01, None))
+    legend(right, loc="best")
+    return figure
+
+
+def plot_requirement(
+    labels: Sequence[str],
+    curves: Sequence[tuple[Numbers, Numbers]],
+    values: Sequence[float | None],
+    target: float,
+    quantity: str,
+) -> Figure:
+    """Power of methods against what is asked for, with the answers marked.
+
+    Parameters
+    ----------
+    labels : sequence of str
+    curves : sequence of (x, power)
+    values : sequence of float or None
+        Answer of each method.
+    target : float
+        Power asked for.
+    quantity : str
+        What runs along the axis.
+    """
+    figure, ((axes,),) = canvas()
+    for rank, (label, (x, power), value) in enumerate(zip(labels, curves, values, strict=True)):
+        style = quantity_style(label, rank)
+        line(axes, x, power, style)
+        if value is not None:
+            axes.plot([value], [target], marker=style.marker, color=style.colour, zorder=3)
+    axes.axhline(target, color="0.6", lw=0.8, zorder=0)
+    axes.set(xlabel=quantity, ylabel="power (true positive rate)", xscale="log", ylim=(0.0, 1.02))
+    legend(axes, loc="best")
+    return figure
