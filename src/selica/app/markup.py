@@ -22,7 +22,8 @@ STYLE = """<style>
 .selica-cards span { opacity: .7; font-size: .88rem; }
 .selica-legend { display: flex; flex-wrap: wrap; gap: .1rem 1.3rem; font-size: .9rem;
   margin: -.6rem 0 .4rem; }
-.selica-legend svg { vertical-align: middle; margin-right: .45rem; }
+.selica-legend i { display: inline-block; width: 30px; height: 3px; margin-right: .5rem;
+  vertical-align: middle; }
 .selica-wide { overflow-x: auto; }
 .selica-wide table { border-collapse: collapse; width: 100%; font-size: .92rem; margin: 0; }
 .selica-wide th, .selica-wide td { border: 0; border-bottom: 1px solid rgba(128, 140, 155, .25);
@@ -65,22 +66,29 @@ def cards(numbers: Mapping[str, str]) -> None:
 def legend(lines: Sequence[tuple[str, str, Sequence[float]]]) -> None:
     """Labels with their colours and dashes, in as many lines as the window needs."""
     items = "".join(
-        f'<span><svg width=30 height=8><line x1=0 y1=4 x2=30 y2=4 stroke="{escape(colour)}" '
-        f'stroke-width=2.5 stroke-dasharray="{" ".join(f"{part:g}" for part in dash)}"/></svg>'
-        f"{escape(label)}</span>"
+        f'<span><i style="background: {_dashes(escape(colour), dash)}"></i>{escape(label)}</span>'
         for label, colour, dash in lines
     )
     st.html(f"<div class=selica-legend>{items}</div>")
 
 
-def table(rows: Sequence[Mapping[str, Any]], marked: str | None = None) -> None:
-    """Rows with the same columns; those whose column `marked` is true are set off."""
+def _dashes(colour: str, dash: Sequence[float]) -> str:
+    """A dashed line as a background: Streamlit lets no drawing through."""
+    stops, at = [], 0.0
+    for k, part in enumerate(dash):
+        stops.append(f"{colour if k % 2 == 0 else 'transparent'} {at:g}px {at + part:g}px")
+        at += part
+    return f"repeating-linear-gradient(90deg, {', '.join(stops)})"
+
+
+def table(rows: Sequence[Mapping[str, Any]], marked: Sequence[bool] = ()) -> None:
+    """Rows with the same columns; marked ones are set off."""
     head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
     lines = "".join(
-        f"<tr{' class=marked' if marked is not None and row[marked] else ''}>"
+        f"<tr{' class=marked' if mark else ''}>"
         + "".join(f"<td>{escape(cell(value))}</td>" for value in row.values())
         + "</tr>"
-        for row in rows
+        for row, mark in zip(rows, marked or [False] * len(rows), strict=True)
     )
     st.html(f"<div class=selica-wide><table><tr>{head}</tr>{lines}</table></div>")
 
@@ -89,6 +97,4 @@ def cell(value: Any) -> str:
     """A value as text: four digits, a dash where there is none."""
     if value is None:
         return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

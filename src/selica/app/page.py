@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import gc
+from functools import cache
+from importlib import import_module
+from typing import Any
+
 import streamlit as st
 
-from selica.app import plan_tab, predict_tab, select_tab
 from selica.app.markup import STYLE
 
-TABS = {"Predict": predict_tab.show, "Plan": plan_tab.show, "Select": select_tab.show}
+TABS = {"Predict": "predict_tab", "Plan": "plan_tab", "Select": "select_tab"}
 
 
 def show() -> None:
-    """The whole page; only the open tab does any work."""
+    """The whole page. Only the open tab does any work, and loads what it needs for it."""
     st.set_page_config(page_title="selica", page_icon="◎", layout="wide")
     st.html(STYLE)
     st.html(
         "<header class=selica-head><b>selica</b><span>Which variables matter, and how many of "
         "them a study can find.</span></header>"
     )
-    for tab, show_tab in zip(
-        st.tabs(list(TABS), key="tab", bind="query-params"), TABS.values(), strict=True
-    ):
+    tabs = st.tabs(list(TABS), key="tab", bind="query-params")
+    for tab, module in zip(tabs, TABS.values(), strict=True):
         if tab.open:
             with tab:
-                show_tab()
+                _loaded(module).show()
+
+
+@cache
+def _loaded(module: str) -> Any:
+    """A tab. What is imported is never garbage, and Streamlit looks for garbage at each change."""
+    tab = import_module(f"selica.app.{module}")
+    gc.freeze()
+    return tab

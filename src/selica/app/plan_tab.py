@@ -6,7 +6,7 @@ import streamlit as st
 
 from selica.app import charts, controls, markup
 from selica.app.controls import Wish
-from selica.app.plan import MOST_SAMPLES, Need, Plan, plan
+from selica.app.plan import MOST_SAMPLES, Plan, plan
 
 
 @st.cache_data(max_entries=256, show_spinner="working out the numbers of samples")
@@ -33,7 +33,6 @@ def show() -> None:
         wish = controls.wish()
     with right:
         planned = _plan(power, wish)
-        markup.cards({need.method: _samples(need) for need in planned.needs})
         charts.curves(
             [row for row in planned.curves if row["n"] <= _end(planned)],
             planned.styles,
@@ -41,39 +40,42 @@ def show() -> None:
             horizontal=power,
             log=True,
         )
+        markup.table([need.row for need in planned.needs])
         _recipe(planned, wish)
-
-
-def _samples(need: Need) -> str:
-    return f"more than {MOST_SAMPLES:,}" if need.samples is None else f"{need.samples:,} samples"
 
 
 def _end(planned: Plan) -> float:
     """The curves are drawn to some way beyond the last answer."""
-    return 4.0 * max(need.samples or MOST_SAMPLES for need in planned.needs)
+    answers = [need.samples for need in planned.needs if need.samples is not None]
+    return 2.0 * max(answers, default=MOST_SAMPLES)
 
 
 def _recipe(planned: Plan, wish: Wish) -> None:
     """What to type, for the method with the fewest samples."""
-    reached = [need for need in planned.needs if need.samples is not None]
+    reached = [(need.samples, need) for need in planned.needs if need.samples is not None]
     if not reached:
         markup.problem(
             f"No method finds so many signals with {MOST_SAMPLES:,} samples: ask for less power, "
             "or allow more false discoveries."
         )
         return
-    best = min(reached, key=lambda need: need.samples or 0)
-    st.markdown(f"**Check it**: {best.method} with {best.samples:,} samples")
+    samples, best = min(reached, key=lambda pair: pair[0])
+    st.markdown(f"**Fewest samples**: {samples:,} with {best.method}. Look closer:")
     p, k, r2, fdr = wish
+    study = f"-n {samples} -p {p} -k {k} --r2 {r2:g} --fdr {fdr:g}"
+    st.code(f"selica predict {study}", language="bash", wrap_lines=True)
     st.code(
-        f"selica predict -n {best.samples} -p {p} -k {k} --r2 {r2:g} --fdr {fdr:g}",
-        language="bash",
+        "from selica import planning\n\n"
+        f"print(planning.compare_methods({samples}, {p}, {k}, r2={r2:g}, fdr={fdr:g}))",
+        language="python",
+        wrap_lines=True,
     )
-    st.markdown("**Once there is data**")
+    st.markdown("Once there is data, with the penalty that is best for such a study:")
     name = best.code.split("(")[0]
     st.code(
-        f"from selica import {name}\n\nselector = {best.code}.fit(X, y)\nprint(selector.summary())",
+        f"from selica import {name}\n\nselector = {best.code}\nprint(selector.fit(X, y).summary())",
         language="python",
+        wrap_lines=True,
     )
     st.caption(
         "Independent Gaussian columns, a linear response: correlated columns need more samples."

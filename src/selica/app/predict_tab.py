@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from selica.app import charts, controls, markup, prediction
@@ -13,6 +15,11 @@ _KEPT = 512  # settings remembered: going back costs nothing
 @st.cache_data(max_entries=_KEPT, show_spinner=False)
 def _penalties(study: Study) -> Penalties:
     return prediction.penalties(study)
+
+
+@st.cache_data(max_entries=_KEPT, show_spinner=False)
+def _curves(study: Study) -> list[dict[str, Any]]:
+    return prediction.curves(study, _penalties(study))
 
 
 @st.cache_data(max_entries=_KEPT, show_spinner=False)
@@ -30,21 +37,10 @@ def show() -> None:
     study = Study(n, p, k, r2)
     predicted = _predicted(study, fdr)
     with right:
-        charts.curves(
-            predicted.curves, prediction.STYLES, ("fdr", "false discovery rate"), vertical=fdr
-        )
+        x = ("fdr", "false discovery rate")
+        charts.curves(_curves(study), prediction.STYLES, x, vertical=fdr)
         st.markdown(f"**At an FDR of {fdr:g}**, {k} signals among {p} variables, {n} samples")
-        markup.table(
-            [
-                {
-                    "method": row["method"],
-                    "power": f"{row['power']:.3f}",
-                    "true": f"{row['true selections']:.1f}",
-                    "false": f"{row['false selections']:.1f}",
-                }
-                for row in predicted.methods
-            ]
-        )
+        markup.table(predicted.methods)
         with st.expander("Settings and order parameters"):
             st.caption(
                 "lam is the penalty of the theory, at which one fit predicts best; on data it is "

@@ -25,8 +25,10 @@ _RUNS: tuple[tuple[str, float | None], ...] = (
 STYLES: tuple[LineStyle, ...] = tuple(
     line_style(method, rate, 0 if rate is None else RATES.index(rate)) for method, rate in _RUNS
 )
-_ORDER = ("q", "m", "chi", "v", "chi_tilde", "v_tilde")
-_CONJUGATE = ("Q_hat", "m_hat", "chi_hat", "v_hat", "v_tilde_hat")
+_ORDER = (
+    *("q", "m", "chi", "v", "chi_tilde", "v_tilde"),
+    *("Q_hat", "m_hat", "chi_hat", "v_hat", "v_tilde_hat"),
+)
 # Closer where curves rise.
 _LEVELS = np.concatenate([np.linspace(0.002, 0.08, 16), np.linspace(0.1, 0.5, 17)])
 
@@ -62,9 +64,8 @@ class Penalties(NamedTuple):
 
 
 class Predicted(NamedTuple):
-    """What the tab shows."""
+    """Every method at one level."""
 
-    curves: list[dict[str, Any]]
     methods: list[dict[str, Any]]
     settings: list[dict[str, Any]]
     order_parameters: list[dict[str, Any]]
@@ -82,45 +83,56 @@ def penalties(study: Study) -> Penalties:
     return Penalties(lasso, tuple(stability.tolist()), knockoff, _said(caught))
 
 
-def predict(study: Study, fdr: float, penalty: Penalties) -> Predicted:
-    """Power against the FDR, and every method at the level."""
-    model = study.model
-    p, k = study.n_features, study.n_signals
-    out = Predicted([], [], [], [], ())
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+def curves(study: Study, penalty: Penalties) -> list[dict[str, Any]]:
+    """Power of every method against the FDR."""
+    rows = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)  # said with the points
         for (method, rate), style in zip(_RUNS, STYLES, strict=True):
-            lam, mu_B = penalty.of(method, rate), 1.0 if rate is None else rate
-            curve = theory.power_curve(model, method, _LEVELS, lam, mu_B)
-            out.curves.extend(
+            lam, mu_B = penalty.of(method, rate), rate or 1.0
+            curve = theory.power_curve(study.model, method, _LEVELS, lam, mu_B)
+            rows.extend(
                 {"method": style.label, "fdr": level, "power": tpr}
                 for level, tpr in zip(curve.fdr.tolist(), curve.tpr.tolist(), strict=True)
             )
+    return rows
+
+
+def predict(study: Study, fdr: float, penalty: Penalties) -> Predicted:
+    """Every method at a level: what it finds, its settings, what is behind them."""
+    model = study.model
+    p, k = study.n_features, study.n_signals
+    out = Predicted([], [], [], ())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for (method, rate), style in zip(_RUNS, STYLES, strict=True):
+            lam, mu_B = penalty.of(method, rate), rate or 1.0
             point = theory.operating_point(model, method, fdr, lam, mu_B)
+            solution = point.solution
+            # no penalty keeps the level: the lasso selects nothing
+            used = method != "lasso" or np.isfinite(point.threshold)
+            sizes = (study.n_samples, p, model.rho, model.Delta, mu_B)
+            name = {"method": style.label}
             out.methods.append(
-                {
-                    "method": style.label,
-                    "power": point.tpr,
-                    "true selections": k * point.tpr,
-                    "false selections": (p - k) * point.fpr,
+                name
+                | {
+                    "power": f"{point.tpr:.3f}",
+                    "true": f"{k * point.tpr:.1f}",
+                    "false": f"{(p - k) * point.fpr:.1f}",
                 }
             )
-            solution = point.solution
-            used = np.isfinite(point.threshold) or method != "lasso"
-            on_data = penalty_of_data(point.lam, study.n_samples, p, model.rho, model.Delta, mu_B)
             out.settings.append(
-                {
-                    "method": style.label,
+                name
+                | {
                     "threshold": f"{point.threshold_name} {point.threshold:.4g}",
                     "lam": float(point.lam) if used else None,
-                    "lam on data": float(on_data) if used else None,
+                    "lam on data": float(penalty_of_data(point.lam, *sizes)) if used else None,
                     "error, one fit": float(solution.prediction_error),
                     "error, average": float(solution.ensemble_error),
                 }
             )
             out.order_parameters.append(
-                {"method": style.label}
-                | {name: getattr(solution, name, None) for name in (*_ORDER, *_CONJUGATE)}
+                name | {part: getattr(solution, part, None) for part in _ORDER}
             )
     return out._replace(notes=tuple(dict.fromkeys((*penalty.notes, *_said(caught)))))
 

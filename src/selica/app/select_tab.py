@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
 from selica._core.errors import ArgumentError
-from selica.app import markup
+from selica.app import markup, selecting
+from selica.app.selecting import Outcome
+from selica.reports import Columns
+from selica.reports.page import HEADINGS
+from selica.selectors.summary import cell
 
-if TYPE_CHECKING:
-    from selica.app.selecting import Outcome
-    from selica.reports import Columns
-
-_DEMO, _OWN = "embedded", "own"
-_SOURCES = {_DEMO: "Embedded data: diabetes, with 50 columns of noise", _OWN: "My own table"}
+_DEMO, _OWN = "Embedded data", "My own table"
 _ENDINGS = ["csv", "tsv", "tab", "txt", "parquet", "pq"]
 _MOST_SHOWN = 200
 
@@ -32,8 +31,6 @@ class _Request(NamedTuple):
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def _outcome(request: _Request, _table: Columns) -> Outcome:
-    from selica.app import selecting
-
     return selecting.select(_table, request.target, request.drop, request.method, request.level)
 
 
@@ -58,15 +55,14 @@ def show() -> None:
 
 def _ask() -> tuple[_Request, Columns] | None:
     """The controls; None until a selection is wanted."""
-    # late, so that the other tabs start without scikit-learn and the compiled solvers
-    from selica.app import selecting
-
-    source = st.radio(
-        "Table", list(_SOURCES), format_func=_SOURCES.__getitem__, key="data", bind="query-params"
-    )
+    source = st.radio("Table", [_DEMO, _OWN], key="data", bind="query-params", horizontal=True)
     drop: tuple[str, ...] = ()
     if source == _DEMO:
         (table, target), digest = selecting.embedded(), _DEMO
+        st.caption(
+            "Diabetes progression of 442 patients: ten measurements, their products, and 50 probes "
+            "of pure noise that should not be selected."
+        )
     else:
         file = st.file_uploader(
             "CSV, TSV or Parquet, one row a sample",
@@ -92,13 +88,7 @@ def _ask() -> tuple[_Request, Columns] | None:
                 selecting.awkward(table, target),
             )
         )
-    method = st.selectbox(
-        "Method",
-        list(selecting.METHODS),
-        format_func=lambda name: selecting.METHODS[name].label,
-        key="method",
-        bind="query-params",
-    )
+    method = st.selectbox("Method", list(selecting.METHODS), key="method", bind="query-params")
     request = _Request(digest, target, drop, method, _level(selecting.METHODS[method].level))
     linked = "request" not in st.session_state and st.query_params.get("run") == "1"
     if st.button("Select variables", type="primary", width="stretch") or (
@@ -143,7 +133,10 @@ def _show(outcome: Outcome) -> None:
     )
     shown = outcome.rows[: min(outcome.n_selected + 5, _MOST_SHOWN)]
     st.markdown("**Selected, and the next in line**")
-    markup.table(shown, marked="selected")
+    markup.table(
+        [{HEADINGS.get(name, name): cell(value) for name, value in row.items()} for row in shown],
+        [row["selected"] for row in shown],
+    )
     if outcome.figure is None:
         st.caption("No figure: matplotlib is missing (pip install 'selica[plots]').")
     else:

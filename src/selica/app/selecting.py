@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePosixPath, PureWindowsPath
 from threading import Lock
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from selica import reports, selectors
@@ -20,27 +22,24 @@ _ONE_FIT = Lock()
 class Method(NamedTuple):
     """A selector, and the level a person sets."""
 
-    label: str
     selector: str
-    level: str | None
+    level: str | None = "fdr"
     """Parameter that is set: fdr, pfer, or none."""
-    fixed: dict[str, Any]
+    fixed: Mapping[str, Any] = MappingProxyType({})
 
 
+# The bounds on false selections are for halves of the rows.
+_BOUNDED = MappingProxyType({"resampling": "pairs", "assumption": "r-concave"})
 METHODS = {
-    "derandomized": Method("Derandomized knockoffs", "DerandomizedKnockoffs", "fdr", {}),
-    "knockoffs": Method("Knockoffs, one copy", "KnockoffSelection", "fdr", {}),
-    "aggregated": Method("Aggregated knockoffs", "AggregatedKnockoffs", "fdr", {}),
-    "splitting": Method("Data splitting", "DataSplitting", "fdr", {}),
-    "stability": Method(
-        "Stability selection, false selections bounded",
-        "StabilitySelection",
-        "pfer",
-        {"resampling": "pairs", "assumption": "r-concave"},
-    ),
-    "bolasso": Method("Bolasso", "Bolasso", None, {}),
-    "lasso": Method("Lasso", "LassoSelection", None, {}),
+    "Stability selection": Method("StabilitySelection", "pfer", _BOUNDED),
+    "Derandomized knockoffs": Method("DerandomizedKnockoffs"),
+    "Knockoffs, one copy": Method("KnockoffSelection"),
+    "Aggregated knockoffs": Method("AggregatedKnockoffs"),
+    "Data splitting": Method("DataSplitting"),
+    "Bolasso": Method("Bolasso", None),
+    "Lasso": Method("LassoSelection", None),
 }
+"""By the name a person sees, which is also the one in the address of the page."""
 
 
 class Outcome(NamedTuple):

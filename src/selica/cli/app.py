@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 from typing import Annotated
 
 import typer
@@ -37,7 +39,14 @@ def app(
         typer.echo("Everyone who can reach this address can use it: there is no password.")
     from streamlit.web.cli import main
 
+    Thread(target=_prepare, daemon=True).start()
     main(["run", str(_script()), *_flags(host, port, no_browser)], standalone_mode=False)
+
+
+def _prepare() -> None:
+    """Loads what the first view needs while the server starts and the browser opens."""
+    for name in ("selica.theory", "pandas"):
+        import_module(name)
 
 
 def _script() -> Path:
@@ -59,6 +68,7 @@ def _flags(host: str, port: int, no_browser: bool) -> list[str]:
         "client.toolbarMode": "minimal",
         "client.showErrorDetails": "none",
         "logger.hideWelcomeMessage": True,
+        "theme.base": "light",
         "theme.primaryColor": "#0072b2",
     }
     return [f"--{name}={str(value).lower()}" for name, value in settings.items()]
