@@ -2,9 +2,8 @@
 
 from selica.planning.compare import Comparison, compare_methods
 from selica.planning.methods import METHODS, Prediction
+from selica.planning.requirement import Answer, Requirement
 from selica.planning.samples import (
-    Answer,
-    Requirement,
     achievable_fdr,
     detectable_effect,
     largest_support,

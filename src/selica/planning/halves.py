@@ -45,13 +45,13 @@ class Halves:
         self.taken: Array = study.n_features * np.asarray(self.grid.chi * self.grid.Q_hat)
         self._kept: dict[float, Array] = {}
 
-    def selected(self, q: Array, cutoff: float) -> Array:
+    def selected(self, q: Array | float, cutoff: float) -> Array:
         """Variables expected at the cutoff where halves take q, and many halves are drawn."""
         if cutoff not in self._kept:
             rates = self.grid.rates(cutoff)
             p, k = self.study.n_features, self.study.n_signals
             self._kept[cutoff] = k * rates.tpr + (p - k) * rates.fpr
-        return np.interp(q, self.taken, self._kept[cutoff])
+        return np.asarray(np.interp(q, self.taken, self._kept[cutoff]))
 
     def taking(self, q: float) -> StabilitySolution:
         """The halves that take q variables on average."""
@@ -70,22 +70,21 @@ def by_bound(
     """The most powerful cutoff and q, or the usual cutoff, with arguments of the selector."""
     halves = _halves(study)
     usual = 0.75 if assumption == "none" else 0.6
-    tried: list[tuple[Expected, dict[str, Any]]] = []
-    for cutoff in _CUTOFFS if best else (usual,):
-        q = _largest_q(halves, fdr, cutoff, assumption, resamples // 2)
-        if q == 0:
-            continue
-        rates = halves.taking(q).rates(cutoff, n_members=resamples)
-        allowed = fdr * float(halves.selected(np.asarray(q), cutoff))
-        least = _bound(study.n_features, q, cutoff, resamples // 2, assumption)
-        pfer = max(float(f"{allowed:.3g}"), math.ceil(least * 1e4) / 1e4)
-        parameters = {"resampling": "pairs", "assumption": assumption, "pfer": pfer}
-        parameters |= {"threshold": cutoff} if best else {}
-        tried.append((Expected.of_rates(study, rates), parameters))
-    if not tried:
-        settings = {"resampling": "pairs", "assumption": assumption, "q": 1, "threshold": usual}
-        return Expected(0.0, 0.0, 0.0, 0.0), settings
-    return max(tried, key=lambda one: one[0].power)
+    p, n_pairs = study.n_features, resamples // 2
+    tried = {
+        cutoff: _largest_q(halves, fdr, cutoff, assumption, n_pairs)
+        for cutoff in (_CUTOFFS if best else (usual,))
+    }
+    settings: dict[str, Any] = {"resampling": "pairs", "assumption": assumption}
+    cutoff = max(tried, key=lambda c: float(halves.selected(tried[c], c)) if tried[c] else 0.0)
+    q = tried[cutoff]
+    if q == 0:
+        return Expected(0.0, 0.0, 0.0, 0.0), settings | {"q": 1, "threshold": usual}
+    rates = halves.taking(q).rates(cutoff, n_members=resamples)
+    allowed = fdr * float(halves.selected(q, cutoff))
+    least = _bound(p, q, cutoff, n_pairs, assumption)
+    settings["pfer"] = max(float(f"{allowed:.3g}"), math.ceil(least * 1e4) / 1e4)
+    return Expected.of_rates(study, rates), settings | ({"threshold": cutoff} if best else {})
 
 
 def _largest_q(halves: Halves, fdr: float, cutoff: float, assumption: str, n_pairs: int) -> int:
@@ -96,7 +95,7 @@ def _largest_q(halves: Halves, fdr: float, cutoff: float, assumption: str, n_pai
         top = min(top, largest_usable_q(p, n_pairs))
 
     def fine(q: int) -> bool:
-        allowed = fdr * float(halves.selected(np.asarray(q), cutoff))
+        allowed = fdr * float(halves.selected(q, cutoff))
         return _bound(p, q, cutoff, n_pairs, assumption) <= allowed
 
     # the same numbers in every study of so many variables: their bounds are known the next time

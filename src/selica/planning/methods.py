@@ -17,6 +17,7 @@ from selica._core.types import Array
 from selica.planning.calibrated import OneCopy, cut_of_fields
 from selica.planning.finite import (
     Expected,
+    Rule,
     by_evalues,
     by_fields,
     by_one_copy,
@@ -87,12 +88,15 @@ class Prediction(Result):
     )  # fmt: skip
 
 
+Predict = Callable[[Study, float, bool], tuple[Expected, dict[str, Any]]]
+
+
 class Method(NamedTuple):
     """A method that can be planned with."""
 
     label: str
     selector: str
-    predict: Callable[[Study, float, bool], tuple[Expected, dict[str, Any]]]
+    predict: Predict
     """(study, level, best settings?) -> expectation, arguments of the selector."""
     promise: str
     calibrated: bool
@@ -135,57 +139,70 @@ def _predicting_copies(study: Study) -> OneCopy:
     return OneCopy(solve_knockoff(study.model, lam), study.n_features)
 
 
-def _knockoffs(
-    study: Study, fdr: float, best: bool, power: Callable[[OneCopy], Rates]
-) -> tuple[OneCopy, dict[str, Any]]:
-    """The most powerful penalty, or the one that cross-validation finds."""
-    default = _predicting_copies(study)
-    if not best:
-        return default, {"fdr": fdr}
-    lams, ones, _ = _one_copies(study)
-    found = np.array([power(one).tpr for one in ones])
-    one = default
-    if found.any():  # else the level is out of reach in a large system
-        lam = math.exp(_smooth_maximum(np.log(lams), found))
-        one = OneCopy(solve_knockoff(study.model, lam), study.n_features)
-    return one, {"fdr": fdr, "lam": _rounded(study.penalty(one.solution.lam))}
+class CopyRule(NamedTuple):
+    """A rule on knockoff statistics: in a large system, and on drawn fields."""
+
+    rates: Callable[[OneCopy, float], Rates]
+    rule: Callable[[KnockoffSolution, float], Rule]
+    copies: int
 
 
-def _knockoff(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
-    def power(one: OneCopy) -> Rates:
-        return one.knockoff_plus(fdr)
-
-    one, parameters = _knockoffs(study, fdr, best, power)
-    rule = by_one_copy(one.solution, fdr)
-    return expected(study, one.solution, power(one), rule, fdr), parameters
-
-
-def _evalues(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
-    def power(one: OneCopy) -> Rates:
-        return one.evalues(fdr, COPIES)
-
-    one, parameters = _knockoffs(study, fdr, best, power)
-    rule = by_evalues(one.solution, fdr, COPIES)
-    return expected(study, one.solution, power(one), rule, fdr, COPIES), parameters
+_COPY_RULES = {
+    "knockoff": CopyRule(lambda one, fdr: one.knockoff_plus(fdr), by_one_copy, 1),
+    "evalues": CopyRule(
+        lambda one, fdr: one.evalues(fdr, COPIES),
+        lambda solution, fdr: by_evalues(solution, fdr, COPIES),
+        COPIES,
+    ),
+    "pvalues": CopyRule(
+        lambda one, fdr: one.pvalues(fdr, AGGREGATED, GAMMA),
+        lambda solution, fdr: by_pvalues(solution, fdr, AGGREGATED, GAMMA),
+        AGGREGATED,
+    ),
+}
 
 
-def _pvalues(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
-    def power(one: OneCopy) -> Rates:
-        return one.pvalues(fdr, AGGREGATED, GAMMA)
+@lru_cache(maxsize=32)
+def _of_copies(study: Study, name: str, fdr: float, one: OneCopy) -> Expected:
+    known = _COPY_RULES[name]
+    rates, rule = known.rates(one, fdr), known.rule(one.solution, fdr)
+    return expected(study, one.solution, rates, rule, fdr, known.copies)
 
-    one, parameters = _knockoffs(study, fdr, best, power)
-    rule = by_pvalues(one.solution, fdr, AGGREGATED, GAMMA)
-    return expected(study, one.solution, power(one), rule, fdr, AGGREGATED), parameters
+
+def _knockoffs(name: str) -> Predict:
+    """At the most powerful penalty, or at the one that cross-validation finds."""
+
+    def predicted(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
+        one = _predicting_copies(study)
+        if not best:
+            return _of_copies(study, name, fdr, one), {"fdr": fdr}
+        lams, ones, _ = _one_copies(study)
+        found = np.array([_COPY_RULES[name].rates(each, fdr).tpr for each in ones])
+        if found.any():  # else the level is out of reach in a large system
+            lam = math.exp(_smooth_maximum(np.log(lams), found))
+            one = OneCopy(solve_knockoff(study.model, lam), study.n_features)
+        penalty = _rounded(study.penalty(one.solution.lam))
+        return _of_copies(study, name, fdr, one), {"fdr": fdr, "lam": penalty}
+
+    return predicted
+
+
+@lru_cache(maxsize=8)
+def _errors_of_averages(study: Study) -> tuple[Array, Array, Array]:
+    """Resampling rates, penalties at each of them, and the error of the averaged fit."""
+    rates = np.array(_RATES)
+    lams = np.array([study.penalties(_PENALTIES, rate) for rate in rates])
+    grid = solve_stability(study.model, lams, rates[:, None])
+    return rates, lams, np.asarray(grid.ensemble_error)
 
 
 def _resampled(
     study: Study, best: bool, usable: Callable[[StabilitySolution], bool]
 ) -> tuple[StabilitySolution, dict[str, Any]]:
     """Bootstrapped rows at the penalty and rate that order variables best."""
-    rates = np.array(_RATES if best else (1.0,))
-    lams = np.array([study.penalties(_PENALTIES, rate) for rate in rates])
-    grid = solve_stability(study.model, lams, rates[:, None])
-    errors = np.asarray(grid.ensemble_error)
+    rates, lams, errors = _errors_of_averages(study)
+    if not best:
+        rates, lams, errors = (a[_RATES.index(1.0), None] for a in (rates, lams, errors))
     order = [np.unravel_index(place, errors.shape) for place in np.argsort(errors, axis=None)]
     for i, j in order:
         one = solve_stability(study.model, float(lams[i, j]), float(rates[i]))
@@ -277,7 +294,7 @@ def _thresholded(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[s
     )
 
 
-def _bounded(assumption: str) -> Callable[[Study, float, bool], tuple[Expected, dict[str, Any]]]:
+def _bounded(assumption: str) -> Predict:
     def bounded(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
         return by_bound(study, fdr, assumption, best=best, resamples=RESAMPLES)
 
@@ -286,9 +303,15 @@ def _bounded(assumption: str) -> Callable[[Study, float, bool], tuple[Expected, 
 
 METHODS: dict[str, Method] = {
     "stability": Method("stability, message passing", "StabilitySelection", _fields, "FDR", True),
-    "knockoff": Method("knockoff+, one copy", "KnockoffSelection", _knockoff, "FDR", True),
-    "evalues": Method("knockoffs, e-values", "DerandomizedKnockoffs", _evalues, "FDR", True),
-    "pvalues": Method("knockoffs, p-values", "AggregatedKnockoffs", _pvalues, "3.2 FDR", True),
+    "knockoff": Method(
+        "knockoff+, one copy", "KnockoffSelection", _knockoffs("knockoff"), "FDR", True
+    ),
+    "evalues": Method(
+        "knockoffs, e-values", "DerandomizedKnockoffs", _knockoffs("evalues"), "FDR", True
+    ),
+    "pvalues": Method(
+        "knockoffs, p-values", "AggregatedKnockoffs", _knockoffs("pvalues"), "3.2 FDR", True
+    ),
     "stability_none": Method(
         "stability, no assumption", "StabilitySelection", _bounded("none"), "PFER", True
     ),

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
-from selica._core.results import Result
-from selica._core.types import Array
 from selica._core.validation import choice, count, real
 from selica.planning.compare import fdr_level, method_names
-from selica.planning.methods import METHODS, SETTINGS, Prediction, predict
+from selica.planning.methods import SETTINGS, Prediction, predict
+from selica.planning.requirement import Answer, Requirement
 from selica.planning.study import Study
-from selica.plots import plot_requirement
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 MOST_SAMPLES = 1_000_000
 _WEAKEST, _STRONGEST = 1e-4, 10.0
@@ -32,99 +24,6 @@ _DIGITS = 1e-3
 """Relative precision of an answer that is not a whole number."""
 
 Predicted = Callable[[float], Prediction]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Answer(Result):
-    """What one method needs to reach the power asked for.
-
-    Attributes
-    ----------
-    method : str
-    value : float, int or None
-        The answer; None where no value that was tried reaches the power.
-    prediction : Prediction
-        At the answer, or where the power was largest.
-    x, power : arrays
-        The values that were tried, rising, and the power at each of them.
-    """
-
-    method: str
-    value: float | None
-    prediction: Prediction
-    x: Array
-    power: Array
-
-    _columns = ("method", "value")
-
-    def to_dict(self) -> dict[str, Any]:
-        """The answer with the prediction at it."""
-        return {"value": self.value} | self.prediction.to_dict()
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Requirement(Result):
-    """What each method needs; `print` it for a table.
-
-    Attributes
-    ----------
-    quantity : str
-        What was asked for, such as "samples".
-    target : float
-        Power to be reached.
-    answers : tuple of Answer
-    """
-
-    quantity: str
-    target: float
-    answers: tuple[Answer, ...]
-
-    def one(self, method: str) -> Answer:
-        """The answer of a method."""
-        for answer in self.answers:
-            if answer.method == method:
-                return answer
-        raise ArgumentError.choice("method", method, [a.method for a in self.answers])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and text."""
-        rows = [answer.to_dict() for answer in self.answers]
-        return {"quantity": self.quantity, "target": self.target, "methods": rows}
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each method (needs pandas)."""
-        import pandas as pd
-
-        return pd.DataFrame([answer.to_dict() for answer in self.answers])
-
-    def __str__(self) -> str:
-        lines = [
-            f"{self.quantity} for power {self.target:g}",
-            "",
-            f"{'method':<28}{'value':>12}{'power':>7}{'FDR':>7}{'true':>8}{'false':>7}",
-        ]
-        for one in self.answers:
-            p = one.prediction
-            value = "not reached" if one.value is None else f"{one.value:.7g}"
-            lines.append(
-                f"{METHODS[one.method].label:<28}{value:>12}{p.power:>7.2f}{p.fdr:>7.3f}"
-                f"{p.true_selections:>8.1f}{p.false_selections:>7.1f}"
-            )
-        return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        inner = ", ".join(f"{a.method}={a.value}" for a in self.answers)
-        return f"Requirement({self.quantity} for power {self.target:g}: {inner})"
-
-    def plot(self) -> Figure:
-        """Power against what was asked for (needs matplotlib)."""
-        return plot_requirement(
-            [METHODS[answer.method].label for answer in self.answers],
-            [(answer.x, answer.power) for answer in self.answers],
-            [answer.value for answer in self.answers],
-            self.target,
-            self.quantity,
-        )
 
 
 def required_samples(

@@ -1,0 +1,177 @@
+"""Predictions of calibrated procedures: published simulations, and their own conditions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from selica import theory
+from selica.control import (
+    benjamini_hochberg,
+    ebh,
+    fdp,
+    knockoff_evalues,
+    knockoff_threshold,
+    stability_bound,
+    tpp,
+)
+from selica.planning.calibrated import FieldLaw, OneCopy, cut_of_fields
+from selica.planning.finite import Expected, by_evalues, by_fields, by_one_copy, expected
+from selica.planning.halves import Halves, by_bound
+from selica.planning.methods import predict
+from selica.planning.study import Study
+
+LAWS = [theory.GaussianEffects(), theory.PointEffects(), theory.LaplaceEffects()]
+NAMES = ["Gaussian", "equal", "Laplace"]
+
+
+def study_of_ren_and_barber(amplitude):
+    """Independent N(0, 1) columns, 60 signals of size amplitude / sqrt(n), noise of variance 1."""
+    return Study.of(
+        3000, 1000, 60, effect_size=amplitude / math.sqrt(3000), effects=theory.PointEffects()
+    )
+
+
+@pytest.mark.parametrize(
+    ("amplitude", "method", "power", "tolerance"),
+    [
+        # means of 100 published runs; the last digit of their standard errors is below 0.02
+        (3, "knockoff", 0.394, 0.03),
+        (4, "knockoff", 0.820, 0.03),
+        (5, "knockoff", 0.964, 0.03),
+        (3, "evalues", 0.238, 0.08),  # 17 of 60 signals, where fewer than 20 are out of reach
+        (4, "evalues", 0.758, 0.03),
+        (5, "evalues", 0.953, 0.03),
+    ],
+)
+def test_published_knockoff_simulations(amplitude, method, power, tolerance):
+    found = predict(study_of_ren_and_barber(amplitude), method, 0.1, "default")
+    assert found.power == pytest.approx(power, abs=tolerance)
+
+
+@pytest.mark.parametrize("effects", LAWS, ids=NAMES)
+def test_cells_have_the_rates_of_the_closed_form(effects):
+    s = theory.solve_knockoff(theory.Model(0.8, 0.2, 0.1, effects), lam=0.2)
+    top = s.lam + 12.0 * math.sqrt(s.v_tilde_hat)
+    law = FieldLaw.of(s, top)
+    assert law.null.sum() == pytest.approx(1.0, abs=1e-12)
+    assert law.signal.sum() == pytest.approx(1.0, abs=1e-12)
+    for t in (0.0, 0.3, 0.8):
+        chance = s.selection_probability(law.g, t)
+        own, exact = law.rates(0.2, chance), s.single_rates(t)
+        assert own.tpr == pytest.approx(exact.tpr, abs=1e-3)
+        assert own.fpr == pytest.approx(exact.fpr, abs=1e-3)
+
+
+@pytest.mark.parametrize("effects", LAWS, ids=NAMES)
+def test_fields_are_cut_where_the_step_up_rule_is_an_equality(effects):
+    s = theory.solve_stability(theory.Model(2.0, 0.2, 0.1, effects), lam=0.3, mu_B=1.0)
+    cut = cut_of_fields(s, 0.1)
+    rates = s.rates_of_field(np.asarray(cut))
+    irrelevant = 2.0 * norm.sf(cut / math.sqrt(s.chi_hat))
+    assert rates.fpr == pytest.approx(irrelevant, rel=1e-9)
+    assert irrelevant == pytest.approx(0.1 * (0.2 * rates.tpr + 0.8 * rates.fpr), rel=2e-3)
+    assert rates.fdr == pytest.approx(0.8 * 0.1, rel=2e-3)
+
+
+def test_knockoff_plus_stops_where_its_estimate_is_the_level():
+    s = theory.solve_knockoff(theory.Model(2.0, 0.2, 0.1), lam=0.45)
+    found = OneCopy(s, 300).knockoff_plus(0.2)
+    t = np.linspace(1e-6, 2.0, 4001)
+    ahead, not_behind = s.single_rates(t), s.single_rates(-t)
+    positive = 0.2 * ahead.tpr + 0.8 * ahead.fpr
+    negative = 1.0 - (0.2 * not_behind.tpr + 0.8 * not_behind.fpr)
+    first = np.argmax(1.0 / 300 + negative <= 0.2 * positive)
+    assert found.tpr == pytest.approx(ahead.tpr[first], abs=2e-3)
+
+
+def brute_force(study, s, select, runs):
+    """Mean power and false discovery proportion on fields drawn one data set at a time."""
+    rng = np.random.default_rng(123)
+    truth = np.arange(study.n_features) < study.n_signals
+    out = []
+    for _ in range(runs):
+        w0 = np.where(truth, study.effects.sample(truth.size, rng), 0.0)
+        g = s.Q_hat * w0 + math.sqrt(s.chi_hat) * rng.standard_normal(truth.size)
+        mask = select(g, rng)
+        out.append((tpp(mask, truth), fdp(mask, truth)))
+    return np.mean(out, axis=0), np.std(out, axis=0) / math.sqrt(runs)
+
+
+def statistics(s, g, rng, copies):
+    own = np.abs(g + math.sqrt(s.v_hat) * rng.standard_normal((copies, g.size)))
+    copy = np.abs(math.sqrt(s.v_tilde_hat) * rng.standard_normal((copies, g.size)))
+    return np.maximum(own - s.lam, 0.0) - np.maximum(copy - s.lam, 0.0)
+
+
+@pytest.mark.parametrize("rule", ["fields", "one copy", "e-values"])
+def test_few_selections_are_predicted_with_their_fluctuations(rule):
+    study = Study.of(200, 100, 14, r2=0.7)  # knockoff+ at 0.1 selects ten or none
+    level, copies = 0.1, 5
+    s = theory.solve_knockoff(study.model, lam=0.35)
+    one = OneCopy(s, 100)
+    if rule == "fields":
+        sd = math.sqrt(s.chi_hat)
+        rates = s.rates_of_field(np.asarray(cut_of_fields(s, level)))
+        found = expected(study, s, rates, by_fields(s, level), level)
+
+        def select(g, rng):
+            return benjamini_hochberg(2.0 * norm.sf(np.abs(g) / sd), level)
+
+    elif rule == "one copy":
+        found = expected(study, s, one.knockoff_plus(level), by_one_copy(s, level), level)
+
+        def select(g, rng):
+            (W,) = statistics(s, g, rng, 1)
+            return knockoff_threshold(W, level) <= W
+
+    else:
+        level = 0.3
+        rates = one.evalues(level, copies)
+        found = expected(study, s, rates, by_evalues(s, level, copies), level, copies)
+
+        def select(g, rng):
+            W = statistics(s, g, rng, copies)
+            return ebh(np.mean([knockoff_evalues(w, 0.5 * level) for w in W], axis=0), level)
+
+    (power, false), (power_error, false_error) = brute_force(study, s, select, 400)
+    assert found.power == pytest.approx(power, abs=4.0 * power_error + 0.03)
+    assert found.fdr == pytest.approx(false, abs=4.0 * false_error + 0.02)
+    assert found.true_selections == pytest.approx(14 * found.power)
+
+
+def test_many_selections_need_no_draw():
+    study = Study.of(20_000, 10_000, 2000, r2=0.9)
+    s = theory.solve_knockoff(study.model, lam=0.4)
+    rates = OneCopy(s, 10_000).knockoff_plus(0.1)
+
+    def rule(g, rng):
+        raise AssertionError("nothing is to be drawn")
+
+    assert expected(study, s, rates, rule, 0.1) == Expected.of_rates(study, rates)
+
+
+@pytest.mark.parametrize("assumption", ["none", "unimodal", "r-concave"])
+def test_a_bound_allows_the_level_times_what_is_selected_and_no_more(assumption):
+    study, fdr = Study.of(600, 200, 40, r2=0.8), 0.2
+    found, settings = by_bound(study, fdr, assumption, best=True, resamples=100)
+    assert found.power > 0.05
+    cutoff = settings["threshold"]
+    halves = Halves(study)
+    qs = np.arange(1, 100)
+    bounds = []
+    for q in qs:
+        try:
+            bounds.append(stability_bound(200, float(q), cutoff, 50, assumption))
+        except ValueError:
+            bounds.append(np.inf)
+    selected = halves.selected(qs.astype(float), cutoff)
+    q = int(qs[np.flatnonzero(np.array(bounds) <= fdr * selected)[-1]])
+    assert settings["pfer"] == pytest.approx(fdr * selected[q - 1], rel=0.01)
+    solution = halves.taking(q)
+    assert 200 * solution.chi * solution.Q_hat == pytest.approx(q, rel=0.03)
+    assert found.power == pytest.approx(solution.rates(cutoff, n_members=100).tpr)
+    assert found.false_selections <= settings["pfer"]

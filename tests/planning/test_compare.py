@@ -1,0 +1,177 @@
+"""Methods side by side: numbers that belong together, code that runs, units that are right."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+from selica import planning, selectors, theory
+from selica.control import fdp, tpp
+from selica.planning import METHODS, Study, compare_methods
+from selica.sampling import simulate
+
+SIZES = (400, 200, 40)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return compare_methods(*SIZES, r2=0.8)
+
+
+def test_every_method_at_both_settings(found):
+    pairs = [(one.method, one.settings) for one in found.predictions]
+    assert pairs == [(name, s) for name in METHODS for s in ("best", "default")]
+    for one in found.predictions:
+        assert 0.0 <= one.power <= 1.0
+        assert one.true_selections == pytest.approx(40 * one.power)
+        if METHODS[one.method].calibrated:
+            assert one.fdr <= 0.11, one
+
+
+def test_best_settings_are_not_worse_than_the_default(found):
+    for name, method in METHODS.items():
+        if method.calibrated:
+            assert found.one(name).power >= found.one(name, "default").power - 0.02, name
+
+
+def test_no_procedure_beats_the_known_threshold(found):
+    ceiling = found.one("thresholded_lasso").power + 0.03
+    for one in found.predictions:
+        if METHODS[one.method].calibrated:
+            assert one.power <= ceiling
+
+
+def test_the_best_is_the_most_powerful_procedure(found):
+    able = [one for one in found.predictions if METHODS[one.method].calibrated]
+    assert found.best.power == max(one.power for one in able)
+
+
+def test_the_table_is_readable(found):
+    text = str(found)
+    assert "400 samples, 200 variables, 40 of them signals that explain 80 %" in text
+    for method in METHODS.values():
+        assert text.count(method.label) == 2
+    assert found.best.code in text
+    assert found.best.code in repr(found)
+
+
+def test_it_becomes_json_and_a_frame(found):
+    again = json.loads(json.dumps(found.to_dict()))
+    assert again["n_samples"] == 400
+    assert again["r2"] == pytest.approx(0.8)
+    assert len(again["methods"]) == 20
+    pytest.importorskip("pandas")
+    frame = found.to_frame()
+    assert len(frame) == 20
+    assert frame["power"].iloc[0] == found.predictions[0].power
+
+
+def test_it_is_drawn(found):
+    pytest.importorskip("matplotlib")
+    figure = found.plot()
+    left, _ = figure.get_axes()
+    assert [t.get_text() for t in left.get_yticklabels()] == [m.label for m in METHODS.values()]
+    drawn = np.concatenate([line.get_xdata() for line in left.get_lines()])
+    assert sorted(drawn) == sorted(one.power for one in found.predictions)
+
+
+def test_recommendations_run_as_printed(found):
+    data = simulate(*SIZES, noise_variance=0.05, scale="article", random_state=0)
+    for one in found.predictions:
+        if one.method in ("evalues", "pvalues") or one.settings == "default":
+            continue  # the same selectors with copies, which take longer
+        selector = eval(one.code, vars(selectors))
+        selector.set_params(random_state=0)
+        assert type(selector).__name__ == METHODS[one.method].selector
+        assert {k: selector.get_params()[k] for k in one.parameters} == one.parameters
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # about few resamples
+            mask = selector.fit(data.X, data.y).support_
+        assert mask.shape == (200,)
+
+
+@pytest.mark.parametrize("name", ["lasso", "thresholded_lasso", "stability"])
+def test_penalties_and_thresholds_are_in_the_unit_of_the_selectors(name):
+    """Large enough for one data set to be close to its prediction."""
+    found = compare_methods(1200, 800, 160, r2=0.8, methods=[name]).one(name)
+    data = simulate(1200, 800, 160, noise_variance=0.05, scale="article", random_state=3)
+    selector = eval(found.code, vars(selectors))
+    mask = selector.set_params(random_state=0).fit(data.X, data.y).support_
+    # 160 signals: a standard error of 0.04; the power at twice the penalty is 0.15 lower
+    assert tpp(mask, data.support) == pytest.approx(found.power, abs=0.09)
+    assert fdp(mask, data.support) == pytest.approx(found.fdr, abs=0.07)
+
+
+@pytest.mark.parametrize(
+    "strength", [{"snr": 4.0}, {"r2": 0.8}, {"effect_size": np.sqrt(4.0 / 40)}], ids=str
+)
+def test_the_three_ways_to_say_how_strong(strength):
+    study = Study.of(*SIZES, **strength)
+    assert study.snr == pytest.approx(4.0)
+    assert study.r2 == pytest.approx(0.8)
+    assert study.effect_size == pytest.approx(np.sqrt(0.1))
+    assert study.model.snr == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_samples": 0}, "n_samples must be at least 2"),
+        ({"n_samples": 10.5}, "n_samples must be an integer"),
+        ({"n_samples": True}, "n_samples must be an integer"),
+        ({"n_features": 1}, "n_features must be at least 2"),
+        ({"n_signals": 0}, "n_signals must be at least 1"),
+        ({"n_signals": 201}, "n_signals must be at most n_features = 200"),
+        ({"r2": None}, "exactly one of r2, snr and effect_size; got none of them"),
+        ({"snr": 3.0}, "exactly one of r2, snr and effect_size; got r2 and snr"),
+        ({"r2": 1.0}, "r2 must be between"),
+        ({"r2": -0.5}, "r2 must be between"),
+        ({"r2": float("nan")}, "r2 must be finite"),
+        ({"r2": [0.5, 0.6]}, "r2 must be one number"),
+        ({"r2": "high"}, "r2 must be a number"),
+        ({"fdr": 0.0}, "fdr must be between"),
+        ({"fdr": 0.9}, "fdr must be between"),
+        ({"fdr": [0.1, 0.2]}, "fdr must be one number"),
+        ({"effects": "gaussian"}, "effects must be a law of effects"),
+        ({"methods": ["astrology"]}, "methods must be one of 'stability', .*; got 'astrology'"),
+        ({"methods": []}, "methods must be a list of names"),
+        ({"methods": 3}, "methods must be a list of names"),
+    ],
+)
+def test_bad_input(change, message):
+    given = {"n_samples": 400, "n_features": 200, "n_signals": 40, "r2": 0.8} | change
+    with pytest.raises(ValueError, match=message):
+        compare_methods(**given)
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        {"n_samples": 2, "n_features": 2, "n_signals": 1, "r2": 0.5},
+        {"n_samples": 5, "n_features": 1000, "n_signals": 3, "r2": 0.999},
+        {"n_samples": 50, "n_features": 30, "n_signals": 30, "r2": 0.5},
+        {"n_samples": 100_000, "n_features": 20, "n_signals": 4, "r2": 0.9},
+        {"n_samples": 300, "n_features": 100, "n_signals": 10, "r2": 1e-6},
+        {"n_samples": 300, "n_features": 100, "n_signals": 10, "snr": 1e6},
+    ],
+    ids=["tiny", "few rows", "all signals", "many rows", "no signal", "no noise"],
+)
+def test_extreme_studies_have_an_answer(study):
+    for effects in (None, theory.PointEffects()):
+        for one in compare_methods(**study, effects=effects).predictions:
+            values = (one.power, one.fdr, one.true_selections, one.false_selections)
+            assert np.isfinite(values).all(), one
+            assert 0.0 <= one.power <= 1.0
+
+
+def test_an_unknown_prediction_is_named(found):
+    with pytest.raises(ValueError, match="method must be one of those predicted, stability"):
+        found.one("astrology")
+
+
+def test_names_the_room_promises_are_there():
+    for name in planning.__all__:
+        assert getattr(planning, name) is not None

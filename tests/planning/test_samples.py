@@ -1,0 +1,155 @@
+"""Inverse questions: answers that are the smallest, or the largest, or that say there is none."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from selica import planning
+from selica.planning import (
+    achievable_fdr,
+    compare_methods,
+    detectable_effect,
+    largest_support,
+    required_samples,
+)
+
+STUDY = {"n_features": 150, "n_signals": 20, "r2": 0.7}
+
+
+@pytest.fixture(scope="module")
+def samples():
+    return required_samples(0.7, **STUDY, method=["stability", "knockoff"])
+
+
+def power_of(method, n, **change):
+    study = STUDY | change
+    return compare_methods(n, **study, methods=[method]).one(method).power
+
+
+@pytest.mark.parametrize("method", ["stability", "knockoff"])
+def test_the_smallest_number_of_samples(samples, method):
+    answer = samples.one(method)
+    n = answer.value
+    assert isinstance(n, int)
+    assert power_of(method, n) == answer.prediction.power >= 0.7
+    assert power_of(method, n - 1) < 0.7
+    assert power_of(method, 2 * n) > 0.75
+    tried = dict(zip(answer.x, answer.power, strict=True))
+    assert tried[n] == answer.prediction.power
+    assert np.all(np.diff(answer.x) > 0.0)
+
+
+def test_the_curve_rises(samples):
+    for answer in samples.answers:
+        assert np.all(np.diff(answer.power) > -0.05)
+        assert answer.power[0] < 0.2
+
+
+def test_stronger_signals_need_fewer_samples(samples):
+    strong = required_samples(0.7, **(STUDY | {"r2": 0.9}), method="stability")
+    assert strong.one("stability").value < 0.7 * samples.one("stability").value
+
+
+def test_what_cannot_be_reached_is_said():
+    few = required_samples(0.7, **STUDY, method="stability", at_most=60)
+    answer = few.one("stability")
+    assert answer.value is None
+    assert answer.prediction.power == answer.power.max() < 0.7
+    assert "not reached" in str(few)
+    # aggregated p-values of 150 variables allow no selection of fewer than 25
+    never = required_samples(0.7, **STUDY, method="pvalues", at_most=20_000)
+    assert never.one("pvalues").value is None
+
+
+def test_the_smallest_effect():
+    found = detectable_effect(0.6, n_samples=300, n_features=150, n_signals=20, method="stability")
+    size = found.one("stability").value
+    sizes = {"n_samples": 300, "n_features": 150, "n_signals": 20, "methods": ["stability"]}
+    assert compare_methods(**sizes, effect_size=size).best.power >= 0.6
+    assert compare_methods(**sizes, effect_size=0.99 * size).one("stability").power < 0.6
+
+
+def test_the_largest_number_of_signals():
+    arguments = {"n_samples": 300, "n_features": 150, "r2": 0.8}
+    k = largest_support(0.5, **arguments, method="stability").one("stability").value
+    assert isinstance(k, int)
+
+    def power(n_signals):
+        return compare_methods(**arguments, n_signals=n_signals, methods=["stability"]).one(
+            "stability"
+        )
+
+    assert power(k).power >= 0.5
+    assert power(k + 1).power < 0.5
+
+
+def test_the_smallest_level():
+    found = achievable_fdr(0.6, n_samples=300, **STUDY, method="knockoff").one("knockoff")
+    assert power_of("knockoff", 300, fdr=found.value) >= 0.6
+    assert power_of("knockoff", 300, fdr=0.98 * found.value) < 0.6
+    assert found.prediction.fdr <= found.value
+
+
+def test_levels_beyond_reach_and_levels_that_need_no_search():
+    weak = achievable_fdr(0.9, n_samples=50, **STUDY, method="stability").one("stability")
+    assert weak.value is None
+    easy = achievable_fdr(0.2, n_samples=5000, **STUDY, method="stability").one("stability")
+    assert easy.value == pytest.approx(1e-3)
+
+
+def test_it_is_printed_tabled_and_drawn(samples):
+    assert str(samples).startswith("samples for power 0.7")
+    assert str(samples.one("knockoff").value) in str(samples)
+    assert f"knockoff={samples.one('knockoff').value}" in repr(samples)
+    rows = json.loads(json.dumps(samples.to_dict()))["methods"]
+    assert [row["value"] for row in rows] == [a.value for a in samples.answers]
+    pytest.importorskip("pandas")
+    assert list(samples.to_frame()["method"]) == ["stability", "knockoff"]
+    pytest.importorskip("matplotlib")
+    (axes,) = samples.plot().get_axes()
+    assert axes.get_xlabel() == "samples"
+    marked = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 1]
+    assert marked == [a.value for a in samples.answers]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"power": 0.0}, "power must be between"),
+        ({"power": 1.0}, "power must be between"),
+        ({"power": "most"}, "power must be a number"),
+        ({"power": [0.5, 0.6]}, "power must be one number"),
+        ({"fdr": 2.0}, "fdr must be between"),
+        ({"method": "astrology"}, "methods must be one of"),
+        ({"settings": "worst"}, "settings must be one of 'best', 'default'"),
+        ({"at_most": 1}, "at_most must be at least 2"),
+        ({"n_signals": 151}, "n_signals must be at most n_features"),
+        ({"r2": None}, "exactly one of r2, snr and effect_size"),
+    ],
+)
+def test_bad_input(change, message):
+    with pytest.raises(ValueError, match=message):
+        required_samples(**({"power": 0.7} | STUDY | change))
+
+
+def test_bad_input_of_the_other_questions():
+    with pytest.raises(ValueError, match="n_samples must be an integer"):
+        detectable_effect(0.5, n_samples=30.5, n_features=20, n_signals=3)
+    with pytest.raises(ValueError, match="n_features must be at least 2"):
+        largest_support(0.5, n_samples=30, n_features=0, r2=0.5)
+    with pytest.raises(ValueError, match="exactly one of"):
+        achievable_fdr(0.5, n_samples=30, n_features=20, n_signals=3)
+
+
+def test_an_unknown_answer_is_named(samples):
+    with pytest.raises(ValueError, match="method must be one of 'stability', 'knockoff'"):
+        samples.one("evalues")
+
+
+def test_all_calibrated_methods_by_default():
+    found = largest_support(0.9, n_samples=20, n_features=10, r2=0.3)
+    calibrated = [name for name, method in planning.METHODS.items() if method.calibrated]
+    assert [answer.method for answer in found.answers] == calibrated
