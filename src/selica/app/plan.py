@@ -43,7 +43,9 @@ def plan(power: float, n_features: int, n_signals: int, r2: float, fdr: float) -
         method=METHODS,
         at_most=MOST_SAMPLES,
     )
-    needs, curves, styles = [], [], []
+    needs: list[Need] = []
+    curves: list[dict[str, Any]] = []
+    styles: list[LineStyle] = []
     for rank, answer in enumerate(found.answers):
         style = quantity_style(planning.METHODS[answer.method].label, rank)
         at = answer.prediction

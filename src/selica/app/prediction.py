@@ -85,7 +85,7 @@ def penalties(study: Study) -> Penalties:
 
 def curves(study: Study, penalty: Penalties) -> list[dict[str, Any]]:
     """Power of every method against the FDR."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)  # said with the points
         for (method, rate), style in zip(_RUNS, STYLES, strict=True):
