@@ -1,15 +1,18 @@
 """Read a table, select from it, write a report: what the command line and the app share."""
 
 from selica.reports.demo import demo_table
-from selica.reports.report import write_report
+from selica.reports.report import report_zip, write_report
 from selica.reports.selection import Selection, select
-from selica.reports.tables import Columns, read_table, split
+from selica.reports.tables import Columns, Limits, parse_table, read_table, split
 
 __all__ = [
     "Columns",
+    "Limits",
     "Selection",
     "demo_table",
+    "parse_table",
     "read_table",
+    "report_zip",
     "select",
     "split",
     "write_report",

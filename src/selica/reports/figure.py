@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,17 +14,26 @@ if TYPE_CHECKING:
 _DARK = re.compile(r"#(?:000000|262626|333333|404040)\b")
 
 
-def inline_svg(figure: Figure) -> str:
-    """A figure as SVG inside HTML: in the colour of the text around it, the same every time."""
+def png(figure: Figure) -> bytes:
+    """A figure as an image, twice as fine as a screen of old."""
+    return _saved(figure, "png", dpi=200)
+
+
+def _saved(figure: Figure, kind: str, **settings: Any) -> bytes:
     for axes in figure.axes:
         for label in axes.get_yticklabels():
             label.set_parse_math(False)  # names are not formulas, whatever signs are in them
-    file = io.StringIO()
+    file = io.BytesIO()
     with warnings.catch_warnings():
         # names in scripts that the font lacks are drawn as boxes; the table beside has them
         warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
-        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
-    svg = file.getvalue()
+        figure.savefig(file, format=kind, **settings)
+    return file.getvalue()
+
+
+def inline_svg(figure: Figure) -> str:
+    """A figure as SVG inside HTML: in the colour of the text around it, the same every time."""
+    svg = _saved(figure, "svg", transparent=True, metadata={"Date": None}).decode()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)

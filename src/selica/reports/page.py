@@ -14,7 +14,7 @@ from selica.selectors.summary import cell
 
 # A page with more rows than this is slow to open; the CSV file beside it has all of them.
 MOST_ROWS = 1000
-_HEADINGS = {"error": "standard error", "close": "close call"}
+HEADINGS = {"error": "standard error", "close": "close call"}
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2126; --soft: #5c6670; --line: #dfe3e8;
@@ -110,7 +110,7 @@ def _notes(notes: Sequence[str]) -> list[str]:
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
     columns = list(rows[0])
-    head = "".join(f"<th>{escape(_HEADINGS.get(c, c))}</th>" for c in columns)
+    head = "".join(f"<th>{escape(HEADINGS.get(c, c))}</th>" for c in columns)
     lines = "\n".join(
         f"<tr{' class=selected' if row['selected'] else ''}>"
         + "".join(f"<td>{escape(cell(row[c]))}</td>" for c in columns)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
 from selica._core.errors import ArgumentError
+from selica._core.table import Table
 from selica.reports.page import page
 from selica.reports.selection import Selection
 
+# What a spreadsheet takes for a formula at the start of a cell.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
-def write_report(selection: Selection, folder: Path) -> list[Path]:
+
+def write_report(
+    selection: Selection, folder: Path, *, for_spreadsheets: bool = False
+) -> list[Path]:
     """Writes `selection.csv`, `selection.json` and `report.html`.
 
     The same selection gives the same files. The page loads nothing; its figure needs matplotlib
@@ -23,6 +32,9 @@ def write_report(selection: Selection, folder: Path) -> list[Path]:
     selection : Selection
     folder : path
         Made if need be.
+    for_spreadsheets : bool
+        Text in the CSV file that begins like a formula gets an apostrophe in front of it, so that
+        opening the file runs nothing.
 
     Returns
     -------
@@ -33,12 +45,32 @@ def write_report(selection: Selection, folder: Path) -> list[Path]:
     text = json.dumps(plain(selection.to_dict()), indent=2, allow_nan=False, ensure_ascii=False)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        selection.summary.variables.to_csv(files[0])
+        variables = selection.summary.variables
+        (_without_formulas(variables) if for_spreadsheets else variables).to_csv(files[0])
         files[1].write_text(f"{text}\n", encoding="utf-8")
         files[2].write_text(page(selection), encoding="utf-8")
     except OSError as error:
         raise ArgumentError(f"{folder}: {error.strerror or error}.") from None
     return files
+
+
+def report_zip(selection: Selection) -> bytes:
+    """The files of a report for download; its CSV file is safe to open in a spreadsheet."""
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
+        for path in write_report(selection, Path(folder), for_spreadsheets=True):
+            archive.write(path, path.name, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def _without_formulas(table: Table) -> Table:
+    return Table.of(
+        {
+            name: f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+            for name, value in row.items()
+        }
+        for row in table
+    )
 
 
 def plain(value: Any) -> Any:

@@ -52,6 +52,25 @@ class Columns:
         return self.values[0].size if self.values else 0
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The largest table that is read."""
+
+    rows: int
+    columns: int
+    cells: int
+
+    def check(self, path: Path, rows: int, columns: int) -> None:
+        """Says which of them a table is beyond."""
+        sizes = {"columns": columns, "rows": rows, "cells": rows * columns}
+        for what, found in sizes.items():
+            most = getattr(self, what)
+            if found > most:
+                raise ArgumentError(
+                    f"{path}: the table has more than {most:,} {what}, the most that is read here."
+                )
+
+
 def read_table(path: str | Path) -> Columns:
     """Reads a table.
 
@@ -72,10 +91,32 @@ def read_table(path: str | Path) -> Columns:
         content = path.read_bytes()
     except OSError as error:
         raise ArgumentError(f"{path}: {error.strerror or error}.") from None
+    return parse_table(path, content)
+
+
+def parse_table(name: str | Path, content: bytes, limits: Limits | None = None) -> Columns:
+    """Reads a table that is already in memory.
+
+    Parameters
+    ----------
+    name : path
+        What messages call it; its ending says how it is read.
+    content : bytes
+    limits : Limits, optional
+        Compressed files are then refused: what is in them may be of any size.
+
+    Returns
+    -------
+    Columns
+        As from `read_table`.
+    """
+    path = Path(name)
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes[-1:] and suffixes[-1] in _SPREADSHEETS:
         raise ArgumentError(f"{path}: spreadsheets are not read; save the table as CSV.")
     if content[:2] == b"\x1f\x8b" or suffixes[-1:] == [".gz"]:
+        if limits is not None:
+            raise ArgumentError(f"{path}: unpack the file first.")
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error):
@@ -83,7 +124,7 @@ def read_table(path: str | Path) -> Columns:
         suffixes = suffixes[:-1]
     kind = suffixes[-1] if suffixes else ""
     if content[:4] == b"PAR1" or kind in _PARQUET:
-        return _parquet(path, content)
+        return _parquet(path, content, limits)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -91,10 +132,10 @@ def read_table(path: str | Path) -> Columns:
         raise ArgumentError(
             f"{path}: line {line} is not UTF-8; save the table as a CSV file in UTF-8."
         ) from None
-    return _separated(path, text, kind)
+    return _separated(path, text, kind, limits)
 
 
-def _separated(path: Path, text: str, kind: str) -> Columns:
+def _separated(path: Path, text: str, kind: str, limits: Limits | None) -> Columns:
     lines = text.lstrip("\r\n")
     if not lines.strip():
         raise ArgumentError(f"{path}: the file is empty.")
@@ -105,6 +146,8 @@ def _separated(path: Path, text: str, kind: str) -> Columns:
     try:
         header = next(reader)
         for row in reader:
+            if limits is not None:
+                limits.check(path, len(rows) + 1, len(header))
             if not row:  # a blank line
                 continue
             if len(row) != len(header):
@@ -155,7 +198,7 @@ def _numbers(cells: list[str]) -> Array | None:
         return None
 
 
-def _parquet(path: Path, content: bytes) -> Columns:
+def _parquet(path: Path, content: bytes, limits: Limits | None) -> Columns:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -164,6 +207,9 @@ def _parquet(path: Path, content: bytes) -> Columns:
             f"{path}: Parquet needs pyarrow (pip install 'selica[data]'); CSV needs nothing."
         ) from None
     try:
+        if limits is not None:
+            size = pq.read_metadata(pa.BufferReader(content))
+            limits.check(path, size.num_rows, size.num_columns)
         table = pq.read_table(pa.BufferReader(content))
     except (pa.ArrowException, OSError):
         raise ArgumentError(f"{path}: this is not a Parquet file that can be read.") from None

@@ -173,9 +173,9 @@ class _LassoPath:
 
             def equation(y: Array, i: IntArray) -> tuple[Array, Array]:
                 point = which[index[i]]
-                value = self.at(y, point)[1]
-                slope = (self.at(y + 1e-5, point)[1] - value) / 1e-5
-                return value - goal[index[i]], slope
+                both = self.at(np.concatenate([y, y + 1e-5]), np.tile(point, 2))[1]
+                value, beside = both.reshape(2, y.size)
+                return value - goal[index[i]], (beside - value) / 1e-5
 
             low, high = self.grid[which[index], after[index]], x[index]
             x[index] = find_root(equation, 0.5 * (low + high), lower=low, upper=high).x

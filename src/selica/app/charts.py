@@ -1,0 +1,86 @@
+"""Curves as Vega-Lite, which Streamlit brings along: nothing is loaded from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from selica.app import markup
+from selica.plots.style import LineStyle
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def curves(
+    rows: Rows,
+    styles: Sequence[LineStyle],
+    x: tuple[str, str],
+    *,
+    vertical: float | None = None,
+    horizontal: float | None = None,
+    log: bool = False,
+) -> None:
+    """Power of each method against something.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        With method (a label of `styles`), power and the column of `x`.
+    styles : sequence of LineStyle
+    x : pair of str
+        Column, and what to write under it.
+    vertical, horizontal : float, optional
+        Values to be marked by a line.
+    log : bool
+        Whether x is on a logarithmic scale.
+    """
+    column, title = x
+    scale: dict[str, Any] = {"type": "log", "nice": False} if log else {"zero": True}
+    labels = [style.label for style in styles]
+    # the legend of Vega does not wrap on a narrow window
+    by_method = {"field": "method", "type": "nominal", "sort": labels, "legend": None}
+    colours = {"domain": labels, "range": [style.colour for style in styles]}
+    dashes = {"domain": labels, "range": [_dash(style) for style in styles]}
+    lines = {
+        "mark": {"type": "line", "strokeWidth": 2, "interpolate": "monotone"},
+        "encoding": {
+            "x": {
+                "field": column,
+                "type": "quantitative",
+                "scale": scale,
+                "title": title,
+                "axis": {"tickCount": 6, "format": "~s" if log else "~g"},
+            },
+            "y": {
+                "field": "power",
+                "type": "quantitative",
+                "scale": {"domain": [0, 1]},
+                "title": "power (share of the signals found)",
+            },
+            "color": by_method | {"scale": colours},
+            "strokeDash": by_method | {"scale": dashes},
+            "tooltip": [
+                {"field": "method", "title": "method"},
+                {"field": column, "title": title, "format": ".4~g"},
+                {"field": "power", "title": "power", "format": ".3f"},
+            ],
+        },
+    }
+    marks = [
+        {
+            "data": {"values": [{"at": at}]},
+            "mark": {"type": "rule", "color": "#8a949e", "strokeDash": [2, 3]},
+            "encoding": {axis: {"field": "at", "type": "quantitative"}},
+        }
+        for axis, at in (("x", vertical), ("y", horizontal))
+        if at is not None
+    ]
+    st.vega_lite_chart(list(rows), {"layer": [lines, *marks], "height": 360}, width="stretch")
+    markup.legend([(style.label, style.colour, _dash(style)) for style in styles])
+
+
+def _dash(style: LineStyle) -> list[float]:
+    """Dashes of the library's figures in the units of Vega: its line is two pixels wide."""
+    return [1, 0] if isinstance(style.dash, str) else [2 * part for part in style.dash[1]]

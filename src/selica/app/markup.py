@@ -1,0 +1,100 @@
+"""Parts of the page as HTML. Everything that is put into them is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+STYLE = """<style>
+.block-container { padding-top: 2.2rem; max-width: 84rem; }
+[data-testid="stHeader"] { background: transparent; }
+.selica-head { display: flex; flex-wrap: wrap; gap: .2rem .9rem; align-items: baseline; }
+.selica-head b { font-size: 1.7rem; letter-spacing: -.02em; }
+.selica-head span { opacity: .7; }
+.selica-cards { display: flex; flex-wrap: wrap; gap: .6rem; margin: .2rem 0 .6rem; }
+.selica-cards div { flex: 1 1 8.5rem; background: rgba(128, 140, 155, .1);
+  border-radius: .6rem; padding: .6rem .9rem; }
+.selica-cards b { display: block; font-size: 1.45rem; line-height: 1.3;
+  font-variant-numeric: tabular-nums; }
+.selica-cards span { opacity: .7; font-size: .88rem; }
+.selica-legend { display: flex; flex-wrap: wrap; gap: .1rem 1.3rem; font-size: .9rem;
+  margin: -.6rem 0 .4rem; }
+.selica-legend i { display: inline-block; width: 30px; height: 3px; margin-right: .5rem;
+  vertical-align: middle; }
+.selica-wide { overflow-x: auto; }
+.selica-wide table { border-collapse: collapse; width: 100%; font-size: .92rem; margin: 0; }
+.selica-wide th, .selica-wide td { border: 0; border-bottom: 1px solid rgba(128, 140, 155, .25);
+  padding: .32rem .8rem .32rem 0; text-align: right; white-space: nowrap;
+  font-variant-numeric: tabular-nums; }
+.selica-wide th { opacity: .7; font-weight: 600; }
+.selica-wide th:first-child, .selica-wide td:first-child { text-align: left; white-space: normal;
+  overflow-wrap: anywhere; min-width: 8rem; }
+.selica-wide tr.marked td:first-child { font-weight: 600; color: #0072b2; }
+.selica-box { border-left: .25rem solid #0072b2; background: rgba(0, 114, 178, .1);
+  border-radius: 0 .6rem .6rem 0; padding: .7rem 1rem; overflow-wrap: anywhere; }
+.selica-box.problem { border-color: #d55e00; background: rgba(213, 94, 0, .12); }
+@media (max-width: 640px) {
+  .block-container { padding: 1.6rem .9rem 3rem; }
+  .selica-cards div { flex-basis: 7rem; padding: .5rem .7rem; }
+  .selica-cards b { font-size: 1.2rem; }
+}
+</style>"""
+
+
+def problem(text: str) -> None:
+    """A sentence on what is wrong. Not Markdown: a file may have put links into it."""
+    st.html(f'<div class="selica-box problem" role=alert>{escape(text)}</div>')
+
+
+def remark(text: str) -> None:
+    """A sentence to be seen."""
+    st.html(f"<div class=selica-box>{escape(text)}</div>")
+
+
+def cards(numbers: Mapping[str, str]) -> None:
+    """A few numbers in large print, each over its name."""
+    inner = "".join(
+        f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>"
+        for name, value in numbers.items()
+    )
+    st.html(f"<div class=selica-cards>{inner}</div>")
+
+
+def legend(lines: Sequence[tuple[str, str, Sequence[float]]]) -> None:
+    """Labels with their colours and dashes, in as many lines as the window needs."""
+    items = "".join(
+        f'<span><i style="background: {_dashes(escape(colour), dash)}"></i>{escape(label)}</span>'
+        for label, colour, dash in lines
+    )
+    st.html(f"<div class=selica-legend>{items}</div>")
+
+
+def _dashes(colour: str, dash: Sequence[float]) -> str:
+    """A dashed line as a background: Streamlit lets no drawing through."""
+    stops, at = [], 0.0
+    for k, part in enumerate(dash):
+        stops.append(f"{colour if k % 2 == 0 else 'transparent'} {at:g}px {at + part:g}px")
+        at += part
+    return f"repeating-linear-gradient(90deg, {', '.join(stops)})"
+
+
+def table(rows: Sequence[Mapping[str, Any]], marked: Sequence[bool] = ()) -> None:
+    """Rows with the same columns; marked ones are set off."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
+    lines = "".join(
+        f"<tr{' class=marked' if mark else ''}>"
+        + "".join(f"<td>{escape(cell(value))}</td>" for value in row.values())
+        + "</tr>"
+        for row, mark in zip(rows, marked or [False] * len(rows), strict=True)
+    )
+    st.html(f"<div class=selica-wide><table><tr>{head}</tr>{lines}</table></div>")
+
+
+def cell(value: Any) -> str:
+    """A value as text: four digits, a dash where there is none."""
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

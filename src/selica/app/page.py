@@ -1,0 +1,37 @@
+"""What `selica app` serves."""
+
+from __future__ import annotations
+
+import gc
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import streamlit as st
+
+from selica.app.markup import STYLE
+
+TABS = {"Predict": "predict_tab", "Plan": "plan_tab", "Select": "select_tab"}
+
+
+def show() -> None:
+    """The whole page. Only the open tab does any work, and loads what it needs for it."""
+    st.set_page_config(page_title="selica", page_icon="◎", layout="wide")
+    st.html(STYLE)
+    st.html(
+        "<header class=selica-head><b>selica</b><span>Which variables matter, and how many of "
+        "them a study can find.</span></header>"
+    )
+    tabs = st.tabs(list(TABS), key="tab", bind="query-params")
+    for tab, module in zip(tabs, TABS.values(), strict=True):
+        if tab.open:
+            with tab:
+                _loaded(module).show()
+
+
+@cache
+def _loaded(module: str) -> Any:
+    """A tab. What is imported is never garbage, and Streamlit looks for garbage at each change."""
+    tab = import_module(f"selica.app.{module}")
+    gc.freeze()
+    return tab

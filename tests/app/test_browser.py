@@ -1,0 +1,157 @@
+"""The page end to end, in a browser without a window."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("streamlit")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on this machine")
+WAIT = 60_000  # ms; a busy machine is slow
+CHART = "[data-testid=stVegaLiteChart] svg .mark-line"
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", "from selica.cli import main; main()"]
+    server = subprocess.Popen(
+        [*command, "app", "--no-browser", "--port", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+    try:
+        until = time.monotonic() + 60
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health"):
+                    break
+            except OSError:
+                assert server.poll() is None, "the server ended"
+                assert time.monotonic() < until, "the server did not start"
+                time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/"
+        assert server.poll() is None, "the server did not live through it"
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def view(browser: Any) -> Iterator[Any]:
+    """A window that notes every address it asks for."""
+    window = browser.new_page(viewport={"width": 1400, "height": 1000})
+    window.set_default_timeout(WAIT)
+    window.asked = []
+    window.on("request", lambda request: window.asked.append(request.url))
+    yield window
+    window.close()
+
+
+def test_a_slider_moves_the_curves_and_nothing_comes_from_outside(view: Any, address: str) -> None:
+    view.goto(address)
+    view.wait_for_selector("text=At an FDR of")
+    view.wait_for_selector(f"{CHART} path")
+    before = view.locator(CHART).first.inner_html()
+    table = view.locator(".selica-wide table").first.inner_text()
+    thumb = view.locator("[data-testid=stSlider]").first.locator("input[type=range]")
+    box = thumb.evaluate_handle("e => e.parentElement.parentElement").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    view.mouse.move(x, y)
+    view.mouse.down()
+    view.mouse.move(x + 60, y, steps=5)
+    view.mouse.up()
+    view.wait_for_function(
+        "t => document.querySelector('.selica-wide table').innerText !== t", arg=table
+    )
+    view.wait_for_function(
+        "([chart, old]) => document.querySelector(chart).innerHTML !== old", arg=[CHART, before]
+    )
+    view.wait_for_function("() => location.search.includes('n=')")
+    outside = [url for url in view.asked if not url.startswith((address, "data:", "blob:"))]
+    assert outside == []
+
+
+def rows(n: int, header: str = "a,b,<img src=x onerror=alert(1)>,=1+1,y") -> bytes:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 4))
+    y = 2.0 * X[:, 2] - 2.0 * X[:, 3] + 0.1 * rng.standard_normal(n)
+    lines = [",".join(f"{v:.5f}" for v in (*x, t)) for x, t in zip(X, y, strict=True)]
+    return "\n".join([header, *lines]).encode()
+
+
+def upload(view: Any, name: str, content: bytes) -> None:
+    view.wait_for_selector("[data-testid=stFileUploader] input[type=file]", state="attached")
+    view.set_input_files(
+        "[data-testid=stFileUploader] input[type=file]",
+        {"name": name, "mimeType": "text/csv", "buffer": content},
+    )
+
+
+def test_a_table_is_uploaded_and_its_report_downloaded(
+    view: Any, address: str, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    view.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    view.goto(f"{address}?tab=Select&data=My+own+table&method=Lasso")
+    upload(view, "table.csv", rows(80))
+    view.get_by_role("button", name="Select variables").click()
+    view.wait_for_selector("text=variables selected")
+    shown = view.locator(".selica-wide table").first.inner_text()
+    assert "<img src=x onerror=alert(1)>" in shown
+    assert view.locator(".selica-wide img").count() == 0
+    with view.expect_download() as caught:
+        view.get_by_text("Download the report").click()
+    caught.value.save_as(tmp_path / "report.zip")
+    with zipfile.ZipFile(io.BytesIO((tmp_path / "report.zip").read_bytes())) as archive:
+        assert sorted(archive.namelist()) == ["report.html", "selection.csv", "selection.json"]
+        assert b"\n'=1+1," in b"\n" + archive.read("selection.csv")
+    assert said == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("binary.csv", bytes(range(256)) * 400, "is not UTF-8"),
+        ("empty.csv", b"\n", "the file is empty"),
+        ("wide.csv", (b"0," * 9_999 + b"0\n") * 3, "more than 2,000 columns"),
+        ("huge.csv", b"1,2\n" * 7_000_000, "25"),
+    ],
+)
+def test_hostile_uploads_get_a_sentence_and_the_page_lives_on(
+    view: Any, address: str, name: str, content: bytes, sentence: str
+) -> None:
+    view.goto(f"{address}?tab=Select&data=My+own+table&method=Lasso")
+    upload(view, name, content)
+    if name == "huge.csv":  # more than the server takes: said where it was dropped
+        view.wait_for_selector("[data-testid=stFileUploader] >> text=/must be 25/")
+    else:
+        view.wait_for_selector(f".selica-box.problem >> text={sentence}")
+    view.goto(address)
+    view.wait_for_selector("text=At an FDR of")

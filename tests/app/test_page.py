@@ -1,0 +1,230 @@
+"""The page without a browser: what it shows, what it makes of bad addresses and hostile files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import selica.app
+from selica import planning, theory
+from selica._core.errors import ArgumentError
+from selica.cli import app as command_line
+
+testing = pytest.importorskip("streamlit.testing.v1")
+
+from selica.app import page, plan, selecting  # noqa: E402
+
+SCRIPT = Path(selica.app.__file__).parent / "served" / "start.py"
+
+
+def opened(**address: str) -> Any:
+    at = testing.AppTest.from_file(str(SCRIPT), default_timeout=120)
+    for name, value in address.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def bodies(at: Any) -> str:
+    """All HTML of the page but its style."""
+    return "\n".join(part.proto.body for part in at.get("html") if "<style" not in part.proto.body)
+
+
+def power_shown(at: Any, method: str) -> float:
+    row = bodies(at).split(f"<td>{method}</td><td>")[1]
+    return float(row.split("<")[0])
+
+
+def test_predict_shows_the_power_of_the_theory_and_follows_the_sliders() -> None:
+    at = opened(n="600", p="500", k="50", r2="0.8", fdr="0.2")
+    assert not at.exception
+    rho = 50 / 500
+    for n in (600, 900):
+        at.slider(key="n").set_value(n).run()
+        model = theory.Model(n / 500, rho, rho * 0.2 / 0.8)
+        for method, label in (
+            ("derandomized", "derandomized knockoff"),
+            ("lasso", "lasso, penalty moved"),
+        ):
+            expected = theory.power(model, method, fdr=0.2)
+            assert power_shown(at, label) == pytest.approx(expected, abs=6e-4)
+
+
+def test_a_link_reproduces_a_view() -> None:
+    at = opened(n="800", fdr="0.25")
+    assert (at.slider(key="n").value, at.slider(key="fdr").value) == (800, 0.25)
+    assert at.slider(key="p").value == 500
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        {"n": "many"},
+        {"n": "-3", "p": "1e99", "k": "nan"},
+        {"r2": "2", "fdr": "<script>"},
+        {"tab": "Nowhere"},
+        {"tab": "Select", "method": "../../etc/passwd", "data": "x", "pfer": "inf"},
+        {"tab": "Plan", "power": ""},
+    ],
+)
+def test_bad_values_in_the_address_are_ignored(
+    address: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "METHODS", ("knockoff",))
+    at = opened(**address)
+    assert not at.exception
+    for slider in at.slider:
+        assert slider.min <= slider.value <= slider.max
+
+
+def test_more_signals_than_variables() -> None:
+    at = opened(p="100", k="300")
+    assert not at.exception
+    assert "There are 100 variables" in at.caption[0].value
+
+
+def test_plan_says_how_many_samples_and_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "METHODS", ("stability", "knockoff"))
+    at = opened(tab="Plan", p="200", k="40", r2="0.9", fdr="0.2", power="0.6")
+    assert not at.exception
+    need = planning.required_samples(
+        0.6, n_features=200, n_signals=40, r2=0.9, fdr=0.2, method="stability"
+    ).one("stability")
+    assert f"<td>{need.value:,.0f}</td>" in bodies(at)
+    command, compare, fit = (block.value for block in at.code)
+    ran = CliRunner().invoke(command_line, [*command.split()[1:], "--json"])
+    assert ran.exit_code == 0
+    assert json.loads(ran.stdout)["fdr"] == 0.2
+    for snippet in (compare, fit):
+        compile(snippet, "snippet", "exec")
+    assert need.prediction.code in fit
+
+
+def test_plan_says_when_no_number_of_samples_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "MOST_SAMPLES", 60)
+    monkeypatch.setattr(plan, "METHODS", ("knockoff",))
+    at = opened(tab="Plan", p="300", k="30", r2="0.1", power="0.9")
+    assert not at.exception
+    assert "No method finds so many signals" in bodies(at)
+    assert not at.code
+
+
+@pytest.fixture(scope="module")
+def table() -> bytes:
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((60, 4))
+    y = X[:, 0] - X[:, 1] + 0.3 * rng.standard_normal(60)
+    lines = [",".join(f"{v:.6f}" for v in (*row, target)) for row, target in zip(X, y, strict=True)]
+    names = "=cmd|' /C calc'!A0,<b onclick=x>bold</b>,-minus,![x](http://127.0.0.9/x.png),y"
+    return "\n".join([names, *lines]).encode()
+
+
+def test_hostile_names_are_escaped_and_formulas_disarmed(table: bytes) -> None:
+    columns = selecting.uploaded("table.csv", table)
+    outcome = selecting.select(columns, "y", (), "Lasso", None)
+    assert outcome.n_selected >= 2
+    with zipfile.ZipFile(io.BytesIO(outcome.report)) as archive:
+        assert archive.namelist() == ["selection.csv", "selection.json", "report.html"]
+        rows = list(csv.DictReader(io.StringIO(archive.read("selection.csv").decode())))
+        page_text = archive.read("report.html").decode()
+    names = {row["variable"] for row in rows}
+    assert {"'=cmd|' /C calc'!A0", "'-minus"} <= names
+    # numbers are left alone, also negative ones
+    for row in rows:
+        float(row["coefficient"])
+    assert "<b onclick" not in page_text
+    assert "&lt;b onclick=x&gt;" in page_text
+
+
+def test_a_table_on_the_page_is_escaped() -> None:
+    def script() -> None:
+        from selica.app import markup
+
+        markup.table([{"<i>": "<img src=x onerror=alert(1)>"}])
+        markup.problem("<script>alert(1)</script>")
+        markup.cards({"<b>": "<b>"})
+        markup.legend([("<b>", '"><b>', (1.0, 2.0))])
+
+    at = testing.AppTest.from_function(script).run()
+    assert not at.exception
+    assert not [tag for tag in ("<i>", "<img", "<script", "<b><", '"><b>') if tag in bodies(at)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("empty.csv", b"", "the file is empty"),
+        ("binary.csv", bytes(range(256)) * 50, "is not UTF-8"),
+        ("names.csv", b"a,b,c\n", "no rows"),
+        ("wide.csv", (b"a," * 9_999 + b"a\n") * 2, "more than 2,000 columns"),
+        ("long.csv", b"a,b\n" + b"1,2\n" * 20_001, "more than 20,000 rows"),
+        ("large.csv", ((b"1," * 1_999 + b"1\n") * 2_600), "cells"),
+        ("bomb.csv.gz", b"\x1f\x8b" + b"\0" * 100, "unpack"),
+        ("broken.parquet", b"PAR1" + b"\xff" * 200 + b"PAR1", "not a Parquet file"),
+        ("../../etc/x.csv", b"", "x.csv: the file is empty"),
+        ("C:\\secret\\x.csv", b"", "x.csv: the file is empty"),
+        ("ragged.csv", b"a,b\n1,2\n1\n", "line 3 has 1 field"),
+        ("quote.csv", b'a,b\n"' + b"x" * 200_000, "field larger than field limit"),
+    ],
+)  # fmt: skip
+def test_bad_files_get_a_sentence(name: str, content: bytes, said: str) -> None:
+    with pytest.raises(ArgumentError, match=said) as caught:
+        selecting.uploaded(name, content)
+    assert "etc" not in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_parquet_file_is_refused_before_it_is_read() -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = io.BytesIO()
+    pq.write_table(pa.table({"a": np.zeros(3_000_000), "b": np.zeros(3_000_000)}), file)
+    assert len(file.getvalue()) < 100_000  # it would be 48 MB
+    with pytest.raises(ArgumentError, match="more than 20,000 rows"):
+        selecting.uploaded("zeros.parquet", file.getvalue())
+
+
+def test_one_column_is_not_enough() -> None:
+    columns = selecting.uploaded("one.csv", b"y\n1\n2\n3\n")
+    with pytest.raises(ArgumentError, match="no variables beside the target"):
+        selecting.select(columns, "y", (), "Lasso", None)
+
+
+def test_columns_that_no_selector_takes_are_left_out_from_the_start() -> None:
+    columns = selecting.uploaded("t.csv", b",name,x,y\n1,Ann,0.5,1\n2,Bob,0.7,2\n")
+    assert selecting.awkward(columns, "y") == ["column 1", "name"]
+
+
+def test_select_on_the_embedded_data() -> None:
+    at = opened(tab="Select", method="Lasso")
+    assert not at.exception
+    assert "variables selected" not in bodies(at)
+    at.button[0].click().run()
+    assert not at.exception
+    assert "variables selected" in bodies(at)
+    assert at.query_params["run"] == "1"
+    linked = opened(tab="Select", method="Lasso", run="1")
+    assert bodies(linked) == bodies(at)
+    # other settings, and the old list is gone
+    at.selectbox(key="method").set_value("Bolasso").run()
+    assert "variables selected" not in bodies(at)
+
+
+def test_every_method_of_the_page_exists() -> None:
+    from selica import selectors
+
+    for method in selecting.METHODS.values():
+        level = {} if method.level is None else {method.level: 0.2}
+        getattr(selectors, method.selector)(**method.fixed, **level)
+
+
+def test_all_tabs_are_there() -> None:
+    assert [tab.label for tab in opened().tabs] == list(page.TABS)
