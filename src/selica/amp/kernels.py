@@ -1,12 +1,19 @@
-"""Products with a design and with its squared entries, in one reading of the design.
+"""The compiled parts of an iteration, each of which reads its arrays once.
 
-With one penalty such products are as fast as the design is read from memory, so that three in one
-cost little more than one, and the squares need not be stored.
+With one penalty products with a design are as fast as it is read from memory, so that three in one
+cost little more than one, and the squares need not be stored. The averages over the members and the
+length of a step would else make a dozen temporary arrays.
 """
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 from numba import njit
+
+_SQRT_HALF = math.sqrt(0.5)
+_INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 
 _FAST = {"reassoc", "contract", "nsz"}
 
@@ -45,3 +52,55 @@ def across(A, u, s, t, out):
             first[j] += x * u[i]
             second[j] += x * x * s[i]
             third[j] += x * x * t[i]
+
+
+@njit(cache=True, nogil=True)
+def soft_moments(g, sd, lam):
+    """Mean and variance of S(h), and P(S(h) != 0), for h ~ N(g, sd^2); each (p, L)."""
+    p, L = g.shape
+    first, variance, active = np.empty((p, L)), np.empty((p, L)), np.empty((p, L))
+    for i in range(p):
+        for k in range(L):
+            size, scale = abs(g[i, k]), sd[i, k]
+            a, b = (lam[i, k] - size) / scale, (lam[i, k] + size) / scale
+            above = 0.5 * math.erfc(_SQRT_HALF * a)
+            below = 0.5 * math.erfc(_SQRT_HALF * b)
+            phi_a = _INV_SQRT_2PI * math.exp(-0.5 * a * a)
+            phi_b = _INV_SQRT_2PI * math.exp(-0.5 * b * b)
+            mean_b, square_b = phi_b - b * below, (1.0 + b * b) * below - b * phi_b
+            if a < 0.0:
+                # a variable that is nearly always active: what is missing to an unclipped field is
+                # small and known to full accuracy, d = E(a - z)_+ and s = E(a - z)_+^2
+                inside = 0.5 * math.erfc(-_SQRT_HALF * a)
+                d = phi_a + a * inside
+                s = (1.0 + a * a) * inside + a * phi_a
+                mean_a = d - a
+                variance_a = 1.0 - s - d * (d - 2.0 * a)
+            else:
+                mean_a = phi_a - a * above
+                variance_a = (1.0 + a * a) * above - a * phi_a - mean_a * mean_a
+            spread = variance_a + square_b + mean_b * (2.0 * mean_a - mean_b)
+            first[i, k] = math.copysign(scale * (mean_a - mean_b), g[i, k])
+            # a comparison that a spread which is no number fails keeps it one that is none
+            variance[i, k] = 0.0 if spread < 0.0 else scale * scale * spread
+            active[i, k] = above + below
+    return first, variance, active
+
+
+@njit(cache=True, nogil=True)
+def compare(old, new, ago):
+    """The step from old to new, beside the one before; all (p, L).
+
+    Returns the step and, for each column, the squares of step, new and ago and step times ago.
+    """
+    p, L = old.shape
+    step, sums = np.empty((p, L)), np.zeros((4, L))
+    for i in range(p):
+        for k in range(L):
+            d, x, e = new[i, k] - old[i, k], new[i, k], ago[i, k]
+            step[i, k] = d
+            sums[0, k] += d * d
+            sums[1, k] += x * x
+            sums[2, k] += e * e
+            sums[3, k] += d * e
+    return step, sums

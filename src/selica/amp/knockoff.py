@@ -14,7 +14,7 @@ from selica._core.validation import real
 from selica.amp.loop import State, iterate_path
 from selica.amp.problem import Problem, check
 from selica.amp.results import KnockoffAmp, shaped
-from selica.amp.single_body import member
+from selica.amp.single_body import at_rest, member
 from selica.amp.squares import Squares, floors, noise_of, squares_of
 
 
@@ -72,17 +72,16 @@ def knockoff_amp(
     (2, 100)
     """
     problem = check(X, y, lam, tol, max_iter)
-    squares = squares_of(problem.X, variances)
+    squares = squares_of(problem, variances)
     n, p, L = *problem.X.shape, problem.lam.size
     step = Step(problem, squares, _variance(problem.X, scale))
     w = real("w_threshold", w_threshold)
     if w.ndim:
         raise ArgumentError("w_threshold must be one number; `probability` takes several.")
-    zeros = np.zeros((p, L))
-    smallest = floors(problem, squares, 1.0)
+    zeros, zero = np.zeros((p, L)), np.zeros((1, L))
     outcome = iterate_path(
-        step, (zeros, zeros, zeros, zeros, zeros, np.zeros((n, L))),
-        smallest + smallest[1:], problem.lam,
+        step, (zeros, zeros, zeros, zero, zero, np.zeros((n, L))),
+        floors(problem, squares, 1.0, copies=True), problem.lam,
         tol=problem.tol, max_iter=problem.max_iter,
     )  # fmt: skip
     fields = step.fields(outcome.state)
@@ -133,7 +132,11 @@ class KnockoffFields(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One iteration; a state is (w_bar, v, chi, v_tilde, chi_tilde, a)."""
+    """One iteration; a state is (w_bar, v, chi, v_copies, chi_copies, a).
+
+    Of the copies rows see two sums, which are the same for all rows: variance and response of the
+    copied variables' part of a prediction.
+    """
 
     problem: Problem
     squares: Squares
@@ -145,15 +148,16 @@ class Step:
         fields = self.fields(state)
         lam = self.problem.lam[columns]
         found = member(fields.g, fields.v_hat, fields.Q_hat, lam)
-        copy = member(np.zeros(fields.g.shape), fields.v_tilde_hat, fields.Q_tilde_hat, lam)
-        return found.w_bar, found.v, found.chi, copy.v, copy.chi, fields.a
+        copy = at_rest(fields.v_tilde_hat, fields.Q_tilde_hat, lam)
+        sums = (np.sum(self.scale * part, axis=0, keepdims=True) for part in (copy.v, copy.chi))
+        return found.w_bar, found.v, found.chi, *sums, fields.a
 
     def fields(self, state: State) -> KnockoffFields:
         """From variables and copies to rows and back."""
-        w_bar, v, chi, v_tilde, chi_tilde, a = state
+        w_bar, v, chi, v_copies, chi_copies, a = state
         fit, chi_row, v_row = self.squares.to_rows(w_bar, chi, v)
-        v_row += np.sum(self.scale * v_tilde, axis=0)
-        f1 = 1.0 / (1.0 + chi_row + np.sum(self.scale * chi_tilde, axis=0))
+        v_row += v_copies
+        f1 = 1.0 / (1.0 + chi_row + chi_copies)
         # the mean of the copies' part is zero: only the own response comes back
         z = self.problem.y[:, None] - fit + chi_row * a
         a = f1 * z

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from selica._core.results import Status
 from selica._core.types import Array, BoolArray, IntArray
+from selica.amp.kernels import compare
 
 # Steps that turn back on the last ones are too long, steps that repeat them too short.
 _TURN = 0.4
@@ -18,8 +20,8 @@ _STEPS = (0.02, 1.0)
 _MEMORY, _SHORTER, _RECOVERY = 4, 0.7, 1.01
 # Changes that stay this far above the smallest one seen, for this long, are divergence.
 _LOST, _PATIENCE = 1e3, 60
-# Of many penalties, one in so many is solved first.
-_EVERY = 6
+# Of many penalties, one in so many is solved first, then of the others.
+_LEVELS = (6, 2, 1)
 
 State = tuple[Array, ...]
 """Arrays whose last axis runs over the penalties."""
@@ -35,6 +37,8 @@ class Outcome(NamedTuple):
     residual: Array
     """Relative change of the last undamped step."""
     iterations: IntArray
+    rate: Array
+    """Share of the last step that was taken."""
 
 
 class _Moves(NamedTuple):
@@ -55,6 +59,7 @@ def iterate(
     tol: float,
     max_iter: int,
     shares: tuple[float, float] = _STEPS,
+    rate: Array | None = None,
 ) -> Outcome:
     """Repeats `step` until the state stays, each penalty with a damping of its own.
 
@@ -70,7 +75,9 @@ def iterate(
         Relative change at which a penalty is done.
     max_iter : int
     shares : tuple of two floats
-        Of a step: what is taken at least, and at most and at the start.
+        Of a step: what is taken at least and at most.
+    rate : array of shape (L,), optional
+        What is taken at the start; by default the most.
 
     Returns
     -------
@@ -85,7 +92,8 @@ def iterate(
     live, now = np.arange(L), start
     steps: State = tuple(np.zeros_like(part) for part in start[: len(floors)])
     shortest, longest = shares
-    rate, cap = np.full(L, longest), np.full(L, longest)
+    cap = np.full(L, longest)
+    taken = np.array(cap if rate is None else rate)
     last = np.full((_MEMORY, L), np.inf)
     lost = np.zeros(L, dtype=np.intp)
     for _ in range(max_iter):
@@ -100,7 +108,7 @@ def iterate(
         _write(best, new, live, better)
         worse = ~(change <= last.max(axis=0))
         cap = np.where(worse, _SHORTER * cap, _RECOVERY * cap).clip(shortest, longest)
-        rate = np.clip(rate * (1.0 + _TURN * moves.turn), shortest, cap)
+        taken[live] = np.clip(taken[live] * (1.0 + _TURN * moves.turn), shortest, cap)
         lost = np.where(change > _LOST * residual[live], lost + 1, 0)
         done = finite & (change <= tol)
         gone = ~finite | (lost > _PATIENCE)
@@ -110,21 +118,23 @@ def iterate(
         if not keep.any():
             break
         now = tuple(
-            old + rate * steps[k] if k < len(floors) else fresh
+            old + taken[live] * steps[k] if k < len(floors) else fresh
             for k, (old, fresh) in enumerate(zip(now, new, strict=True))
         )
         last = np.concatenate([last[1:], change[None]])
         if not keep.all():
-            now, steps = (tuple(part[..., keep] for part in parts) for parts in (now, steps))
+            now, steps = (
+                tuple(part.compress(keep, -1) for part in parts) for parts in (now, steps)
+            )
             live, last = live[keep], last[:, keep]
-            rate, cap, lost = rate[keep], cap[keep], lost[keep]
-    return Outcome(best, status.astype(str), residual, iterations)
+            cap, lost = cap[keep], lost[keep]
+    return Outcome(best, status.astype(str), residual, iterations, taken)
 
 
 def iterate_path(
     step: Step, start: State, floors: tuple[float, ...], lam: Array, *, tol: float, max_iter: int
 ) -> Outcome:
-    """`iterate` for many penalties: a few of them first, the others from between these.
+    """`iterate` for many penalties: a few of them first, the others from between those solved.
 
     Parameters
     ----------
@@ -133,28 +143,59 @@ def iterate_path(
     step, start, floors, tol, max_iter
         As in `iterate`.
     """
-    if lam.size < 2 * _EVERY:
+    L = lam.size
+    if 2 * _LEVELS[0] > L:
         return iterate(step, start, floors, tol=tol, max_iter=max_iter)
     order = np.argsort(lam, kind="stable")
-    first = order[np.unique(np.r_[0 : lam.size : _EVERY, lam.size - 1])]
-    few = iterate(
-        lambda state, which: step(state, first[which]),
-        tuple(part[..., first] for part in start), floors, tol=tol, max_iter=max_iter,
+    whole = Outcome(
+        tuple(np.array(part) for part in start), np.full(L, "", dtype=object), np.full(L, np.inf),
+        np.zeros(L, dtype=np.intp), np.ones(L),
     )  # fmt: skip
-    good = few.status == Status.CONVERGED
-    if not good.any():
-        return iterate(step, start, floors, tol=tol, max_iter=max_iter)
-    solved = np.flatnonzero(good)
-    at = np.interp(np.log(lam), np.log(lam[first[solved]]), np.arange(solved.size))
-    left = at.astype(np.intp)
-    right, share = np.minimum(left + 1, solved.size - 1), at - left
-    near = tuple(
-        (1.0 - share) * part[..., solved[left]] + share * part[..., solved[right]]
-        for part in few.state
-    )
-    every = iterate(step, near, floors, tol=tol, max_iter=max_iter)
-    every.iterations[first] += few.iterations
-    return every
+    for every in _LEVELS:
+        some = order[np.unique(np.r_[0:L:every, L - 1])]
+        some = some[whole.status[some] == ""]
+        begin, rate = tuple(part[..., some] for part in start), np.ones(some.size)
+        solved = np.flatnonzero(whole.status == Status.CONVERGED)
+        if solved.size:
+            nodes, where = np.unique(lam[solved], return_index=True)
+            known = solved[where]
+            begin = _between(tuple(part[..., known] for part in whole.state), nodes, lam[some])
+            rate = np.interp(np.log(lam[some]), np.log(nodes), whole.rate[known])
+        found = iterate(
+            partial(_some, step, some), begin, floors, tol=tol, max_iter=max_iter, rate=rate
+        )
+        for part, fresh in zip((*whole.state, *whole[1:]), (*found.state, *found[1:]), strict=True):
+            part[..., some] = fresh
+    return whole._replace(status=whole.status.astype(str))
+
+
+def _some(step: Step, some: IntArray, state: State, which: IntArray) -> State:
+    """A step of some penalties by their positions among all."""
+    return step(state, some[which])
+
+
+def _between(solved: State, nodes: Array, lam: Array) -> State:
+    """States at the penalties `lam` from those at ascending `nodes`: cubic in log lam."""
+    at = np.log(np.clip(lam, nodes[0], nodes[-1]))
+    line, cubic = (_lagrange(np.log(nodes), at, points) for points in (2, 4))
+    states = []
+    for part in solved:
+        near, straight = part @ cubic, part @ line
+        states.append(np.where(near * straight > 0.0, near, straight))  # variances stay positive
+    return tuple(states)
+
+
+def _lagrange(nodes: Array, at: Array, points: int) -> Array:
+    """(nodes, at): weights of the nearest nodes in polynomials through `points` of them."""
+    points = min(points, nodes.size)
+    left = np.clip(np.searchsorted(nodes, at) - points // 2, 0, nodes.size - points)
+    near = left + np.arange(points)[:, None]
+    weights = np.zeros((nodes.size, at.size))
+    for k, node in enumerate(near):
+        others = np.delete(near, k, axis=0)
+        share = (at - nodes[others]) / (nodes[node] - nodes[others])
+        weights[node, np.arange(at.size)] = share.prod(axis=0)
+    return weights
 
 
 def _write(best: State, new: State, live: IntArray, which: BoolArray) -> None:
@@ -171,11 +212,11 @@ def _compare(now: State, new: State, floors: tuple[float, ...], before: State) -
     """The step from one state to the next, beside the one before."""
     changes, cosines, steps = [], [], []
     for old, fresh, floor, ago in zip(now, new, floors, before, strict=False):
-        step = fresh - old
-        length = _norm(step)
-        changes.append(length / np.maximum(_norm(fresh), floor))
-        others = length * _norm(ago)
-        cosines.append(np.einsum("ij,ij->j", step, ago) / np.where(others > 0.0, others, 1.0))
+        step, sums = compare(old, fresh, ago)
+        length, size, last = np.sqrt(sums[:3])
+        changes.append(length / np.maximum(size, floor))
+        others = length * last
+        cosines.append(sums[3] / np.where(others > 0.0, others, 1.0))
         steps.append(step)
     each = np.array(changes)
     change = each.max(axis=0)
@@ -184,7 +225,3 @@ def _compare(now: State, new: State, floors: tuple[float, ...], before: State) -
     for fresh in new[len(floors) :]:
         change = change + 0.0 * fresh.sum(axis=0)
     return _Moves(change, np.clip(np.nan_to_num(turn), -1.0, 1.0), tuple(steps))
-
-
-def _norm(values: Array) -> Array:
-    return np.asarray(np.sqrt(np.einsum("ij,ij->j", values, values)))

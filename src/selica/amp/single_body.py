@@ -12,6 +12,7 @@ import numpy as np
 
 from selica._core.scalar import density, survival
 from selica._core.types import Array
+from selica.amp.kernels import soft_moments
 
 # A field has at least this share of the penalty as its spread: without any, a variable at the very
 # edge would be in or out by rounding.
@@ -40,31 +41,35 @@ def member(g: Array, v_hat: Array, Q_hat: Array, lam: Array, weakness: float = 1
     weakness : float
         Below 1, the penalty is divided by it with probability 1/2.
     """
-    Q_hat = np.where(Q_hat == 0.0, 1.0, Q_hat)  # an empty column has no field either
-    first, variance, Pi = _moments(g, v_hat, lam)
+    Q_hat = _divisor(Q_hat)
+    sd, lam = _spread(v_hat, lam), np.broadcast_to(lam, g.shape)
+    first, variance, Pi = soft_moments(g, sd, lam)
     if weakness < 1.0:
-        other = _moments(g, v_hat, lam / weakness)
+        other = soft_moments(g, sd, lam / weakness)
         variance = 0.5 * (variance + other[1]) + 0.25 * (first - other[0]) ** 2
         first, Pi = 0.5 * (first + other[0]), 0.5 * (Pi + other[2])
     return Member(first / Q_hat, variance / Q_hat**2, Pi / Q_hat, Pi)
 
 
-def _moments(g: Array, v_hat: Array, lam: Array) -> tuple[Array, Array, Array]:
-    """Mean and variance of S(h), and P(S(h) != 0), for h ~ N(g, v_hat)."""
-    sd = np.maximum(np.sqrt(v_hat), _SHARP * lam)
-    size = np.abs(g)
-    a, b = (lam - size) / sd, (lam + size) / sd
-    above, below = survival(a), survival(b)
-    phi_a, phi_b = density(a), density(b)
-    mean_b, square_b = phi_b - b * below, (1.0 + b * b) * below - b * phi_b
-    # where the variable is nearly always active (a << 0), what is missing to an unclipped field is
-    # small and known to full accuracy: d = E(a - z)_+ and s = E(a - z)_+^2
-    inside = 1.0 - above
-    d = phi_a + a * inside
-    s = (1.0 + a * a) * inside + a * phi_a
-    mean_a = np.where(a < 0.0, d - a, phi_a - a * above)
-    square_a = (1.0 + a * a) * above - a * phi_a
-    variance_a = np.where(a < 0.0, 1.0 - s - d * (d - 2.0 * a), square_a - mean_a * mean_a)
-    variance = variance_a + square_b + mean_b * (2.0 * mean_a - mean_b)
-    first = np.copysign(sd * (mean_a - mean_b), g)
-    return first, np.maximum(sd * sd * variance, 0.0), above + below
+class AtRest(NamedTuple):
+    """Averages over the members of a variable without a mean field."""
+
+    v: Array
+    chi: Array
+
+
+def at_rest(v_hat: Array, Q_hat: Array, lam: Array) -> AtRest:
+    """`member` for g = 0."""
+    Q_hat, sd = _divisor(Q_hat), _spread(v_hat, lam)
+    t = lam / sd
+    active = 2.0 * survival(t)
+    square = (1.0 + t * t) * active - 2.0 * t * density(t)
+    return AtRest(np.maximum(sd * sd * square, 0.0) / Q_hat**2, active / Q_hat)
+
+
+def _divisor(Q_hat: Array) -> Array:
+    return np.where(Q_hat == 0.0, 1.0, Q_hat)  # an empty column has no field either
+
+
+def _spread(v_hat: Array, lam: Array) -> Array:
+    return np.maximum(np.sqrt(v_hat), _SHARP * lam)

@@ -80,7 +80,7 @@ def stability_amp(
     problem = check(X, y, lam, tol, max_iter)
     weakness = check_weakness(weakness)
     law = resampling_law(resampling, resample_rate)
-    squares = squares_of(problem.X, variances)
+    squares = squares_of(problem, variances)
     step = Step(problem, law, weakness, squares)
     n, p, L = *problem.X.shape, problem.lam.size
     start = (*(np.zeros((p, L)) for _ in range(3)), np.zeros((n, L)))

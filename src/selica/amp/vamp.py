@@ -112,8 +112,9 @@ def stability_vamp(
 def _solve(step: Step, start: State, floors: tuple[float, ...], problem: Problem) -> Outcome:
     """With long steps first, with shorter ones where these do not converge."""
     best = Outcome(
-        start, np.array([str(Status.MAX_ITER)]), np.full(1, np.inf), np.zeros(1, np.intp)
-    )
+        start, np.array([str(Status.MAX_ITER)]), np.full(1, np.inf), np.zeros(1, np.intp),
+        np.ones(1),
+    )  # fmt: skip
     spent = 0
     for shares, part in _ATTEMPTS:
         at = best.state if best.residual[0] < _NEAR else start
