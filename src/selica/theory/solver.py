@@ -32,6 +32,7 @@ from selica.theory.equations import Equations
 _EMPTY = 1e-18
 _NEWTON_STEPS = 14  # at first; a second try may take many
 _MANY_STEPS = 80
+_ROUNDS = 4  # from the solutions at neighbouring penalties
 _MOST_STEPS = 1000  # of the ways that come after Newton's
 _LONGEST_STEP = 1.5
 _NEWTON_TOL = 1e-8  # quadratic convergence: the step after it is at rounding
@@ -57,6 +58,12 @@ def solve_members(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
         part = part.take(busy)
     start_A, start_chi = _damped(part, 0.5 * (part.rho + part.Delta + A[todo]), 0.5 * chi[todo])
     A[todo], chi[todo], found[todo], count[todo] = _newton(part, start_A, start_chi)
+    for _ in range(_ROUNDS):
+        lost, near = _beside(eq, todo[~found[todo]], todo[found[todo]])
+        if lost.size == 0:
+            break
+        A[lost], chi[lost], found[lost], more = _newton(eq.take(lost), A[near], chi[near])
+        count[lost] += more
 
     for rescue in (_follow, _patient):
         lost = todo[~found[todo]]
@@ -64,6 +71,21 @@ def solve_members(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
             A[lost], chi[lost], found[lost], more = rescue(eq.take(lost))
             count[lost] += more
     return A, chi, found, count
+
+
+def _beside(eq: Equations, lost: IntArray, known: IntArray) -> tuple[IntArray, IntArray]:
+    """Lost points whose nearest known one is of the same model, and the latter: a first guess."""
+    if lost.size == 0 or known.size == 0:
+        return lost[:0], lost[:0]
+    right = np.minimum(np.searchsorted(known, lost), known.size - 1)
+    left = np.maximum(right - 1, 0)
+    near = known[np.where(lost - known[left] <= np.abs(known[right] - lost), left, right)]
+    same = (
+        (eq.alpha[near] == eq.alpha[lost])
+        & (eq.rho[near] == eq.rho[lost])
+        & (eq.Delta[near] == eq.Delta[lost])
+    )
+    return lost[same], near[same]
 
 
 def _nothing(eq: Equations) -> tuple[Array, Array]:
