@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -231,6 +231,15 @@ class Source(NamedTuple):
             raise ArgumentError("Name the column to explain with --target.")
         return cls(table, target, tuple(drop or ()))
 
+    @property
+    def words(self) -> list[str]:
+        """The options again."""
+        if self.table is None:
+            return ["--demo"]
+        named = [f"--target {shlex.quote(self.target)}"]
+        named += [f"--drop {shlex.quote(name)}" for name in self.drop]
+        return [shlex.quote(str(self.table)), *named]
+
     def read(self) -> tuple[Array, Any, tuple[str, ...]]:
         """Variables, response, names."""
         from selica import reports
@@ -255,9 +264,11 @@ def unfitted(method: Selector, seed: int, **options: Any) -> Any:
 
 
 def command_of(
-    selector: str, parameters: Mapping[str, Any], table: str = "table.csv", target: str = "y"
+    selector: str,
+    parameters: Mapping[str, Any],
+    source: Sequence[str] = ("table.csv", "--target y"),
 ) -> list[str]:
-    """The command that runs a selector, word by word, each option with its value.
+    """The command that runs a selector: its words, each option with its value.
 
     Parameters
     ----------
@@ -265,16 +276,13 @@ def command_of(
         Name of its class.
     parameters : mapping
         Its arguments, those that the command has options for.
-    table, target : str
-        File, and column to explain.
+    source : sequence of str
+        Words that say where the table is.
     """
     method, options = next((m, o) for m, (name, o) in _METHODS.items() if name == selector)
     option_of = {parameter: option for option, parameter in options.items()}
-    words = ["selica select", shlex.quote(table), f"--target {shlex.quote(target)}"]
-    words.append(f"--method {method.value}")
-    return words + [
-        f"{_option(option_of[name])} {_word(value)}" for name, value in parameters.items()
-    ]
+    chosen = [f"{_option(option_of[name])} {_word(value)}" for name, value in parameters.items()]
+    return ["selica select", *source, f"--method {method.value}", *chosen]
 
 
 def _word(value: Any) -> str:

@@ -270,14 +270,18 @@ def split(
     return X, _response(target, y), names
 
 
-def variables(table: Columns, drop: Iterable[str] = ()) -> tuple[Array, tuple[str, ...]]:
-    """All columns of a table, checked: it need not have a response yet.
+def variables(
+    table: Columns, drop: Iterable[str] = (), target: str | None = None
+) -> tuple[Array, tuple[str, ...]]:
+    """The variables of a table, checked: it need not have a response yet.
 
     Parameters
     ----------
     table : Columns
     drop : iterable of str
         Columns to leave out.
+    target : str, optional
+        Column of the response, which is left out unseen.
 
     Returns
     -------
@@ -285,7 +289,9 @@ def variables(table: Columns, drop: Iterable[str] = ()) -> tuple[Array, tuple[st
     names : tuple of str
         Of the columns of X.
     """
-    return _variables(table, tuple(drop), {})
+    unseen = () if target is None else (target,)
+    _check_columns(table, *(("target", name) for name in unseen))
+    return _variables(table, (*drop, *unseen), {})
 
 
 def _variables(
