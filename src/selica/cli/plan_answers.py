@@ -28,6 +28,8 @@ _BEST = {
 _PROMISE = "promise: what a method controls (PFER: the expected number of false selections)"
 _KNOWN = "known: by the truth, not by data, which shows what there is to gain"
 _NOT_REACHED = "not reached: the power beside it is the largest that was found"
+_REFUSABLE = "stability"
+"""Message passing, which a check by refits may refuse."""
 _SHORT = 3
 """Digits of an answer that is no whole number."""
 
@@ -95,10 +97,12 @@ def label(method: str) -> str:
 
 def comparison_dict(found: Comparison, effects: str) -> dict[str, Any]:
     """Everything, for JSON."""
-    best = _best_prediction(found)
+    chosen = {
+        name: None if one is None else {"method": one.method, "settings": one.settings}
+        for name, one in zip(("best", "otherwise"), _best_predictions(found), strict=True)
+    }
     rows = [_prediction_dict(one) for one in found.predictions]
-    chosen = None if best is None else {"method": best.method, "settings": best.settings}
-    return found.to_dict() | {"effects": effects, "methods": rows, "best": chosen}
+    return found.to_dict() | {"effects": effects, "methods": rows} | chosen
 
 
 def print_comparison(found: Comparison) -> None:
@@ -109,18 +113,26 @@ def print_comparison(found: Comparison) -> None:
     ]
     _print(headings, rows, f"Power at FDR {found.fdr:g}", words=2)
     _legend(one.method for one in found.predictions)
-    best = _best_prediction(found)
+    best, other = _best_predictions(found)
     if best is None:
-        say("\nNo method that sets its threshold by the data finds anything in such a study.")
+        typer.echo()
+        say("No method that sets its threshold by the data finds anything in such a study.")
         return
     typer.echo(f"\nMost power: {label(best.method)}, {_SETTINGS[best.settings]}.")
     typer.echo("Once there is data:")
     Run.of(best).tell()
+    if other is not None:
+        _tell_other(
+            other, f"{label(other.method)}, {_SETTINGS[other.settings]} (power {other.power:.2f})"
+        )
 
 
 def requirement_dict(found: Requirement, asked: dict[str, Any], fdr: float) -> dict[str, Any]:
     """Everything, for JSON; the values that were tried with the power at each."""
-    best = _best_answer(found, fdr)
+    chosen = {
+        name: None if one is None else {"method": one.method, "value": one.value}
+        for name, one in zip(("best", "otherwise"), _best_answers(found, fdr), strict=True)
+    }
     rows = [
         {"value": answer.value}
         | _prediction_dict(answer.prediction)
@@ -132,8 +144,7 @@ def requirement_dict(found: Requirement, asked: dict[str, Any], fdr: float) -> d
         }
         for answer in found.answers
     ]
-    chosen = None if best is None else {"method": best.method, "value": best.value}
-    return asked | found.to_dict() | {"methods": rows, "best": chosen}
+    return asked | found.to_dict() | {"methods": rows} | chosen
 
 
 def settled(found: Requirement) -> Requirement:
@@ -161,13 +172,23 @@ def print_requirement(found: Requirement, fdr: float) -> None:
     _legend(answer.method for answer in found.answers)
     if any(answer.value is None for answer in found.answers):
         typer.echo(_NOT_REACHED)
-    best = _best_answer(found, fdr)
+    best, other = _best_answers(found, fdr)
     if best is None:
-        say(f"\nNo method that sets its threshold by the data reaches a power of {found.target:g}.")
+        typer.echo()
+        say(f"No method that sets its threshold by the data reaches a power of {found.target:g}.")
         return
     typer.echo(f"\n{_BEST[found.quantity][1]}: {_value(best)} with {label(best.method)}.")
     typer.echo("Once there is data:")
     Run.of(best.prediction).tell()
+    if other is not None:
+        _tell_other(other.prediction, f"{_value(other)} with {label(other.method)}")
+
+
+def _tell_other(one: Prediction, what: str) -> None:
+    """What to run where a check refuses the first choice."""
+    typer.echo()
+    say(f"Refits check message passing and may refuse the data. Then {what}:")
+    typer.echo(copyable(Run.of(one).words))
 
 
 def _print(headings: list[str], rows: list[list[str]], title: str, words: int = 1) -> None:
@@ -204,17 +225,27 @@ def _prediction_dict(one: Prediction) -> dict[str, Any]:
     )
 
 
-def _best_prediction(found: Comparison) -> Prediction | None:
-    """None where there is nothing to recommend."""
+def _best_predictions(found: Comparison) -> tuple[Prediction | None, Prediction | None]:
+    """The best, None where there is none; and where it may be refused, the best that cannot be."""
     from selica.planning import METHODS
 
-    if not any(METHODS[one.method].calibrated for one in found.predictions):
-        return None
-    return found.best if round(found.best.power, 2) > 0.0 else None
+    def best(without: str) -> Prediction | None:
+        able = [
+            one
+            for one in found.predictions
+            if METHODS[one.method].calibrated and one.method != without
+        ]
+        if not able:
+            return None
+        one = replace(found, predictions=tuple(able)).best
+        return one if round(one.power, 2) > 0.0 else None
+
+    first = best("")
+    return first, best(_REFUSABLE) if first is not None and first.method == _REFUSABLE else None
 
 
-def _best_answer(found: Requirement, fdr: float) -> Answer | None:
-    """Among methods that set their threshold by the data and keep the level, to two digits."""
+def _best_answers(found: Requirement, fdr: float) -> tuple[Answer | None, Answer | None]:
+    """As `_best_predictions`, among methods that reach the power and keep the level."""
     from selica.planning import METHODS
 
     reached = [
@@ -225,4 +256,10 @@ def _best_answer(found: Requirement, fdr: float) -> Answer | None:
         and round(answer.prediction.fdr, 2) <= fdr
     ]
     better = _BEST[found.quantity][0]
-    return better(reached, key=lambda pair: pair[0])[1] if reached else None
+
+    def best(without: str) -> Answer | None:
+        able = [(value, answer) for value, answer in reached if answer.method != without]
+        return better(able, key=lambda pair: pair[0])[1] if able else None
+
+    first = best("")
+    return first, best(_REFUSABLE) if first is not None and first.method == _REFUSABLE else None
