@@ -248,6 +248,7 @@ def say_study(asked: dict[str, Any], effects: EffectLaw) -> None:
         "fdr": "FDR {:g}",
     }
     words = [text.format(asked[name]) for name, text in parts.items() if name in asked]
+    words = [word.removesuffix("s") if word == "1 signals" else word for word in words]
     say(", ".join([*words, f"{effects.value} effects"]))
     typer.echo()
 
