@@ -7,6 +7,7 @@ import json
 import math
 import shlex
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from selica.cli import app, main
 from selica.cli.output import copyable
 from selica.cli.plan_answers import rounded_up
 from selica.cli.plan_options import Procedure
+from selica.cli.select import Source, command_of
 from selica.sampling import simulate
 
 N, P, K, R2 = 150, 60, 12, 0.9
@@ -303,6 +305,15 @@ def test_another_method_is_named_where_the_first_may_be_refused():
     assert f"Then {by_name['knockoff']} with knockoff+, one copy:" in " ".join(plan(*asked).split())
 
 
+def test_names_with_spaces_and_quotes_are_quoted():
+    source = Source(Path("my tables/a b.csv"), "the 'y'", ("row name", "$HOME"))
+    words = command_of("KnockoffSelection", {"fdr": 0.25, "lam": 0.03}, source.words)
+    assert shlex.split(" ".join(words)) == [
+        "selica", "select", "my tables/a b.csv", "--target", "the 'y'", "--drop", "row name",
+        "--drop", "$HOME", "--method", "knockoffs", "--fdr", "0.25", "--lam", "0.03",
+    ]  # fmt: skip
+
+
 def test_a_long_command_is_cut_between_options():
     words = ["selica select", *(f"--option-{i} {i}" for i in range(20))]
     text = copyable(words)
@@ -367,7 +378,7 @@ def test_power_on_ones_own_table(folder):
     assert {k: v for k, v in got.items() if k not in ("method", "label")} == {
         k: v for k, v in row.items() if k != "method"
     }
-    assert (got["method"], told["n_variables"], told["n_samples"]) == ("knockoff", P, N)
+    assert (got["method"], told["n_features"], told["n_samples"]) == ("knockoff", P, N)
     assert told["r2"] == pytest.approx(R2)
     assert row["power"] > 0.3  # so that there is something to recommend
     command = shlex.split(told["best"]["command"])
@@ -377,7 +388,7 @@ def test_power_on_ones_own_table(folder):
 
 def test_a_table_without_a_response_keeps_all_its_columns(folder):
     told = report("table", folder / "plain.csv", *SETS)
-    assert told["n_variables"] == P + 1
+    assert told["n_features"] == P + 1
 
 
 def test_the_printed_power_on_a_table(folder):
@@ -443,6 +454,8 @@ BAD = {
     "level of a level": (["fdr", *STUDY, "--fdr", "0.1"], "--fdr"),
     "nan samples": (["compare", "-n", "nan", *SIZES[2:], "--r2", "0.9"], "--n-samples"),
     "half a sample": (["compare", "-n", "1.5", *SIZES[2:], "--r2", "0.9"], "--n-samples"),
+    "samples without end": (["compare", "-n", "9" * 320, *SIZES[2:], "--r2", "0.9"], "--n-samples"),
+    "variables without end": (["effect", "-n", "9", "-p", "9" * 320, "-k", "1"], "--n-features"),
     "no samples at all": (["compare", "-n", "0", *SIZES[2:], "--r2", "0.9"], "n_samples"),
     "negative samples": (["fdr", "-n", "-5", *SIZES[2:], "--r2", "0.9"], "n_samples"),
     "negative variables": (["samples", "-p", "-5", "-k", "1", "--r2", "0.9"], "n_features"),

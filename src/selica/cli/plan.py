@@ -14,6 +14,7 @@ from selica.cli import plan_answers as answers
 from selica.cli.options import AsJson, EffectLaw, Effects
 from selica.cli.output import check_figure, each, say, write_figure
 from selica.cli.plan_options import (
+    MOST,
     R2,
     As,
     EffectSize,
@@ -88,7 +89,9 @@ def samples(
     effects: Effects = EffectLaw.gaussian,
     method: Methods = None,
     settings: As = Settings.best,
-    at_most: Annotated[int, typer.Option(help="More samples are not considered.")] = 1_000_000,
+    at_most: Annotated[
+        int, typer.Option(help="More samples are not considered.", max=MOST)
+    ] = 1_000_000,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:

@@ -33,8 +33,10 @@ class Settings(StrEnum):
     default = "default"
 
 
-Samples = Annotated[int, typer.Option("--n-samples", "-n", help="Number of samples.")]
-Features = Annotated[int, typer.Option("--n-features", "-p", help="Number of variables.")]
+MOST = 1_000_000_000
+"""Samples or variables: the theory has numbers of finite size."""
+Samples = Annotated[int, typer.Option("--n-samples", "-n", help="Number of samples.", max=MOST)]
+Features = Annotated[int, typer.Option("--n-features", "-p", help="Number of variables.", max=MOST)]
 Signals = Annotated[int, typer.Option("--n-signals", "-k", help="Number of true signals.")]
 R2 = Annotated[
     float | None, typer.Option("--r2", help="Share of the variance that signals explain.")
@@ -51,7 +53,11 @@ Level = Annotated[float, typer.Option(help="False discovery rate to allow.")]
 Power = Annotated[float, typer.Option(help="Share of the signals to find.")]
 Methods = Annotated[
     list[Procedure] | None,
-    typer.Option("--method", help="Method to plan with; repeatable."),
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help=f"Method to plan with, one of {', '.join(Procedure)}; repeatable.",
+    ),
 ]
 As = Annotated[
     Settings, typer.Option(help="Penalty and rate with the most power, or selectors as they come.")

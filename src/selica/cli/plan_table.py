@@ -81,7 +81,8 @@ def own_table(
 
     Example: selica plan table measurements.csv --target yield -k 20 --r2 0.6
     """
-    strength = strength_of(r2, snr, effect_size)
+    planted = strength_of(r2, snr, effect_size)
+    planted |= {"n_signals": n_signals, "fdr": fdr, "effects": effects.law}
     if n_jobs == 0:
         raise ArgumentError("--n-jobs must not be 0.")
     # a table without a response gets one that is called y, as in the other examples
@@ -96,20 +97,17 @@ def own_table(
     with bar(f"{len(names)} variables, {len(X)} rows") as progress:
         found = planning.plasmode_power(
             X,
-            n_signals,
-            **strength,
-            fdr=fdr,
+            **planted,
             methods=chosen,
-            effects=effects.law,
             n_sets=n_sets,
             random_state=seed,
             n_jobs=n_jobs,
             progress=progress,
         )
     best = _best(found, chosen, fdr)
-    run = None if best is None else _as_it_comes(best, X, n_signals, strength, fdr, source)
+    run = None if best is None else _as_it_comes(best, X, planted, source)
     if as_json:
-        size = {"n_samples": len(X), "n_variables": len(names), "n_signals": n_signals}
+        size = {"n_samples": len(X), "n_features": len(names), "n_signals": n_signals}
         told = {"fdr": fdr, "effects": effects.value, "n_sets": found.n_sets, "r2": found.r2}
         rows = [
             row | {"method": name, "label": row["method"]}
@@ -141,14 +139,12 @@ def _best(found: PlasmodePower, names: list[str], fdr: float) -> str | None:
     return max(kept, key=lambda name: kept[name], default=None)
 
 
-def _as_it_comes(
-    method: str, X: Array, n_signals: int, strength: dict[str, Any], fdr: float, source: Source
-) -> Run:
+def _as_it_comes(method: str, X: Array, planted: dict[str, Any], source: Source) -> Run:
     """The settings that ran."""
     from selica import planning
 
-    sizes = (len(X), int((np.ptp(X, axis=0) > 0.0).sum()), n_signals)
-    found = planning.compare_methods(*sizes, **strength, fdr=fdr, methods=[method])
+    sizes = (len(X), int((np.ptp(X, axis=0) > 0.0).sum()))
+    found = planning.compare_methods(*sizes, **planted, methods=[method])
     return Run.of(found.one(method, "default"), source.words)
 
 
