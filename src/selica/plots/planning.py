@@ -90,5 +90,5 @@ def _plain_ticks(axes: Axes) -> None:
     low, high = axes.get_xlim()
     steps = (1.0, 2.0, 5.0) if high < 1e3 * low else (1.0,)
     axes.xaxis.set_major_locator(LogLocator(subs=steps))
-    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.7g}"))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
