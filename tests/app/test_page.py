@@ -90,6 +90,14 @@ def test_more_signals_than_variables() -> None:
     assert "There are 100 variables" in at.caption[0].value
 
 
+def ran(command: str) -> Any:
+    """What a command that the page shows prints as JSON, for two methods only."""
+    words = [*command.split()[1:], "--json", "--method", "stability", "--method", "knockoff"]
+    result = CliRunner().invoke(command_line, words)
+    assert result.exit_code == 0
+    return json.loads(result.stdout)
+
+
 def test_plan_says_how_many_samples_and_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "METHODS", ("stability", "knockoff"))
     at = opened(tab="Plan", p="200", k="40", r2="0.9", fdr="0.2", power="0.6")
@@ -98,12 +106,14 @@ def test_plan_says_how_many_samples_and_what_to_run(monkeypatch: pytest.MonkeyPa
         0.6, n_features=200, n_signals=40, r2=0.9, fdr=0.2, method="stability"
     ).one("stability")
     assert f"<td>{need.value:,.0f}</td>" in bodies(at)
-    command, compare, fit = (block.value for block in at.code)
-    ran = CliRunner().invoke(command_line, [*command.split()[1:], "--json"])
-    assert ran.exit_code == 0
-    assert json.loads(ran.stdout)["fdr"] == 0.2
-    for snippet in (compare, fit):
-        compile(snippet, "snippet", "exec")
+    samples, compare, fit = (block.value for block in at.code)
+    told = ran(samples)
+    assert (told["fdr"], told["target"]) == (0.2, 0.6)
+    assert told["best"] == {"method": "stability", "value": need.value}
+    told = ran(compare)
+    assert (told["n_samples"], told["n_features"], told["fdr"]) == (need.value, 200, 0.2)
+    assert told["methods"][0]["power"] == pytest.approx(need.prediction.power)
+    compile(fit, "snippet", "exec")
     assert need.prediction.code in fit
 
 

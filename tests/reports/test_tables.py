@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from selica._core.errors import ArgumentError
-from selica.reports import read_table, split
+from selica.reports import read_table, split, variables
 from selica.reports.demo import N_PROBES, TARGET, demo_table, is_probe
 
 GOOD = "a,b,y\n1,2.5,3\n-4,5e-1,6\n0,1,2\n"
@@ -183,6 +183,19 @@ def test_dropped_columns_may_hold_anything(write):
         split(table, "y", drop=["zzz"])
     with pytest.raises(ArgumentError, match="'y' is the target"):
         split(table, "y", drop=["y"])
+
+
+def test_a_table_need_not_have_a_response(write):
+    table = read_table(write(",a,b,y\nr1,1,3,u\nr2,2,4,NA\n"))
+    X, names = variables(table, drop=["column 1"], target="y")
+    assert names == ("a", "b")
+    assert X.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    with pytest.raises(ArgumentError, match="target: there is no column 'zzz'"):
+        variables(table, target="zzz")
+    with pytest.raises(ArgumentError, match=r"'y' \(1 row\)"):
+        variables(table, drop=["column 1"])
+    with pytest.raises(ArgumentError, match=r"There are no variables\.$"):
+        variables(table, drop=table.names)
 
 
 def test_true_and_false_are_numbers(write):

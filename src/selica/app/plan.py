@@ -65,3 +65,14 @@ def plan(power: float, n_features: int, n_signals: int, r2: float, fdr: float) -
         )
         styles.append(style)
     return Plan(tuple(needs), curves, tuple(styles))
+
+
+def commands(
+    power: float, samples: int, n_features: int, n_signals: int, r2: float, fdr: float
+) -> tuple[str, str]:
+    """For a shell: the question of the page, and all methods with so many samples."""
+    study = f"-p {n_features} -k {n_signals} --r2 {r2:g} --fdr {fdr:g}"
+    return (
+        f"selica plan samples {study} --power {power:g}",
+        f"selica plan compare -n {samples} {study}",
+    )

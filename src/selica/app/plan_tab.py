@@ -6,7 +6,7 @@ import streamlit as st
 
 from selica.app import charts, controls, markup
 from selica.app.controls import Wish
-from selica.app.plan import MOST_SAMPLES, Plan, plan
+from selica.app.plan import MOST_SAMPLES, Plan, commands, plan
 
 
 @st.cache_data(max_entries=256, show_spinner="working out the numbers of samples")
@@ -41,7 +41,7 @@ def show() -> None:
             log=True,
         )
         markup.table([need.row for need in planned.needs])
-        _recipe(planned, wish)
+        _recipe(planned, power, wish)
 
 
 def _end(planned: Plan) -> float:
@@ -50,7 +50,7 @@ def _end(planned: Plan) -> float:
     return 2.0 * max(answers, default=MOST_SAMPLES)
 
 
-def _recipe(planned: Plan, wish: Wish) -> None:
+def _recipe(planned: Plan, power: float, wish: Wish) -> None:
     """What to type, for the method with the fewest samples."""
     reached = [(need.samples, need) for need in planned.needs if need.samples is not None]
     if not reached:
@@ -60,16 +60,11 @@ def _recipe(planned: Plan, wish: Wish) -> None:
         )
         return
     samples, best = min(reached, key=lambda pair: pair[0])
-    st.markdown(f"**Fewest samples**: {samples:,} with {best.method}. Look closer:")
-    p, k, r2, fdr = wish
-    study = f"-n {samples} -p {p} -k {k} --r2 {r2:g} --fdr {fdr:g}"
-    st.code(f"selica predict {study}", language="bash", wrap_lines=True)
-    st.code(
-        "from selica import planning\n\n"
-        f"print(planning.compare_methods({samples}, {p}, {k}, r2={r2:g}, fdr={fdr:g}))",
-        language="python",
-        wrap_lines=True,
-    )
+    asked, closer = commands(power, samples, *wish)
+    st.markdown("The same on the command line, with `--json` and `--plot`:")
+    st.code(asked, language="bash", wrap_lines=True)
+    st.markdown(f"**Fewest samples**: {samples:,} with {best.method}. Every method with so many:")
+    st.code(closer, language="bash", wrap_lines=True)
     st.markdown("Once there is data, with the penalty that is best for such a study:")
     name = best.code.split("(")[0]
     st.code(

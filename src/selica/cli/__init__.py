@@ -9,6 +9,7 @@ import typer
 from selica import __version__
 from selica._core.errors import ArgumentError
 from selica.cli.app import app as page
+from selica.cli.plan import plan
 from selica.cli.predict import predict
 from selica.cli.reproduce import reproduce
 from selica.cli.select import select
@@ -40,6 +41,7 @@ def _root(
 
 app.command()(select)
 app.command()(predict)
+app.add_typer(plan, name="plan")
 app.command()(reproduce)
 app.command("app")(page)
 

@@ -5,30 +5,23 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 from rich.console import Console
-from rich.measure import Measurement
-from rich.progress import track
-from rich.table import Table
 
 from selica import theory
 from selica._core.errors import ArgumentError, BoundaryWarning
 from selica._core.scaling import noise_from_r2, noise_from_snr, penalty_of_data, ratios
 from selica._core.validation import real
+from selica.cli.options import AsJson, EffectLaw, Effects
+from selica.cli.output import check_figure, each, print_table, write_figure
 
-
-class EffectLaw(StrEnum):
-    """Laws of effects by name."""
-
-    gaussian = "gaussian"
-    laplace = "laplace"
-    point = "point"
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Resampling(StrEnum):
@@ -39,11 +32,6 @@ class Resampling(StrEnum):
     exponential = "exponential"
 
 
-_EFFECTS: dict[EffectLaw, theory.Effects] = {
-    EffectLaw.gaussian: theory.GaussianEffects(),
-    EffectLaw.laplace: theory.LaplaceEffects(),
-    EffectLaw.point: theory.PointEffects(),
-}
 Runs = list[tuple[str, float | None]]
 _SINGLE = ("lasso", "thresholded_lasso", "knockoff", "derandomized")
 _ORDER = (
@@ -100,10 +88,8 @@ def predict(
     resampling: Annotated[
         Resampling, typer.Option(help="Resampling law of stability selection.")
     ] = Resampling.poisson,
-    effects: Annotated[
-        EffectLaw, typer.Option(help="Law of the non-zero effects.")
-    ] = EffectLaw.gaussian,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    effects: Effects = EffectLaw.gaussian,
+    as_json: AsJson = False,
     plot: Annotated[
         Path | None, typer.Option(help="Write a figure of the power curves (PNG, PDF or SVG).")
     ] = None,
@@ -116,15 +102,14 @@ def predict(
     penalty = _penalty(lam)
     rates = mu_b or ([0.5] if resampling is Resampling.bernoulli else [1.0, 2.0])
     real("fdr", fdr, at_least=0.0, at_most=1.0)
-    if plot is not None:
-        _check_path(plot)
+    check_figure(plot)
     runs: Runs = [(m, None) for m in _SINGLE]
     runs[2:2] = [("stability", rate) for rate in rates]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BoundaryWarning)
         points = [
             theory.operating_point(model, method, fdr, penalty, _rate(rate), resampling.value)
-            for method, rate in _progress(runs, "predicting")
+            for method, rate in each(runs, "predicting")
         ]
     rows = [
         _row(point, rate, model, n_samples, n_features)
@@ -144,8 +129,7 @@ def predict(
         typer.echo(json.dumps(_plain(report), indent=2, allow_nan=False))
     else:
         _print_tables(model, effects, fdr, rows, notes, n_features)
-    if plot is not None:
-        _plot(plot, model, penalty, resampling, runs, fdr, quiet=as_json)
+    write_figure(plot, lambda: _draw(model, penalty, resampling, runs, fdr), quiet=as_json)
 
 
 def _model(
@@ -182,7 +166,7 @@ def _model(
         delta = float(noise_from_r2(rho, r2))
     elif snr is not None:
         delta = float(noise_from_snr(rho, snr))
-    return theory.Model(alpha, rho, delta, _EFFECTS[effects])  # type: ignore[arg-type]
+    return theory.Model(alpha, rho, delta, effects.law)  # type: ignore[arg-type]
 
 
 def _penalty(lam: str) -> float | str:
@@ -194,20 +178,6 @@ def _penalty(lam: str) -> float | str:
         raise ArgumentError(
             f"--lam must be 'prediction', 'power' or a number; got {lam!r}."
         ) from None
-
-
-def _check_path(path: Path) -> None:
-    """A figure that cannot be written is known before the work starts."""
-    if path.suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise ArgumentError(f"--plot {path}: the name must end in .png, .pdf or .svg.")
-    if not path.parent.is_dir():
-        raise ArgumentError(f"--plot {path}: there is no folder {path.parent}.")
-
-
-def _progress(runs: Runs, what: str) -> Iterable[tuple[str, float | None]]:
-    """A bar on the terminal while slow settings are worked out; nothing in a pipe."""
-    errors = Console(stderr=True)
-    return track(runs, what, console=errors, transient=True, disable=not errors.is_terminal)
 
 
 def _rate(mu_B: float | None) -> float:
@@ -290,17 +260,9 @@ def _print_tables(
 def _table(
     console: Console, title: str, columns: dict[str, str], rows: list[dict[str, Any]]
 ) -> None:
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    table.add_column("method", no_wrap=True)
-    for heading in columns:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(_name(row), *(_cell(row, key) for key in columns.values()))
-    # a number cut off at the edge of a narrow terminal would be a wrong number
-    width = Measurement.get(console, console.options.update(max_width=1000), table).maximum
-    wide = Console(width=max(width, console.width), highlight=False)
-    wide.print(table)
-    wide.print()
+    lines = [[_name(row), *(_cell(row, key) for key in columns.values())] for row in rows]
+    print_table(console, ["method", *columns], lines, title)
+    console.print()
 
 
 def _cell(row: dict[str, Any], key: str) -> str:
@@ -335,32 +297,17 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _plot(
-    path: Path,
-    model: theory.Model,
-    penalty: float | str,
-    resampling: Resampling,
-    runs: Runs,
-    fdr: float,
-    quiet: bool,
-) -> None:
-    try:
-        from selica.plots import plot_power
+def _draw(
+    model: theory.Model, penalty: float | str, resampling: Resampling, runs: Runs, fdr: float
+) -> Figure:
+    from selica.plots import plot_power
 
-        levels = np.linspace(0.0, max(0.4, min(1.0, 1.5 * fdr)), 121)[1:]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BoundaryWarning)  # said with the table
-            curves = [
-                theory.power_curve(model, method, levels, penalty, _rate(rate), resampling.value)
-                for method, rate in _progress(runs, "drawing")
-            ]
-        title = f"{model.alpha:.3g} samples per variable, {100 * model.rho:.3g} % signals"
-        figure = plot_power(curves, [rate for _, rate in runs], fdr, title)
-        figure.savefig(path, dpi=150)
-    except ImportError:
-        typer.echo("No figure: matplotlib is missing (pip install 'selica[plots]').", err=True)
-        return
-    except (OSError, ValueError) as error:
-        raise ArgumentError(f"--plot {path}: {error}") from None
-    if not quiet:
-        typer.echo(f"Figure written to {path}")
+    levels = np.linspace(0.0, max(0.4, min(1.0, 1.5 * fdr)), 121)[1:]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)  # said with the table
+        curves = [
+            theory.power_curve(model, method, levels, penalty, _rate(rate), resampling.value)
+            for method, rate in each(runs, "drawing")
+        ]
+    title = f"{model.alpha:.3g} samples per variable, {100 * model.rho:.3g} % signals"
+    return plot_power(curves, [rate for _, rate in runs], fdr, title)

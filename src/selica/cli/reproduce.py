@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,18 +10,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table as TextTable
 
 from selica._core.errors import ArgumentError
-from selica._core.types import Progress as Callback
+from selica.cli.output import bar
 from selica.experiments.figures import FIGURES
 from selica.experiments.figures.figure import Finding
 from selica.experiments.reproduction import Reproduced, check_folder
@@ -73,9 +63,15 @@ def reproduce(
     console = Console(highlight=False)
     done: list[Reproduced] = []
     for name in names:
-        with _bar(name) as bar:
+        with bar(name) as progress:
             one = make(
-                name, scale.value, out, random_state=seed, n_jobs=n_jobs, fresh=fresh, progress=bar
+                name,
+                scale.value,
+                out,
+                random_state=seed,
+                n_jobs=n_jobs,
+                fresh=fresh,
+                progress=progress,
             )
         done.append(one)
         if not as_json:  # at once: a later figure may be stopped
@@ -110,23 +106,6 @@ def _names(figures: list[str] | None) -> list[str]:
     if unknown:
         raise ArgumentError.choice("figure", unknown[0], ("all", *FIGURES))
     return list(FIGURES) if "all" in figures else list(dict.fromkeys(figures))
-
-
-@contextmanager
-def _bar(name: str) -> Iterator[Callback]:
-    """A bar with the time that is left; nothing in a pipe."""
-    errors = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
-        task = bars.add_task(name, total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
 
 
 def _print_finding(console: Console, finding: Finding) -> None:

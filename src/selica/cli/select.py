@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
-from rich.text import Text
 
 from selica._core.errors import ArgumentError
+from selica._core.types import Array
+from selica.cli.options import (
+    AsJson,
+    Copies,
+    Demo,
+    Drop,
+    Engine,
+    Jobs,
+    Method,
+    Penalty,
+    Resamples,
+    Seed,
+    Selector,
+    TableFile,
+    Target,
+    Way,
+)
+from selica.cli.output import print_table, waiting
 
 if TYPE_CHECKING:
     from selica.reports import Selection
-
-
-class Method(StrEnum):
-    """Selectors by name."""
-
-    stability = "stability"
-    knockoffs = "knockoffs"
-    derandomized = "derandomized"
-    aggregated = "aggregated"
-    splitting = "splitting"
-    bolasso = "bolasso"
-    lasso = "lasso"
 
 
 class Resampling(StrEnum):
@@ -49,14 +54,6 @@ class Assumption(StrEnum):
     r_concave = "r-concave"
 
 
-class Sampler(StrEnum):
-    """Ways to make knockoff copies."""
-
-    gaussian = "gaussian"
-    fixed = "fixed"
-    iid = "iid"
-
-
 class Statistic(StrEnum):
     """Ways to compare a variable with its copy."""
 
@@ -65,57 +62,39 @@ class Statistic(StrEnum):
     correlation = "correlation"
 
 
-class Engine(StrEnum):
-    """Ways to selection probabilities."""
-
-    auto = "auto"
-    monte_carlo = "monte-carlo"
-    semi_analytic = "semi-analytic"
-
-
 # Class of each method, and which parameter of it an option sets; all take the seed.
 _KNOCKOFFS = {name: name for name in ("fdr", "lam", "sampler", "statistic", "n_jobs")}
 _BOLASSO = {"threshold": "threshold", "n_resamples": "n_resamples", "lam": "lam"}
-_METHODS: dict[Method, tuple[str, dict[str, str]]] = {
-    Method.stability: (
+_METHODS: dict[Selector, tuple[str, dict[str, str]]] = {
+    Selector.stability: (
         "StabilitySelection",
         {"pfer": "pfer", "resample_rate": "resample_rate", "resampling": "resampling"}
         | {"fdr": "fdr", "engine": "engine"}
         | {"assumption": "assumption", "q": "q", "weakness": "weakness", "n_jobs": "n_jobs"}
         | _BOLASSO,
     ),
-    Method.knockoffs: ("KnockoffSelection", _KNOCKOFFS),
-    Method.derandomized: (
+    Selector.knockoffs: ("KnockoffSelection", _KNOCKOFFS),
+    Selector.derandomized: (
         "DerandomizedKnockoffs",
         {"pfer": "pfer", "kfwer": "kfwer", "threshold": "threshold", "n_resamples": "n_copies"}
         | {"engine": "engine"}
         | _KNOCKOFFS,
     ),
-    Method.aggregated: ("AggregatedKnockoffs", {"n_resamples": "n_copies"} | _KNOCKOFFS),
-    Method.splitting: (
+    Selector.aggregated: ("AggregatedKnockoffs", {"n_resamples": "n_copies"} | _KNOCKOFFS),
+    Selector.splitting: (
         "DataSplitting",
         {"fdr": "fdr", "n_resamples": "n_splits", "n_jobs": "n_jobs"},
     ),
-    Method.bolasso: ("Bolasso", {"n_jobs": "n_jobs"} | _BOLASSO),
-    Method.lasso: ("LassoSelection", {"lam": "lam", "threshold": "threshold"}),
+    Selector.bolasso: ("Bolasso", {"n_jobs": "n_jobs"} | _BOLASSO),
+    Selector.lasso: ("LassoSelection", {"lam": "lam", "threshold": "threshold"}),
 }
 _HEADINGS = {"error": "s.e.", "close": "close call"}
 
 
 def select(
-    table: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="TABLE",
-            help="CSV or TSV (also .gz) or Parquet, one row a sample, numbers but for the target.",
-            show_default=False,
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", "-y", help="Column to explain: numbers, or two classes."),
-    ] = None,
-    method: Annotated[Method, typer.Option(help="How to select.")] = Method.derandomized,
+    table: TableFile = None,
+    target: Target = None,
+    method: Method = Selector.derandomized,
     fdr: Annotated[
         float | None,
         typer.Option(
@@ -140,15 +119,8 @@ def select(
             "bolasso); for the lasso, size of a coefficient."
         ),
     ] = None,
-    n_resamples: Annotated[
-        int | None, typer.Option(help="Resamples, knockoff copies or splits.")
-    ] = None,
-    lam: Annotated[
-        str | None,
-        typer.Option(
-            help='Penalty in glmnet\'s unit: a number, "auto", "cv", "theory" or "power".'
-        ),
-    ] = None,
+    n_resamples: Resamples = None,
+    lam: Penalty = None,
     q: Annotated[
         int | None,
         typer.Option(
@@ -174,86 +146,57 @@ def select(
     assumption: Annotated[
         Assumption | None, typer.Option(help="Of the bound on false selections (stability).")
     ] = None,
-    engine: Annotated[
-        Engine | None,
-        typer.Option(
-            help="Refits (monte-carlo, the default), message passing without refits "
-            "(semi-analytic), or message passing checked by refits (auto, the default with "
-            "--method stability --fdr)."
-        ),
-    ] = None,
-    sampler: Annotated[
-        Sampler | None, typer.Option(help="How knockoff copies are made; gaussian by default.")
-    ] = None,
+    engine: Way = None,
+    sampler: Copies = None,
     statistic: Annotated[
         Statistic | None,
         typer.Option(
             help="How a variable is compared with its copy; coefficient by default (knockoffs)."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all randomness.", min=0)] = 0,
-    n_jobs: Annotated[
-        int | None, typer.Option(help="Worker processes; -1 is one for each core.")
-    ] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeatable.")] = None,
+    seed: Seed = 0,
+    n_jobs: Jobs = None,
+    drop: Drop = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for selection.csv, selection.json and report.html."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    demo: Annotated[
-        bool,
-        typer.Option(
-            "--demo",
-            help="Instead of a TABLE: diabetes progression of 442 patients, with products of "
-            "columns and 50 probes of pure noise that should not be selected.",
-        ),
-    ] = False,
+    as_json: AsJson = False,
+    demo: Demo = False,
 ) -> None:
     """Variables of a table that explain a target, and what the selection promises.
 
     Example: selica select measurements.csv --target yield --fdr 0.1 --out report
     """
-    options = {
-        "fdr": fdr,
-        "pfer": pfer,
-        "kfwer": kfwer,
-        "threshold": threshold,
-        "n_resamples": n_resamples,
-        "lam": _penalty(lam),
-        "q": q,
-        "weakness": weakness,
-        "resample_rate": resample_rate,
-        "resampling": None if resampling is None else resampling.value,
-        "assumption": None if assumption is None else assumption.value,
-        "engine": None if engine is None else engine.value,
-        "sampler": None if sampler is None else sampler.value,
-        "statistic": None if statistic is None else statistic.value,
-        "n_jobs": n_jobs,
-    }
-    parameters = _parameters(method, {k: v for k, v in options.items() if v is not None})
-    _check_source(table, target, drop, demo)
+    source = Source.of(table, target, drop, demo)
+    selector = unfitted(
+        method,
+        seed,
+        fdr=fdr,
+        pfer=pfer,
+        kfwer=kfwer,
+        threshold=threshold,
+        n_resamples=n_resamples,
+        lam=lam,
+        q=q,
+        weakness=weakness,
+        resample_rate=resample_rate,
+        resampling=resampling,
+        assumption=assumption,
+        engine=engine,
+        sampler=sampler,
+        statistic=statistic,
+        n_jobs=n_jobs,
+    )
     # late, so that other commands start without scikit-learn and the compiled solvers
-    from selica import reports, selectors
+    from selica import reports
     from selica.experiments.reproduction import check_folder
-    from selica.reports.demo import TARGET
 
-    if demo:
-        columns, name = reports.demo_table(), TARGET
-    else:
-        assert table is not None
-        assert target is not None
-        columns, name = reports.read_table(table), target
-    X, y, names = reports.split(columns, name, drop or ())
+    X, y, names = source.read()
     if out is not None:
         check_folder(out)
-    selector = getattr(selectors, _METHODS[method][0])(**parameters, random_state=seed)
-    errors = Console(stderr=True)
-    if errors.is_terminal:
-        with errors.status(f"selecting among {len(names)} variables, {len(y)} rows"):
-            selection = reports.select(selector, X, y, names, name)
-    else:
-        selection = reports.select(selector, X, y, names, name)
+    with waiting(f"selecting among {len(names)} variables, {len(y)} rows"):
+        selection = reports.select(selector, X, y, names, source.target)
     files = [] if out is None else reports.write_report(selection, out)
     if as_json:
         _print_json(selection, files, demo)
@@ -261,8 +204,93 @@ def select(
         _print(selection, files, demo)
 
 
-def _penalty(lam: str | None) -> float | str | None:
-    if lam is None or lam in ("auto", "cv", "theory", "power"):
+class Source(NamedTuple):
+    """Where a table with its target comes from."""
+
+    table: Path | None
+    """None is the demonstration."""
+    target: str
+    drop: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, table: Path | None, target: str | None, drop: list[str] | None, demo: bool
+    ) -> Source:
+        """What the options say, if it is consistent."""
+        if demo:
+            if table is not None or target is not None or drop:
+                raise ArgumentError(
+                    "--demo brings its own table: leave out TABLE, --target and --drop."
+                )
+            from selica.reports.demo import TARGET
+
+            return cls(None, TARGET, ())
+        if table is None:
+            raise ArgumentError("Name the TABLE to read, or try --demo.")
+        if target is None:
+            raise ArgumentError("Name the column to explain with --target.")
+        return cls(table, target, tuple(drop or ()))
+
+    @property
+    def words(self) -> list[str]:
+        """The options again."""
+        if self.table is None:
+            return ["--demo"]
+        named = [f"--target {shlex.quote(self.target)}"]
+        named += [f"--drop {shlex.quote(name)}" for name in self.drop]
+        return [shlex.quote(str(self.table)), *named]
+
+    def read(self) -> tuple[Array, Any, tuple[str, ...]]:
+        """Variables, response, names."""
+        from selica import reports
+
+        columns = reports.demo_table() if self.table is None else reports.read_table(self.table)
+        return reports.split(columns, self.target, self.drop)
+
+
+def unfitted(method: Selector, seed: int, **options: Any) -> Any:
+    """The selector that a command line asks for; options that are None were not given."""
+    given = {
+        name: value.value if isinstance(value, StrEnum) else value
+        for name, value in options.items()
+        if value is not None
+    }
+    if "lam" in given:
+        given["lam"] = _penalty(given["lam"])
+    parameters = _parameters(method, given)
+    from selica import selectors
+
+    return getattr(selectors, _METHODS[method][0])(**parameters, random_state=seed)
+
+
+def command_of(
+    selector: str,
+    parameters: Mapping[str, Any],
+    source: Sequence[str] = ("table.csv", "--target y"),
+) -> list[str]:
+    """The command that runs a selector: its words, each option with its value.
+
+    Parameters
+    ----------
+    selector : str
+        Name of its class.
+    parameters : mapping
+        Its arguments, those that the command has options for.
+    source : sequence of str
+        Words that say where the table is.
+    """
+    method, options = next((m, o) for m, (name, o) in _METHODS.items() if name == selector)
+    option_of = {parameter: option for option, parameter in options.items()}
+    chosen = [f"{_option(option_of[name])} {_word(value)}" for name, value in parameters.items()]
+    return ["selica select", *source, f"--method {method.value}", *chosen]
+
+
+def _word(value: Any) -> str:
+    return repr(value).removesuffix(".0") if isinstance(value, float) else shlex.quote(str(value))
+
+
+def _penalty(lam: str) -> float | str:
+    if lam in ("auto", "cv", "theory", "power"):
         return lam
     try:
         return float(lam)
@@ -272,7 +300,7 @@ def _penalty(lam: str | None) -> float | str | None:
         ) from None
 
 
-def _parameters(method: Method, given: dict[str, Any]) -> dict[str, Any]:
+def _parameters(method: Selector, given: dict[str, Any]) -> dict[str, Any]:
     """Arguments of the selector; an option that it does not have is an error, not ignored."""
     known = _METHODS[method][1]
     foreign = [_option(name) for name in given if name not in known]
@@ -286,30 +314,17 @@ def _parameters(method: Method, given: dict[str, Any]) -> dict[str, Any]:
         raise ArgumentError(f"--lam {lam!r} does not belong to --method {method.value}.")
     if given.get("n_jobs") == 0:
         raise ArgumentError("--n-jobs must not be 0.")
-    if method is Method.stability and "pfer" in given:
+    if method is Selector.stability and "pfer" in given:
         given = {"resampling": "pairs"} | given  # the bounds are for halves of the rows
-    if method is Method.stability and "fdr" in given:
+    if method is Selector.stability and "fdr" in given:
         given = {"engine": Engine.auto.value} | given  # only message passing knows the threshold
-    if method is Method.derandomized and not given.keys() & {"fdr", "pfer", "kfwer", "threshold"}:
+    if method is Selector.derandomized and not given.keys() & {"fdr", "pfer", "kfwer", "threshold"}:
         given = {"fdr": 0.1} | given
     return {known[name]: value for name, value in given.items()}
 
 
 def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-def _check_source(
-    table: Path | None, target: str | None, drop: list[str] | None, demo: bool
-) -> None:
-    if demo and (table is not None or target is not None or drop):
-        raise ArgumentError("--demo brings its own table: leave out TABLE, --target and --drop.")
-    if demo:
-        return
-    if table is None:
-        raise ArgumentError("Name the TABLE to read, or try --demo.")
-    if target is None:
-        raise ArgumentError("Name the column to explain with --target.")
 
 
 def _probes(selection: Selection) -> dict[str, int]:
@@ -357,13 +372,5 @@ def _listed(files: list[Path]) -> str:
 def _print_rows(console: Console, rows: list[dict[str, Any]]) -> None:
     from selica.selectors.summary import cell
 
-    table = Table(box=None, pad_edge=False)
-    for column in rows[0]:
-        side: Any = "left" if column == "variable" else "right"
-        table.add_column(_HEADINGS.get(column, column), justify=side, no_wrap=True)
-    for row in rows:
-        # a name with brackets is not markup
-        table.add_row(*(Text(cell(value)) for value in row.values()))
-    # a number cut off at the edge of a narrow terminal would be a wrong number
-    width = Measurement.get(console, console.options.update(max_width=1000), table).maximum
-    Console(width=max(width, console.width), highlight=False).print(table)
+    headings = [_HEADINGS.get(column, column) for column in rows[0]]
+    print_table(console, headings, [[cell(value) for value in row.values()] for row in rows])

@@ -9,6 +9,7 @@ from selica.plots.canvas import Numbers, canvas, legend, line
 from selica.plots.style import quantity_style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -30,19 +31,22 @@ def plot_comparison(
         FDR level to mark.
     """
     methods = list(dict.fromkeys(labels))
-    size = (7.2, 1.2 + 0.34 * len(methods))
+    size = (7.2, 1.5 + 0.34 * len(methods))
     figure, ((left, right),) = canvas(columns=2, size=size, sharey=True)
     for rank, setting in enumerate(dict.fromkeys(settings)):
         style = quantity_style(setting, rank)
         pick = [i for i, own in enumerate(settings) if own == setting]
         rows = [methods.index(labels[i]) for i in pick]
         for axes, values in ((left, power), (right, fdr)):
-            line(axes, [values[i] for i in pick], rows, style, ls="none", marker=style.marker)
+            # the first setting is filled and inside the open marks of the others
+            shape = {"marker": style.marker, "ms": 5.0 if rank == 0 else 9.0, "zorder": 3 - rank}
+            face = style.colour if rank == 0 else "none"
+            line(axes, [values[i] for i in pick], rows, style, ls="none", mfc=face, **shape)
     right.axvline(level, color="0.6", lw=0.8, zorder=0)
     left.set(xlabel="power", xlim=(-0.02, 1.02), yticks=range(len(methods)), yticklabels=methods)
     left.invert_yaxis()
-    right.set(xlabel="false discovery rate", xlim=(-0.01, None))
-    legend(right, loc="best")
+    right.set(xlabel="false discovery rate", xlim=(-0.02, None))
+    legend(figure)
     return figure
 
 
@@ -74,5 +78,17 @@ def plot_requirement(
             axes.plot([value], [target], marker=style.marker, color=style.colour, zorder=3)
     axes.axhline(target, color="0.6", lw=0.8, zorder=0)
     axes.set(xlabel=quantity, ylabel="power (true positive rate)", xscale="log", ylim=(0.0, 1.02))
-    legend(axes, loc="best")
+    _plain_ticks(axes)
+    legend(figure, ncols=3)
     return figure
+
+
+def _plain_ticks(axes: Axes) -> None:
+    """Numbers along a logarithmic axis as people write them."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    low, high = axes.get_xlim()
+    steps = (1.0, 2.0, 5.0) if high < 1e3 * low else (1.0,)
+    axes.xaxis.set_major_locator(LogLocator(subs=steps))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())

@@ -3,7 +3,7 @@
 from selica.reports.demo import demo_table
 from selica.reports.report import report_zip, write_report
 from selica.reports.selection import Selection, select
-from selica.reports.tables import Columns, Limits, parse_table, read_table, split
+from selica.reports.tables import Columns, Limits, parse_table, read_table, split, variables
 
 __all__ = [
     "Columns",
@@ -15,5 +15,6 @@ __all__ = [
     "report_zip",
     "select",
     "split",
+    "variables",
     "write_report",
 ]

@@ -261,34 +261,71 @@ def split(
     names : tuple of str
         Of the columns of X.
     """
-    left_out = set(drop)
-    for option, name in (("target", target), *(("drop", name) for name in sorted(left_out))):
-        if name not in table.names:
-            raise ArgumentError(f"{option}: there is no column {name!r}{_meant(name, table)}")
+    _check_columns(table, ("target", target))
+    left_out = tuple(drop)
     if target in left_out:
         raise ArgumentError(f"drop: {target!r} is the target.")
+    y = table.values[table.names.index(target)]
+    X, names = _variables(table, left_out, {target: y})
+    return X, _response(target, y), names
+
+
+def variables(
+    table: Columns, drop: Iterable[str] = (), target: str | None = None
+) -> tuple[Array, tuple[str, ...]]:
+    """The variables of a table, checked: it need not have a response yet.
+
+    Parameters
+    ----------
+    table : Columns
+    drop : iterable of str
+        Columns to leave out.
+    target : str, optional
+        Column of the response, which is left out unseen.
+
+    Returns
+    -------
+    X : array of shape (n, p)
+    names : tuple of str
+        Of the columns of X.
+    """
+    unseen = () if target is None else (target,)
+    _check_columns(table, *(("target", name) for name in unseen))
+    return _variables(table, (*drop, *unseen), {})
+
+
+def _variables(
+    table: Columns, drop: tuple[str, ...], response: dict[str, Column]
+) -> tuple[Array, tuple[str, ...]]:
+    _check_columns(table, *(("drop", name) for name in sorted(drop)))
     by_name = dict(zip(table.names, table.values, strict=True))
-    y = by_name[target]
-    used = {n: v for n, v in by_name.items() if n != target and n not in left_out}
+    used = {n: v for n, v in by_name.items() if n not in response and n not in drop}
     if not used:
-        raise ArgumentError("There are no variables beside the target.")
+        beside = " beside the target" if response else ""
+        raise ArgumentError(f"There are no variables{beside}.")
     nameless = [name for name in table.unnamed if name in used]
     if nameless:
         raise ArgumentError(
             f"{_columns_are(nameless)} without a name in the file: if these are row names, leave "
             f"them out (--drop {nameless[0]!r}); otherwise name them."
         )
-    _check_missing(used | {target: y})
+    _check_missing(used | response)
     text = [name for name, values in used.items() if values.dtype == object]
     if text:
         raise ArgumentError(
             f"{_columns_are(text)} text: leave them out (--drop {text[0]!r}) or encode them as "
             f"numbers, e.g. one column of 0 and 1 for each value."
         )
-    _check_finite(used | {target: y})
+    _check_finite(used | response)
     if len(table) < 2:
         raise ArgumentError("There must be at least two rows; the table has one.")
-    return np.column_stack(list(used.values())), _response(target, y), tuple(used)
+    return np.column_stack(list(used.values())), tuple(used)
+
+
+def _check_columns(table: Columns, *named: tuple[str, str]) -> None:
+    for option, name in named:
+        if name not in table.names:
+            raise ArgumentError(f"{option}: there is no column {name!r}{_meant(name, table)}")
 
 
 def _response(target: str, y: Column) -> Column:

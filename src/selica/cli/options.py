@@ -1,0 +1,103 @@
+"""Options that more than one command has."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from selica import theory
+
+
+class EffectLaw(StrEnum):
+    """Laws of effects by name."""
+
+    gaussian = "gaussian"
+    laplace = "laplace"
+    point = "point"
+
+    @property
+    def law(self) -> theory.Effects:
+        """The law itself."""
+        return _LAWS[self]
+
+
+_LAWS: dict[EffectLaw, theory.Effects] = {
+    EffectLaw.gaussian: theory.GaussianEffects(),
+    EffectLaw.laplace: theory.LaplaceEffects(),
+    EffectLaw.point: theory.PointEffects(),
+}
+
+
+class Selector(StrEnum):
+    """Selectors by name."""
+
+    stability = "stability"
+    knockoffs = "knockoffs"
+    derandomized = "derandomized"
+    aggregated = "aggregated"
+    splitting = "splitting"
+    bolasso = "bolasso"
+    lasso = "lasso"
+
+
+class Sampler(StrEnum):
+    """Ways to make knockoff copies."""
+
+    gaussian = "gaussian"
+    fixed = "fixed"
+    iid = "iid"
+
+
+class Engine(StrEnum):
+    """Ways to selection probabilities."""
+
+    auto = "auto"
+    monte_carlo = "monte-carlo"
+    semi_analytic = "semi-analytic"
+
+
+Effects = Annotated[EffectLaw, typer.Option(help="Law of the non-zero effects.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0)]
+Jobs = Annotated[int | None, typer.Option(help="Worker processes; -1 is one for each core.")]
+TableFile = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="TABLE",
+        help="CSV or TSV (also .gz) or Parquet, one row a sample, numbers but for the target.",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option("--target", "-y", help="Column to explain: numbers, or two classes."),
+]
+Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; repeatable.")]
+Demo = Annotated[
+    bool,
+    typer.Option(
+        "--demo",
+        help="Instead of a TABLE: diabetes progression of 442 patients, with products of "
+        "columns and 50 probes of pure noise that should not be selected.",
+    ),
+]
+Method = Annotated[Selector, typer.Option("--method", help="How to select.")]
+Resamples = Annotated[int | None, typer.Option(help="Resamples, knockoff copies or splits.")]
+Penalty = Annotated[
+    str | None,
+    typer.Option(help='Penalty in glmnet\'s unit: a number, "auto", "cv", "theory" or "power".'),
+]
+Copies = Annotated[
+    Sampler | None, typer.Option(help="How knockoff copies are made; gaussian by default.")
+]
+Way = Annotated[
+    Engine | None,
+    typer.Option(
+        help="Refits (monte-carlo, the default), message passing without refits "
+        "(semi-analytic), or message passing checked by refits (auto, the default with "
+        "--method stability --fdr)."
+    ),
+]

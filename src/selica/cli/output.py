@@ -1,0 +1,128 @@
+"""What commands share when they print: tables, bars, figures, and lines that can be copied."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import typer
+from rich.console import Console
+from rich.measure import Measurement
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+    track,
+)
+from rich.table import Table
+from rich.text import Text
+
+from selica._core.errors import ArgumentError
+from selica._core.types import Progress as Callback
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDTH = 80
+"""Of a terminal that nobody has widened."""
+T = TypeVar("T")
+
+
+def print_table(
+    console: Console,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    title: str | None = None,
+    words: int = 1,
+) -> None:
+    """Rows of text under their headings, the first `words` columns to the left."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if place < words else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row))  # a name with brackets is not markup
+    # a number cut off at the edge of a narrow terminal would be a wrong number
+    width = Measurement.get(console, console.options.update(max_width=1000), table).maximum
+    Console(width=max(width, console.width), highlight=False).print(table)
+
+
+def say(text: str) -> None:
+    """A sentence, in lines that fit a terminal."""
+    typer.echo(textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False))
+
+
+def copyable(words: Sequence[str], end: str = " \\", indent: int = 2) -> str:
+    """Words of a command in lines that fit a terminal and run as they are."""
+    margin, lines = " " * indent, [" " * indent + words[0]]
+    for word in words[1:]:
+        if len(lines[-1]) + 1 + len(word) + len(end) > WIDTH:
+            lines[-1] += end
+            lines.append(margin + "    " + word)
+        else:
+            lines[-1] += f" {word}"
+    return "\n".join(lines)
+
+
+def each(items: Sequence[T], what: str) -> Iterable[T]:
+    """The items, with a bar on the terminal while slow ones are worked out; nothing in a pipe."""
+    errors = Console(stderr=True)
+    return track(items, what, console=errors, transient=True, disable=not errors.is_terminal)
+
+
+@contextmanager
+def bar(name: str) -> Iterator[Callback]:
+    """A bar with the time that is left; nothing in a pipe."""
+    errors = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
+        task = bars.add_task(name, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Says on the terminal what is being done; nothing in a pipe."""
+    errors = Console(stderr=True)
+    if errors.is_terminal:
+        with errors.status(what):
+            yield
+    else:
+        yield
+
+
+def check_figure(path: Path | None) -> None:
+    """A figure that cannot be written is known before the work starts."""
+    if path is None:
+        return
+    if path.suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise ArgumentError(f"--plot {path}: the name must end in .png, .pdf or .svg.")
+    if not path.parent.is_dir():
+        raise ArgumentError(f"--plot {path}: there is no folder {path.parent}.")
+
+
+def write_figure(path: Path | None, draw: Callable[[], Figure], quiet: bool) -> None:
+    """Draws and writes a figure; without matplotlib there is a sentence instead."""
+    if path is None:
+        return
+    try:
+        draw().savefig(path, dpi=150)
+    except ImportError:
+        typer.echo("No figure: matplotlib is missing (pip install 'selica[plots]').", err=True)
+        return
+    except (OSError, ValueError) as error:
+        raise ArgumentError(f"--plot {path}: {error}") from None
+    if not quiet:
+        typer.echo(f"Figure written to {path}")

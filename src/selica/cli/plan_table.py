@@ -1,0 +1,248 @@
+"""`selica plan table` and `selica plan diagnose`: planning with a table of one's own."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
+from selica.cli.options import (
+    AsJson,
+    Copies,
+    Demo,
+    Drop,
+    EffectLaw,
+    Effects,
+    Jobs,
+    Method,
+    Penalty,
+    Resamples,
+    Seed,
+    Selector,
+    TableFile,
+    Target,
+    Way,
+)
+from selica.cli.output import bar, copyable, print_table, say, waiting
+from selica.cli.plan_answers import Run, label, print_json
+from selica.cli.plan_options import (
+    R2,
+    EffectSize,
+    Level,
+    Methods,
+    Power,
+    Procedure,
+    Signals,
+    Snr,
+    strength_of,
+)
+from selica.cli.select import Source, unfitted
+
+if TYPE_CHECKING:
+    from selica._core.types import Array
+    from selica.planning import PlasmodePower
+
+_RUN = (Procedure.stability, Procedure.knockoff, Procedure.evalues)
+_PREDICTED = (Selector.stability, Selector.knockoffs, Selector.derandomized, Selector.aggregated)
+"""Selectors that have a prediction."""
+_MOST = 0.999
+"""Share of the variance that a command is printed for."""
+
+
+def own_table(
+    n_signals: Signals,
+    table: TableFile = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-y", help="Column of the response, if there is one: left out."),
+    ] = None,
+    drop: Drop = None,
+    r2: R2 = None,
+    snr: Snr = None,
+    effect_size: EffectSize = None,
+    fdr: Level = 0.1,
+    effects: Effects = EffectLaw.gaussian,
+    method: Methods = None,
+    n_sets: Annotated[int, typer.Option(help="Data sets with planted signals.")] = 50,
+    seed: Seed = 0,
+    n_jobs: Jobs = None,
+    as_json: AsJson = False,
+    demo: Demo = False,
+) -> None:
+    """Power on a table of one's own: signals are planted in its columns, and selectors run.
+
+    Correlations cost power here as they will in the study. By default stability, knockoff and
+    evalues run, as they come.
+
+    Example: selica plan table measurements.csv --target yield -k 20 --r2 0.6
+    """
+    planted = strength_of(r2, snr, effect_size)
+    planted |= {"n_signals": n_signals, "fdr": fdr, "effects": effects.law}
+    if n_jobs == 0:
+        raise ArgumentError("--n-jobs must not be 0.")
+    # a table without a response gets one that is called y, as in the other examples
+    source = Source.of(table, target if demo else target or "y", drop, demo)
+    from selica import planning, reports
+
+    if source.table is None:
+        X, names = source.read()[::2]
+    else:
+        X, names = reports.variables(reports.read_table(source.table), source.drop, target)
+    chosen = [str(name) for name in dict.fromkeys(method or _RUN)]
+    with bar(f"{len(names)} variables, {len(X)} rows") as progress:
+        found = planning.plasmode_power(
+            X,
+            **planted,
+            methods=chosen,
+            n_sets=n_sets,
+            random_state=seed,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+    best = _best(found, chosen, fdr)
+    run = None if best is None else _as_it_comes(best, X, planted, source)
+    if as_json:
+        size = {"n_samples": len(X), "n_features": len(names), "n_signals": n_signals}
+        told = {"fdr": fdr, "effects": effects.value, "n_sets": found.n_sets, "r2": found.r2}
+        rows = [
+            row | {"method": name, "label": row["method"]}
+            for name, row in zip(chosen, found.methods, strict=True)
+        ]
+        picked = None if run is None else run.row | {"method": str(best)}
+        print_json(size | told | {"methods": rows, "best": picked})
+        return
+    say(
+        f"{len(X)} rows, {len(names)} variables; {n_signals} signals planted in {found.n_sets} "
+        f"data sets, {effects.value} effects, R2 = {found.r2:.2g} on average"
+    )
+    typer.echo()
+    _print(found, fdr)
+    if best is None or run is None:
+        say(f"No method finds anything in such data and keeps an FDR of {fdr:g}.")
+        return
+    typer.echo(f"Most power: {label(best)}. On the data itself:")
+    run.tell()
+
+
+def _best(found: PlasmodePower, names: list[str], fdr: float) -> str | None:
+    """The most powerful of those that may well keep the level."""
+    kept = {
+        name: float(row["power"])
+        for name, row in zip(names, found.methods, strict=True)
+        if row["fdr_low"] <= fdr and row["power"] > 0.0
+    }
+    return max(kept, key=lambda name: kept[name], default=None)
+
+
+def _as_it_comes(method: str, X: Array, planted: dict[str, Any], source: Source) -> Run:
+    """The settings that ran."""
+    from selica import planning
+
+    sizes = (len(X), int((np.ptp(X, axis=0) > 0.0).sum()))
+    found = planning.compare_methods(*sizes, **planted, methods=[method])
+    return Run.of(found.one(method, "default"), source.words)
+
+
+def _print(found: PlasmodePower, fdr: float) -> None:
+    def span(row: dict[str, Any], key: str) -> str:
+        return f"{row[key]:.2f} ({row[f'{key}_low']:.2f}-{row[f'{key}_high']:.2f})"
+
+    rows = [
+        [
+            row["method"],
+            *(span(row, key) for key in ("power", "fdr")),
+            f"{row['selected']:.1f}",
+            f"{row['predicted']:.2f}",
+        ]
+        for row in found.methods
+    ]
+    headings = ["method", "power", "FDR", "selected", "theory"]
+    print_table(Console(highlight=False), headings, rows, f"Power at FDR {fdr:g}, 95 % intervals")
+    typer.echo("\ntheory: power with independent columns, which correlated ones fall short of")
+    for row in found.methods:
+        if row["refused"]:
+            say(
+                f"Note: {row['method']} refused {row['refused']} of {found.n_sets} data sets, "
+                "where it selected nothing: refits did not confirm it."
+            )
+    typer.echo()
+
+
+def diagnosis(
+    table: TableFile = None,
+    target: Target = None,
+    method: Method = Selector.derandomized,
+    fdr: Level = 0.1,
+    power: Power = 0.8,
+    n_resamples: Resamples = None,
+    lam: Penalty = None,
+    engine: Way = None,
+    sampler: Copies = None,
+    seed: Seed = 0,
+    n_jobs: Jobs = None,
+    drop: Drop = None,
+    as_json: AsJson = False,
+    demo: Demo = False,
+) -> None:
+    """After a fit: what the data were like, the power they allowed, and samples for more.
+
+    Example: selica plan diagnose measurements.csv --target yield --method knockoffs
+    """
+    if method not in _PREDICTED:
+        known = ", ".join(one.value for one in _PREDICTED)
+        raise ArgumentError(f"--method {method.value} has no prediction; take one of {known}.")
+    source = Source.of(table, target, drop, demo)
+    selector = unfitted(
+        method,
+        seed,
+        fdr=fdr,
+        n_resamples=n_resamples,
+        lam=lam,
+        engine=engine,
+        sampler=sampler,
+        n_jobs=n_jobs,
+    )
+    from selica import planning, reports
+
+    X, y, names = source.read()
+    if np.unique(y).size == 2:
+        raise ArgumentError(
+            f"target: {source.target!r} has two classes; a diagnosis is of a linear response."
+        )
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        waiting(f"selecting among {len(names)} variables, {len(y)} rows, and looking back"),
+    ):
+        warnings.simplefilter("always")
+        selection = reports.select(selector, X, y, names, source.target)
+        found = planning.diagnose(selector, X, y, power=power)
+    kinds = (BoundaryWarning, ConvergenceWarning)
+    said = [str(w.message) for w in caught if issubclass(w.category, kinds)]
+    notes = list(dict.fromkeys([*selection.notes, *said]))
+    if found.effective_noise > 1.0:
+        notes.append(
+            "The fit behind the estimate predicts worse than a constant (error "
+            f"{found.effective_noise:.2g} of a variance of 1): do not rely on it."
+        )
+    sizes = f"-n {found.n_samples} -p {found.n_features} -k {found.n_signals}"
+    words = [
+        "selica plan compare",
+        sizes,
+        f"--r2 {min(found.r2, _MOST):.3g}",
+        f"--fdr {found.fdr:g}",
+    ]
+    if as_json:
+        told = {"selected_variables": selection.selected, "notes": notes}
+        print_json(found.to_dict() | told | {"command": " ".join(words)})
+        return
+    for line in str(replace(found, method=label(found.method))).splitlines():
+        say(line)
+    for note in notes:
+        say(f"Note: {note}")
+    typer.echo("\nAll methods in such a study:")
+    typer.echo(copyable(words))

@@ -1,0 +1,37 @@
+"""Figures of planning: nothing hides behind something else, numbers as people write them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from selica.plots import plot_comparison, plot_requirement
+
+
+def test_equal_settings_are_both_seen():
+    figure = plot_comparison(["a", "a"], ["best", "default"], [0.5, 0.5], [0.1, 0.1], 0.1)
+    best, default = figure.axes[0].get_lines()
+    assert default.get_markerfacecolor() == "none"
+    assert best.get_markerfacecolor() != "none"
+    assert best.get_markersize() < default.get_markersize()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["best", "default"]
+
+
+@pytest.mark.parametrize(
+    ("x", "labels"),
+    [
+        ([100, 10_000, 1_000_000], ["100", "10,000", "1,000,000"]),
+        ([0.1, 0.3, 0.5], ["0.1", "0.2", "0.5"]),
+    ],
+)
+def test_ticks_are_plain_numbers(x, labels):
+    figure = plot_requirement(["a"], [(np.array(x), np.array([0.1, 0.5, 0.9]))], [x[1]], 0.5, "x")
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    shown = [text.get_text() for text in axes.get_xticklabels()]
+    assert set(labels) <= set(shown)
+    assert not [text for text in shown if "e" in text or "10^" in text]
+    assert axes.get_legend() is None  # it is below, where no curve runs
+    assert len(figure.legends) == 1
