@@ -88,13 +88,13 @@ def soft_moments(g, sd, lam):
 
 
 @njit(cache=True, nogil=True)
-def compare(old, new, ago):
+def compare(old, new, ago, sums):
     """The step from old to new, beside the one before; all (p, L).
 
-    Returns the step and, for each column, the squares of step, new and ago and step times ago.
+    To sums (4, L) are added the squares of step, new and ago and step times ago, of each column.
     """
     p, L = old.shape
-    step, sums = np.empty((p, L)), np.zeros((4, L))
+    step = np.empty((p, L))
     for i in range(p):
         for k in range(L):
             d, x, e = new[i, k] - old[i, k], new[i, k], ago[i, k]
@@ -103,4 +103,4 @@ def compare(old, new, ago):
             sums[1, k] += x * x
             sums[2, k] += e * e
             sums[3, k] += d * e
-    return step, sums
+    return step

@@ -107,7 +107,7 @@ def knockoff_amp(
 def _variance(X: Array, scale: ArrayLike | None) -> Array:
     """(p, 1): variance of the entries of each copied column."""
     if scale is None:
-        return np.asarray(np.mean(X**2, axis=0)[:, None])
+        return np.asarray(np.einsum("ij,ij->j", X, X)[:, None] / X.shape[0])
     sd = real("scale", scale, at_least=0.0)
     if sd.shape not in ((), (X.shape[1],)):
         raise ArgumentError(

@@ -10,16 +10,11 @@ import numpy as np
 
 from selica._core.results import Status
 from selica._core.types import Array, BoolArray, IntArray
+from selica.amp.judge import DONE, GOES_ON, GONE, Books, judge
 from selica.amp.kernels import compare
 
-# Steps that turn back on the last ones are too long, steps that repeat them too short.
-_TURN = 0.4
+# Of a step: what is taken at least and at most.
 _STEPS = (0.02, 1.0)
-# A change that is larger than all of the last few shortens the step as well, and for a while the
-# longest step allowed, so that the iteration does not run into the same wall.
-_MEMORY, _SHORTER, _RECOVERY = 4, 0.7, 1.01
-# Changes that stay this far above the smallest one seen, for this long, are divergence.
-_LOST, _PATIENCE = 1e3, 60
 # Of many penalties, one in so many is solved first, then of the others.
 _LEVELS = (6, 2, 1)
 
@@ -39,16 +34,6 @@ class Outcome(NamedTuple):
     iterations: IntArray
     rate: Array
     """Share of the last step that was taken."""
-
-
-class _Moves(NamedTuple):
-    """How a step differs from where it began, for each penalty."""
-
-    change: Array
-    """Largest relative change of the judged arrays; NaN where anything is."""
-    turn: Array
-    """Cosine between this step and the last one, of the arrays that change most."""
-    steps: State
 
 
 def iterate(
@@ -86,53 +71,45 @@ def iterate(
     """
     L = start[0].shape[-1]
     best = tuple(np.array(part) for part in start)
-    residual = np.full(L, np.inf)
-    iterations = np.zeros(L, dtype=np.intp)
     status = np.full(L, Status.MAX_ITER, dtype=object)
     live, now = np.arange(L), start
     steps: State = tuple(np.zeros_like(part) for part in start[: len(floors)])
     shortest, longest = shares
-    cap = np.full(L, longest)
-    taken = np.array(cap if rate is None else rate)
-    last = np.full((_MEMORY, L), np.inf)
-    lost = np.zeros(L, dtype=np.intp)
+    books = Books.opened(np.full(L, longest) if rate is None else rate, longest)
+    least = np.array(floors)
     for _ in range(max_iter):
         with np.errstate(all="ignore"):
             new = step(now, live)
-            moves = _compare(now, new, floors, steps)
-        change, steps = moves.change, moves.steps
-        iterations[live] += 1
-        finite = np.isfinite(change)
-        better = finite & (change < residual[live])
-        residual[live[better]] = change[better]
+            rest = sum((fresh.sum(axis=0) for fresh in new[len(floors) :]), np.zeros(live.size))
+        steps, sums = _compare(now, new, steps)
+        verdict, better = judge(books, live, sums, rest, least, tol, shortest, longest)
         _write(best, new, live, better)
-        worse = ~(change <= last.max(axis=0))
-        cap = np.where(worse, _SHORTER * cap, _RECOVERY * cap).clip(shortest, longest)
-        taken[live] = np.clip(taken[live] * (1.0 + _TURN * moves.turn), shortest, cap)
-        lost = np.where(change > _LOST * residual[live], lost + 1, 0)
-        done = finite & (change <= tol)
-        gone = ~finite | (lost > _PATIENCE)
-        status[live[done]] = Status.CONVERGED
-        status[live[gone]] = Status.NONFINITE
-        keep = ~done & ~gone
+        status[live[verdict == DONE]] = Status.CONVERGED
+        status[live[verdict == GONE]] = Status.NONFINITE
+        keep = verdict == GOES_ON
         if not keep.any():
             break
-        now = tuple(
-            old + taken[live] * steps[k] if k < len(floors) else fresh
-            for k, (old, fresh) in enumerate(zip(now, new, strict=True))
+        taken = books.rate[live]
+        now = (
+            *(old + taken * each for old, each in zip(now, steps, strict=False)),
+            *new[len(floors) :],
         )
-        last = np.concatenate([last[1:], change[None]])
         if not keep.all():
             now, steps = (
                 tuple(part.compress(keep, -1) for part in parts) for parts in (now, steps)
             )
-            live, last = live[keep], last[:, keep]
-            cap, lost = cap[keep], lost[keep]
-    return Outcome(best, status.astype(str), residual, iterations, taken)
+            live = live[keep]
+    return Outcome(best, status.astype(str), books.residual, books.iterations, books.rate)
 
 
 def iterate_path(
-    step: Step, start: State, floors: tuple[float, ...], lam: Array, *, tol: float, max_iter: int
+    step: Step,
+    start: State,
+    floors: tuple[float, ...],
+    lam: Array,
+    *,
+    tol: float,
+    max_iter: int,
 ) -> Outcome:
     """`iterate` for many penalties: a few of them first, the others from between those solved.
 
@@ -162,8 +139,8 @@ def iterate_path(
             begin = _between(tuple(part[..., known] for part in whole.state), nodes, lam[some])
             rate = np.interp(np.log(lam[some]), np.log(nodes), whole.rate[known])
         found = iterate(
-            partial(_some, step, some), begin, floors, tol=tol, max_iter=max_iter, rate=rate
-        )
+            partial(_some, step, some), begin, floors, tol=tol, max_iter=max_iter, rate=rate,
+        )  # fmt: skip
         for part, fresh in zip((*whole.state, *whole[1:]), (*found.state, *found[1:]), strict=True):
             part[..., some] = fresh
     return whole._replace(status=whole.status.astype(str))
@@ -208,20 +185,11 @@ def _write(best: State, new: State, live: IntArray, which: BoolArray) -> None:
             part[..., live[which]] = fresh[..., which]
 
 
-def _compare(now: State, new: State, floors: tuple[float, ...], before: State) -> _Moves:
-    """The step from one state to the next, beside the one before."""
-    changes, cosines, steps = [], [], []
-    for old, fresh, floor, ago in zip(now, new, floors, before, strict=False):
-        step, sums = compare(old, fresh, ago)
-        length, size, last = np.sqrt(sums[:3])
-        changes.append(length / np.maximum(size, floor))
-        others = length * last
-        cosines.append(sums[3] / np.where(others > 0.0, others, 1.0))
-        steps.append(step)
-    each = np.array(changes)
-    change = each.max(axis=0)
-    weight = np.square(each / np.where(change > 0.0, change, 1.0))
-    turn = (weight * np.array(cosines)).sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-300)
-    for fresh in new[len(floors) :]:
-        change = change + 0.0 * fresh.sum(axis=0)
-    return _Moves(change, np.clip(np.nan_to_num(turn), -1.0, 1.0), tuple(steps))
+def _compare(now: State, new: State, before: State) -> tuple[State, Array]:
+    """The step from one state to the next, and its sums beside the one before."""
+    sums = np.zeros((len(before), 4, new[0].shape[-1]))
+    steps = tuple(
+        compare(old, fresh, ago, each)
+        for old, fresh, ago, each in zip(now, new, before, sums, strict=False)
+    )
+    return steps, sums

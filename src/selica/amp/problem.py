@@ -41,7 +41,7 @@ def check(X: ArrayLike, y: ArrayLike, lam: ArrayLike, tol: float, max_iter: int)
             f"y must have one entry for each of the {n} rows of X; got shape {response.shape}."
         )
     for name, value in (("X", design), ("y", response)):
-        if np.abs(value).max() > _LARGEST:
+        if max(value.max(), -value.min()) > _LARGEST:
             raise ArgumentError(f"{name}: values beyond {_LARGEST:g} are too large; rescale them.")
     penalties = positive("lam", lam, at_most=np.inf)
     if penalties.ndim > 1:
