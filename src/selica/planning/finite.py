@@ -19,8 +19,8 @@ from selica.planning.study import Study
 from selica.theory import KnockoffSolution, Rates, Solution
 from selica.theory.levels import at_level
 
-# Statistics drawn at a time, and data sets at least; drawn in all, at most.
-_BATCH, _FEWEST, _MOST = 50_000, 4, 1_000_000
+# Statistics drawn at a time, which stay near the processor; drawn in all, at most.
+_BATCH, _MOST = 50_000, 1_000_000
 # Draws end when power and FDR are known to this standard error, from so many data sets on.
 _PRECISE, _ENOUGH = 0.015, 12
 # With more selections than this, fluctuations are not worth a draw.
@@ -116,7 +116,7 @@ def _drawn(
     """Means of what `_counted` counts, over data sets; `known` are those of the cut."""
     p, k = study.n_features, study.n_signals
     rng = np.random.default_rng(_SEED)
-    batch = max(_BATCH // (p * copies), _FEWEST)
+    batch = max(_BATCH // (p * copies), 1)
     parts: list[tuple[Array, Array]] = []
     while True:
         g = np.sqrt(solution.chi_hat) * rng.standard_normal((batch, p))
@@ -152,8 +152,14 @@ def _matching_cut(solution: Solution, rates: Rates, fdr: float) -> float:
 def _statistics(solution: KnockoffSolution, g: Array, rng: np.random.Generator, copies: int) -> Any:
     """W of each variable for some copies, (R, copies, p), in the unit of the field."""
     shape, single = (len(g), copies, g.shape[1]), np.float32  # ranks need no more digits
-    own = rng.standard_normal(shape, dtype=single) * single(np.sqrt(solution.v_hat))
+    own = rng.standard_normal(shape, dtype=single)
+    own *= single(np.sqrt(solution.v_hat))
     own += g[:, None].astype(single)
-    copy = rng.standard_normal(shape, dtype=single) * single(np.sqrt(solution.v_tilde_hat))
-    lam = single(solution.lam)
-    return np.maximum(np.abs(own) - lam, single(0)) - np.maximum(np.abs(copy) - lam, single(0))
+    copy = rng.standard_normal(shape, dtype=single)
+    copy *= single(np.sqrt(solution.v_tilde_hat))
+    for field in (own, copy):
+        np.abs(field, out=field)
+        field -= single(solution.lam)
+        np.maximum(field, single(0), out=field)
+    own -= copy
+    return own
