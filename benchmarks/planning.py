@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from selica import selectors, theory
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica.control import fdp, tpp
+from selica.planning import required_samples
 from selica.planning.methods import METHODS, Prediction, predict
 from selica.planning.study import Study
 from selica.sampling import simulate
@@ -34,7 +35,7 @@ PROCEDURES = tuple(name for name, method in METHODS.items() if method.calibrated
 SEED = 7
 # Data sets of a setting: so many that about this number of signals is looked for, as long as their
 # tables have no more entries than this.
-_SIGNALS, _ENTRIES, _FEWEST = 2000, 16_000_000, 6
+_SIGNALS, _ENTRIES, _FEWEST = 3000, 16_000_000, 5
 # A run goes through all settings in so many rounds, so that a part of it covers all of them.
 _ROUNDS = 4
 
@@ -97,8 +98,41 @@ SETTINGS = (
 )
 
 
-# Power that is to be reached, and by which method; the samples of the setting are the answer.
-REQUIREMENTS: tuple[tuple[float, str, Setting], ...] = ()
+class Question(NamedTuple):
+    """How many samples a method needs for a power."""
+
+    power: float
+    method: str
+    p: int
+    k: int
+    law: str
+    r2: float
+    fdr: float
+
+    def answered(self) -> Setting:
+        """The setting with as many samples as are required."""
+        found = required_samples(
+            self.power, n_features=self.p, n_signals=self.k, r2=self.r2, fdr=self.fdr,
+            effects=LAWS[self.law], method=self.method,
+        ).one(self.method)  # fmt: skip
+        assert found.value is not None
+        return Setting(int(found.value), *self[2:])
+
+
+QUESTIONS = (
+    Question(0.8, "stability", 200, 30, "Gaussian", 0.8, 0.1),
+    Question(0.7, "stability", 150, 25, "equal", 0.5, 0.1),
+    Question(0.6, "stability", 300, 40, "Laplace", 0.8, 0.2),
+    Question(0.7, "knockoff", 200, 40, "Gaussian", 0.8, 0.1),
+    Question(0.8, "knockoff", 150, 30, "equal", 0.6, 0.2),
+    Question(0.7, "evalues", 300, 50, "Gaussian", 0.9, 0.1),
+    Question(0.6, "evalues", 200, 40, "Laplace", 0.9, 0.2),
+    Question(0.6, "pvalues", 300, 60, "Gaussian", 0.9, 0.2),
+    Question(0.4, "stability_none", 300, 20, "Laplace", 0.9, 0.2),
+    Question(0.4, "stability_unimodal", 200, 20, "Gaussian", 0.8, 0.2),
+    Question(0.6, "stability_r_concave", 250, 40, "Laplace", 0.9, 0.2),
+    Question(0.5, "stability_r_concave", 200, 20, "equal", 0.5, 0.2),
+)
 
 
 class Task(NamedTuple):
@@ -107,7 +141,8 @@ class Task(NamedTuple):
     setting: Setting
     method: str
     prediction: Prediction
-    datasets: int
+    datasets: Sequence[int]
+    """Their numbers."""
 
     def key(self, dataset: int) -> str:
         """What a result is stored by: another recommendation is another result."""
@@ -123,27 +158,26 @@ class Measured(NamedTuple):
     fdr: float
     fdr_error: float
     refused: int
+    answered: float
+    """Power where it did not refuse."""
 
 
-def tasks(settings: Iterable[Setting], methods: Sequence[str], datasets: int | None) -> list[Task]:
-    """Every method in every setting, with its prediction."""
-    return [
-        Task(one, name, predict(one.study, name, one.fdr), datasets or one.datasets)
-        for one in settings
-        for name in methods
-    ]
+def task(setting: Setting, method: str, datasets: int | None = None, rounds: int = _ROUNDS) -> Task:
+    """A method in a setting, with its prediction; fewer rounds have a part of the data sets."""
+    numbers = [s for s in range(datasets or setting.datasets) if s % _ROUNDS < rounds]
+    return Task(setting, method, predict(setting.study, method, setting.fdr), numbers)
 
 
-def run(task: Task, dataset: int) -> tuple[float, float, bool]:
+def run(one: Task, dataset: int) -> tuple[float, float, bool]:
     """The recommendation, as printed, on one data set: power, share of false ones, refused."""
-    n, p, k, law, r2, fdr = task.setting
+    n, p, k, law, r2, fdr = one.setting
     entropy = [SEED, n, p, k, list(LAWS).index(law), round(1e4 * r2), round(1e4 * fdr)]
     seed = child(np.random.SeedSequence(entropy), dataset)
     data = simulate(
-        n, p, k, noise_variance=task.setting.study.model.Delta, effects=LAWS[law],
+        n, p, k, noise_variance=one.setting.study.model.Delta, effects=LAWS[law],
         scale="article", random_state=seed,
     )  # fmt: skip
-    selector = eval(task.prediction.code, vars(selectors))
+    selector = eval(one.prediction.code, vars(selectors))
     known = selector.get_params()
     more = {"random_state": child(seed, 1), "n_jobs": 1}
     selector.set_params(**{name: value for name, value in more.items() if name in known})
@@ -163,18 +197,16 @@ def measure(chosen: Sequence[Task], out: Path | None = None) -> list[Measured]:
         lines = out.read_text().splitlines()
         stored = {line["key"]: line["found"] for line in map(json.loads, lines)}
     for step in range(_ROUNDS):
-        for task in chosen:
-            for dataset in range(step, task.datasets, _ROUNDS):
-                key = task.key(dataset)
-                if key in stored:
+        for one in chosen:
+            for dataset in one.datasets:
+                key = one.key(dataset)
+                if dataset % _ROUNDS != step or key in stored:
                     continue
-                stored[key] = run(task, dataset)
+                stored[key] = run(one, dataset)
                 if out is not None:
                     with out.open("a") as file:
                         print(json.dumps({"key": key, "found": stored[key]}), file=file)
-        if out is not None:
-            print(f"round {step + 1} of {_ROUNDS}", flush=True)
-    return [_summary([stored[task.key(s)] for s in range(task.datasets)]) for task in chosen]
+    return [_summary([stored[one.key(s)] for s in one.datasets]) for one in chosen]
 
 
 def _summary(found: list[Any]) -> Measured:
@@ -183,19 +215,19 @@ def _summary(found: list[Any]) -> Measured:
     error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
     return Measured(
         len(values), float(mean[0]), float(error[0]), float(mean[1]), float(error[1]),
-        int(values[:, 2].sum()),
+        int(values[:, 2].sum()), float(values[values[:, 2] == 0.0, 0].mean()),
     )  # fmt: skip
 
 
 def settings_table(chosen: Sequence[Task], found: Sequence[Measured]) -> str:
     """Predicted power, simulated power and its standard error, setting by setting."""
-    methods = list(dict.fromkeys(task.method for task in chosen))
+    methods = list(dict.fromkeys(one.method for one in chosen))
     cells: dict[Setting, dict[str, str]] = {}
     runs: dict[Setting, int] = {}
-    for task, one in zip(chosen, found, strict=True):
-        text = f"{task.prediction.power:.2f} / {one.power:.2f} ({one.power_error:.2f})"
-        cells.setdefault(task.setting, {})[task.method] = text
-        runs[task.setting] = one.runs
+    for one, seen in zip(chosen, found, strict=True):
+        text = f"{one.prediction.power:.2f} / {seen.power:.2f} ({seen.power_error:.2f})"
+        cells.setdefault(one.setting, {})[one.method] = text
+        runs[one.setting] = seen.runs
     lines = [f"| setting | data sets | {' | '.join(methods)} |", "|---" * (len(methods) + 2) + "|"]
     lines += [
         f"| {setting} | {runs[setting]} | {' | '.join(row[name] for name in methods)} |"
@@ -208,12 +240,13 @@ def methods_table(chosen: Sequence[Task], found: Sequence[Measured]) -> str:
     """How far predictions are off, method by method."""
     lines = [
         "| method | settings | power 0.1 to 0.9 | mean error | of those | mean, signed | "
-        "noise | worst | FDR, mean error | refused |",
-        "|---" * 10 + "|",
+        "noise | worst | FDR, mean error | refused | mean error where it answered |",
+        "|---" * 11 + "|",
     ]
-    for method in dict.fromkeys(task.method for task in chosen):
+    for method in dict.fromkeys(one.method for one in chosen):
         pairs = [(t, f) for t, f in zip(chosen, found, strict=True) if t.method == method]
         errors = np.array([t.prediction.power - f.power for t, f in pairs])
+        answered = np.array([abs(t.prediction.power - f.answered) for t, f in pairs])
         false = np.array([t.prediction.fdr - f.fdr for t, f in pairs])
         noise = np.array([f.power_error for _, f in pairs])
         middle = np.array([0.1 <= f.power <= 0.9 for _, f in pairs])
@@ -225,7 +258,22 @@ def methods_table(chosen: Sequence[Task], found: Sequence[Measured]) -> str:
             f"| {method} | {len(pairs)} | {middle.sum()} | {np.abs(errors).mean():.3f} | {among} | "
             f"{errors.mean():+.3f} | {chance:.3f} | {errors[worst]:+.3f} ({noise[worst]:.3f}) | "
             f"{np.abs(false).mean():.3f} | {sum(f.refused for _, f in pairs)} of "
-            f"{sum(f.runs for _, f in pairs)} |"
+            f"{sum(f.runs for _, f in pairs)} | {answered.mean():.3f} |"
+        )
+    return "\n".join(lines)
+
+
+def questions_table(chosen: Sequence[Task], found: Sequence[Measured]) -> str:
+    """Power that was asked for, and simulated power with the samples that are required."""
+    lines = [
+        "| method | power asked for | setting | samples | data sets | simulated power | refused |",
+        "|---" * 7 + "|",
+    ]
+    for question, one, seen in zip(QUESTIONS, chosen, found, strict=True):
+        setting = f"{one.setting}".removeprefix(f"{one.setting.n} x ")
+        lines.append(
+            f"| {one.method} | {question.power:g} | {setting} | {one.setting.n} | {seen.runs} | "
+            f"{seen.power:.3f} ({seen.power_error:.3f}) | {seen.refused} |"
         )
     return "\n".join(lines)
 
@@ -234,12 +282,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--settings", type=int, nargs="+", help="their numbers; all by default")
     parser.add_argument("--methods", nargs="+", default=PROCEDURES, choices=tuple(METHODS))
-    parser.add_argument("--datasets", type=int, help="of each setting; by its size by default")
     parser.add_argument("--samples", action="store_true", help="at the samples that are required")
+    parser.add_argument("--datasets", type=int, help="of each setting; by its size by default")
+    parser.add_argument(
+        "--rounds", type=int, default=_ROUNDS, help=f"quarters of the data sets; all {_ROUNDS}"
+    )
     parser.add_argument("--out", type=Path, help="file of results, which an interrupted run reads")
     options = parser.parse_args()
+    size = (options.datasets, options.rounds)
+    if options.samples:
+        chosen = [task(one.answered(), one.method, *size) for one in QUESTIONS]
+        print(questions_table(chosen, measure(chosen, options.out)))
+        return
     numbers = options.settings or range(len(SETTINGS))
-    chosen = tasks([SETTINGS[i] for i in numbers], options.methods, options.datasets)
+    chosen = [task(SETTINGS[i], name, *size) for i in numbers for name in options.methods]
     found = measure(chosen, options.out)
     print(settings_table(chosen, found), methods_table(chosen, found), sep="\n\n")
 
