@@ -159,7 +159,7 @@ def test_few_selections_are_predicted_with_their_fluctuations(rule):
     else:
         level = 0.3
         rates = one.evalues(level, copies)
-        found = expected(study, s, rates, by_evalues(s, level, copies), level, copies)
+        found = expected(study, s, rates, by_evalues(s, level), level, copies)
 
         def select(g, rng):
             W = statistics(s, g, rng, copies)

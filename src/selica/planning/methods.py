@@ -155,14 +155,10 @@ class CopyRule(NamedTuple):
 
 _COPY_RULES = {
     "knockoff": CopyRule(lambda one, fdr: one.knockoff_plus(fdr), by_one_copy, 1),
-    "evalues": CopyRule(
-        lambda one, fdr: one.evalues(fdr, COPIES),
-        lambda solution, fdr: by_evalues(solution, fdr, COPIES),
-        COPIES,
-    ),
+    "evalues": CopyRule(lambda one, fdr: one.evalues(fdr, COPIES), by_evalues, COPIES),
     "pvalues": CopyRule(
         lambda one, fdr: one.pvalues(fdr, AGGREGATED, GAMMA),
-        lambda solution, fdr: by_pvalues(solution, fdr, AGGREGATED, GAMMA),
+        lambda solution, fdr: by_pvalues(solution, fdr, GAMMA),
         AGGREGATED,
     ),
 }
