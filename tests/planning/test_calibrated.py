@@ -18,9 +18,9 @@ from selica.control import (
     stability_bound,
     tpp,
 )
-from selica.planning.calibrated import FieldLaw, OneCopy, cut_of_fields
+from selica.planning.calibrated import FieldLaw, OneCopy, cut_of_fields, rates_of_members
 from selica.planning.finite import Expected, by_evalues, by_fields, by_one_copy, expected
-from selica.planning.halves import Halves, by_bound
+from selica.planning.halves import Halves, _guess, _largest_q, by_bound
 from selica.planning.methods import predict
 from selica.planning.study import Study
 
@@ -64,6 +64,34 @@ def test_cells_have_the_rates_of_the_closed_form(effects):
         own, exact = law.rates(0.2, chance), s.single_rates(t)
         assert own.tpr == pytest.approx(exact.tpr, abs=1e-3)
         assert own.fpr == pytest.approx(exact.fpr, abs=1e-3)
+
+
+@pytest.mark.parametrize("effects", LAWS, ids=NAMES)
+@pytest.mark.parametrize("lam", [0.05, 0.5])
+def test_statistics_of_one_copy_have_the_law_of_the_closed_form(effects, lam):
+    s = theory.solve_knockoff(theory.Model(1.5, 0.2, 0.3, effects), lam=lam)
+    one = OneCopy(s, 100)
+    t = one._t
+
+    def share(rates):
+        return 0.2 * rates.tpr + 0.8 * rates.fpr
+
+    np.testing.assert_allclose(one._ahead, share(s.single_rates(t)), atol=5e-5)
+    behind = 1.0 - share(s.single_rates(-t))
+    np.testing.assert_allclose(one._behind, 0.01 + behind, atol=5e-5)
+
+
+@pytest.mark.parametrize("effects", LAWS, ids=NAMES)
+@pytest.mark.parametrize("Pi_th", [0.3, 0.6, 0.9])
+# with few resamples a threshold may be where all variables pass, which is a kink of the rates
+@pytest.mark.parametrize(("members", "digits"), [(20, 1e-3), (256, 1e-7)])
+def test_finite_resamples_are_a_random_threshold(effects, Pi_th, members, digits):
+    s = theory.solve_stability(theory.Model(1.5, 0.2, 0.1, effects), 0.2, 0.5, "bernoulli")
+    found, exact = rates_of_members(s, Pi_th, members), s.rates(Pi_th, n_members=members)
+    assert found.tpr == pytest.approx(exact.tpr, abs=digits)
+    assert found.fpr == pytest.approx(exact.fpr, abs=digits)
+    assert found.fdr == pytest.approx(exact.fdr, abs=digits)
+    assert rates_of_members(s, 0.0, members).tpr == 1.0
 
 
 @pytest.mark.parametrize("effects", LAWS, ids=NAMES)
@@ -131,7 +159,7 @@ def test_few_selections_are_predicted_with_their_fluctuations(rule):
     else:
         level = 0.3
         rates = one.evalues(level, copies)
-        found = expected(study, s, rates, by_evalues(s, level, copies), level, copies)
+        found = expected(study, s, rates, by_evalues(s, level), level, copies)
 
         def select(g, rng):
             W = statistics(s, g, rng, copies)
@@ -175,3 +203,13 @@ def test_a_bound_allows_the_level_times_what_is_selected_and_no_more(assumption)
     assert 200 * solution.chi * solution.Q_hat == pytest.approx(q, rel=0.03)
     assert found.power == pytest.approx(solution.rates(cutoff, n_members=100).tpr)
     assert found.false_selections <= settings["pfer"]
+
+
+@pytest.mark.parametrize("assumption", ["none", "unimodal", "r-concave"])
+@pytest.mark.parametrize("sizes", [(300, 60, 6), (500, 400, 30), (400, 3000, 40)], ids=str)
+def test_the_guess_of_q_is_near_the_answer(assumption, sizes):
+    halves = Halves(Study.of(*sizes, r2=0.8))
+    for cutoff in (0.6, 0.75, 0.9):
+        guess = _guess(halves, 0.2, cutoff, assumption, 128)
+        exact = _largest_q(halves, 0.2, cutoff, assumption, 128, guess)
+        assert abs(guess - exact) <= 1 + 0.1 * exact

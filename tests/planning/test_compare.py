@@ -167,6 +167,22 @@ def test_extreme_studies_have_an_answer(study):
             assert 0.0 <= one.power <= 1.0
 
 
+def test_rare_kinds_of_effects_are_lumped_without_a_trace():
+    """Laplace effects have many kinds of nearly none: the law stays what it is."""
+    law = theory.LaplaceEffects()
+    study = Study.of(*SIZES, r2=0.8, effects=law)
+    few, many = study.model, theory.Model(2.0, 0.2, 0.05, law)
+    lumped, all_kinds = few.effects.mixture(), law.mixture()
+    assert lumped.mean.size < 0.5 * all_kinds.mean.size
+    assert lumped.probability.sum() == pytest.approx(1.0, abs=1e-12)
+    for power in (2, 4):
+        moments = [m.probability @ m.sd**power for m in (lumped, all_kinds)]
+        assert moments[0] == pytest.approx(moments[1], rel=1e-6)
+    a, b = (theory.solve_stability(m, 0.3, 1.0).rates(0.6) for m in (few, many))
+    assert a.tpr == pytest.approx(b.tpr, abs=1e-6)
+    assert a.fpr == pytest.approx(b.fpr, abs=1e-6)
+
+
 def test_an_unknown_prediction_is_named(found):
     with pytest.raises(ValueError, match="method must be one of those predicted, stability"):
         found.one("astrology")

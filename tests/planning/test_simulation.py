@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 from selica import selectors, theory
 from selica.control import tpp
-from selica.planning import compare_methods
+from selica.planning import METHODS, compare_methods
 from selica.sampling import simulate
+
+PROCEDURES = [name for name, method in METHODS.items() if method.calibrated]
 
 STUDIES = {
     "Gaussian effects": ((300, 200, 40, 0.8, 0.2), theory.GaussianEffects()),
@@ -38,3 +42,47 @@ def test_power_of_the_recommendation_is_as_predicted(name, method):
     assert 0.1 < found.power < 0.95
     error = np.std(power, ddof=1) / np.sqrt(runs)
     assert np.mean(power) == pytest.approx(found.power, abs=3.0 * error + 0.03)
+
+
+@pytest.mark.parametrize("method", ["evalues", "pvalues", "stability_unimodal"])
+def test_copies_and_bounds_find_as_much_as_predicted(method):
+    comparison = compare_methods(300, 100, 20, r2=0.9, fdr=0.2, methods=[method])
+    found, runs = comparison.one(method), 12
+    assert 0.1 < found.power < 0.9
+    power = []
+    for seed in range(runs):
+        data = simulate(
+            300, 100, 20, noise_variance=comparison.study.model.Delta, scale="article",
+            random_state=seed,
+        )  # fmt: skip
+        selector = eval(found.code, vars(selectors)).set_params(random_state=seed, n_jobs=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # about few resamples
+            power.append(tpp(selector.fit(data.X, data.y).support_, data.support))
+    error = np.std(power, ddof=1) / np.sqrt(runs)
+    assert np.mean(power) == pytest.approx(found.power, abs=3.0 * error + 0.03)
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    """The command of the tables in the documentation, which lives beside the package."""
+    return pytest.importorskip("benchmarks.planning")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", PROCEDURES)
+def test_mean_error_of_predicted_power(benchmark, method):
+    chosen = [benchmark.task(one, method, rounds=3) for one in benchmark.SETTINGS[:10]]
+    found = benchmark.measure(chosen)
+    errors = [
+        abs(one.prediction.power - seen.answered) for one, seen in zip(chosen, found, strict=True)
+    ]
+    assert np.mean(errors) <= 0.03
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(12))
+def test_required_samples_have_the_power(benchmark, number):
+    question = benchmark.QUESTIONS[number]
+    (seen,) = benchmark.measure([benchmark.task(question.answered(), question.method)])
+    assert seen.answered == pytest.approx(question.power, abs=0.05)

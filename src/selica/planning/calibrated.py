@@ -21,13 +21,15 @@ What is left out are the fluctuations of counts, which matter where few variable
 from __future__ import annotations
 
 import math
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq
-from scipy.special import betainc
+from scipy.special import betainc, betaincinv, binom, ndtr, xlog1py, xlogy
 
-from selica._core.scalar import knockoff_probability
+from selica._core.scalar import density, knockoff_probability
 from selica._core.types import Array
 from selica.theory import KnockoffSolution, Model, Rates, Solution, StabilitySolution
 from selica.theory import solve_stability as _solve
@@ -41,8 +43,12 @@ NOTHING = Rates(0.0, 0.0, 0.0)
 _FARTHEST, _STEPS, _COARSE = 8.0, 65, 17
 # Cells for the law of a field up to where all copies select it, and further edges beyond.
 _CELLS, _BEYOND = 160, np.array([1.1, 1.25, 1.5, 2.0, 4.0, 1e6])
-# With more kinds of effects than this, sums over cells are faster than the closed form.
-_KINDS = 8
+# Cells of a copy's field in a step between two thresholds.
+_PARTS, _TINY = 4, 1e-300
+# Normal quantiles of a threshold and their weights; the largest threshold that is not one.
+_NODES = np.linspace(-7.0, 7.0, 113)
+_WEIGHTS = density(_NODES) * (_NODES[1] - _NODES[0])
+_CERTAIN = 1.0 - 1e-16
 
 
 class FieldLaw(NamedTuple):
@@ -70,6 +76,21 @@ class FieldLaw(NamedTuple):
         return make_rates(np.asarray(rho), chance @ self.signal, chance @ self.null)
 
 
+def rates_of_members(solution: StabilitySolution, Pi_th: float, members: int) -> Rates:
+    """Rates of so many resamples, as an average over thresholds of infinitely many.
+
+    At least k of B resamples select a variable of probability Pi as often as a threshold drawn
+    from Beta(k, B - k + 1) is at most Pi.
+    """
+    votes = float(votes_needed(np.array(Pi_th), members))
+    if votes == 0.0:
+        return solution.rates(0.0)
+    drawn = np.minimum(betaincinv(votes, members - votes + 1.0, ndtr(_NODES)), _CERTAIN)
+    rates = solution.rates(drawn)
+    mean = (float(_WEIGHTS @ part) for part in (rates.tpr, rates.fpr))
+    return make_rates(np.asarray(solution.rho), *(np.asarray(x) for x in mean))
+
+
 class OneCopy:
     """The statistics W = abs(w) - abs(w_copy) of p variables and one copy, in a large system."""
 
@@ -78,13 +99,50 @@ class OneCopy:
         sd = math.sqrt(solution.v_tilde_hat) / solution.Q_hat
         self._t = sd * np.append(1e-9, np.linspace(0.0, _FARTHEST, _STEPS)[1:])
         Q = float(solution.Q_hat)
-        top = float(solution.lam + (_FARTHEST + 4.0) * Q * sd)
-        self._law = FieldLaw.of(solution, top)
-        both = self._share(self._wins(np.concatenate([self._t, -self._t])))
-        self._ahead = both[:_STEPS]
+        self._top = float(solution.lam + (_FARTHEST + 4.0) * Q * sd)
+        self._ahead, behind = self._of_statistics(Q * self._t)
         """P(W > t) over all variables."""
-        self._behind = 1.0 / p + 1.0 - both[_STEPS:]
-        """1/p + P(W <= -t): what W > -t leaves, and one more variable."""
+        self._behind = 1.0 / p + behind
+        """1/p + P(W <= -t): the share that is behind, and one more variable."""
+
+    @cached_property
+    def _law(self) -> FieldLaw:
+        return FieldLaw.of(self.solution, self._top)
+
+    def _of_statistics(self, gap: Array) -> tuple[Array, Array]:
+        """P(W > t) and P(W <= -t) over all variables, for gaps Q_hat t that are equally spaced.
+
+        Own and copied fields are independent, so that both are averages over the copy, in cells
+        of which a step of the gaps has a whole number.
+        """
+        s = self.solution
+        step = gap[2] - gap[1]
+        # edges of the cells of the copy, from the penalty on; gaps are some of them
+        edges = s.lam + step / _PARTS * np.arange(_PARTS * (gap.size - 1) + 1.0)
+        copy = two_sided(edges, np.zeros(()), np.asarray(s.v_tilde_hat))
+        weight = np.append(-np.diff(copy), copy[-1])
+        # what the own field has to exceed, up to the sum of the largest copy and gap
+        coarse = np.arange(2.0 * gap.size)
+        known = self._own(s.lam + step * coarse)
+        middle = (np.arange(2.0 * weight.size) + 0.5) / _PARTS
+        own = np.exp(PchipInterpolator(coarse, np.log(known + _TINY))(middle))
+        shift = _PARTS * np.arange(gap.size)
+        ahead = np.array([weight @ own[d : d + weight.size] for d in shift])
+        ahead += (1.0 - copy[0]) * known[: gap.size]
+        # a copy in the cell i is ahead by d cells of what is at most the middle of cell i - d
+        behind = np.array([weight[d:] @ (1.0 - own[: weight.size - d]) for d in shift])
+        return ahead, behind
+
+    def _own(self, x: Array) -> Array:
+        """P(abs(h) > x) over all variables, h the whole field of one member."""
+        s = self.solution
+        signals = s.model.effects.mixture().folded()
+        var = np.asarray(s.chi_hat + s.v_hat)
+        null = two_sided(x, np.zeros(()), var)
+        mean, spread = s.Q_hat * signals.mean[:, None], (s.Q_hat * signals.sd[:, None]) ** 2
+        return np.asarray(
+            s.rho * (signals.probability @ two_sided(x, mean, spread + var)) + (1.0 - s.rho) * null
+        )
 
     def knockoff_plus(self, fdr: float) -> Rates:
         """Rates of the filter with offset one."""
@@ -100,17 +158,22 @@ class OneCopy:
         if t is None:
             return NOTHING
         votes = np.arange(1.0, copies + 1.0)
-        rates = self._by_votes(votes, copies, np.array([t]))
+        rates = self._law.rates(self.solution.rho, _tails(self._wins(np.array([t]))[0], copies))
         e = votes / copies / np.interp(t, self._t, self._behind)
         enough = e * fdr * self._share(rates) >= 1.0
         return _at(rates, int(np.argmax(enough))) if enough.any() else NOTHING
 
     def pvalues(self, fdr: float, copies: int, gamma: float) -> Rates:
         """Rates of the step-up rule on the aggregated p-values."""
-        votes = votes_needed(np.array([gamma]), copies)
+        votes = int(votes_needed(np.array(gamma), copies))
         pick = slice(None, None, (_STEPS - 1) // (_COARSE - 1))
         t, behind = self._t[pick], self._behind[pick]
-        selected = self._share(self._by_votes(votes, copies, t))
+        # no more variables have so many votes than Markov's inequality allows
+        possible = behind / gamma <= fdr * self._ahead[pick] * copies / votes
+        if not possible.any():
+            return NOTHING
+        selected = np.zeros(t.size)
+        selected[possible] = self._share(self._by_votes(votes, copies, t[possible]))
         cut = _first(t, behind / gamma - fdr * selected)
         if cut is None:
             return NOTHING
@@ -121,25 +184,37 @@ class OneCopy:
         better = _first(fine, np.interp(fine, self._t, self._behind) / gamma - fdr * selected)
         return _at(self._by_votes(votes, copies, np.array([cut if better is None else better])), 0)
 
-    def _wins(self, t: Array) -> Rates:
-        """Rates of the rule W > t."""
-        s = self.solution
-        if s.model.effects.mixture().mean.size <= _KINDS:
-            return s.single_rates(t)
-        return self._by_votes(np.ones(1), 1, t)
-
-    def _by_votes(self, votes: Array, copies: int, t: Array) -> Rates:
-        """Rates where at least so many copies have W > t; votes and t broadcast."""
+    def _wins(self, t: Array) -> Array:
+        """P(W > t) of a variable in each cell, (T, G)."""
         s = self.solution
         gap = s.Q_hat * t[:, None]
-        P = knockoff_probability(self._law.g, s.v_hat, s.v_tilde_hat, s.lam, gap).value
-        votes = votes[:, None]
-        return self._law.rates(s.rho, np.asarray(betainc(votes, copies - votes + 1.0, P)))
+        return knockoff_probability(self._law.g, s.v_hat, s.v_tilde_hat, s.lam, gap).value
+
+    def _by_votes(self, votes: int, copies: int, t: Array) -> Rates:
+        """Rates where at least so many copies have W > t."""
+        chance, tail = _tail(votes, copies)
+        return self._law.rates(self.solution.rho, np.interp(self._wins(t), chance, tail))
 
     def _share(self, rates: Rates) -> Array:
         """Share of the variables that a rule selects."""
         rho = self.solution.rho
         return np.asarray(rho * rates.tpr + (1.0 - rho) * rates.fpr)
+
+
+def _tails(chance: Array, copies: int) -> Array:
+    """P(Bin(copies, chance) >= k) for k from one on, (copies, G)."""
+    k = np.arange(copies + 1.0)[:, None]
+    with np.errstate(divide="ignore"):
+        logs = xlogy(k, chance) + xlog1py(copies - k, -np.minimum(chance, 1.0))
+    law = binom(copies, k) * np.exp(logs)
+    return np.asarray(np.minimum(np.cumsum(law[:0:-1], axis=0)[::-1], 1.0))
+
+
+@lru_cache(maxsize=8)
+def _tail(votes: int, copies: int) -> tuple[Array, Array]:
+    """P(Bin(copies, chance) >= votes) at chances close enough to interpolate."""
+    chance = np.linspace(0.0, 1.0, 4001)
+    return chance, np.asarray(betainc(votes, copies - votes + 1.0, chance))
 
 
 def _first(t: Array, excess: Array) -> float | None:

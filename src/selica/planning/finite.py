@@ -8,10 +8,12 @@ fields. A fixed cut on the same fields, whose rates are known exactly, takes out
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from selica._core.effects import Effects
 from selica._core.scalar import survival
 from selica._core.types import Array, BoolArray
 from selica.planning.rules import aggregated_pvalues, knockoff_plus, mean_evalues, step_up
@@ -19,8 +21,8 @@ from selica.planning.study import Study
 from selica.theory import KnockoffSolution, Rates, Solution
 from selica.theory.levels import at_level
 
-# Statistics drawn at a time, and data sets at least; drawn in all, at most.
-_BATCH, _FEWEST, _MOST = 50_000, 4, 1_000_000
+# Statistics drawn at a time, which stay near the processor; drawn in all, at most.
+_BATCH, _MOST = 50_000, 1_000_000
 # Draws end when power and FDR are known to this standard error, from so many data sets on.
 _PRECISE, _ENOUGH = 0.015, 12
 # With more selections than this, fluctuations are not worth a draw.
@@ -45,7 +47,32 @@ class Expected(NamedTuple):
         return cls(rates.tpr, rates.fdr, k * rates.tpr, (p - k) * rates.fpr)
 
 
-Rule = Callable[[Array, np.random.Generator], BoolArray]
+class Draws:
+    """Random numbers of some data sets, from which fields and statistics are made."""
+
+    def __init__(self, seed: int, sizes: tuple[int, int, int, int], effects: Effects) -> None:
+        runs, p, k, copies = sizes
+        self._rng = np.random.default_rng([_SEED, seed])
+        self._shape = (runs, copies, p)
+        self.fields: Array = self._rng.standard_normal((runs, p))
+        self.effects: Array = effects.sample((runs, k), self._rng)
+
+    @cached_property
+    def copies(self) -> tuple[Any, Any]:
+        """Noise of the variables and size of that of the copies, (R, copies, p)."""
+        single = np.float32  # ranks need no more digits
+        own = self._rng.standard_normal(self._shape, dtype=single)
+        copy = self._rng.standard_normal(self._shape, dtype=single)
+        return own, np.abs(copy, out=copy)
+
+
+@lru_cache(maxsize=4)
+def _draws(p: int, k: int, copies: int, effects: Effects) -> list[Draws]:
+    """Those that were needed so far: other studies of this size use the same."""
+    return []
+
+
+Rule = Callable[[Array, Draws], BoolArray]
 """From fields of data sets, (R, p), to selections."""
 
 
@@ -53,7 +80,7 @@ def by_fields(solution: Solution, fdr: float) -> Rule:
     """Message passing: the step-up rule on the p-values of the fields."""
     sd = np.sqrt(solution.chi_hat)
 
-    def rule(g: Array, rng: np.random.Generator) -> BoolArray:
+    def rule(g: Array, draws: Draws) -> BoolArray:
         with np.errstate(divide="ignore", over="ignore"):  # infinitely strong evidence
             return step_up(0.5 / survival(np.abs(g) / sd), fdr)
 
@@ -62,20 +89,18 @@ def by_fields(solution: Solution, fdr: float) -> Rule:
 
 def by_one_copy(solution: KnockoffSolution, fdr: float) -> Rule:
     """knockoff+."""
-    return lambda g, rng: knockoff_plus(_statistics(solution, g, rng, 1)[:, 0], fdr)
+    return lambda g, draws: knockoff_plus(_statistics(solution, g, draws)[:, 0], fdr)
 
 
-def by_evalues(solution: KnockoffSolution, fdr: float, copies: int) -> Rule:
+def by_evalues(solution: KnockoffSolution, fdr: float) -> Rule:
     """e-BH on the average e-values of the copies, each at half the level."""
-    return lambda g, rng: step_up(
-        mean_evalues(_statistics(solution, g, rng, copies), 0.5 * fdr), fdr
-    )
+    return lambda g, draws: step_up(mean_evalues(_statistics(solution, g, draws), 0.5 * fdr), fdr)
 
 
-def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float) -> Rule:
+def by_pvalues(solution: KnockoffSolution, fdr: float, gamma: float) -> Rule:
     """The step-up rule on the aggregated p-values of the copies."""
-    return lambda g, rng: step_up(
-        1.0 / aggregated_pvalues(_statistics(solution, g, rng, copies), gamma), fdr
+    return lambda g, draws: step_up(
+        1.0 / aggregated_pvalues(_statistics(solution, g, draws), gamma), fdr
     )
 
 
@@ -115,13 +140,16 @@ def _drawn(
 ) -> Array:
     """Means of what `_counted` counts, over data sets; `known` are those of the cut."""
     p, k = study.n_features, study.n_signals
-    rng = np.random.default_rng(_SEED)
-    batch = max(_BATCH // (p * copies), _FEWEST)
+    batch = max(_BATCH // (p * copies), 1)
+    kept = _draws(p, k, copies, study.effects)
     parts: list[tuple[Array, Array]] = []
     while True:
-        g = np.sqrt(solution.chi_hat) * rng.standard_normal((batch, p))
-        g[:, :k] += solution.Q_hat * study.effects.sample((batch, k), rng)
-        parts.append((_counted(rule(g, rng), k), _counted(np.abs(g) > cut, k)))
+        if len(parts) == len(kept):
+            kept.append(Draws(len(kept), (batch, p, k, copies), study.effects))
+        draws = kept[len(parts)]
+        g = np.sqrt(solution.chi_hat) * draws.fields
+        g[:, :k] += solution.Q_hat * draws.effects
+        parts.append((_counted(rule(g, draws), k), _counted(np.abs(g) > cut, k)))
         found, fixed = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
         runs = found.shape[1]
         # as much of the cut as explains most of the rule: a control variate
@@ -149,11 +177,16 @@ def _matching_cut(solution: Solution, rates: Rates, fdr: float) -> float:
     return float(np.interp(-rates.tpr, -tpr, cuts))
 
 
-def _statistics(solution: KnockoffSolution, g: Array, rng: np.random.Generator, copies: int) -> Any:
+def _statistics(solution: KnockoffSolution, g: Array, draws: Draws) -> Any:
     """W of each variable for some copies, (R, copies, p), in the unit of the field."""
-    shape, single = (len(g), copies, g.shape[1]), np.float32  # ranks need no more digits
-    own = rng.standard_normal(shape, dtype=single) * single(np.sqrt(solution.v_hat))
+    single = np.float32
+    own, copy = draws.copies
+    own = own * single(np.sqrt(solution.v_hat))
     own += g[:, None].astype(single)
-    copy = rng.standard_normal(shape, dtype=single) * single(np.sqrt(solution.v_tilde_hat))
-    lam = single(solution.lam)
-    return np.maximum(np.abs(own) - lam, single(0)) - np.maximum(np.abs(copy) - lam, single(0))
+    np.abs(own, out=own)
+    copy = copy * single(np.sqrt(solution.v_tilde_hat))
+    for size in (own, copy):
+        size -= single(solution.lam)
+        np.maximum(size, single(0), out=size)
+    own -= copy
+    return own

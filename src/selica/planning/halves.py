@@ -17,22 +17,39 @@ from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica.control import stability_bound
 from selica.control.stability import largest_usable_q
+from selica.planning.calibrated import rates_of_members
 from selica.planning.finite import Expected
 from selica.planning.study import Study
 from selica.theory import StabilitySolution, solve_stability
 
 _CUTOFFS = (0.6, 0.75, 0.9)
 _PENALTIES = 20
-_TRIED = 24
+# Shares q/p at which bounds are known beforehand.
+_SHARES = np.geomspace(2e-4, 0.6, 16)
+_TINY = 1e-300
 
 
-@lru_cache(maxsize=65536)
-def _bound(p: int, q: int, cutoff: float, n_pairs: int, assumption: str) -> float:
+@lru_cache(maxsize=4096)
+def _bound(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> float:
     """Infinite where the theorem does not apply."""
     try:
         return float(stability_bound(p, q, cutoff, n_pairs, assumption))
     except ArgumentError:
         return math.inf
+
+
+def _about(p: int, q: Array, cutoff: float, n_pairs: int, assumption: str) -> Array:
+    """Bounds for many q, to a few per cent: p times a function of q/p that is known at some."""
+    share = q / p
+    ends = np.searchsorted(_SHARES, [share.min(), share.max()])
+    some = _SHARES[max(ends[0] - 1, 0) : ends[1] + 1]
+    known = [_bound(10_000, 10_000 * x, cutoff, n_pairs, assumption) / 10_000 for x in some]
+    finite = np.isfinite(known)
+    if not finite.any():
+        return np.full(q.shape, math.inf)
+    at, value = np.log(some[finite]), np.log(np.array(known)[finite])
+    about = p * np.exp(np.interp(np.log(share), at, value))
+    return np.asarray(np.where(np.log(share) <= at[-1], about, math.inf))
 
 
 class Halves:
@@ -59,7 +76,7 @@ class Halves:
         return solve_stability(self.study.model, lam, 0.5, "bernoulli")
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _halves(study: Study) -> Halves:
     return Halves(study)
 
@@ -71,39 +88,63 @@ def by_bound(
     halves = _halves(study)
     usual = 0.75 if assumption == "none" else 0.6
     p, n_pairs = study.n_features, resamples // 2
+    settings: dict[str, Any] = {"resampling": "pairs", "assumption": assumption}
     tried = {
-        cutoff: _largest_q(halves, fdr, cutoff, assumption, n_pairs)
+        cutoff: _guess(halves, fdr, cutoff, assumption, n_pairs)
         for cutoff in (_CUTOFFS if best else (usual,))
     }
-    settings: dict[str, Any] = {"resampling": "pairs", "assumption": assumption}
-    cutoff = max(tried, key=lambda c: float(halves.selected(tried[c], c)) if tried[c] else 0.0)
-    q = tried[cutoff]
-    if q == 0:
+    # from the cutoff that seems to select most on
+    for cutoff in sorted(tried, key=lambda c: -float(halves.selected(tried[c], c))):
+        q = _largest_q(halves, fdr, cutoff, assumption, n_pairs, tried[cutoff])
+        if q > 0:
+            break
+    else:
         return Expected(0.0, 0.0, 0.0, 0.0), settings | {"q": 1, "threshold": usual}
-    rates = halves.taking(q).rates(cutoff, n_members=resamples)
+    rates = rates_of_members(halves.taking(q), cutoff, resamples)
     allowed = fdr * float(halves.selected(q, cutoff))
     least = _bound(p, q, cutoff, n_pairs, assumption)
     settings["pfer"] = max(float(f"{allowed:.3g}"), math.ceil(least * 1e4) / 1e4)
     return Expected.of_rates(study, rates), settings | ({"threshold": cutoff} if best else {})
 
 
-def _largest_q(halves: Halves, fdr: float, cutoff: float, assumption: str, n_pairs: int) -> int:
-    """The largest q that the level allows, 0 if there is none."""
+def _most(halves: Halves, assumption: str, n_pairs: int) -> int:
+    """The largest q there is."""
     p = halves.study.n_features
     top = min(int(halves.taken.max()), p - 1)
-    if assumption == "r-concave":
-        top = min(top, largest_usable_q(p, n_pairs))
+    return min(top, largest_usable_q(p, n_pairs)) if assumption == "r-concave" else top
+
+
+def _guess(halves: Halves, fdr: float, cutoff: float, assumption: str, n_pairs: int) -> int:
+    """About the largest q that the level allows; 0 if there is no q at all."""
+    top = _most(halves, assumption, n_pairs)
+    if top < 1:
+        return 0
+    q = np.arange(1.0, top + 1.0)
+    bound = _about(halves.study.n_features, q, cutoff, n_pairs, assumption)
+    excess = bound / np.maximum(fdr * halves.selected(q, cutoff), _TINY)
+    fine = np.flatnonzero(excess <= 1.0)
+    return int(q[fine[-1] if fine.size else np.argmin(excess)])
+
+
+def _largest_q(
+    halves: Halves, fdr: float, cutoff: float, assumption: str, n_pairs: int, guess: int
+) -> int:
+    """The largest q near the guess that the level allows, 0 if there is none."""
+    p, top = halves.study.n_features, _most(halves, assumption, n_pairs)
 
     def fine(q: int) -> bool:
         allowed = fdr * float(halves.selected(q, cutoff))
         return _bound(p, q, cutoff, n_pairs, assumption) <= allowed
 
-    # the same numbers in every study of so many variables: their bounds are known the next time
-    tried = [int(q) for q in np.unique(np.geomspace(1.0, p, _TRIED).astype(int)) if q <= top]
-    good = next((i for i in reversed(range(len(tried))) if fine(tried[i])), None)
-    if good is None:
+    if guess == 0:
         return 0
-    low, high = tried[good], tried[good + 1] if good + 1 < len(tried) else top + 1
+    low, high, step = guess, guess + 1, 1
+    while low >= 1 and not fine(low):
+        low, high, step = low - step, low, 2 * step
+    if low < 1:
+        return 0 if high == 1 or not fine(1) else 1
+    while high <= top and high - low == step and fine(high):
+        low, high, step = high, min(high + 2 * step, top + 1), 2 * step
     while high - low > 1:
         middle = (low + high) // 2
         if fine(middle):

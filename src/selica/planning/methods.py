@@ -7,14 +7,14 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.results import Result
 from selica._core.types import Array
-from selica.planning.calibrated import OneCopy, cut_of_fields
+from selica.planning.calibrated import OneCopy, cut_of_fields, rates_of_members
 from selica.planning.finite import (
     Expected,
     Rule,
@@ -30,6 +30,7 @@ from selica.theory import (
     KnockoffSolution,
     LassoSolution,
     Rates,
+    Solution,
     StabilitySolution,
     solve_knockoff,
     solve_lasso,
@@ -88,6 +89,7 @@ class Prediction(Result):
     )  # fmt: skip
 
 
+S = TypeVar("S", bound=Solution)
 Predict = Callable[[Study, float, bool], tuple[Expected, dict[str, Any]]]
 
 
@@ -118,20 +120,24 @@ def _smooth_maximum(x: Array, value: Array) -> float:
     return float(x[i] + shift * (x[i + 1] - x[i]))
 
 
-@lru_cache(maxsize=8)
+def _point(grid: S, *place: int) -> S:
+    """One point of a solution over a grid, with floats."""
+    values = {f.name: getattr(grid, f.name) for f in fields(grid)}
+    return type(grid)(
+        **{name: v[place].item() if isinstance(v, np.ndarray) else v for name, v in values.items()}
+    )
+
+
+@lru_cache(maxsize=64)
 def _one_copies(study: Study) -> tuple[Array, list[OneCopy], Array]:
     """Penalties, knockoffs with one copy at each of them, and the error of one fit."""
     lams = study.penalties(_PENALTIES)
     grid = solve_knockoff(study.model, lams)
-    values = {f.name: getattr(grid, f.name) for f in fields(grid) if f.name != "model"}
-    points = [
-        KnockoffSolution(model=grid.model, **{name: v[i].item() for name, v in values.items()})
-        for i in range(lams.size)
-    ]
-    return lams, [OneCopy(one, study.n_features) for one in points], grid.prediction_error
+    ones = [OneCopy(_point(grid, i), study.n_features) for i in range(lams.size)]
+    return lams, ones, grid.prediction_error
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _predicting_copies(study: Study) -> OneCopy:
     """Knockoffs at the penalty that cross-validation finds."""
     lams, _, error = _one_copies(study)
@@ -149,20 +155,16 @@ class CopyRule(NamedTuple):
 
 _COPY_RULES = {
     "knockoff": CopyRule(lambda one, fdr: one.knockoff_plus(fdr), by_one_copy, 1),
-    "evalues": CopyRule(
-        lambda one, fdr: one.evalues(fdr, COPIES),
-        lambda solution, fdr: by_evalues(solution, fdr, COPIES),
-        COPIES,
-    ),
+    "evalues": CopyRule(lambda one, fdr: one.evalues(fdr, COPIES), by_evalues, COPIES),
     "pvalues": CopyRule(
         lambda one, fdr: one.pvalues(fdr, AGGREGATED, GAMMA),
-        lambda solution, fdr: by_pvalues(solution, fdr, AGGREGATED, GAMMA),
+        lambda solution, fdr: by_pvalues(solution, fdr, GAMMA),
         AGGREGATED,
     ),
 }
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=256)
 def _of_copies(study: Study, name: str, fdr: float, one: OneCopy) -> Expected:
     known = _COPY_RULES[name]
     rates, rule = known.rates(one, fdr), known.rule(one.solution, fdr)
@@ -173,44 +175,41 @@ def _knockoffs(name: str) -> Predict:
     """At the most powerful penalty, or at the one that cross-validation finds."""
 
     def predicted(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
-        one = _predicting_copies(study)
         if not best:
-            return _of_copies(study, name, fdr, one), {"fdr": fdr}
+            return _of_copies(study, name, fdr, _predicting_copies(study)), {"fdr": fdr}
         lams, ones, _ = _one_copies(study)
         found = np.array([_COPY_RULES[name].rates(each, fdr).tpr for each in ones])
-        if found.any():  # else the level is out of reach in a large system
+        if found.any():
             lam = math.exp(_smooth_maximum(np.log(lams), found))
             one = OneCopy(solve_knockoff(study.model, lam), study.n_features)
+        else:  # the level is out of reach in a large system
+            one = _predicting_copies(study)
         penalty = _rounded(study.penalty(one.solution.lam))
         return _of_copies(study, name, fdr, one), {"fdr": fdr, "lam": penalty}
 
     return predicted
 
 
-@lru_cache(maxsize=8)
-def _errors_of_averages(study: Study) -> tuple[Array, Array, Array]:
-    """Resampling rates, penalties at each of them, and the error of the averaged fit."""
+@lru_cache(maxsize=64)
+def _resamples(study: Study) -> tuple[Array, Array, StabilitySolution]:
+    """Resampling rates, penalties at each of them, and the solutions."""
     rates = np.array(_RATES)
     lams = np.array([study.penalties(_PENALTIES, rate) for rate in rates])
-    grid = solve_stability(study.model, lams, rates[:, None])
-    return rates, lams, np.asarray(grid.ensemble_error)
+    return rates, lams, solve_stability(study.model, lams, rates[:, None])
 
 
 def _resampled(
     study: Study, best: bool, usable: Callable[[StabilitySolution], bool]
 ) -> tuple[StabilitySolution, dict[str, Any]]:
     """Bootstrapped rows at the penalty and rate that order variables best."""
-    rates, lams, errors = _errors_of_averages(study)
-    if not best:
-        rates, lams, errors = (a[_RATES.index(1.0), None] for a in (rates, lams, errors))
-    order = [np.unravel_index(place, errors.shape) for place in np.argsort(errors, axis=None)]
-    for i, j in order:
-        one = solve_stability(study.model, float(lams[i, j]), float(rates[i]))
-        if usable(one):
-            break
-    else:  # the threshold is at an end everywhere
-        i, j = order[0]
-        one = solve_stability(study.model, float(lams[i, j]), float(rates[i]))
+    rates, lams, grid = _resamples(study)
+    errors = np.asarray(grid.ensemble_error)
+    tried = range(rates.size) if best else [_RATES.index(1.0)]
+    places = [(i, j) for i in tried for j in range(lams.shape[1])]
+    order = sorted(places, key=lambda place: errors[place])
+    # where the threshold is at an end everywhere, the first is as good as any
+    i, j = next((place for place in order if usable(_point(grid, *place))), order[0])
+    one = _point(grid, i, j)
     rate, lam = float(rates[i]), float(lams[i, j])
     near = slice(max(j - 1, 0), j + 2)
     if lams[i, near].size == 3:
@@ -236,7 +235,7 @@ def _fields(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, A
 def _ideal(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
     if not best:  # as it comes: the penalty of one fit, and the usual threshold
         lam = _predicting(study)
-        rates = solve_stability(study.model, lam, 1.0).rates(0.6, n_members=RESAMPLES)
+        rates = rates_of_members(solve_stability(study.model, lam, 1.0), 0.6, RESAMPLES)
         return Expected.of_rates(study, rates), {}
 
     def chance(one: StabilitySolution) -> float:
@@ -246,11 +245,11 @@ def _ideal(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, An
     # refits can tell such a probability from none and from all
     solution, more = _resampled(study, True, lambda one: 0.05 <= chance(one) <= 0.95)
     Pi_th = _rounded(chance(solution))
-    rates = solution.rates(Pi_th, n_members=RESAMPLES)
+    rates = rates_of_members(solution, Pi_th, RESAMPLES)
     return Expected.of_rates(study, rates), more | {"threshold": Pi_th}
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _one_lasso(study: Study) -> tuple[Array, LassoSolution]:
     lams = study.penalties(_FINE)
     return lams, solve_lasso(study.model, lams)

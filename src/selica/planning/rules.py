@@ -13,6 +13,9 @@ import numpy as np
 from selica._core.types import Array, BoolArray
 from selica.control.arguments import ROUNDING, ceiling
 
+# From here on are complements of zeros.
+_NONE = ~np.uint32(1)
+
 
 def step_up(evalues: Array, fdr: float) -> BoolArray:
     """e-BH on (R, p); on reciprocals of p-values it is the rule of Benjamini and Hochberg."""
@@ -39,20 +42,23 @@ def _stops(W: Any, fdr: float, *, early: bool) -> Stops:
     Sizes are sorted as the bits of single precision numbers, the last bit of which holds the
     sign: much faster than to sort and to remember the order.
     """
-    size = np.abs(W).view(np.uint32)
-    keys = np.sort((size & ~np.uint32(1)) | (W > 0.0), axis=-1)[..., ::-1]
-    some = keys > 1
-    sign = (keys & np.uint32(1)).astype(bool)
-    positive = np.cumsum(sign & some, axis=-1, dtype=np.int32)
-    negative = np.cumsum(~sign & some, axis=-1, dtype=np.int32)
-    fine = 1 + negative <= fdr * np.maximum(positive, 1) + ROUNDING
+    # complements, so that the largest come first
+    keys = ~(np.abs(W).view(np.uint32) & ~np.uint32(1) | (W > 0.0))
+    keys.sort(axis=-1)
+    some = keys < _NONE
+    negative = np.cumsum(keys & np.uint32(1), axis=-1, dtype=np.int32)
+    positive = np.arange(1, W.shape[-1] + 1, dtype=np.int32) - negative
+    # what is asked of the count of negatives alone, by the count of positives
+    allowed = fdr * np.maximum(np.arange(W.shape[-1] + 1), 1) + ROUNDING - 1.0
     if early:
-        fine |= fdr * positive < 1.0 - ROUNDING
-    fine &= some
+        allowed[fdr * np.arange(W.shape[-1] + 1) < 1.0 - ROUNDING] = np.inf
+    fine = (negative <= allowed[positive]) & some
     last = W.shape[-1] - 1 - np.argmax(fine[..., ::-1], axis=-1)[..., None]
-    least = np.take_along_axis(keys & ~np.uint32(1), last, axis=-1).view(np.float32)[..., 0]
+    least = np.take_along_axis(keys, last, axis=-1)
+    least = (~least & ~np.uint32(1)).view(np.float32)[..., 0]
+    stops = np.take_along_axis(fine, last, axis=-1)[..., 0]
     return Stops(
-        np.where(fine.any(axis=-1), least, np.float32(np.inf)),
+        np.where(stops, least, np.float32(np.inf)),
         np.take_along_axis(negative, last, axis=-1)[..., 0],
     )
 
@@ -75,9 +81,10 @@ def aggregated_pvalues(W: Any, gamma: float) -> Array:
     p, copies = W.shape[-1], W.shape[-2]
     order = np.argsort(-np.abs(W), axis=-1)
     ranked = np.take_along_axis(W, order, axis=-1)
-    each = np.empty(W.shape)
-    larger = np.cumsum(ranked < 0.0, axis=-1)
-    np.put_along_axis(each, order, np.where(ranked > 0.0, (1.0 + larger) / p, 1.0), axis=-1)
+    # p times the p-values, which are whole numbers
+    larger = np.where(ranked > 0.0, 1 + np.cumsum(ranked < 0.0, axis=-1, dtype=np.int32), p)
+    each = np.empty(W.shape, dtype=np.int32)
+    np.put_along_axis(each, order, larger, axis=-1)
     rank = max(ceiling(gamma * copies), 1)
-    quantile = np.partition(each, rank - 1, axis=-2)[..., rank - 1, :]
-    return np.asarray(np.minimum(quantile / gamma, 1.0))
+    each.partition(rank - 1, axis=-2)
+    return np.asarray(np.minimum(each[..., rank - 1, :] / (gamma * p), 1.0))

@@ -22,6 +22,8 @@ _LOWEST, _HIGHEST = 1e-3, 0.5
 """Levels that are tried."""
 _DIGITS = 1e-3
 """Relative precision of an answer that is not a whole number."""
+# Powers this close to zero and one are as good as these.
+_EDGE = 1e-3
 
 Predicted = Callable[[float], Prediction]
 
@@ -78,18 +80,14 @@ def required_samples(
             name, lambda n: predict(study.with_samples(int(n)), name, level, settings), target
         )
         # samples double until they are enough, then every whole number between counts
-        low, high = 1, min(max(16, n_signals), largest)
+        low, high = 2, min(max(16, n_signals), largest)
         while not tried.reaches(high):
             if high >= largest:
                 return tried.answer(None)
             low, high = high, min(2 * high, largest)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if tried.reaches(middle):
-                high = middle
-            else:
-                low = middle
-        return tried.answer(high)
+        if low == 2 and tried.reaches(low):
+            return tried.answer(low)
+        return tried.answer(tried.last(high, low, whole=True))
 
     return Requirement("samples", target, tuple(answer(name) for name in names))
 
@@ -196,14 +194,8 @@ def largest_support(
         if not fine:
             return tried.answer(None)
         low = fine[-1]
-        high = next((k for k in sizes if k > low), low + 1)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if tried.reaches(middle):
-                low = middle
-            else:
-                high = middle
-        return tried.answer(low)
+        high = next((k for k in sizes if k > low), None)
+        return tried.answer(low if high is None else tried.last(low, high, whole=True))
 
     return Requirement("signals", target, tuple(answer(name) for name in names))
 
@@ -279,7 +271,7 @@ class _Tried:
         return self.found[x].power >= self.target
 
     def smallest(self, low: float, high: float, start: float) -> Answer:
-        """The smallest value that reaches the power, by bisection of its logarithm."""
+        """The smallest value that reaches the power."""
         bottom, top = low, high
         step = 2.0
         if self.reaches(start):
@@ -294,13 +286,40 @@ class _Tried:
             return self.answer(low)
         if not self.reaches(high):
             return self.answer(None)
-        while high / low > 1.0 + _DIGITS:
-            middle = math.sqrt(low * high)
-            if self.reaches(middle):
-                high = middle
-            else:
-                low = middle
-        return self.answer(high)
+        return self.answer(self.last(high, low, whole=False))
+
+    def last(self, good: float, bad: float, *, whole: bool) -> float:
+        """The last value that reaches the power on the way from a good one to a bad one.
+
+        Regula falsi in the logit of the power and the logarithm of the value; a side that stays
+        twice counts half (the rule called Illinois), and every third step halves the interval.
+        """
+        ends = {True: self._excess(good), False: self._excess(bad)}
+        before: bool | None = None
+        step = 0
+        while abs(good - bad) > 1 if whole else abs(math.log(good / bad)) > math.log1p(_DIGITS):
+            step += 1
+            share = ends[False] / (ends[False] - ends[True]) if step % 3 else 0.5
+            x = math.exp((1.0 - share) * math.log(bad) + share * math.log(good))
+            low, high = min(good, bad), max(good, bad)
+            if whole:
+                x = min(max(round(x), low + 1), high - 1)
+            else:  # so far from the ends that a step is not lost
+                x = min(max(x, low * (1.0 + 0.4 * _DIGITS)), high / (1.0 + 0.4 * _DIGITS))
+            side = self.reaches(x)
+            ends[side] = self._excess(x)
+            if side == before:
+                ends[not side] *= 0.5
+            good, bad, before = (x, bad, side) if side else (good, x, side)
+        return good
+
+    def _excess(self, x: float) -> float:
+        """How far a value that was tried is above the target, or below."""
+        power, target = (
+            min(max(value, _EDGE), 1.0 - _EDGE) for value in (self.found[x].power, self.target)
+        )
+        apart = math.log(power / (1.0 - power)) - math.log(target / (1.0 - target))
+        return max(apart, _EDGE) if self.reaches(x) else min(apart, -_EDGE)
 
     def answer(self, value: float | None) -> Answer:
         x = np.array(sorted(self.found))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from selica._core.effects import Effects, GaussianEffects
+from selica._core.effects import Effects, GaussianEffects, Mixture
 from selica._core.errors import ArgumentError
 from selica._core.scaling import coefficient_of_data, penalty_of_data
 from selica._core.types import Array
@@ -18,6 +18,35 @@ from selica.theory import Model
 _WEAKEST, _STRONGEST = 1e-9, 1e6
 # Selectors look for a penalty down to this share of the largest.
 _SMALLEST = 0.02
+# Kinds of effects with no more than this share are not told apart.
+_RARE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class _Lumped(Effects):
+    """A law whose rarest small effects are of one kind: the fewer kinds, the faster."""
+
+    law: Effects
+
+    def mixture(self) -> Mixture:
+        """The law, but for a small share of it."""
+        mean, sd, probability = self.law.mixture()
+        square = mean**2 + sd**2
+        order = np.argsort(probability)
+        rare = order[(np.cumsum(probability[order]) < _RARE) & (square[order] < 1.0)]
+        if rare.size < 2:
+            return Mixture(mean, sd, probability)
+        share = probability[rare].sum()
+        size = np.sqrt(probability[rare] @ square[rare] / share)
+        rest = np.delete(np.arange(mean.size), rare)
+        return Mixture(
+            np.append(mean[rest], 0.0), np.append(sd[rest], size),
+            np.append(probability[rest], share),
+        )  # fmt: skip
+
+    def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Draws from the law itself."""
+        return self.law.sample(size, rng)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +108,8 @@ class Study:
     def model(self) -> Model:
         """What the theory sees."""
         rho = self.n_signals / self.n_features
-        return Model(self.n_samples / self.n_features, rho, rho / self.snr, self.effects)
+        law = _Lumped(self.effects)
+        return Model(self.n_samples / self.n_features, rho, rho / self.snr, law)
 
     @property
     def r2(self) -> float:
