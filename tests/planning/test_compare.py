@@ -191,3 +191,9 @@ def test_an_unknown_prediction_is_named(found):
 def test_names_the_room_promises_are_there():
     for name in planning.__all__:
         assert getattr(planning, name) is not None
+
+
+def test_methods_that_know_the_truth_are_compared_too():
+    found = planning.compare_methods(150, 60, 12, r2=0.9, methods=["lasso"])
+    assert found.best is found.one("lasso")
+    assert "LassoSelection" in str(found)

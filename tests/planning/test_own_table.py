@@ -104,6 +104,16 @@ def test_a_diagnosis():
     assert not found.correlated
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_pure_noise_is_diagnosed_as_nothing(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((200, 100)), rng.standard_normal(200)
+    selector = KnockoffSelection(0.2, sampler="iid", lam=0.05, random_state=0).fit(X, y)
+    found = planning.diagnose(selector, X, y)
+    assert (found.n_signals, found.r2, found.power, found.required) == (0, 0.0, None, None)
+    assert "if no variable matters" in str(found)
+
+
 def test_what_cannot_be_diagnosed(table):
     y = np.random.default_rng(0).standard_normal(150)
     with pytest.raises(ArgumentError, match="fitted selector"):

@@ -224,25 +224,18 @@ def diagnosis(
     kinds = (BoundaryWarning, ConvergenceWarning)
     said = [str(w.message) for w in caught if issubclass(w.category, kinds)]
     notes = list(dict.fromkeys([*selection.notes, *said]))
-    if found.effective_noise > 1.0:
-        notes.append(
-            "The fit behind the estimate predicts worse than a constant (error "
-            f"{found.effective_noise:.2g} of a variance of 1): do not rely on it."
-        )
     sizes = f"-n {found.n_samples} -p {found.n_features} -k {found.n_signals}"
-    words = [
-        "selica plan compare",
-        sizes,
-        f"--r2 {min(found.r2, _MOST):.3g}",
-        f"--fdr {found.fdr:g}",
-    ]
+    strength = f"--r2 {min(found.r2, _MOST):.3g}"
+    words = ["selica plan compare", sizes, strength, f"--fdr {found.fdr:g}"]
     if as_json:
-        told = {"selected_variables": selection.selected, "notes": notes}
-        print_json(found.to_dict() | told | {"command": " ".join(words)})
+        told = {"selected_variables": selection.selected, "notes": [*notes, *found.notes]}
+        command = " ".join(words) if found.n_signals else None
+        print_json(found.to_dict() | told | {"command": command})
         return
     for line in str(replace(found, method=label(found.method))).splitlines():
         say(line)
     for note in notes:
         say(f"Note: {note}")
-    typer.echo("\nAll methods in such a study:")
-    typer.echo(copyable(words))
+    if found.n_signals:
+        typer.echo("\nAll methods in such a study:")
+        typer.echo(copyable(words))

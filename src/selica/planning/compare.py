@@ -40,9 +40,11 @@ class Comparison(Result):
     def best(self) -> Prediction:
         """The most powerful of the methods that set their threshold by the data.
 
-        Among those with a false discovery rate of at most the level, to two digits.
+        Among those with a false discovery rate of at most the level, to two digits. Where no such
+        method was asked for, one whose threshold the truth sets.
         """
         able = [one for one in self.predictions if METHODS[one.method].calibrated]
+        able = able or list(self.predictions)
         kept = [one for one in able if round(one.fdr, 2) <= self.fdr]
         return max(kept or able, key=lambda one: one.power)
 

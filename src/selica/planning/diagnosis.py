@@ -38,7 +38,9 @@ from selica.statistics.data import make_data
 
 # Where the search for the share of signals and their size begins.
 _STARTS = ((0.02, 3.0), (0.1, 2.0), (0.3, 5.0), (0.5, 1.0))
-
+# Fields without any effect are seldom this much more likely with some: half of the 95 % point of a
+# chi-squared variable with two degrees of freedom.
+_EVIDENCE = 3.0
 
 # Which prediction is that of a selector.
 _METHOD_OF = {
@@ -60,6 +62,8 @@ class Estimate(NamedTuple):
     """Share of the variance that they explain."""
     effective_noise: float
     """Mean square error of the averaged fit on a new row."""
+    evidence: float
+    """How much more likely the fields are than with no effect at all, as a logarithm."""
 
 
 def estimate(fields: Fields) -> Estimate:
@@ -77,9 +81,11 @@ def estimate(fields: Fields) -> Estimate:
 
     starts = [(np.log(r / (1.0 - r)), np.log(t / gain.mean())) for r, t in _STARTS]
     fits = [minimize(cost, x, method="Nelder-Mead") for x in starts]
-    best = min(fits, key=lambda fit: fit.fun).x
-    rho, s = float(expit(best[0])), float(np.exp(best[1]))
-    return Estimate(rho, s, min(rho * z.size * s**2, 1.0 - 1e-6), float(fields.ensemble_error))
+    best = min(fits, key=lambda fit: fit.fun)
+    rho, s = float(expit(best.x[0])), float(np.exp(best.x[1]))
+    r2 = min(rho * z.size * s**2, 1.0 - 1e-6)
+    evidence = 0.5 * float(z @ z) - float(best.fun)
+    return Estimate(rho, s, r2, float(fields.ensemble_error), evidence)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -90,7 +96,7 @@ class Diagnosis(Result):
     ----------
     n_samples, n_features : int
     n_signals : int
-        Estimated number of variables that matter.
+        Estimated number of variables that matter; 0 where the data are as likely without any.
     r2, effect_size, effective_noise : float
         As in `Estimate`.
     selected : int
@@ -98,8 +104,8 @@ class Diagnosis(Result):
     method : str
         Of `planning.METHODS`, whose prediction is used.
     fdr : float
-    power, true_selections, false_selections : float
-        Predicted for such data.
+    power, true_selections, false_selections : float or None
+        Predicted for such data; None where nothing matters.
     target : float
     required : int or None
         Samples at which the method is predicted to reach the target power; None if it never does.
@@ -116,28 +122,43 @@ class Diagnosis(Result):
     selected: int
     method: str
     fdr: float
-    power: float
-    true_selections: float
-    false_selections: float
+    power: float | None
+    true_selections: float | None
+    false_selections: float | None
     target: float
     required: int | None
     correlated: bool
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What speaks against the estimate."""
+        notes = []
+        if self.correlated:
+            notes.append("Columns are correlated, which the estimate ignores: power is lower.")
+        if self.effective_noise > 1.0 and self.n_signals:
+            notes.append(
+                "The fit behind the estimate predicts worse than a constant (error "
+                f"{self.effective_noise:.2g} of a variance of 1): do not rely on it."
+            )
+        return tuple(notes)
+
     def __str__(self) -> str:
+        first = f"{self.n_samples} samples, {self.n_features} variables, {self.selected} selected"
+        if self.power is None:
+            none = "The data are as likely if no variable matters: nothing to predict from."
+            return "\n".join([first, none, *self.notes])
         more = "no number of samples reaches" if self.required is None else (
             f"{self.required} samples would reach"
         )  # fmt: skip
         lines = [
-            f"{self.n_samples} samples, {self.n_features} variables, {self.selected} selected",
+            first,
             f"About {self.n_signals} variables matter and explain {100 * self.r2:.0f} % of the "
             "variance (estimated).",
             f"On such data {self.method} at FDR {self.fdr:g} finds {100 * self.power:.0f} % of "
             f"them: {self.true_selections:.1f} true and {self.false_selections:.1f} false.",
             f"By this estimate {more} a power of {self.target:g}.",
         ]
-        if self.correlated:
-            lines.append("Columns are correlated, which the estimate ignores: power is lower.")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.notes])
 
     def __repr__(self) -> str:
         return str(self)
@@ -189,9 +210,14 @@ def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
         )
     found = estimate(stability_fields(data, penalty, scheme))
     n, p = table.shape
-    k = min(max(round(found.sparsity * p), 1), p)
     method = next((m for kind, m in _METHOD_OF.items() if isinstance(selector, kind)), "stability")
     level = fdr_level(0.1 if getattr(selector, "fdr", None) is None else selector.fdr)
+    if found.evidence < _EVIDENCE:
+        return Diagnosis(
+            n, p, 0, 0.0, 0.0, found.effective_noise, int(selector.support_.sum()), method, level,
+            None, None, None, target, None, correlated(data),
+        )  # fmt: skip
+    k = min(max(round(found.sparsity * p), 1), p)
     study = Study.of(n, p, k, r2=found.r2)
     now = predict(study, method, level, "default")
     need = required_samples(
