@@ -15,8 +15,8 @@ from selica.amp.kernels import compare
 
 # Of a step: what is taken at least and at most.
 _STEPS = (0.02, 1.0)
-# Of many penalties, one in so many is solved first, then of the others.
-_LEVELS = (6, 2, 1)
+# Of many penalties, one in so many is solved first; more rounds would make products too small.
+_LEVELS = (4, 1)
 
 State = tuple[Array, ...]
 """Arrays whose last axis runs over the penalties."""

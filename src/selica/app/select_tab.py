@@ -133,8 +133,10 @@ def _show(outcome: Outcome) -> None:
     )
     shown = outcome.rows[: min(outcome.n_selected + 5, _MOST_SHOWN)]
     st.markdown("**Selected, and the next in line**")
+    texts = [{name: cell(value) for name, value in row.items()} for row in shown]
+    told = [name for name in texts[0] if any(row[name] for row in texts)]
     markup.table(
-        [{HEADINGS.get(name, name): cell(value) for name, value in row.items()} for row in shown],
+        [{HEADINGS.get(name, name): row[name] for name in told} for row in texts],
         [row["selected"] for row in shown],
     )
     if outcome.figure is None:
