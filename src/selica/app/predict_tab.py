@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from selica.app import charts, controls, markup, prediction
@@ -15,11 +13,6 @@ _KEPT = 512  # settings remembered: going back costs nothing
 @st.cache_data(max_entries=_KEPT, show_spinner=False)
 def _penalties(study: Study) -> Penalties:
     return prediction.penalties(study)
-
-
-@st.cache_data(max_entries=_KEPT, show_spinner=False)
-def _curves(study: Study) -> list[dict[str, Any]]:
-    return prediction.curves(study, _penalties(study))
 
 
 @st.cache_data(max_entries=_KEPT, show_spinner=False)
@@ -38,7 +31,7 @@ def show() -> None:
     predicted = _predicted(study, fdr)
     with right:
         x = ("fdr", "false discovery rate")
-        charts.curves(_curves(study), prediction.STYLES, x, vertical=fdr)
+        charts.curves(predicted.curves, prediction.STYLES, x, vertical=fdr)
         st.markdown(f"**At an FDR of {fdr:g}**, {k} signals among {p} variables, {n} samples")
         markup.table(predicted.methods)
         with st.expander("Settings and order parameters"):

@@ -64,8 +64,9 @@ class Penalties(NamedTuple):
 
 
 class Predicted(NamedTuple):
-    """Every method at one level."""
+    """Power of every method against the FDR, and everything at one level."""
 
+    curves: list[dict[str, Any]]
     methods: list[dict[str, Any]]
     settings: list[dict[str, Any]]
     order_parameters: list[dict[str, Any]]
@@ -83,58 +84,60 @@ def penalties(study: Study) -> Penalties:
     return Penalties(lasso, tuple(stability.tolist()), knockoff, _said(caught))
 
 
-def curves(study: Study, penalty: Penalties) -> list[dict[str, Any]]:
-    """Power of every method against the FDR."""
-    rows: list[dict[str, Any]] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoundaryWarning)  # said with the points
-        for (method, rate), style in zip(_RUNS, STYLES, strict=True):
-            lam, mu_B = penalty.of(method, rate), rate or 1.0
-            curve = theory.power_curve(study.model, method, _LEVELS, lam, mu_B)
-            rows.extend(
-                {"method": style.label, "fdr": level, "power": tpr}
-                for level, tpr in zip(curve.fdr.tolist(), curve.tpr.tolist(), strict=True)
-            )
-    return rows
-
-
 def predict(study: Study, fdr: float, penalty: Penalties) -> Predicted:
-    """Every method at a level: what it finds, its settings, what is behind them."""
+    """Every method: its power at all levels; at one, what it finds and what is behind it."""
     model = study.model
     p, k = study.n_features, study.n_signals
-    out = Predicted([], [], [], ())
+    out = Predicted([], [], [], [], ())
+    levels = np.append(_LEVELS, fdr)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", BoundaryWarning)  # of levels that nobody asked for
         for (method, rate), style in zip(_RUNS, STYLES, strict=True):
             lam, mu_B = penalty.of(method, rate), rate or 1.0
-            point = theory.operating_point(model, method, fdr, lam, mu_B)
-            solution = point.solution
+            points = theory.operating_point(model, method, levels, lam, mu_B)
+            out.curves.extend(
+                {"method": style.label, "fdr": level, "power": tpr}
+                for level, tpr in zip(_LEVELS.tolist(), points.tpr.tolist(), strict=False)
+            )
+            threshold, tpr, fpr = (
+                float(part[-1]) for part in (points.threshold, points.tpr, points.fpr)
+            )
+            kind = str(np.broadcast_to(points.threshold_name, levels.shape)[-1])
             # no penalty keeps the level: the lasso selects nothing
-            used = method != "lasso" or np.isfinite(point.threshold)
+            used = method != "lasso" or np.isfinite(threshold)
+            lam = threshold if method == "lasso" else lam
             sizes = (study.n_samples, p, model.rho, model.Delta, mu_B)
             name = {"method": style.label}
             out.methods.append(
                 name
                 | {
-                    "power": f"{point.tpr:.3f}",
-                    "true": f"{k * point.tpr:.1f}",
-                    "false": f"{(p - k) * point.fpr:.1f}",
+                    "power": f"{tpr:.3f}",
+                    "true": f"{k * tpr:.1f}",
+                    "false": f"{(p - k) * fpr:.1f}",
                 }
             )
+            errors = (points.solution.prediction_error, points.solution.ensemble_error)
+            single, average = (_last(part) for part in errors)
             out.settings.append(
                 name
                 | {
-                    "threshold": f"{point.threshold_name} {point.threshold:.4g}",
-                    "lam": float(point.lam) if used else None,
-                    "lam on data": float(penalty_of_data(point.lam, *sizes)) if used else None,
-                    "error, one fit": float(solution.prediction_error),
-                    "error, average": float(solution.ensemble_error),
+                    "threshold": f"{kind} {threshold:.4g}",
+                    "lam": lam if used else None,
+                    "lam on data": float(penalty_of_data(lam, *sizes)) if used else None,
+                    "error, one fit": single,
+                    "error, average": average,
                 }
             )
             out.order_parameters.append(
-                name | {part: getattr(solution, part, None) for part in _ORDER}
+                name | {part: _last(getattr(points.solution, part, None)) for part in _ORDER}
             )
     return out._replace(notes=tuple(dict.fromkeys((*penalty.notes, *_said(caught)))))
+
+
+def _last(values: Any) -> float | None:
+    """Of one level, the last, where there are several; the only one otherwise."""
+    return None if values is None else float(np.ravel(values)[-1])
 
 
 def _said(caught: list[warnings.WarningMessage]) -> tuple[str, ...]:

@@ -15,6 +15,11 @@ from selica.theory.solve import solve_knockoff, solve_lasso, solve_stability
 METHODS = ("lasso", "thresholded_lasso", "stability", "knockoff", "derandomized")
 
 
+def copies_of(method: str) -> int:
+    """Copies of the variables that a member of a method has."""
+    return int(method in ("knockoff", "derandomized"))
+
+
 def solve(
     model: Model,
     method: str,
@@ -26,7 +31,7 @@ def solve(
     solution: Solution
     if method == "stability":
         solution = solve_stability(model, lam, mu_B, resampling)
-    elif method in ("knockoff", "derandomized"):
+    elif copies_of(method):
         solution = solve_knockoff(model, lam)
     else:
         solution = solve_lasso(model, lam)

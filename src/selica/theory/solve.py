@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.counts import RESAMPLINGS, count_law, single_fit
 from selica._core.results import Status, unwrap
-from selica._core.types import Array
+from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, broadcast, choice, positive
 from selica.theory.equations import Equations
 from selica.theory.model import Model
@@ -117,11 +118,64 @@ def _points(model: Model, **settings: Array) -> dict[str, Array]:
     return dict(zip(named, broadcast(**named), strict=True))
 
 
+class Errors(NamedTuple):
+    """Of one member, at points in one row."""
+
+    prediction: Array
+    chi: Array
+
+
+def member_errors(
+    model: Model,
+    lam: Array,
+    mu_B: Array | None,
+    *,
+    copies: int,
+    resampling: str,
+    guess: Errors | None = None,
+) -> Errors:
+    """Prediction errors of single members, for models in one row: a search needs no more.
+
+    Parameters
+    ----------
+    model : Model
+        Arrays of shape (points,).
+    lam, mu_B : arrays of shape (points,)
+        Without `mu_B`, nothing is resampled.
+    copies, resampling
+        As in the equations.
+    guess : Errors, optional
+        At penalties nearby, which saves iterations.
+    """
+    points = _points(model, lam=lam, **({} if mu_B is None else {"mu_B": mu_B}))
+
+    def chunk(eq: Equations, pick: IntArray) -> dict[str, Any]:
+        near = None if guess is None else (guess.prediction[pick], guess.chi[pick])
+        with np.errstate(all="ignore"):
+            A, chi, found, _ = solve_members(eq, near)
+        return {"prediction": np.where(found, A, np.inf), "chi": chi}
+
+    return Errors(**_by_chunks(model, points, chunk, copies, None if mu_B is None else resampling))
+
+
 def _solve(
     model: Model, points: dict[str, Array], *, copies: int, resampling: str | None = None
 ) -> dict[str, Any]:
-    """Fields of a solution; the grid is cut into chunks that fit the cache."""
+    """Fields of a solution."""
     shape = points["lam"].shape
+    found = _by_chunks(model, points, lambda eq, _: _solve_chunk(eq), copies, resampling)
+    fields = {name: unwrap(values.reshape(shape)) for name, values in found.items()}
+    return {"model": model, "lam": unwrap(points["lam"]), **fields}
+
+
+def _by_chunks(
+    model: Model,
+    points: dict[str, Array],
+    solve: Callable[[Equations, IntArray], dict[str, Any]],
+    copies: int,
+    resampling: str | None,
+) -> dict[str, Array]:
+    """Solves points in one row; the grid is cut into chunks that fit the cache."""
     flat = {name: np.ravel(value) for name, value in points.items()}
     size = flat["lam"].size
     mixture = model.effects.mixture()
@@ -135,15 +189,14 @@ def _solve(
         law = count_law(resampling, flat["mu_B"][pick]) if resampling else single_fit(pick.size)
         four = (flat[name][pick] for name in ("alpha", "rho", "Delta", "lam"))
         eq = Equations.of_signals(*four, law=law, signals=mixture, copies=copies)
-        parts.append(_solve_chunk(eq))
+        parts.append(solve(eq, pick))
     joined = parts[0]
     if len(parts) > 1:
         joined = {name: np.concatenate([part[name] for part in parts]) for name in joined}
     if size > 1:
         back = np.argsort(order, kind="stable")
         joined = {name: values[back] for name, values in joined.items()}
-    fields = {name: unwrap(values.reshape(shape)) for name, values in joined.items()}
-    return {"model": model, "lam": unwrap(points["lam"]), **fields}
+    return joined
 
 
 def _solve_chunk(eq: Equations) -> dict[str, Any]:

@@ -38,8 +38,13 @@ _LONGEST_STEP = 1.5
 _NEWTON_TOL = 1e-8  # quadratic convergence: the step after it is at rounding
 
 
-def solve_members(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
-    """A and chi of one member, whether each was found, and iterations used."""
+def solve_members(
+    eq: Equations, guess: tuple[Array, Array] | None = None
+) -> tuple[Array, Array, BoolArray, IntArray]:
+    """A and chi of one member, whether each was found, and iterations used.
+
+    A guess of both saves iterations where it is close.
+    """
     A = eq.rho + eq.Delta
     chi = np.zeros_like(A)
     found = np.ones(A.size, dtype=bool)
@@ -56,8 +61,11 @@ def solve_members(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
         return A, chi, found, count
     if not busy.all():
         part = part.take(busy)
-    start_A, start_chi = _damped(part, 0.5 * (part.rho + part.Delta + A[todo]), 0.5 * chi[todo])
-    A[todo], chi[todo], found[todo], count[todo] = _newton(part, start_A, start_chi)
+    if guess is None:
+        start = _damped(part, 0.5 * (part.rho + part.Delta + A[todo]), 0.5 * chi[todo])
+    else:
+        start = guess[0][todo], guess[1][todo]
+    A[todo], chi[todo], found[todo], count[todo] = _newton(part, *start)
     for _ in range(_ROUNDS):
         lost, near = _beside(eq, todo[~found[todo]], todo[found[todo]])
         if lost.size == 0:
