@@ -44,6 +44,8 @@ def curves(
     colours = {"domain": labels, "range": [style.colour for style in styles]}
     dashes = {"domain": labels, "range": [_dash(style) for style in styles]}
     lines = {
+        # in the layer: on top Streamlit would turn it into a data frame, and load pandas for it
+        "data": {"values": list(rows)},
         "mark": {"type": "line", "strokeWidth": 2, "interpolate": "monotone"},
         "encoding": {
             "x": {
@@ -77,7 +79,7 @@ def curves(
         for axis, at in (("x", vertical), ("y", horizontal))
         if at is not None
     ]
-    st.vega_lite_chart(list(rows), {"layer": [lines, *marks], "height": 360}, width="stretch")
+    st.vega_lite_chart(spec={"layer": [lines, *marks], "height": 360}, width="stretch")
     markup.legend([(style.label, style.colour, _dash(style)) for style in styles])
 
 

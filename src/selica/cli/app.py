@@ -45,8 +45,7 @@ def app(
 
 def _prepare() -> None:
     """Loads what the first view needs while the server starts and the browser opens."""
-    for name in ("selica.theory", "pandas"):
-        import_module(name)
+    import_module("selica.app.predict_tab")
 
 
 def _script() -> Path:
