@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from selica.amp import StabilityVamp
 from selica.control import benjamini_hochberg
 from selica.sampling import simulate
 from selica.selectors import AssumptionWarning, UnstableWarning
-from selica.selectors.engine import TOLERANCE, checks_needed, error_bound
+from selica.selectors.engine import TOLERANCE, checks_needed, decide, error_bound
 
 
 @pytest.fixture(scope="module")
@@ -259,6 +260,23 @@ def test_the_check_sees_a_single_variable():
 def test_how_many_refits_a_check_takes():
     assert checks_needed(np.array([0.5])) > 1000  # one variable says little
     assert checks_needed(np.zeros(5)) == checks_needed(np.full(10000, 0.5)) == 32
+
+
+@pytest.mark.parametrize(("off", "believed"), [(0.0, True), (0.08, False)])
+def test_all_refits_are_asked_before_message_passing_is_refused(off, believed):
+    """Of few refits all counts may be high by chance; an error remains when there are more."""
+    P = np.full(400, 0.5)
+    fields = SimpleNamespace(converged=True, selection_probabilities=P)
+    asked = []
+
+    def refits(members):
+        asked.append(members)
+        high = off if members == 256 else 0.08
+        return np.full(400, round((0.5 + high) * members)), members
+
+    found = decide("auto", [lambda: fields], refits, 256)
+    assert asked == [checks_needed(P), 256]
+    assert (found.fields is fields) == believed
 
 
 def test_twins_among_independent_columns_take_the_vector_form():

@@ -276,6 +276,10 @@ def decide(
             break
         counts, fitted = refits(checks)
         error = error_bound(P, counts, fitted)
+        if error > TOLERANCE and fitted < members:
+            # counts of one refit rise and fall together, so that few of them raise false alarms
+            counts, fitted = refits(members)
+            error = error_bound(P, counts, fitted)
         if error <= TOLERANCE:
             return Outcome(
                 fields, error,
