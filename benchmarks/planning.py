@@ -21,7 +21,7 @@ from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica.control import fdp, tpp
 from selica.planning import required_samples
-from selica.planning.methods import METHODS, Prediction, predict
+from selica.planning.methods import GAMMA, METHODS, Prediction, predict
 from selica.planning.study import Study
 from selica.sampling import simulate
 from selica.sampling.random import child
@@ -38,6 +38,8 @@ SEED = 7
 _SIGNALS, _ENTRIES, _FEWEST = 3000, 16_000_000, 5
 # A run goes through all settings in so many rounds, so that a part of it covers all of them.
 _ROUNDS = 4
+# Tables of which a method with copies sees two rounds.
+_SMALL = 100_000
 
 
 class Setting(NamedTuple):
@@ -61,6 +63,16 @@ class Setting(NamedTuple):
     def datasets(self) -> int:
         """How many are worth while: the more signals, the fewer."""
         return max(min(_SIGNALS // self.k, _ENTRIES // (self.n * self.p)), _FEWEST)
+
+    def rounds(self, method: str) -> int:
+        """More for rules that find much or nothing."""
+        if method not in ("evalues", "pvalues"):
+            return 1
+        # no selection of aggregated p-values is smaller
+        least = 1.0 / (GAMMA * self.fdr)
+        if method == "pvalues" and least > 0.5 * self.k:
+            return _ROUNDS
+        return 2 if self.n * self.p <= _SMALL else 1
 
 
 # Chosen by theory: knockoff+ finds between 0.45 and 0.85.
@@ -162,9 +174,11 @@ class Measured(NamedTuple):
     """Power where it did not refuse."""
 
 
-def task(setting: Setting, method: str, datasets: int | None = None, rounds: int = _ROUNDS) -> Task:
-    """A method in a setting, with its prediction; fewer rounds have a part of the data sets."""
-    numbers = [s for s in range(datasets or setting.datasets) if s % _ROUNDS < rounds]
+def task(setting: Setting, method: str, datasets: int | None = None) -> Task:
+    """A method in a setting, with its prediction, on so many data sets or as suits the method."""
+    numbers = range(datasets or setting.datasets)
+    if datasets is None:
+        numbers = [s for s in numbers if s % _ROUNDS < setting.rounds(method)]
     return Task(setting, method, predict(setting.study, method, setting.fdr), numbers)
 
 
@@ -192,10 +206,7 @@ def run(one: Task, dataset: int) -> tuple[float, float, bool]:
 
 def measure(chosen: Sequence[Task], out: Path | None = None) -> list[Measured]:
     """Simulated rates of every task; what is stored is not run again."""
-    stored: dict[str, Any] = {}
-    if out is not None and out.exists():
-        lines = out.read_text().splitlines()
-        stored = {line["key"]: line["found"] for line in map(json.loads, lines)}
+    stored = {} if out is None else _stored(out)
     for step in range(_ROUNDS):
         for one in chosen:
             for dataset in one.datasets:
@@ -209,13 +220,26 @@ def measure(chosen: Sequence[Task], out: Path | None = None) -> list[Measured]:
     return [_summary([stored[one.key(s)] for s in one.datasets]) for one in chosen]
 
 
+def _stored(out: Path) -> dict[str, Any]:
+    """Results by their keys; a line that an interruption cut short is run again."""
+    found: dict[str, Any] = {}
+    for line in out.read_text().splitlines() if out.exists() else ():
+        try:
+            one = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        found[one["key"]] = one["found"]
+    return found
+
+
 def _summary(found: list[Any]) -> Measured:
     values = np.array(found, dtype=float)
     mean = values.mean(axis=0)
     error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    answered = values[values[:, 2] == 0.0, 0]
     return Measured(
         len(values), float(mean[0]), float(error[0]), float(mean[1]), float(error[1]),
-        int(values[:, 2].sum()), float(values[values[:, 2] == 0.0, 0].mean()),
+        int(values[:, 2].sum()), float(answered.mean()) if answered.size else np.nan,
     )  # fmt: skip
 
 
@@ -223,14 +247,15 @@ def settings_table(chosen: Sequence[Task], found: Sequence[Measured]) -> str:
     """Predicted power, simulated power and its standard error, setting by setting."""
     methods = list(dict.fromkeys(one.method for one in chosen))
     cells: dict[Setting, dict[str, str]] = {}
-    runs: dict[Setting, int] = {}
+    runs: dict[Setting, set[int]] = {}
     for one, seen in zip(chosen, found, strict=True):
         text = f"{one.prediction.power:.2f} / {seen.power:.2f} ({seen.power_error:.2f})"
         cells.setdefault(one.setting, {})[one.method] = text
-        runs[one.setting] = seen.runs
+        runs.setdefault(one.setting, set()).add(seen.runs)
     lines = [f"| setting | data sets | {' | '.join(methods)} |", "|---" * (len(methods) + 2) + "|"]
     lines += [
-        f"| {setting} | {runs[setting]} | {' | '.join(row[name] for name in methods)} |"
+        f"| {setting} | {', '.join(map(str, sorted(runs[setting])))} | "
+        f"{' | '.join(row[name] for name in methods)} |"
         for setting, row in cells.items()
     ]
     return "\n".join(lines)
@@ -239,8 +264,8 @@ def settings_table(chosen: Sequence[Task], found: Sequence[Measured]) -> str:
 def methods_table(chosen: Sequence[Task], found: Sequence[Measured]) -> str:
     """How far predictions are off, method by method."""
     lines = [
-        "| method | settings | power 0.1 to 0.9 | mean error | of those | mean, signed | "
-        "noise | worst | FDR, mean error | refused | mean error where it answered |",
+        "| method | settings | power 0.1 to 0.9 | mean error | in those | with its sign | "
+        "by chance | worst | FDR | refused | where it answered |",
         "|---" * 11 + "|",
     ]
     for method in dict.fromkeys(one.method for one in chosen):
@@ -284,18 +309,19 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=PROCEDURES, choices=tuple(METHODS))
     parser.add_argument("--samples", action="store_true", help="at the samples that are required")
     parser.add_argument("--datasets", type=int, help="of each setting; by its size by default")
-    parser.add_argument(
-        "--rounds", type=int, default=_ROUNDS, help=f"quarters of the data sets; all {_ROUNDS}"
-    )
     parser.add_argument("--out", type=Path, help="file of results, which an interrupted run reads")
     options = parser.parse_args()
-    size = (options.datasets, options.rounds)
     if options.samples:
-        chosen = [task(one.answered(), one.method, *size) for one in QUESTIONS]
+        chosen = []
+        for one in QUESTIONS:
+            setting = one.answered()
+            chosen.append(task(setting, one.method, options.datasets or setting.datasets))
         print(questions_table(chosen, measure(chosen, options.out)))
         return
     numbers = options.settings or range(len(SETTINGS))
-    chosen = [task(SETTINGS[i], name, *size) for i in numbers for name in options.methods]
+    chosen = [
+        task(SETTINGS[i], name, options.datasets) for i in numbers for name in options.methods
+    ]
     found = measure(chosen, options.out)
     print(settings_table(chosen, found), methods_table(chosen, found), sep="\n\n")
 

@@ -72,7 +72,7 @@ def benchmark():
 @pytest.mark.slow
 @pytest.mark.parametrize("method", PROCEDURES)
 def test_mean_error_of_predicted_power(benchmark, method):
-    chosen = [benchmark.task(one, method, rounds=3) for one in benchmark.SETTINGS[:10]]
+    chosen = [benchmark.task(one, method) for one in benchmark.SETTINGS[:10]]
     found = benchmark.measure(chosen)
     errors = [
         abs(one.prediction.power - seen.answered) for one, seen in zip(chosen, found, strict=True)
@@ -84,5 +84,6 @@ def test_mean_error_of_predicted_power(benchmark, method):
 @pytest.mark.parametrize("number", range(12))
 def test_required_samples_have_the_power(benchmark, number):
     question = benchmark.QUESTIONS[number]
-    (seen,) = benchmark.measure([benchmark.task(question.answered(), question.method)])
+    setting = question.answered()
+    (seen,) = benchmark.measure([benchmark.task(setting, question.method, setting.datasets)])
     assert seen.answered == pytest.approx(question.power, abs=0.05)
