@@ -21,7 +21,7 @@ from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica.control import fdp, tpp
 from selica.planning import required_samples
-from selica.planning.methods import GAMMA, METHODS, Prediction, predict
+from selica.planning.methods import METHODS, Prediction, predict
 from selica.planning.study import Study
 from selica.sampling import simulate
 from selica.sampling.random import child
@@ -38,7 +38,7 @@ SEED = 7
 _SIGNALS, _ENTRIES, _FEWEST = 3000, 16_000_000, 5
 # A run goes through all settings in so many rounds, so that a part of it covers all of them.
 _ROUNDS = 4
-# Tables of which a method with copies sees two rounds.
+# Tables of which e-values see two rounds.
 _SMALL = 100_000
 
 
@@ -66,13 +66,9 @@ class Setting(NamedTuple):
 
     def rounds(self, method: str) -> int:
         """More for rules that find much or nothing."""
-        if method not in ("evalues", "pvalues"):
-            return 1
-        # no selection of aggregated p-values is smaller
-        least = 1.0 / (GAMMA * self.fdr)
-        if method == "pvalues" and least > 0.5 * self.k:
+        if method == "pvalues":  # no selection of theirs is smaller than 1 / (0.3 level)
             return _ROUNDS
-        return 2 if self.n * self.p <= _SMALL else 1
+        return 2 if method == "evalues" and self.n * self.p <= _SMALL else 1
 
 
 # Chosen by theory: knockoff+ finds between 0.45 and 0.85.

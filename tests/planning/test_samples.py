@@ -153,3 +153,13 @@ def test_all_calibrated_methods_by_default():
     found = largest_support(0.9, n_samples=20, n_features=10, r2=0.3)
     calibrated = [name for name, method in planning.METHODS.items() if method.calibrated]
     assert [answer.method for answer in found.answers] == calibrated
+
+
+def test_curves_of_all_methods_go_to_where_the_last_has_enough():
+    found = planning.required_samples(
+        0.5, n_features=60, n_signals=15, r2=0.9, fdr=0.2, method=["stability", "stability_none"]
+    )
+    soon, late = found.one("stability"), found.one("stability_none")
+    assert soon.value < 0.6 * late.value
+    assert soon.x.max() >= late.value
+    assert soon.power[np.argmax(soon.x)] > 0.5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -75,21 +76,33 @@ def required_samples(
         2, n_features, n_signals, r2=r2, snr=snr, effect_size=effect_size, effects=effects
     )
 
-    def answer(name: str) -> Answer:
-        tried = _Tried(
-            name, lambda n: predict(study.with_samples(int(n)), name, level, settings), target
-        )
+    start = min(max(16, n_signals), largest)
+
+    def search(tried: _Tried) -> int | None:
         # samples double until they are enough, then every whole number between counts
-        low, high = 2, min(max(16, n_signals), largest)
+        low, high = 2, start
         while not tried.reaches(high):
             if high >= largest:
-                return tried.answer(None)
+                return None
             low, high = high, min(2 * high, largest)
         if low == 2 and tried.reaches(low):
-            return tried.answer(low)
-        return tried.answer(tried.last(high, low, whole=True))
+            return low
+        return int(tried.last(high, low, whole=True))
 
-    return Requirement("samples", target, tuple(answer(name) for name in names))
+    def predicted(name: str, n: float) -> Prediction:
+        return predict(study.with_samples(int(n)), name, level, settings)
+
+    every = [_Tried(name, partial(predicted, name), target) for name in names]
+    values = [search(tried) for tried in every]
+    # curves are compared: all of them go on to where the last method has enough
+    enough = max((value for value in values if value is not None), default=0)
+    for tried in every:
+        n = start
+        while n < min(2 * enough, largest):
+            tried.reaches(n)
+            n *= 2
+    answers = tuple(t.answer(value) for t, value in zip(every, values, strict=True))
+    return Requirement("samples", target, answers)
 
 
 def detectable_effect(

@@ -16,6 +16,8 @@ from selica.theory import Model
 
 # Ratios of signal to noise: below, nothing is found; above, there is no noise to speak of.
 _WEAKEST, _STRONGEST = 1e-9, 1e6
+MOST = 10**9
+"""Rows or variables of a study."""
 # Selectors look for a penalty down to this share of the largest.
 _SMALLEST = 0.02
 # Kinds of effects with no more than this share are not told apart.
@@ -96,6 +98,9 @@ class Study:
         n = count("n_samples", n_samples, at_least=2)
         p = count("n_features", n_features, at_least=2)
         k = count("n_signals", n_signals)
+        for name, size in (("n_samples", n), ("n_features", p)):
+            if size > MOST:
+                raise ArgumentError(f"{name} must be at most {MOST:,}.")
         if k > p:
             raise ArgumentError(f"n_signals must be at most n_features = {p}; got {k}.")
         if effects is None:
