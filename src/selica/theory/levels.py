@@ -11,10 +11,10 @@ from selica._core.root import find_root
 from selica._core.scalar import knockoff_probability
 from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, broadcast
-from selica.theory.methods import solve
 from selica.theory.model import Model
 from selica.theory.rates import over_signals
 from selica.theory.roc import log_odds, log_rates, tpr_at_fdr
+from selica.theory.scanned import ScannedErrors
 from selica.theory.search import largest_penalty, minimise, warn_edge
 from selica.theory.solution import Solution
 
@@ -145,7 +145,8 @@ class _LassoPath:
     """TPR and FDR along a grid of penalties, from large to small, for a list of models."""
 
     def __init__(self, model: Model) -> None:
-        self._model = model
+        self._alpha = model.alpha
+        self._members = ScannedErrors(model, None, 0, "")
         self._signals = model.effects.mixture().folded()
         top = np.log(largest_penalty(model)) + 1.0
         self.grid = np.maximum(top[:, None] - np.linspace(0.0, 16.0, 129), -np.log(LARGEST))
@@ -155,11 +156,11 @@ class _LassoPath:
 
     def at(self, log_lam: Array, index: IntArray) -> tuple[Array, Array]:
         """log TPR and log TPR - log FPR of the support."""
-        m = self._model
-        part = Model(m.alpha[index], m.rho[index], m.Delta[index], m.effects)
-        one = solve(part, "lasso", np.exp(log_lam))
-        sd = np.maximum(np.sqrt(one.chi_hat), 1e-6 * one.lam)  # a million deviations are enough
-        log_tpr, log_fpr, _ = log_rates(self._signals, sd / one.Q_hat, one.lam / sd)
+        one, lam = self._members(log_lam, index), np.exp(log_lam)
+        Q_hat = self._alpha[index] / (1.0 + one.chi)
+        noise = Q_hat * np.sqrt(one.prediction / self._alpha[index])
+        sd = np.maximum(noise, 1e-6 * lam)  # a million deviations are enough
+        log_tpr, log_fpr, _ = log_rates(self._signals, sd / Q_hat, lam / sd)
         return log_tpr, log_tpr - log_fpr
 
     def refine(self, goal: Array, which: IntArray, best: IntArray) -> tuple[Array, Array]:

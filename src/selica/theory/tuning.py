@@ -14,8 +14,8 @@ from selica._core.validation import broadcast, choice, positive, real
 from selica.theory.levels import at_level, lasso_at_level
 from selica.theory.methods import METHODS, copies_of, solve
 from selica.theory.model import Model
-from selica.theory.search import Objective, best_penalty, largest_penalty
-from selica.theory.solve import Errors, member_errors
+from selica.theory.scanned import ScannedErrors
+from selica.theory.search import best_penalty, largest_penalty
 
 CRITERIA = ("prediction", "power")
 BY_LEVEL = ("lasso", "thresholded_lasso", "knockoff")
@@ -89,45 +89,13 @@ def optimal_lam(
 
     whole = Model(flat["alpha"], flat["rho"], flat["Delta"], model.effects)
     top = np.log(largest_penalty(whole, rate))
-    search: Objective = objective
-    if criterion == "prediction":
-        search = _PredictionError(whole, flat.get("mu_B"), copies_of(method), resampling)
+    members = ScannedErrors(whole, flat.get("mu_B"), copies_of(method), resampling)
+
+    def prediction(log_lam: Array, index: IntArray) -> Array:
+        return _log(members(log_lam, index).prediction)
+
+    search = prediction if criterion == "prediction" else objective
     return unwrap(np.exp(best_penalty(search, top)).reshape(shape))
-
-
-class _PredictionError:
-    """log of the error of one member: what two members share need not be solved for.
-
-    Each search begins with a scan; later calls start from what that found nearby.
-    """
-
-    def __init__(self, model: Model, rate: Array | None, copies: int, resampling: str) -> None:
-        self._model, self._rate = model, rate
-        self._copies, self._resampling = copies, resampling
-        self._known: tuple[Array, IntArray, Errors] | None = None
-
-    def __call__(self, log_lam: Array, index: IntArray) -> Array:
-        m = self._model
-        part = Model(m.alpha[index], m.rho[index], m.Delta[index], m.effects)
-        rate = None if self._rate is None else self._rate[index]
-        guess = self._near(log_lam, index)
-        found = member_errors(
-            part, np.exp(log_lam), rate, copies=self._copies, resampling=self._resampling,
-            guess=guess,
-        )  # fmt: skip
-        if self._known is None:
-            self._known = log_lam, index, found
-        return _log(found.prediction)
-
-    def _near(self, log_lam: Array, index: IntArray) -> Errors | None:
-        """Of the same model, the scanned point with the nearest penalty."""
-        if self._known is None:
-            return None
-        scanned, rows, found = self._known
-        size = scanned.size // (rows[-1] + 1)
-        grid = scanned.reshape(-1, size)[index]
-        nearest = index * size + np.argmin(np.abs(grid - log_lam[:, None]), axis=1)
-        return Errors(found.prediction[nearest], found.chi[nearest])
 
 
 def _log(error: Array) -> Array:
