@@ -22,6 +22,7 @@ from selica.theory.solution import (
     StabilitySolution,
 )
 from selica.theory.solve import solve_knockoff, solve_lasso, solve_stability
+from selica.theory.spectra import Spectrum
 from selica.theory.transitions import Transition, bayes_transitions
 from selica.theory.tuning import optimal_lam
 
@@ -39,6 +40,7 @@ __all__ = [
     "PointEffects",
     "Rates",
     "Solution",
+    "Spectrum",
     "StabilitySolution",
     "Transition",
     "bayes_solutions",
