@@ -12,7 +12,7 @@ from selica.plots.style import RC, quantity_style
 from selica.solvers import lasso_path_batch
 
 ALPHA, RHO, DELTA, PI = 0.5, 0.2, 0.01, 0.5
-SIZE, SETS, MEMBERS = 600, 8, 50
+SIZE, SETS, MEMBERS = 600, 16, 50
 KINDS = {
     "orthogonal rows": (theory.Spectrum.row_orthogonal(ALPHA), 1.0),
     "independent entries": (theory.Spectrum.marchenko_pastur(ALPHA), None),
@@ -47,10 +47,10 @@ def main() -> None:
                 axes.plot(
                     lams, getattr(rates, name), color=style.colour, ls=style.dash, label=label
                 )
-            for lam in few:
+            for place, lam in enumerate(few):
                 runs = []
                 for seed in range(SETS):
-                    rng = np.random.default_rng([3, seed])
+                    rng = np.random.default_rng([3, rank, place, seed])
                     setting = {"rho": RHO, "Delta": DELTA, "lam": lam, "mu_B": 1.0}
                     votes = round(PI * MEMBERS)
                     X = draw(rng, condition)

@@ -28,7 +28,7 @@ def posterior(r, s, rho, effects):
         signal = sum(d for _, d in each)
         first = sum(v * d for v, d in each)
         second = sum(v * v * d for v, d in each)
-    total = null + signal
+    total = null + signal + 1e-300  # nobody is seen far from everyone
     mean = first / total
     return signal / total, mean, second / total - mean**2, total
 

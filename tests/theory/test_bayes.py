@@ -108,6 +108,32 @@ def test_information_is_a_free_energy(law):
     assert slope == pytest.approx(0.5 * alpha * at.mse * Delta / (Delta + at.mse), rel=1e-5)
 
 
+@pytest.mark.parametrize("law", [GAUSS, GIVEN, ONE_SIGN], ids=str)
+def test_edges(law):
+    alpha, rho, Delta = np.meshgrid([1e-3, 1.0, 30.0], [0.0, 1e-4, 0.3, 1.0], [0.0, 1e-9, 1e5])
+    for branch in ("information", "algorithm"):
+        s = theory.solve_bayes(theory.Model(alpha, rho, Delta, law), branch)
+        assert np.all(s.converged)
+        assert np.all((s.mse >= 0.0) & (s.mse <= rho))
+        rates = s.rates(0.2)
+        assert np.all(rates.fdr <= 0.2 + 1e-12)
+        assert np.all((rates.tpr >= 0.0) & (rates.tpr <= 1.0))
+
+
+def test_a_law_of_many_points_far_apart_and_close():
+    """Points that stand alone are taken out of the quadrature; clusters are not."""
+    points = theory.PointEffects([1.0, 1.01, 5.0], signs="given")
+    mixture = points.mixture()
+    for s in (10.0, 1e3, 1e5):
+        found = channel(mixture, 0.3, np.array([s]))
+        known = oracle.mmse(s, 0.3, (mixture.mean, mixture.probability))
+        assert found.load[0] / s == pytest.approx(known, abs=1e-13)
+    # once all is known, the information is the entropy
+    p = np.append(0.3 * mixture.probability, 0.7)
+    entropy = -np.sum(p * np.log(p))
+    assert channel(mixture, 0.3, np.array([1e9])).information[0] == pytest.approx(entropy)
+
+
 # --- several solutions -----------------------------------------------------------------------
 
 

@@ -34,6 +34,7 @@ _REACH = 10.0  # standard deviations of a component that are integrated
 # Points. Two points at distance M meet with weight exp(-M^2/8), and their posterior has poles at
 # Im u = pi/M: a step of 0.1 errs by exp(-2 pi^2 / 0.1 M - M^2/8) < 1e-14 for every M.
 _STEP = 0.1
+_APART = 18.0  # exp(-M^2/8) < 1e-17 beyond
 _CHUNK = 200_000  # values held at once
 # Components narrower than this, in units of the noise, count as one of their mean variance: what
 # they add is linear in it up to its square times their probability.
@@ -140,9 +141,17 @@ def _averages(u: Array, du: Array, mean: Array, own: Array, weight: Array) -> Ar
 
 def _by_points(mean: Array, own: Array, weight: Array) -> Array:
     """The same averages for components in the order of their means, at one precision."""
+    out = np.zeros(3)
+    if not own.any():
+        # a point that no other comes near is known once seen: no error, -log p of information
+        gap = np.concatenate([[np.inf], np.diff(mean), [np.inf]])
+        alone = np.minimum(gap[1:], gap[:-1]) > _APART
+        out[2] = -np.sum((np.exp(weight) * weight)[alone])
+        mean, own, weight = mean[~alone], own[~alone], weight[~alone]
+        if mean.size == 0:
+            return out
     reach = _REACH * np.sqrt(1.0 + own)
     u = _covered(mean - reach, mean + reach)
-    out = np.zeros(3)
     far = float(reach.max()) + 2.0
     step = max(1, _CHUNK // mean.size)
     within = 0.5 * np.sum(np.exp(weight) * np.log1p(own))

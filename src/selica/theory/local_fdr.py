@@ -111,7 +111,9 @@ def _rates(signals: Mixture, s: Array, a: Array, b: Array) -> tuple[Array, Array
         weight = np.log(signals.probability)
     low, high = (a[:, None] - mean) / wide, (mean - b[:, None]) / wide
     log_tpr = np.logaddexp.reduce(weight + np.logaddexp(log_ndtr(low), log_ndtr(high)), axis=1)
-    return log_tpr, np.logaddexp(log_ndtr(a), log_ndtr(-b))
+    # rounding must not make a probability of more than one
+    both = (log_tpr, np.logaddexp(log_ndtr(a), log_ndtr(-b)))
+    return np.minimum(both[0], 0.0), np.minimum(both[1], 0.0)
 
 
 def local_fdr(signals: Mixture, rho: Array, s: Array, u: Array) -> Array:
