@@ -10,6 +10,7 @@ from selica._core.effects import (
     LaplaceEffects,
     PointEffects,
 )
+from selica.theory.bayes import BayesSolution, bayes_solutions, solve_bayes
 from selica.theory.model import Model
 from selica.theory.power import Curve, OperatingPoint, operating_point, power, power_curve
 from selica.theory.rates import Rates
@@ -21,9 +22,12 @@ from selica.theory.solution import (
     StabilitySolution,
 )
 from selica.theory.solve import solve_knockoff, solve_lasso, solve_stability
+from selica.theory.spectra import Spectrum
+from selica.theory.transitions import Transition, bayes_transitions
 from selica.theory.tuning import optimal_lam
 
 __all__ = [
+    "BayesSolution",
     "Curve",
     "Effects",
     "EmpiricalEffects",
@@ -36,12 +40,17 @@ __all__ = [
     "PointEffects",
     "Rates",
     "Solution",
+    "Spectrum",
     "StabilitySolution",
+    "Transition",
+    "bayes_solutions",
+    "bayes_transitions",
     "operating_point",
     "optimal_lam",
     "power",
     "power_curve",
     "reconstruction_limit",
+    "solve_bayes",
     "solve_knockoff",
     "solve_lasso",
     "solve_stability",

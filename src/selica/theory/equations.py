@@ -168,16 +168,17 @@ class Equations:
         out = Order(zero, zero, zero, zero, zero, zero, self.rho + self.Delta, Q, chi_hat, v_hat)
         live = T > 0.0
         if live.all():
-            return out._replace(**self._overlaps(Q, T, v_hat))
+            return out._replace(**self.overlaps(Q, T, v_hat))
         if not live.any():
             return out
-        new = self.take(live)._overlaps(Q[live], T[live], v_hat[live])
+        new = self.take(live).overlaps(Q[live], T[live], v_hat[live])
         full = {name: np.array(getattr(out, name)) for name in new}
         for name, part in new.items():
             full[name][live] = part
         return out._replace(**full)
 
-    def _overlaps(self, Q: Array, T: Array, v_hat: Array) -> dict[str, Array]:
+    def overlaps(self, Q: Array, T: Array, v_hat: Array) -> dict[str, Array]:
+        """Order parameters at fields of slope Q and noise T > 0, v_hat of it a member's own."""
         mean, var, lam = self._fields(Q, T)
         share = self.share()
         one = one_member(mean, var, lam)

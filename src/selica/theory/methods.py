@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.errors import ConvergenceWarning
+from selica.theory.bayes import BayesSolution, solve_bayes
 from selica.theory.model import Model
 from selica.theory.solution import Solution
 from selica.theory.solve import solve_knockoff, solve_lasso, solve_stability
 
 METHODS = ("lasso", "thresholded_lasso", "stability", "knockoff", "derandomized")
+CEILINGS = {"bayes": "information", "bayes_amp": "algorithm"}
+"""The best selectors there can be, and the branch of the Bayes-optimal solution that each is."""
 
 
 def copies_of(method: str) -> int:
@@ -35,6 +38,18 @@ def solve(
         solution = solve_knockoff(model, lam)
     else:
         solution = solve_lasso(model, lam)
+    _warn_unless_converged(solution, method)
+    return solution
+
+
+def solve_ceiling(model: Model, method: str) -> BayesSolution:
+    """The solution of one of the `CEILINGS`; warns where it was not found."""
+    solution = solve_bayes(model, CEILINGS[method])
+    _warn_unless_converged(solution, method)
+    return solution
+
+
+def _warn_unless_converged(solution: Solution | BayesSolution, method: str) -> None:
     failed = np.size(solution.converged) - np.count_nonzero(solution.converged)
     if failed:
         warnings.warn(
@@ -42,6 +57,5 @@ def solve(
             f"{np.size(solution.converged)} points (largest residual "
             f"{np.max(solution.residual):.1e}); what follows from them there is not to be trusted.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return solution

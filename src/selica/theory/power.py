@@ -12,8 +12,9 @@ from selica._core.counts import RESAMPLINGS
 from selica._core.results import Result, unwrap
 from selica._core.types import Array, BoolArray
 from selica._core.validation import LARGEST, broadcast, choice, positive, real
+from selica.theory.bayes import BayesSolution
 from selica.theory.levels import at_level, lasso_at_level
-from selica.theory.methods import METHODS, solve
+from selica.theory.methods import CEILINGS, METHODS, solve, solve_ceiling
 from selica.theory.model import Model
 from selica.theory.rates import Rates, gap_of_frequency
 from selica.theory.solution import (
@@ -34,7 +35,8 @@ class Curve(Result):
     fdr: Any
     tpr: Any
     lam: Any
-    """Penalty used: one for each model; where it depends on the level, one for each level."""
+    """Penalty used: one for each model; where it depends on the level, one for each level; NaN for
+    methods without a penalty."""
 
     _columns: ClassVar[tuple[str, ...]] = ("method", "lam", "fdr", "tpr")
 
@@ -56,12 +58,12 @@ class OperatingPoint(Result):
     """The FDR level asked for; `fdr` is what the rule has."""
     lam: Any
     threshold_name: Any
-    """Which threshold the method moves: lam, w_th, Pi_th, Z_th or g_th."""
+    """Which threshold the method moves: lam, w_th, Pi_th, Z_th, g_th or lfdr."""
     threshold: Any
     tpr: Any
     fpr: Any
     fdr: Any
-    solution: Solution
+    solution: Solution | BayesSolution
 
     _columns: ClassVar[tuple[str, ...]] = (
         *("method", "level", "lam", "threshold_name", "threshold", "tpr", "fpr", "fdr"),
@@ -81,8 +83,11 @@ def power(
     Parameters
     ----------
     model : Model
-    method : {"lasso", "thresholded_lasso", "stability", "knockoff", "derandomized"}
-        For "lasso" the penalty itself is the threshold, and `lam` is not used.
+    method : {"lasso", "thresholded_lasso", "stability", "knockoff", "derandomized", "bayes", \
+            "bayes_amp"}
+        For "lasso" the penalty itself is the threshold, and `lam` is not used. "bayes" is the
+        ceiling: the best any method can do that knows the law of the effects; "bayes_amp" the best
+        that message passing does. See `solve_bayes`; neither has a penalty.
     fdr : float or array in [0, 1]
         Broadcasts against the model.
     lam : {"prediction", "power"}, float or array
@@ -96,10 +101,14 @@ def power(
     >>> model = theory.Model(alpha=1.12, rho=0.5, Delta=0.01)
     >>> round(theory.power(model, "stability", fdr=0.1, mu_B=2.0), 4)
     0.769
+    >>> round(theory.power(model, "bayes", fdr=0.1), 4)
+    0.8005
     """
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
     setting = _Setting.of(model, method, lam, mu_B, resampling)
     setting.check_shape(level)
+    if method in CEILINGS:
+        return unwrap(solve_ceiling(model, method).at_level(level).tpr)
     if method == "lasso":
         return unwrap(lasso_at_level(model, level).tpr)
     penalty = setting.penalty(level)
@@ -132,6 +141,9 @@ def power_curve(
     levels = np.linspace(0.005, 0.5, 100) if fdrs is None else fdrs
     fdr = np.ravel(real("fdrs", levels, at_least=0.0, at_most=1.0))
     setting = _Setting.of(model, method, lam, mu_B, resampling)
+    if method in CEILINGS:
+        best = solve_ceiling(model, method).at_level(fdr, own_axis=True)
+        return Curve(method, fdr, best.tpr, unwrap(np.full(model.shape, np.nan)))
     if method == "lasso":
         support = lasso_at_level(model, fdr, own_axis=True)
         return Curve(method, fdr, support.tpr, support.lam)
@@ -168,11 +180,16 @@ def operating_point(
         "thresholded_lasso", on selection probabilities (Pi_th) for "stability", on Z (Z_th) for
         "knockoff", and on P(Z > 0) (Pi_th) for "derandomized". Where that probability is all but
         certain, "derandomized" gives the Z_th with P(Z > Z_th) > 1/2 instead; where a probability
-        cannot serve as a threshold, the one on the field itself (g_th) is given.
+        cannot serve as a threshold, the one on the field itself (g_th) is given. That of "bayes"
+        and "bayes_amp" is on the posterior probability of being null (lfdr).
     """
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
     setting = _Setting.of(model, method, lam, mu_B, resampling)
     setting.check_shape(level)
+    if method in CEILINGS:
+        ceiling = solve_ceiling(model, method)
+        best = ceiling.at_level(level)
+        return _point(method, level, ceiling, "lfdr", best.local, best.rates(model.rho))
     if method == "lasso":
         support = lasso_at_level(model, level)
         # where no penalty keeps the level, the largest selects nothing
@@ -215,12 +232,18 @@ def _usable(chance: Array) -> BoolArray:
 
 
 def _point(
-    method: str, level: Array, solution: Solution, name: Any, threshold: Any, rates: Rates
+    method: str,
+    level: Array,
+    solution: Solution | BayesSolution,
+    name: Any,
+    threshold: Any,
+    rates: Rates,
 ) -> OperatingPoint:
+    none = np.full(np.shape(solution.q), np.nan)
     return OperatingPoint(
         method,
         unwrap(level),
-        solution.lam,
+        unwrap(none) if isinstance(solution, BayesSolution) else solution.lam,
         name,
         unwrap(threshold),
         rates.tpr,
@@ -244,7 +267,7 @@ class _Setting(NamedTuple):
         cls, model: Model, method: str, lam: ArrayLike | str, mu_B: ArrayLike, resampling: str
     ) -> _Setting:
         Model.check(model)
-        method = choice("method", method, METHODS)
+        method = choice("method", method, (*METHODS, *CEILINGS))
         choice("resampling", resampling, RESAMPLINGS)
         rate = positive("mu_B", mu_B)
         if isinstance(lam, str):

@@ -13,9 +13,17 @@ from selica._core.results import Status, unwrap
 from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, broadcast, choice, positive
 from selica.theory.equations import Equations
+from selica.theory.general import (
+    DesignLassoSolution,
+    DesignStabilitySolution,
+    check_spectrum,
+    chunk_size,
+    solve_chunk,
+)
 from selica.theory.model import Model
 from selica.theory.solution import KnockoffSolution, LassoSolution, StabilitySolution
 from selica.theory.solver import solve_members, solve_pairs
+from selica.theory.spectra import Spectrum
 
 TOLERANCE = 1e-10
 """A point counts as converged when its residual is at most this."""
@@ -24,7 +32,7 @@ TOLERANCE = 1e-10
 _CHUNK_VALUES = 400_000
 
 
-def solve_lasso(model: Model, lam: ArrayLike) -> LassoSolution:
+def solve_lasso(model: Model, lam: ArrayLike, *, spectrum: Spectrum | None = None) -> LassoSolution:
     """Order parameters of one lasso.
 
     Parameters
@@ -32,6 +40,9 @@ def solve_lasso(model: Model, lam: ArrayLike) -> LassoSolution:
     model : Model
     lam : float or array
         Penalty, positive; broadcasts against the model.
+    spectrum : Spectrum, optional
+        Law of the eigenvalues of X'X where columns are not independent: X has these eigenvalues,
+        and singular vectors that point anywhere (docs/general-designs.md).
 
     Returns
     -------
@@ -43,14 +54,23 @@ def solve_lasso(model: Model, lam: ArrayLike) -> LassoSolution:
     >>> model = theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
     >>> round(theory.solve_lasso(model, lam=0.1).rates().tpr, 5)
     0.95782
+    >>> rows = theory.Spectrum.row_orthogonal(0.5)
+    >>> l = theory.solve_lasso(theory.Model(0.5, 0.2, 0.01), lam=0.3, spectrum=rows)
+    >>> round(l.rates().fdr, 4)
+    0.1894
     """
     points = _points(model, lam=positive("lam", lam))
-    found = _solve(model, points, copies=0)
-    return LassoSolution(**found)
+    found = _solve(model, points, copies=0, spectrum=spectrum)
+    return LassoSolution(**found) if spectrum is None else DesignLassoSolution(**found)
 
 
 def solve_stability(
-    model: Model, lam: ArrayLike, mu_B: ArrayLike = 1.0, resampling: str = "poisson"
+    model: Model,
+    lam: ArrayLike,
+    mu_B: ArrayLike = 1.0,
+    resampling: str = "poisson",
+    *,
+    spectrum: Spectrum | None = None,
 ) -> StabilitySolution:
     """Order parameters of stability selection.
 
@@ -64,6 +84,8 @@ def solve_stability(
     resampling : {"poisson", "bernoulli", "exponential"}
         Bootstrap with replacement; subsampling without (mu_B is then the probability that a row
         is kept, at most one); Bayesian bootstrap (weights of mean mu_B).
+    spectrum : Spectrum, optional
+        As in `solve_lasso`.
 
     Returns
     -------
@@ -81,8 +103,9 @@ def solve_stability(
     top = 1.0 if resampling == "bernoulli" else LARGEST
     rate = positive("mu_B", mu_B, at_most=top)
     points = _points(model, lam=positive("lam", lam), mu_B=rate)
-    found = _solve(model, points, copies=0, resampling=resampling)
-    return StabilitySolution(**found, mu_B=unwrap(points["mu_B"]), resampling=resampling)
+    found = _solve(model, points, copies=0, resampling=resampling, spectrum=spectrum)
+    found |= {"mu_B": unwrap(points["mu_B"]), "resampling": resampling}
+    return StabilitySolution(**found) if spectrum is None else DesignStabilitySolution(**found)
 
 
 def solve_knockoff(model: Model, lam: ArrayLike) -> KnockoffSolution:
@@ -159,12 +182,23 @@ def member_errors(
 
 
 def _solve(
-    model: Model, points: dict[str, Array], *, copies: int, resampling: str | None = None
+    model: Model,
+    points: dict[str, Array],
+    *,
+    copies: int,
+    resampling: str | None = None,
+    spectrum: Spectrum | None = None,
 ) -> dict[str, Any]:
     """Fields of a solution."""
     shape = points["lam"].shape
-    found = _by_chunks(model, points, lambda eq, _: _solve_chunk(eq), copies, resampling)
+    solve, at_once = (lambda eq, _: _solve_chunk(eq)), None
+    if spectrum is not None:
+        given = check_spectrum(spectrum, model)
+        solve, at_once = (lambda eq, _: solve_chunk(eq, given, TOLERANCE)), chunk_size(given)
+    found = _by_chunks(model, points, solve, copies, resampling, at_once)
     fields = {name: unwrap(values.reshape(shape)) for name, values in found.items()}
+    if spectrum is not None:
+        fields["spectrum"] = spectrum
     return {"model": model, "lam": unwrap(points["lam"]), **fields}
 
 
@@ -174,13 +208,14 @@ def _by_chunks(
     solve: Callable[[Equations, IntArray], dict[str, Any]],
     copies: int,
     resampling: str | None,
+    at_once: int | None = None,
 ) -> dict[str, Array]:
     """Solves points in one row; the grid is cut into chunks that fit the cache."""
     flat = {name: np.ravel(value) for name, value in points.items()}
     size = flat["lam"].size
     mixture = model.effects.mixture()
     per_point = max(20 * (mixture.mean.size + 1), 80)
-    step = max(1, _CHUNK_VALUES // per_point)
+    step = at_once or max(1, _CHUNK_VALUES // per_point)
     # like rates together: the tables of counts in a chunk are as long as the longest
     order = np.argsort(flat["mu_B"], kind="stable") if "mu_B" in flat else np.arange(size)
     parts = []

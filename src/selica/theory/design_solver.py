@@ -1,0 +1,221 @@
+r"""Solves the equations for a given spectrum: first one member, then a pair of members.
+
+A member's activity P and error :math:`A = \Delta + e` obey
+
+.. math:: P = P(\hat Q, T), \qquad A = \Delta + N(\hat Q, T)/\hat Q^2, \qquad T = a e + b\Delta,
+
+with :math:`\hat Q, a, b` functions of P (`theory.designs`) and the same single-body sums as for
+independent entries (`theory.equations`). What two members share is one more scalar equation, as
+there: its slope :math:`a_0 P(\text{both active})/\hat Q^2` lies below one for every spectrum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+
+from selica._core.root import find_root
+from selica._core.types import Array, BoolArray, IntArray
+from selica.theory.designs import Design, Response
+from selica.theory.equations import Equations, Member
+
+_EMPTY = 1e-18  # so few active variables change nothing
+_STEPS, _MANY_STEPS, _MOST_STEPS = 25, 80, 400
+_LONGEST_STEP = 1.5
+_TOL = 1e-8  # convergence is quadratic: the step after it is at rounding
+_WIDTH = 1e-4  # of the difference quotients of Q, a, b
+_NOTHING = -40.0  # log odds of the activity of an estimate that is zero
+_SHARPEST = 1e-10
+
+
+class Members(NamedTuple):
+    """One member at n points: log odds of its activity, error with noise, how it was found."""
+
+    y: Array
+    A: Array
+    found: BoolArray
+    iterations: IntArray
+
+
+class Point(NamedTuple):
+    """Everything at an answer of the equations."""
+
+    response: Response
+    T: Array
+    one: Member
+
+
+def at(eq: Equations, design: Design, y: Array, A: Array) -> Point:
+    """Fields and single-body sums at log odds of the activity and errors."""
+    response = design.response(y)
+    T = response.a * np.maximum(A - eq.Delta, 0.0) + response.b * eq.Delta
+    # orthogonal columns without noise: a field without spread is a limit
+    T = np.maximum(T, (_SHARPEST * eq.lam) ** 2)
+    return Point(response, T, eq.member(response.Q, T))
+
+
+def solve_members(eq: Equations, design: Design) -> Members:
+    """Activity and error of one member."""
+    n = eq.alpha.size
+    y, A = np.full(n, _NOTHING), eq.rho + eq.Delta
+    found, count = np.ones(n, dtype=bool), np.zeros(n, dtype=np.intp)
+    todo = np.flatnonzero(A > 0.0)
+    if todo.size == 0:
+        return Members(y, A, found, count)
+    part, some = eq.take(todo), design.take(todo)
+    first = at(part, some, y[todo], A[todo])
+    A[todo] = part.Delta + first.one.N / first.response.Q**2
+    todo = todo[first.one.P > _EMPTY]
+    if todo.size == 0:
+        return Members(y, A, found, count)
+    part, some = eq.take(todo), design.take(todo)
+    here, log_A = _damped(part, some, 2)
+    here, log_A, found[todo], count[todo] = _newton(part, some, here, log_A, _STEPS)
+    for rescue in (_follow, _patient):
+        lost = np.flatnonzero(~found[todo])
+        if lost.size:
+            where = todo[lost]
+            here[lost], log_A[lost], found[where], more = rescue(part.take(lost), some.take(lost))
+            count[where] += more
+    y[todo], A[todo] = here, np.exp(log_A)
+    return Members(y, A, found, count)
+
+
+def _start(eq: Equations, design: Design) -> tuple[Array, Array]:
+    """Log odds of the activity and log error of the estimate zero, after one step."""
+    A = eq.rho + eq.Delta
+    first = at(eq, design, np.full(A.size, _NOTHING), A)
+    return logit(np.minimum(first.one.P / design.most, 0.5)), np.log(A)
+
+
+def _damped(eq: Equations, design: Design, steps: int) -> tuple[Array, Array]:
+    y, log_A = _start(eq, design)
+    for _ in range(steps):
+        here = at(eq, design, y, np.exp(log_A))
+        share = np.clip(here.one.P / design.most, 1e-300, 1.0 - 1e-9)
+        y = y + np.clip(0.5 * (logit(share) - y), -1.0, 1.0)
+        log_A = 0.5 * (log_A + np.log(eq.Delta + here.one.N / here.response.Q**2))
+    return y, log_A
+
+
+def _newton(
+    eq: Equations, design: Design, y: Array, log_A: Array, steps: int
+) -> tuple[Array, Array, BoolArray, IntArray]:
+    """Newton's method in (log A, log odds of P) with steps of bounded length."""
+    out_y, out_A = y.copy(), log_A.copy()
+    found = np.zeros(y.size, dtype=bool)
+    count = np.full(y.size, steps, dtype=np.intp)
+    active = np.arange(y.size)
+    with np.errstate(all="ignore"):
+        for step in range(1, steps + 1):
+            A, e = np.exp(log_A), np.maximum(np.exp(log_A) - eq.Delta, 0.0)
+            here = at(eq, design, y, A)
+            Q, one = here.response.Q, here.one
+            beside = [design.response(y + d) for d in (-_WIDTH, _WIDTH)]
+            left, right = ((r.Q, r.a * e + r.b * eq.Delta) for r in beside)
+            Q_y, T_y = ((b - a) / (2.0 * _WIDTH) for a, b in zip(left, right, strict=True))
+            T_A = here.response.a * A * (e > 0.0)
+            error = eq.Delta + one.N / Q**2
+            off_A, off_y = np.log(error) - log_A, np.log(one.P / design.activity(y))
+            scale = Q**2 * error
+            aa = 1.0 - one.N_T * T_A / scale
+            ab = -(one.N_Q * Q_y + one.N_T * T_y - 2.0 * one.N * Q_y / Q) / scale
+            ba = -one.P_T * T_A / one.P
+            bb = expit(-y) - (one.P_Q * Q_y + one.P_T * T_y) / one.P
+            det = aa * bb - ab * ba
+            step_A, step_y = (bb * off_A - ab * off_y) / det, (aa * off_y - ba * off_A) / det
+            size = np.maximum(np.abs(step_A), np.abs(step_y))
+            usable = (det > 0.0) & (size < np.inf)
+            step_A = np.where(usable, step_A, 0.5 * off_A)
+            step_y = np.where(usable, step_y, 0.5 * off_y)
+            size = np.maximum(np.abs(step_A), np.abs(step_y))
+            shrink = _LONGEST_STEP / np.maximum(size, _LONGEST_STEP)
+            log_A = log_A + shrink * step_A
+            y = y + shrink * step_y
+            done = usable & (size < _TOL)
+            out_y[active], out_A[active] = y, log_A
+            found[active], count[active[done]] = done, step
+            if done.all():
+                break
+            if done.any():
+                stay = ~done
+                active, y, log_A = active[stay], y[stay], log_A[stay]
+                eq, design = eq.take(stay), design.take(stay)
+    return out_y, out_A, found & np.isfinite(out_y) & np.isfinite(out_A), count
+
+
+def _follow(eq: Equations, design: Design) -> tuple[Array, Array, BoolArray, IntArray]:
+    """Follows the solution from a large penalty, where it is next to nothing."""
+    nothing = design.response(np.full(eq.lam.size, _NOTHING))
+    field = np.sqrt(nothing.Q**2 * (eq.rho > 0.0) + nothing.a * eq.rho + nothing.b * eq.Delta)
+    goal = np.log(eq.lam)
+    far = -ndtri(np.minimum(0.005 * design.most, 1e-3))
+    here = np.maximum(np.log(far * field), goal)
+    step = np.maximum((here - goal) / 8.0, 0.05)
+    start = replace(eq, lam=np.exp(here))
+    y, log_A, found, count = _newton(start, design, *_damped(start, design, 2), _MANY_STEPS)
+    point = np.stack([y, log_A])
+    before, earlier = point.copy(), here.copy()
+    arrived = found & (here <= goal)
+    active = np.flatnonzero(found & ~arrived)  # without a first point there is no path
+    for _ in range(_MOST_STEPS):
+        if active.size == 0:
+            break
+        target = np.maximum(here[active] - step[active], goal[active])
+        gone = here[active] - earlier[active]
+        ahead = np.where(gone < 0.0, (target - here[active]) / np.where(gone < 0.0, gone, 1.0), 0.0)
+        guess = point[:, active] + ahead * (point[:, active] - before[:, active])
+        part = replace(eq.take(active), lam=np.exp(target))
+        y, log_A, found, used = _newton(part, design.take(active), guess[0], guess[1], _STEPS)
+        count[active] += used
+        moved = active[found]
+        before[:, moved], earlier[moved] = point[:, moved], here[moved]
+        point[:, moved], here[moved] = np.stack([y, log_A])[:, found], target[found]
+        step[active] *= np.where(found, 1.5, 0.4)
+        arrived[moved] = here[moved] <= goal[moved]
+        active = active[~arrived[active]]
+    return point[0], point[1], arrived, count
+
+
+def _patient(eq: Equations, design: Design) -> tuple[Array, Array, BoolArray, IntArray]:
+    """Many damped steps of the plain iteration, then Newton's method."""
+    y, log_A = _damped(eq, design, _MOST_STEPS)
+    y, log_A, found, count = _newton(eq, design, y, log_A, _MANY_STEPS)
+    return y, log_A, found, count + _MOST_STEPS
+
+
+def own_variance(response: Response, e: Array, Delta: Array, V: Array) -> Array:
+    """v_hat of a member of error e, when V of it is what averaging removes."""
+    return np.asarray(response.a_own * e + response.b_own * Delta + response.a_shared * V)
+
+
+def solve_pairs(
+    eq: Equations, response: Response, e: Array, T: Array
+) -> tuple[Array, BoolArray, IntArray]:
+    """V = v, the part of a member's squared error e that averaging removes."""
+    V = np.zeros_like(e)
+    found, count = np.ones(e.size, dtype=bool), np.zeros(e.size, dtype=np.intp)
+    random = own_variance(response, e, eq.Delta, V) > 1e-15 * T
+    todo = np.flatnonzero(random & (T > 0.0) & (e > 0.0))
+    if todo.size == 0:
+        return V, found, count
+    some = Response(*(part[todo] for part in response))
+    part, error, total = eq.take(todo), e[todo], T[todo]
+
+    def psi(V: Array, index: IntArray) -> tuple[Array, Array]:
+        few = Response(*(a[index] for a in some))
+        own = np.minimum(own_variance(few, error[index], part.Delta[index], V), total[index])
+        spread, both = part.take(index).spread(few.Q, total[index], own)
+        return spread / few.Q**2, few.a_shared * both / few.Q**2
+
+    def equation(V: Array, index: IntArray) -> tuple[Array, Array]:
+        value, slope = psi(V, index)
+        return V - value, 1.0 - slope
+
+    # psi is concave with a slope below one: from V = e Newton's method descends to the root
+    root = find_root(equation, error, lower=0.0, upper=error, tol=1e-13)
+    V[todo], found[todo], count[todo] = root.x, root.converged, root.iterations
+    return V, found, count

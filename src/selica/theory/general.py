@@ -1,0 +1,111 @@
+"""Solutions for designs with a given spectrum: what `solve_lasso` and `solve_stability` return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from selica._core.errors import ArgumentError
+from selica._core.results import Status, unwrap
+from selica._core.types import Array
+from selica.theory.design_solver import at, own_variance, solve_members, solve_pairs
+from selica.theory.designs import Design
+from selica.theory.equations import Equations
+from selica.theory.model import Model
+from selica.theory.solution import LassoSolution, StabilitySolution
+from selica.theory.spectra import Spectrum
+
+_CHUNK_VALUES = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class DesignLassoSolution(LassoSolution):
+    """One lasso on a design with a given spectrum; `ensemble_error` is q - 2 m + rho + Delta."""
+
+    spectrum: Spectrum
+    loss: Any
+    """Training loss of the estimate for each variable."""
+
+    @property
+    def cost(self) -> Any:
+        """Minimal cost for each variable: training loss plus penalty."""
+        return unwrap(np.asarray(self.loss + self.lam * np.asarray(self.mean_absolute)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class DesignStabilitySolution(StabilitySolution):
+    """Stability selection on a design with a given spectrum."""
+
+    spectrum: Spectrum
+    loss: Any
+
+    @property
+    def cost(self) -> Any:
+        """Minimal cost of one member for each variable: training loss plus penalty."""
+        return unwrap(np.asarray(self.loss + self.lam * np.asarray(self.mean_absolute)))
+
+
+def check_spectrum(spectrum: object, model: Model) -> Spectrum:
+    """The spectrum if it can be that of a design with alpha N rows."""
+    if not isinstance(spectrum, Spectrum):
+        raise ArgumentError(f"spectrum must be a theory.Spectrum; got {spectrum!r}.")
+    alpha = np.min(model.alpha)
+    if spectrum.rank > alpha * (1.0 + 1e-9):
+        raise ArgumentError(
+            f"spectrum has a share {spectrum.rank:.4g} of non-zero eigenvalues: more than the "
+            f"alpha = {alpha:.4g} rows for each variable can have."
+        )
+    return spectrum
+
+
+def chunk_size(spectrum: Spectrum) -> int:
+    """How many points to solve at once."""
+    return max(1, _CHUNK_VALUES // max(spectrum.values.size, 80))
+
+
+def solve_chunk(eq: Equations, spectrum: Spectrum, tolerance: float) -> dict[str, Any]:
+    """Fields of a solution at the points of the equations."""
+    design = Design(spectrum, eq.law, eq.alpha)
+    with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
+        members = solve_members(eq, design)
+        here = at(eq, design, members.y, members.A)
+        Q, T = here.response.Q, here.T
+        e = here.one.N / Q**2
+        V, found_pairs, more = solve_pairs(eq, here.response, e, T)
+        v_hat = np.minimum(own_variance(here.response, e, eq.Delta, V), T)
+        fields = _overlaps(eq, Q, T, v_hat)
+        # one undamped step, and how far it moved
+        state = np.array([members.A - V, V, design.activity(members.y) / Q])
+        moved = np.array([fields["ensemble_error"], fields["v"], fields["chi"]]) - state
+        residual = np.max(np.abs(moved) / (1.0 + np.abs(state)), axis=0)
+    good = members.found & found_pairs & (residual <= tolerance)
+    status = np.full(good.shape, Status.CONVERGED.value, dtype="<U10")
+    status[~good] = Status.MAX_ITER.value
+    status[~np.isfinite(residual)] = Status.NONFINITE.value
+    return {
+        **fields,
+        "Q_hat": Q,
+        "m_hat": Q,
+        "chi_hat": T - v_hat,
+        "v_hat": v_hat,
+        "loss": here.response.loss_error * e + here.response.loss_noise * eq.Delta,
+        "status": status,
+        "residual": residual,
+        "iterations": members.iterations + more,
+    }
+
+
+def _overlaps(eq: Equations, Q: Array, T: Array, v_hat: Array) -> dict[str, Any]:
+    """q, m, chi, v and the error, by the single-body sums of all designs."""
+    names = ("q", "m", "chi", "v", "ensemble_error")
+    out = {name: np.zeros(Q.size) for name in names}
+    out["ensemble_error"] += eq.rho + eq.Delta
+    live = T > 0.0
+    if live.any():
+        new = eq.take(live).overlaps(Q[live], T[live], v_hat[live])
+        new["ensemble_error"] = new.pop("error")
+        for name in names:
+            out[name][live] = new[name]
+    return out
