@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
 import streamlit as st
 
 from selica.app import markup
@@ -44,8 +45,6 @@ def curves(
     colours = {"domain": labels, "range": [style.colour for style in styles]}
     dashes = {"domain": labels, "range": [_dash(style) for style in styles]}
     lines = {
-        # in the layer: on top Streamlit would turn it into a data frame, and load pandas for it
-        "data": {"values": list(rows)},
         "mark": {"type": "line", "strokeWidth": 2, "interpolate": "monotone"},
         "encoding": {
             "x": {
@@ -79,7 +78,9 @@ def curves(
         for axis, at in (("x", vertical), ("y", horizontal))
         if at is not None
     ]
-    st.vega_lite_chart(spec={"layer": [lines, *marks], "height": 360}, width="stretch")
+    # as an Arrow table: data frames would load pandas, and data in the specification draw all anew
+    data = pa.Table.from_pylist([dict(row) for row in rows])
+    st.vega_lite_chart(data, {"layer": [lines, *marks], "height": 360}, width="stretch")
     markup.legend([(style.label, style.colour, _dash(style)) for style in styles])
 
 
