@@ -10,6 +10,7 @@ from selica._core.effects import (
     LaplaceEffects,
     PointEffects,
 )
+from selica.theory.large_deviations import RateFunction, Reach, rate_function
 from selica.theory.model import Model
 from selica.theory.power import Curve, OperatingPoint, operating_point, power, power_curve
 from selica.theory.rates import Rates
@@ -34,13 +35,16 @@ __all__ = [
     "Model",
     "OperatingPoint",
     "PointEffects",
+    "RateFunction",
     "Rates",
+    "Reach",
     "Solution",
     "StabilitySolution",
     "operating_point",
     "optimal_lam",
     "power",
     "power_curve",
+    "rate_function",
     "reconstruction_limit",
     "solve_knockoff",
     "solve_lasso",
