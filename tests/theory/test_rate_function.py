@@ -189,6 +189,7 @@ def test_knockoffs_without_a_penalty_are_a_projection():
     np.testing.assert_allclose(slope / (0.5 * (alpha - 1.0) * Delta), r.y, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_empty_resamples_are_the_cheapest():
     # a Poisson resample is empty with probability exp(-mu_B M), and then costs nothing
     r = rate("poisson", 200.0)

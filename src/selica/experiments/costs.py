@@ -132,6 +132,57 @@ def cost_cumulants(costs: dict[int, Array]) -> Table:
     return Table.of(rows)
 
 
+def empirical_rate(rate: RateFunction, N: int, costs: Array, bins: int = 40) -> Table:
+    """What histograms of the costs say of s.
+
+    Each data set has its own histogram, around its own mean cost, and logarithms are averaged over
+    data sets: that is what the theory does. The prefactor of `RateFunction.density` is taken off.
+
+    Parameters
+    ----------
+    rate : RateFunction
+        With a grid that covers the costs; those outside are left out.
+    N : int
+    costs : array of shape (data sets, members)
+    bins : int
+
+    Returns
+    -------
+    Table
+        Columns N, cost, s, error; bins in which every data set has ten members or more.
+    """
+    shifted = costs - costs.mean(axis=1, keepdims=True) + rate.typical_cost
+    ends = np.array([np.nanmin(rate.cost), np.nanmax(rate.cost)])
+    edges = np.linspace(max(shifted.min(), ends[0]), min(shifted.max(), ends[1]), bins + 1)
+    number = np.stack([np.histogram(one, edges)[0] for one in shifted])
+    full = (number >= 10).all(axis=0)
+    width, middle = edges[1] - edges[0], 0.5 * (edges[1:] + edges[:-1])[full]
+    log_density = np.log(number[:, full] / (costs.shape[1] * width))
+    mean, error = mean_and_error(log_density)
+    prefactor = np.log(rate.density(middle, N)) - N * rate.rate(middle)
+    return Table.of(
+        {"N": N, "cost": e, "s": (m - f) / N, "error": d / N}
+        for e, m, d, f in zip(middle, mean, error, prefactor, strict=True)
+    )
+
+
+def empirical_generating(costs: Array, N: int, y: Sequence[float]) -> Table:
+    """g(y) + y e(0) from the costs themselves: columns N, y, value, error.
+
+    The logarithm of a mean over n members is too small by half its relative variance over n,
+    which is put back.
+    """
+    rows = []
+    off = N * (costs - costs.mean(axis=1, keepdims=True))
+    for tilt in y:
+        weight = np.exp(-tilt * off)
+        mean = weight.mean(axis=1)
+        short = weight.var(axis=1, ddof=1) / mean**2 / costs.shape[1]
+        value, error = mean_and_error((np.log(mean) + 0.5 * short) / N)
+        rows.append({"N": N, "y": tilt, "value": value, "error": error})
+    return Table.of(rows)
+
+
 def extrapolate(
     N: Sequence[float], value: Sequence[float], error: Sequence[float]
 ) -> Extrapolation:

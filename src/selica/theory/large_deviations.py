@@ -26,7 +26,7 @@ _FREE = {"multinomial": "poisson", "subsample": "bernoulli"}
 # By default y runs as far as s would reach this depth if g were a parabola: with 200 variables a
 # probability of e^-20.
 _DEPTH = 0.1
-_POINTS = 41
+_SIDE = 20  # points on each side of y = 0
 _LARGEST_RATE = 1000.0  # of a Poisson law whose counts are summed one by one
 
 _STABILITY = ("q", "m", "chi", "v", "Q_hat", "m_hat", "chi_hat", "v_hat")
@@ -151,7 +151,7 @@ class RateFunction(Result):
             raise ArgumentError("y must be a grid with at least two points that converged.")
         columns = (self.cost, self.s, self.y, self.variance)
         e, s, y, variance = (np.atleast_1d(c)[good] for c in columns)
-        order = np.argsort(e)
+        _, order = np.unique(e, return_index=True)
         return e[order], s[order], y[order], variance[order]
 
     def __str__(self) -> str:
@@ -208,7 +208,8 @@ def rate_function(
     tilt = None if y is None else real("y", y, at_least=-LARGEST, at_most=LARGEST)
     start = _typical(eq, model, method)
     span = np.sqrt(2.0 * _DEPTH / max(start.variance, 1.0 / LARGEST))
-    grid = np.unique(np.linspace(-span, span, _POINTS) if tilt is None else tilt)
+    even = span * np.arange(-_SIDE, _SIDE + 1) / _SIDE
+    grid = np.unique(even if tilt is None else tilt)
     up = follow(eq, start, grid[grid > 0.0].tolist())
     down = follow(eq, start, grid[grid < 0.0][::-1].tolist())
     found = {one.y: one for one in (start, *up.solved, *down.solved)}

@@ -117,7 +117,7 @@ class TiltedRow(NamedTuple):
     """Averages over the counts of a row at given residuals; last axis of the input summed."""
 
     log_weight: Array
-    """log E_c W_c (eq. 9)."""
+    """log E_c W_c (eq. 4)."""
     f: Array
     """<f_c>."""
     k: Array
