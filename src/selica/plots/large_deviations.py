@@ -63,9 +63,10 @@ def plot_rate_function(
             style = quantity_style(f"histogram, N = {N}", rank)
             markers(axes, rows["cost"], rows["s"], rows["error"], style, label=style.label)
         # the lines reach farther down than any sample
-        axes.set_ylim(bottom=1.6 * float(np.min(measured["s"])))
         low, high = float(np.min(measured["cost"])), float(np.max(measured["cost"]))
-        axes.set_xlim(low - 0.2 * (high - low), high + 0.2 * (high - low))
+        if high > low:
+            axes.set_ylim(bottom=1.6 * float(np.min(measured["s"])))
+            axes.set_xlim(low - 0.2 * (high - low), high + 0.2 * (high - low))
     axes.set(xlabel="cost of a member for each variable", ylabel="rate function s", title=title)
     legend(axes, loc="lower center")
     return figure
