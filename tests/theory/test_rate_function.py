@@ -279,6 +279,33 @@ def test_knockoffs_end_where_a_copy_condenses():
     assert r.low.reason == "range"
 
 
+def test_copies_of_members_that_fit_nothing_condense_where_they_must():
+    # a copy's field has the variance alpha (rho + Delta), and Q_hat = alpha
+    with pytest.warns(ConvergenceWarning):
+        r = rate("knockoff", [3.0], lam=60.0)
+    assert r.high.reason == "condensation"
+    assert r.high.y == pytest.approx(1.0 / (MODEL.rho + MODEL.Delta), rel=1e-4)
+
+
+@pytest.mark.slow
+def test_rows_of_members_that_fit_nothing_diverge():
+    # E exp(-y L) exists for 1 + y (rho + Delta) > 0 only; long tables of counts end it before
+    with pytest.warns(ConvergenceWarning):
+        r = rate("poisson", [-3.0], lam=60.0)
+    assert r.low.reason == "divergence"
+    assert -1.0 / (MODEL.rho + MODEL.Delta) < r.low.y < -0.3
+
+
+def test_choosing_half_of_the_rows_becomes_unstable():
+    # to find the cheapest half of the rows is a hard problem: its replicon reaches one
+    with pytest.warns(ConvergenceWarning, match="instability"):
+        r = rate("subsample", [100.0])
+    assert r.high.reason == "instability"
+    at_end = rate("subsample", [20.0, r.high.y])
+    assert at_end.replicon[1] == pytest.approx(1.0, abs=1e-6)
+    assert at_end.replicon[0] < 1.0
+
+
 def test_interpolated_rate_and_density():
     r = theory.rate_function(MODEL, "stability", LAM, resampling="multinomial")
     other = rate("multinomial", [-4.321, 5.4321])

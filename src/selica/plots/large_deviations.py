@@ -15,6 +15,8 @@ from selica.theory import RateFunction
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_POINTS = 401  # of a line
+
 
 def plot_rate_function(
     rates: RateFunction | Sequence[RateFunction],
@@ -44,8 +46,8 @@ def plot_rate_function(
     figure, ((axes,),) = canvas()
     for rank, (one, name) in enumerate(zip(many, names, strict=True)):
         style = quantity_style(name, rank)
-        good = np.atleast_1d(one.converged)
-        line(axes, np.atleast_1d(one.cost)[good], np.atleast_1d(one.s)[good], style)
+        cost = np.linspace(np.nanmin(one.cost), np.nanmax(one.cost), _POINTS)
+        line(axes, cost, one.rate(cost), style)
         for end in (one.low, one.high):
             if end.reason != "range":
                 axes.plot([end.cost], [end.s], "o", color=style.colour, ms=5)

@@ -88,7 +88,7 @@ def follow(eq: RateEquations, start: Solved, targets: Sequence[float]) -> Branch
     """
     here = start
     solved: list[Solved] = []
-    scale = 1.0 / max(float(np.max(np.abs(start.tangent))), 1e-12)
+    scale = 1.0 / start.state.error  # y E is a number without a unit
     factor = 1.0
     steps = 0
     for target in targets:
@@ -189,7 +189,7 @@ def _differentiate(eq: RateEquations, x: Array, y: float) -> tuple[Array, Array,
         columns.append((up - down) / (2.0 * h))
         costs.append((up_point.cost - down_point.cost) / (2.0 * h))
     jacobian = np.stack(columns, axis=1)
-    h = _DIFFERENCE / float(np.exp(x[0]))  # y E is a number without a unit
+    h = _DIFFERENCE / float(np.exp(x[0]))
     up, up_point = _evaluate(eq, x, y + h)
     down, down_point = _evaluate(eq, x, y - h)
     tangent = np.asarray(np.linalg.solve(jacobian, -(up - down) / (2.0 * h)), dtype=float)
@@ -206,7 +206,8 @@ def _continues(here: Solved, trial: Solved) -> bool:
     rise = trial.point.g - here.point.g
     mean = -0.5 * gap * (here.point.cost + trial.point.cost)
     bend = abs(gap * (here.point.cost - trial.point.cost))
-    return trial.variance >= 0.0 and abs(rise - mean) <= 0.5 * bend + 1e-10 * (1.0 + abs(rise))
+    convex = trial.variance >= -1e-8 * trial.point.cost**2  # but for rounding
+    return convex and abs(rise - mean) <= 0.5 * bend + 1e-10 * (1.0 + abs(rise))
 
 
 def _last_stable(eq: RateEquations, stable: Solved, unstable: Solved) -> Solved:
@@ -232,8 +233,10 @@ def _last_stable(eq: RateEquations, stable: Solved, unstable: Solved) -> Solved:
 def _why(eq: RateEquations, here: Solved, y: float) -> End:
     """What stands in the way of a step to y, when none was found however short."""
     point = here.point
+    # slopes are taken by differences, which reach a little farther than y itself
+    beyond = y + np.sign(y - here.y) * 2.0 * _DIFFERENCE / here.state.error
     try:
-        eq.step(_state(eq, _vector(eq, here) + (y - here.y) * here.tangent), y)
+        eq.step(_state(eq, _vector(eq, here) + (beyond - here.y) * here.tangent), beyond)
     except OutOfRange:
         counts = not eq.copies or point.row_margin < point.copy_margin
         return End.DIVERGENCE if counts else End.CONDENSATION

@@ -27,7 +27,7 @@ _X, _W = roots_legendre(16)
 REACH = 9.2  # standard deviations; the rest weighs 4e-20
 _PANELS = 24
 _MARGIN = 60.0  # counts beyond the bulk that a table holds: tilts move weight there
-_LONGEST_TABLE = 4000  # counts; where a tilt needs more, it is called a divergence
+_LONGEST_TABLE = 2000  # counts; where a tilt needs more, it is called a divergence
 
 
 class Above(NamedTuple):
