@@ -198,8 +198,7 @@ def test_empty_resamples_are_the_cheapest():
 
 
 def test_one_row_more_or_less_costs_what_nu_says():
-    # d g / d(alpha mu_B) at fixed y, alpha: the multiplier of the rows is -nu plus the entropy
-    # of Poisson draws, which the conditioning removes
+    # dg/dmu_B = -alpha nu: the Poisson law has the slope <c>/mu_B - 1, which the condition removes
     h, y = 1e-4, 2.0
     up, down = (rate("multinomial", y, mu_B=1.0 + k * h) for k in (1, -1))
     assert (up.g - down.g) / (2 * h) == pytest.approx(-rate("multinomial", y).nu, abs=1e-7)

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 
 from selica._core.effects import Mixture
 from selica._core.errors import ArgumentError, ConvergenceWarning
@@ -129,6 +128,8 @@ class RateFunction(Result):
 
         Cubic between the points: values and slopes are those of the solutions. Needs a grid.
         """
+        from scipy.interpolate import CubicHermiteSpline  # half a second, and few need it
+
         e, s, y, _ = self._by_cost()
         return unwrap(CubicHermiteSpline(e, s, y, extrapolate=False)(real("cost", cost)))
 
@@ -138,6 +139,8 @@ class RateFunction(Result):
         sqrt(N / (2 pi g'')) exp(N s): the prefactor is that of a saddle point. The typical cost of
         one data set differs from `typical_cost` by a few parts in sqrt(N).
         """
+        from scipy.interpolate import PchipInterpolator
+
         size = float(positive("N", N))
         e, _, _, variance = self._by_cost()
         at = real("cost", cost)
