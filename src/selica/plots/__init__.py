@@ -1,5 +1,6 @@
 """Result objects in, matplotlib figures out. Nothing here computes."""
 
+from selica.plots.large_deviations import plot_rate_function
 from selica.plots.planning import plot_comparison, plot_requirement
 from selica.plots.power import plot_power
 from selica.plots.selection import (
@@ -14,6 +15,7 @@ __all__ = [
     "plot_comparison",
     "plot_frequencies",
     "plot_power",
+    "plot_rate_function",
     "plot_requirement",
     "plot_stability_path",
     "plot_statistics",

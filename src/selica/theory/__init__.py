@@ -11,6 +11,7 @@ from selica._core.effects import (
     PointEffects,
 )
 from selica.theory.bayes import BayesSolution, bayes_solutions, solve_bayes
+from selica.theory.large_deviations import RateFunction, Reach, rate_function
 from selica.theory.model import Model
 from selica.theory.power import Curve, OperatingPoint, operating_point, power, power_curve
 from selica.theory.rates import Rates
@@ -38,7 +39,9 @@ __all__ = [
     "Model",
     "OperatingPoint",
     "PointEffects",
+    "RateFunction",
     "Rates",
+    "Reach",
     "Solution",
     "Spectrum",
     "StabilitySolution",
@@ -49,6 +52,7 @@ __all__ = [
     "optimal_lam",
     "power",
     "power_curve",
+    "rate_function",
     "reconstruction_limit",
     "solve_bayes",
     "solve_knockoff",

@@ -1,0 +1,78 @@
+"""Rate functions of the cost, with what finite ensembles did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from selica._core.table import Table
+from selica.plots.canvas import canvas, legend, line, markers
+from selica.plots.style import quantity_style
+from selica.theory import RateFunction
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_POINTS = 401  # of a line
+
+
+def plot_rate_function(
+    rates: RateFunction | Sequence[RateFunction],
+    labels: Sequence[str] | None = None,
+    measured: Table | None = None,
+    title: str = "",
+) -> Figure:
+    """s against the cost, one line for each rate function.
+
+    Parameters
+    ----------
+    rates : RateFunction or sequence of them
+        Each over a grid of y. A dot marks an end that is not the end of the range asked for.
+    labels : sequence of str, optional
+        For the legend; by default the method and its resampling.
+    measured : Table, optional
+        Columns N, cost, s and error, from `experiments.costs.empirical_rate`; one kind of marker
+        for each N.
+    title : str
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    many = [rates] if isinstance(rates, RateFunction) else list(rates)
+    names = labels if labels is not None else [_label(one) for one in many]
+    figure, ((axes,),) = canvas()
+    for rank, (one, name) in enumerate(zip(many, names, strict=True)):
+        style = quantity_style(name, rank)
+        cost = np.linspace(np.nanmin(one.cost), np.nanmax(one.cost), _POINTS)
+        line(axes, cost, one.rate(cost), style)
+        for end in (one.low, one.high):
+            if end.reason != "range":
+                axes.plot([end.cost], [end.s], "o", color=style.colour, ms=5)
+                axes.annotate(
+                    end.reason,
+                    (end.cost, end.s),
+                    xytext=(5, -3),
+                    textcoords="offset points",
+                    fontsize=8,
+                    color="0.4",
+                )
+    if measured is not None:
+        for rank, N in enumerate(measured.unique("N"), start=len(many)):
+            rows = measured.where(N=N)
+            style = quantity_style(f"histogram, N = {N}", rank)
+            markers(axes, rows["cost"], rows["s"], rows["error"], style, label=style.label)
+        # the lines reach farther down than any sample
+        low, high = float(np.min(measured["cost"])), float(np.max(measured["cost"]))
+        if high > low:
+            axes.set_ylim(bottom=1.6 * float(np.min(measured["s"])))
+            axes.set_xlim(low - 0.2 * (high - low), high + 0.2 * (high - low))
+    axes.set(xlabel="cost of a member for each variable", ylabel="rate function s", title=title)
+    legend(axes, loc="lower center")
+    return figure
+
+
+def _label(rate: RateFunction) -> str:
+    return rate.method if rate.resampling == "none" else f"{rate.method}, {rate.resampling}"

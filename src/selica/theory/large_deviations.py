@@ -1,0 +1,330 @@
+"""How improbable is a member whose training cost is not the typical one?"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.effects import Mixture
+from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.results import Result, Status, unwrap
+from selica._core.types import Array
+from selica._core.validation import LARGEST, choice, positive, real
+from selica.theory.methods import solve
+from selica.theory.model import Model
+from selica.theory.rate_equations import RESAMPLINGS, RateEquations, State
+from selica.theory.rate_solver import Branch, End, Solved, follow, solve_at, to_vector
+
+METHODS = ("stability", "knockoff", "derandomized")
+# The law of one row weight, where the number of rows is fixed.
+_FREE = {"multinomial": "poisson", "subsample": "bernoulli"}
+# By default y runs as far as s would reach this depth if g were a parabola: with 200 variables a
+# probability of e^-20.
+_DEPTH = 0.1
+_SIDE = 20  # points on each side of y = 0
+_LARGEST_RATE = 1000.0  # of a Poisson law whose counts are summed one by one
+
+_STABILITY = ("q", "m", "chi", "v", "Q_hat", "m_hat", "chi_hat", "v_hat")
+_KNOCKOFF = ("chi_tilde", "v_tilde", "v_tilde_hat")
+
+
+class Reach(NamedTuple):
+    """The farthest solution in one direction of y."""
+
+    y: float
+    cost: float
+    s: float
+    reason: str
+    """range, instability, condensation, divergence, "no solution" or max_iter: see `End`."""
+
+    def __str__(self) -> str:
+        return f"{self.reason} at y = {self.y:.6g} (cost {self.cost:.6g}, s = {self.s:.4g})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class RateFunction(Result):
+    """Generating function g(y) and rate function s of the cost; arrays over y, or floats.
+
+    A member of the ensemble has the minimal cost N e with a probability of the order of
+    exp(N s(e)). The tilt y selects e: s'(e) = y, and y = 0 is the typical cost, where s = 0.
+
+    Attributes
+    ----------
+    y : float or array
+        The tilt; negative for costs above the typical one.
+    g, cost, s, variance : float or array
+        g(y), e = -g'(y), s = g + y e, and g''(y): at y = 0 that is N times the variance of the
+        cost per variable between members.
+    q, m, chi, v, Q_hat, m_hat, chi_hat, v_hat : float or array
+        Order parameters and conjugates of members with this cost; at y = 0 those of the article.
+    chi_tilde, v_tilde, v_tilde_hat : float, array or None
+        Of the knockoff copies; None without them.
+    nu : float or array
+        Multiplier of the number of rows where it is fixed, else zero.
+    replicon : float or array
+        Below one the solution is stable.
+    status : str or array of str
+        converged; infeasible or max_iter beyond the end of the branch, where numbers are nan.
+    residual : float or array
+        Largest abs(F(x) - x) / (1 + abs(x)) of one undamped step of the equations.
+    iterations : int or array
+    low, high : Reach
+        Where the solutions end in the direction of negative and of positive y, and why.
+    typical_cost, typical_variance : float
+        e and g'' at y = 0.
+    """
+
+    model: Model
+    method: str
+    resampling: str
+    """A law of the row weights, or "none" for knockoffs."""
+    lam: float
+    mu_B: float
+    y: Any
+    g: Any
+    cost: Any
+    s: Any
+    variance: Any
+    q: Any
+    m: Any
+    chi: Any
+    v: Any
+    chi_tilde: Any
+    v_tilde: Any
+    Q_hat: Any
+    m_hat: Any
+    chi_hat: Any
+    v_hat: Any
+    v_tilde_hat: Any
+    nu: Any
+    replicon: Any
+    status: Any
+    residual: Any
+    iterations: Any
+    low: Reach
+    high: Reach
+    typical_cost: float
+    typical_variance: float
+
+    _core: ClassVar[tuple[str, ...]] = ("y", "g", "cost", "s", "variance")
+    _certificate: ClassVar[tuple[str, ...]] = ("replicon", "status", "residual", "iterations")
+
+    def _column_names(self) -> tuple[str, ...]:
+        copies = _KNOCKOFF if self.v_tilde is not None else ()
+        nu = ("nu",) if self.resampling in _FREE else ()
+        return (*self._core, *_STABILITY, *copies, *nu, *self._certificate)
+
+    @property
+    def converged(self) -> Any:
+        """Whether each point converged."""
+        return unwrap(np.asarray(self.status) == Status.CONVERGED)
+
+    def rate(self, cost: ArrayLike) -> Any:
+        """s at any cost between the ends of the grid, nan outside.
+
+        Cubic between the points: values and slopes are those of the solutions. Needs a grid.
+        """
+        from scipy.interpolate import CubicHermiteSpline  # half a second, and few need it
+
+        e, s, y, _ = self._by_cost()
+        return unwrap(CubicHermiteSpline(e, s, y, extrapolate=False)(real("cost", cost)))
+
+    def density(self, cost: ArrayLike, N: float) -> Any:
+        """Density of the cost per variable at N variables, to leading order.
+
+        sqrt(N / (2 pi g'')) exp(N s): the prefactor is that of a saddle point. The typical cost of
+        one data set differs from `typical_cost` by a few parts in sqrt(N).
+        """
+        from scipy.interpolate import PchipInterpolator
+
+        size = float(positive("N", N))
+        e, _, _, variance = self._by_cost()
+        at = real("cost", cost)
+        local = PchipInterpolator(e, variance, extrapolate=False)(at)
+        return unwrap(np.sqrt(size / (2.0 * np.pi * local)) * np.exp(size * self.rate(at)))
+
+    def _by_cost(self) -> tuple[Array, Array, Array, Array]:
+        """cost, s, y and variance of the converged points, by increasing cost."""
+        good = np.atleast_1d(self.converged)
+        if np.count_nonzero(good) < 2:
+            raise ArgumentError("y must be a grid with at least two points that converged.")
+        columns = (self.cost, self.s, self.y, self.variance)
+        e, s, y, variance = (np.atleast_1d(c)[good] for c in columns)
+        _, order = np.unique(e, return_index=True)
+        return e[order], s[order], y[order], variance[order]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.method}, lam = {self.lam:g}: typical cost {self.typical_cost:.6g}, "
+            f"N Var = {self.typical_variance:.6g}\n"
+            f"above it: {self.low}\nbelow it: {self.high}"
+        )
+
+
+def rate_function(
+    model: Model,
+    method: str,
+    lam: float,
+    y: ArrayLike | None = None,
+    mu_B: float = 1.0,
+    resampling: str = "poisson",
+) -> RateFunction:
+    """Large deviations of the minimal cost of a member of the ensemble, given typical data.
+
+    Parameters
+    ----------
+    model : Model
+        A single one.
+    method : {"stability", "knockoff", "derandomized"}
+        What differs between members: resampled rows, or knockoff copies (the last two are one).
+    lam : float
+        Penalty of a member, positive.
+    y : float or array, optional
+        Tilts at which the equations are solved, in any order. By default 41 of them around zero,
+        as far as probabilities of about exp(-0.1 N), or as there are solutions.
+    mu_B : float
+        Resampling rate; used by "stability" only.
+    resampling : {"poisson", "multinomial", "bernoulli", "subsample", "exponential"}
+        Law of the row weights. "multinomial" draws exactly mu_B M rows with replacement (the
+        bootstrap), "subsample" exactly mu_B M without; "poisson" and "bernoulli" let that number
+        vary. Typical costs agree, large deviations do not: a member with few rows is cheap.
+
+    Returns
+    -------
+    RateFunction
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
+    >>> r = theory.rate_function(model, "stability", 0.2, [-1, 0, 1], resampling="multinomial")
+    >>> r.cost.round(6).tolist()
+    [0.057581, 0.055969, 0.05426]
+    >>> r.s.round(6).tolist()
+    [-0.000797, 0.0, -0.000861]
+    """
+    eq, method = _equations(model, method, lam, mu_B, resampling)
+    tilt = None if y is None else real("y", y, at_least=-LARGEST, at_most=LARGEST)
+    start = _typical(eq, model, method)
+    span = np.sqrt(2.0 * _DEPTH / max(start.variance, 1.0 / LARGEST))
+    even = span * np.arange(-_SIDE, _SIDE + 1) / _SIDE
+    grid = np.unique(even if tilt is None else tilt)
+    up = follow(eq, start, grid[grid > 0.0].tolist())
+    down = follow(eq, start, grid[grid < 0.0][::-1].tolist())
+    found = {one.y: one for one in (start, *up.solved, *down.solved)}
+    if tilt is None:
+        found |= {one.y: one for one in (up.last, down.last)}
+        tilt = np.array(sorted(found))
+    missing = np.array([value not in found for value in tilt.ravel()])
+    if missing.any():
+        warnings.warn(
+            f"At {np.count_nonzero(missing)} of {missing.size} values of y there is no solution: "
+            f"it ends at y = {down.last.y:.6g} ({down.end}) and y = {up.last.y:.6g} ({up.end}).",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    points = [found.get(value) for value in tilt.ravel().tolist()]
+    status = [
+        Status.CONVERGED.value if value in found else _lost(up if value > 0.0 else down)
+        for value in tilt.ravel().tolist()
+    ]
+    return RateFunction(
+        model=model,
+        method=method,
+        resampling=eq.resampling,
+        lam=eq.lam,
+        mu_B=eq.mu_B,
+        y=unwrap(tilt),
+        status=unwrap(np.array(status).reshape(tilt.shape)),
+        low=_reach(down),
+        high=_reach(up),
+        typical_cost=start.point.cost,
+        typical_variance=start.variance,
+        **_columns(points, tilt.shape, eq.copies),
+    )
+
+
+def _equations(
+    model: Model, method: str, lam: float, mu_B: float, resampling: str
+) -> tuple[RateEquations, str]:
+    model = Model.check(model)
+    if model.shape:
+        raise ArgumentError(f"model must be a single one; got a grid of shape {model.shape}.")
+    method = choice("method", method, METHODS)
+    resampling = choice("resampling", resampling, RESAMPLINGS)
+    penalty, rate = positive("lam", lam), positive("mu_B", mu_B, at_most=_LARGEST_RATE)
+    for name, value in (("lam", penalty), ("mu_B", rate)):
+        if value.ndim:
+            raise ArgumentError(f"{name} must be a single number; got shape {value.shape}.")
+    copies = 0 if method == "stability" else 1
+    if not copies and resampling in ("bernoulli", "subsample") and rate >= 1.0:
+        raise ArgumentError(f"mu_B must be below 1 for {resampling}: else all members are one.")
+    signals = model.effects.mixture().folded()
+    kinds = Mixture(*(np.concatenate([[0.0], part]) for part in signals))
+    law, rows = ("none", 1.0) if copies else (resampling, float(rate))
+    parameters = (float(model.alpha), float(model.rho), float(model.Delta), float(penalty))
+    return RateEquations(*parameters, kinds, law, rows, copies), method
+
+
+def _typical(eq: RateEquations, model: Model, method: str) -> Solved:
+    """The solution at y = 0: that of the article."""
+    law = _FREE.get(eq.resampling, eq.resampling)
+    known = solve(model, method, eq.lam, eq.mu_B, "poisson" if eq.copies else law)
+    chi = known.chi + getattr(known, "chi_tilde", 0.0)
+    own = known.prediction_error - known.ensemble_error
+    start = solve_at(eq, 0.0, to_vector(eq, State(known.ensemble_error, chi, own)))
+    if start is None:
+        raise ArgumentError(
+            "The equations were not solved for the typical cost; this happens without noise and "
+            f"at penalties close to zero. Got {model} and lam = {eq.lam:g}."
+        )
+    return start
+
+
+def _lost(branch: Branch) -> str:
+    return Status.MAX_ITER.value if branch.end is End.MAX_ITER else Status.INFEASIBLE.value
+
+
+def _reach(branch: Branch) -> Reach:
+    y, point = branch.last.y, branch.last.point
+    return Reach(y, point.cost, point.g + y * point.cost, branch.end.value)
+
+
+def _columns(points: list[Solved | None], shape: tuple[int, ...], copies: int) -> dict[str, Any]:
+    """Values by name, at the shape of y."""
+
+    def row(one: Solved | None) -> dict[str, float]:
+        if one is None:
+            return {}
+        p, hats = one.point, one.point.hats
+        values = {name: getattr(p.overlaps, name) for name in ("q", "m", "chi", "v")}
+        if copies:
+            values |= {"chi_tilde": p.overlaps.chi_tilde, "v_tilde": p.overlaps.v_tilde}
+            values["v_tilde_hat"] = hats.chi + hats.v
+        return values | {
+            "g": p.g if one.y else 0.0,
+            "cost": p.cost,
+            "s": p.g + one.y * p.cost if one.y else 0.0,
+            "variance": one.variance,
+            "Q_hat": hats.Q,
+            "m_hat": hats.m,
+            "chi_hat": hats.chi,
+            "v_hat": hats.v,
+            "nu": one.state.nu if one.y else 0.0,
+            "replicon": p.replicon,
+            "residual": one.residual,
+        }
+
+    rows = [row(one) for one in points]
+    names = (*_STABILITY, *(_KNOCKOFF if copies else ()))
+    names += ("g", "cost", "s", "variance", "nu", "replicon", "residual")
+    out = {
+        name: unwrap(np.array([r.get(name, np.nan) for r in rows]).reshape(shape)) for name in names
+    }
+    counts = np.array([0 if one is None else one.iterations for one in points])
+    empty = dict.fromkeys(() if copies else _KNOCKOFF)
+    return out | {"iterations": unwrap(counts.reshape(shape))} | empty
