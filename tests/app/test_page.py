@@ -106,7 +106,8 @@ def test_plan_says_how_many_samples_and_what_to_run(monkeypatch: pytest.MonkeyPa
         0.6, n_features=200, n_signals=40, r2=0.9, fdr=0.2, method="stability"
     ).one("stability")
     assert f"<td>{need.value:,.0f}</td>" in bodies(at)
-    samples, compare, fit = (block.value for block in at.code)
+    samples, compare, fit, otherwise = (block.value for block in at.code)
+    assert otherwise.startswith("KnockoffSelection(fdr=0.2")
     told = ran(samples)
     assert (told["fdr"], told["target"]) == (0.2, 0.6)
     assert told["best"] == {"method": "stability", "value": need.value}

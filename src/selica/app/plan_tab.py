@@ -72,6 +72,14 @@ def _recipe(planned: Plan, power: float, wish: Wish) -> None:
         language="python",
         wrap_lines=True,
     )
+    others = [pair for pair in reached if "engine=" not in pair[1].code]
+    if "engine=" in best.code and others:
+        more, other = min(others, key=lambda pair: pair[0])
+        st.caption(
+            "Refits check message passing and may refuse the data. Plan for that with "
+            f"{more:,} samples: {other.method}, as"
+        )
+        st.code(other.code, language="python", wrap_lines=True)
     st.caption(
         "Independent Gaussian columns, a linear response: correlated columns need more samples."
     )
