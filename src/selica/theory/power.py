@@ -216,11 +216,12 @@ def operating_point(
     threshold = np.where(_usable(chance), chance, cut)
     if isinstance(solution, KnockoffSolution):
         # Z > 0 is all but certain at the cut: ask for more than a bare win
-        Z_half = gap_of_frequency(
-            0.5, some, solution.v_hat, solution.v_tilde_hat, solution.lam
-        ) / np.asarray(solution.Q_hat)
         certain = (chance > 0.5) & ~_usable(chance) & np.isfinite(cut)
-        name, threshold = np.where(certain, "Z_th", name), np.where(certain, Z_half, threshold)
+        if certain.any():
+            Z_half = gap_of_frequency(
+                0.5, some, solution.v_hat, solution.v_tilde_hat, solution.lam
+            ) / np.asarray(solution.Q_hat)
+            name, threshold = np.where(certain, "Z_th", name), np.where(certain, Z_half, threshold)
     none = np.isinf(cut)
     name, threshold = np.where(none, "Pi_th", name), np.where(none, 1.0, threshold)
     return _point(method, level, solution, unwrap(name), threshold, rates)
