@@ -32,7 +32,7 @@ from selica.theory.equations import Equations
 _EMPTY = 1e-18
 _NEWTON_STEPS = 14  # at first; a second try may take many
 _MANY_STEPS = 80
-_ROUNDS = 4  # from the solutions at neighbouring penalties
+_ROUNDS = 20  # from the solutions at neighbouring penalties, as long as these help
 _MOST_STEPS = 1000  # of the ways that come after Newton's
 _LONGEST_STEP = 1.5
 _NEWTON_TOL = 1e-8  # quadratic convergence: the step after it is at rounding
@@ -72,6 +72,8 @@ def solve_members(
             break
         A[lost], chi[lost], found[lost], more = _newton(eq.take(lost), A[near], chi[near])
         count[lost] += more
+        if not found[lost].any():
+            break
 
     for rescue in (_follow, _patient):
         lost = todo[~found[todo]]
