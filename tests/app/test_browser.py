@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import playwright.sync_api as playwright
 import pytest
 
-pytest.importorskip("streamlit")
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+# a browser is no Python package: the tests install all else themselves
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on this machine")
 WAIT = 60_000  # ms; a busy machine is slow

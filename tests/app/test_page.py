@@ -11,22 +11,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 import selica.app
 from selica import planning, theory
 from selica._core.errors import ArgumentError
+from selica.app import page, plan, selecting
 from selica.cli import app as command_line
-
-testing = pytest.importorskip("streamlit.testing.v1")
-
-from selica.app import page, plan, selecting  # noqa: E402
 
 SCRIPT = Path(selica.app.__file__).parent / "served" / "start.py"
 
 
 def opened(**address: str) -> Any:
-    at = testing.AppTest.from_file(str(SCRIPT), default_timeout=120)
+    at = AppTest.from_file(str(SCRIPT), default_timeout=120)
     for name, value in address.items():
         at.query_params[name] = value
     return at.run()
@@ -163,7 +161,7 @@ def test_a_table_on_the_page_is_escaped() -> None:
         markup.cards({"<b>": "<b>"})
         markup.legend([("<b>", '"><b>', (1.0, 2.0))])
 
-    at = testing.AppTest.from_function(script).run()
+    at = AppTest.from_function(script).run()
     assert not at.exception
     assert not [tag for tag in ("<i>", "<img", "<script", "<b><", '"><b>') if tag in bodies(at)]
 

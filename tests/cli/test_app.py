@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 from selica._core.errors import ArgumentError
 from selica.cli import app as command_line
 
-pytest.importorskip("streamlit")
 MODULE = import_module("selica.cli.app")  # in its room the name is that of all commands
 
 

@@ -63,14 +63,12 @@ def test_it_becomes_json_and_a_frame(found):
     assert again["n_samples"] == 400
     assert again["r2"] == pytest.approx(0.8)
     assert len(again["methods"]) == 20
-    pytest.importorskip("pandas")
     frame = found.to_frame()
     assert len(frame) == 20
     assert frame["power"].iloc[0] == found.predictions[0].power
 
 
 def test_it_is_drawn(found):
-    pytest.importorskip("matplotlib")
     figure = found.plot()
     left, _ = figure.get_axes()
     assert [t.get_text() for t in left.get_yticklabels()] == [m.label for m in METHODS.values()]

@@ -106,9 +106,7 @@ def test_it_is_printed_tabled_and_drawn(samples):
     assert f"knockoff={samples.one('knockoff').value}" in repr(samples)
     rows = json.loads(json.dumps(samples.to_dict()))["methods"]
     assert [row["value"] for row in rows] == [a.value for a in samples.answers]
-    pytest.importorskip("pandas")
     assert list(samples.to_frame()["method"]) == ["stability", "knockoff"]
-    pytest.importorskip("matplotlib")
     (axes,) = samples.plot().get_axes()
     assert axes.get_xlabel() == "samples"
     marked = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 1]

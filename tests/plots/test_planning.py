@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("matplotlib")
-
 from selica.plots import plot_comparison, plot_requirement
 
 

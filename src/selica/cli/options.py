@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from selica import theory
+if TYPE_CHECKING:
+    from selica import theory
 
 
 class EffectLaw(StrEnum):
@@ -21,14 +23,14 @@ class EffectLaw(StrEnum):
     @property
     def law(self) -> theory.Effects:
         """The law itself."""
-        return _LAWS[self]
+        from selica import theory  # late: other commands start without SciPy
 
-
-_LAWS: dict[EffectLaw, theory.Effects] = {
-    EffectLaw.gaussian: theory.GaussianEffects(),
-    EffectLaw.laplace: theory.LaplaceEffects(),
-    EffectLaw.point: theory.PointEffects(),
-}
+        laws: dict[EffectLaw, Callable[[], theory.Effects]] = {
+            EffectLaw.gaussian: theory.GaussianEffects,
+            EffectLaw.laplace: theory.LaplaceEffects,
+            EffectLaw.point: theory.PointEffects,
+        }
+        return laws[self]()
 
 
 class Selector(StrEnum):

@@ -13,7 +13,6 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from selica import theory
 from selica._core.errors import ArgumentError, BoundaryWarning
 from selica._core.scaling import noise_from_r2, noise_from_snr, penalty_of_data, ratios
 from selica._core.validation import real
@@ -22,6 +21,8 @@ from selica.cli.output import check_figure, each, print_table, write_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from selica import theory
 
 
 class Resampling(StrEnum):
@@ -98,6 +99,8 @@ def predict(
 
     Example: selica predict -n 400 -p 500 -k 100 --r2 0.95 --fdr 0.1
     """
+    from selica import theory  # late: other commands start without SciPy
+
     model = _model(n_samples, n_features, n_signals, alpha, rho, r2, snr, delta, effects)
     penalty = _penalty(lam)
     rates = mu_b or ([0.5] if resampling is Resampling.bernoulli else [1.0, 2.0])
@@ -166,6 +169,8 @@ def _model(
         delta = float(noise_from_r2(rho, r2))
     elif snr is not None:
         delta = float(noise_from_snr(rho, snr))
+    from selica import theory
+
     return theory.Model(alpha, rho, delta, effects.law)  # type: ignore[arg-type]
 
 
@@ -300,6 +305,7 @@ def _plain(value: Any) -> Any:
 def _draw(
     model: theory.Model, penalty: float | str, resampling: Resampling, runs: Runs, fdr: float
 ) -> Figure:
+    from selica import theory
     from selica.plots import plot_power
 
     levels = np.linspace(0.0, max(0.4, min(1.0, 1.5 * fdr)), 121)[1:]
