@@ -360,7 +360,11 @@ def compare(setting, size, sets, members, seed=11):
     out = []
     for name, value in expected.items():
         drawn = np.array([run[name] for run in runs])
-        out.append((name, value, drawn.mean(), drawn.std(ddof=1) / np.sqrt(sets)))
+        se = drawn.std(ddof=1) / np.sqrt(sets)
+        if name in ("tpr", "fpr"):  # at least that of a count of so many variables
+            share = rho if name == "tpr" else 1.0 - rho
+            se = max(se, np.sqrt(value * (1.0 - value) / (share * size * sets)))
+        out.append((name, value, drawn.mean(), se))
     return out
 
 
