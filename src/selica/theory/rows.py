@@ -30,7 +30,7 @@ _STEP_SD = 0.65  # in standard deviations, by the Gaussian: exp(-2 pi^2 / 0.65^2
 _REACH = 9.0  # standard deviations; the rest weighs 2e-19
 _MOST_NODES = 20_001
 _TABLE_STEP, _DEGREE = 0.125, 9  # a spline of this degree errs by less than 1e-14 at this step
-_RARE = 1e-20  # weights a row has less often than this are left out
+_LITTLE = 1e-18  # share of the total weight that is left out
 _NOTHING = 1e-200  # fields of such a variance are zero
 
 
@@ -68,9 +68,14 @@ class Rows:
 
     @classmethod
     def of(cls, alpha: float, T: float, loss: Loss, weight: Array, probability: Array) -> Rows:
-        """Rows, without weights that never occur."""
-        often = probability > _RARE
-        return cls(alpha, T, loss, weight[often], probability[often])
+        """Rows; weights that add nothing to any sum are one weight of zero."""
+        gain = weight * probability
+        often = gain > _LITTLE * gain.sum()
+        rest = float(probability[~often].sum())
+        weight, probability = weight[often], probability[often]
+        if rest > 0.0:
+            weight, probability = np.append(0.0, weight), np.append(rest, probability)
+        return cls(alpha, T, loss, weight, probability)
 
     def member(self, m: float, total: float, chi: float) -> Averages:
         """Averages over one member, with fields of variance `total` = q + v."""
