@@ -16,6 +16,7 @@ from selica.theory.model import Model
 from selica.theory.power import Curve, OperatingPoint, operating_point, power, power_curve
 from selica.theory.rates import Rates
 from selica.theory.reconstruction import reconstruction_limit
+from selica.theory.responses import Logistic
 from selica.theory.solution import (
     KnockoffSolution,
     LassoSolution,
@@ -36,6 +37,7 @@ __all__ = [
     "KnockoffSolution",
     "LaplaceEffects",
     "LassoSolution",
+    "Logistic",
     "Model",
     "OperatingPoint",
     "PointEffects",

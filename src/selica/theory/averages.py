@@ -27,6 +27,8 @@ class Field(NamedTuple):
     """Scalars of one solution that the single-body problem needs."""
 
     Q_hat: float
+    slope: float
+    """Of the field in a variable's effect."""
     chi_hat: float
     v_hat: float
     lam: float
@@ -45,7 +47,7 @@ def expect(
     for mean, sd, share in kinds:
         if share == 0.0:
             continue
-        g, weight = _data_nodes(field, field.Q_hat * mean, field.Q_hat * sd)
+        g, weight = _data_nodes(field, field.slope * mean, field.slope * sd)
         inner = _over_members(field, g, psi)
         total += share * float(weight @ _call("phi", phi, inner))
     return total

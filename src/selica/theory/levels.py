@@ -29,7 +29,7 @@ class Cut(NamedTuple):
 
 def at_level(solution: Solution, method: str, fdr: Array, own_axis: bool = False) -> Cut:
     """Best cut of a solved model at FDR levels; with `own_axis` the levels get the last axis."""
-    names = ("Q_hat", "chi_hat", "v_hat", "lam", "rho")
+    names = ("slope", "chi_hat", "v_hat", "lam", "rho")
     parts = [np.broadcast_to(getattr(solution, name), solution.shape) for name in names]
     if own_axis:
         parts = [p[..., None] for p in parts]
@@ -41,11 +41,12 @@ def at_level(solution: Solution, method: str, fdr: Array, own_axis: bool = False
     if method == "knockoff":
         cut = _one_copy(signals, Q, chi_hat + v_hat, lam, rho, np.ravel(level))
         return Cut(*(part.reshape(shape) for part in cut))
-    tau = np.sqrt(chi_hat) / Q
+    with np.errstate(divide="ignore"):  # no slope: nothing to find
+        tau = np.sqrt(chi_hat) / Q
     lowest: Array | float = 0.0
     if method == "thresholded_lasso":  # only non-zero coefficients can be selected
         with np.errstate(divide="ignore", invalid="ignore"):
-            lowest = np.where(tau > 0.0, lam / (Q * tau), np.inf)
+            lowest = np.where(tau > 0.0, lam / np.sqrt(chi_hat), np.inf)
     tpr, u = tpr_at_fdr(signals, tau, rho, np.ravel(level), lowest)
     finite = np.isfinite(u)
     threshold = np.where(finite, np.where(finite, u, 0.0) * np.sqrt(chi_hat), np.inf)

@@ -48,8 +48,8 @@ def member_rates(
         At the common shape of everything.
     n_members : int
     rho : array
-    field : (Q_hat, chi_hat)
-        The field of a variable with effect w is N(Q_hat w, chi_hat).
+    field : (slope, chi_hat)
+        The field of a variable with effect w is N(slope w, chi_hat).
     signals : Mixture
         Law of the effects, folded.
     threshold, probability : callable
@@ -81,10 +81,10 @@ def member_rates(
         certain = betainc(a, b, probability(np.abs(mean)))[..., 0]
         return np.asarray(np.where(sd[..., 0] > 0.0, smooth, certain))
 
-    Q_hat, chi_hat = field
+    slope, chi_hat = field
     nobody = k[..., 0] <= 0.0
     fpr = np.where(nobody, 1.0, rate(np.zeros(()), np.sqrt(chi_hat)))
     tpr = np.zeros(())
     for mean, sd, share in zip(*signals, strict=True):
-        tpr = tpr + share * rate(Q_hat * mean, np.sqrt((Q_hat * sd) ** 2 + chi_hat))
+        tpr = tpr + share * rate(slope * mean, np.sqrt((slope * sd) ** 2 + chi_hat))
     return make_rates(rho, np.where(nobody, 1.0, tpr), fpr)

@@ -10,9 +10,12 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ConvergenceWarning
 from selica.theory.bayes import BayesSolution, solve_bayes
 from selica.theory.model import Model
+from selica.theory.responses import Logistic
 from selica.theory.solution import Solution
 from selica.theory.solve import solve_knockoff, solve_lasso, solve_stability
 
+LABEL_METHODS = ("thresholded_lasso", "stability")
+"""Those that `power` knows for labels."""
 METHODS = ("lasso", "thresholded_lasso", "stability", "knockoff", "derandomized")
 CEILINGS = {"bayes": "information", "bayes_amp": "algorithm"}
 """The best selectors there can be, and the branch of the Bayes-optimal solution that each is."""
@@ -29,15 +32,16 @@ def solve(
     lam: ArrayLike,
     mu_B: ArrayLike = 1.0,
     resampling: str = "poisson",
+    response: Logistic | None = None,
 ) -> Solution:
     """The equations that belong to a method; warns where they were not solved."""
     solution: Solution
     if method == "stability":
-        solution = solve_stability(model, lam, mu_B, resampling)
+        solution = solve_stability(model, lam, mu_B, resampling, response=response)
     elif copies_of(method):
         solution = solve_knockoff(model, lam)
     else:
-        solution = solve_lasso(model, lam)
+        solution = solve_lasso(model, lam, response=response)
     _warn_unless_converged(solution, method)
     return solution
 

@@ -14,9 +14,10 @@ from selica._core.types import Array, BoolArray
 from selica._core.validation import LARGEST, broadcast, choice, positive, real
 from selica.theory.bayes import BayesSolution
 from selica.theory.levels import at_level, lasso_at_level
-from selica.theory.methods import CEILINGS, METHODS, solve, solve_ceiling
+from selica.theory.methods import CEILINGS, LABEL_METHODS, METHODS, solve, solve_ceiling
 from selica.theory.model import Model
 from selica.theory.rates import Rates, gap_of_frequency
+from selica.theory.responses import Logistic
 from selica.theory.solution import (
     KnockoffSolution,
     LassoSolution,
@@ -77,6 +78,8 @@ def power(
     lam: ArrayLike | str = "prediction",
     mu_B: ArrayLike = 1.0,
     resampling: str = "poisson",
+    *,
+    response: Logistic | None = None,
 ) -> Any:
     """Largest true positive rate over the method's threshold with FDR at most `fdr`.
 
@@ -94,6 +97,8 @@ def power(
         The penalty, or how to choose it; see `optimal_lam`.
     mu_B, resampling
         As in `solve_stability`; used by "stability" only.
+    response : Logistic, optional
+        As in `solve_lasso`, for "stability" and "thresholded_lasso".
 
     Examples
     --------
@@ -105,14 +110,14 @@ def power(
     0.8005
     """
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
-    setting = _Setting.of(model, method, lam, mu_B, resampling)
+    setting = _Setting.of(model, method, lam, mu_B, resampling, response)
     setting.check_shape(level)
     if method in CEILINGS:
         return unwrap(solve_ceiling(model, method).at_level(level).tpr)
     if method == "lasso":
         return unwrap(lasso_at_level(model, level).tpr)
     penalty = setting.penalty(level)
-    solution = solve(model, method, penalty, setting.rate, resampling)
+    solution = solve(model, method, penalty, setting.rate, resampling, response)
     return unwrap(at_level(solution, method, level).tpr)
 
 
@@ -123,12 +128,14 @@ def power_curve(
     lam: ArrayLike | str = "prediction",
     mu_B: ArrayLike = 1.0,
     resampling: str = "poisson",
+    *,
+    response: Logistic | None = None,
 ) -> Curve:
     """Power at many levels; the penalty is chosen once for each model where that is possible.
 
     Parameters
     ----------
-    model, method, lam, mu_B, resampling
+    model, method, lam, mu_B, resampling, response
         As in `power`.
     fdrs : vector in [0, 1], optional
         Levels; by default 0.005, 0.01, ..., 0.5.
@@ -140,7 +147,7 @@ def power_curve(
     """
     levels = np.linspace(0.005, 0.5, 100) if fdrs is None else fdrs
     fdr = np.ravel(real("fdrs", levels, at_least=0.0, at_most=1.0))
-    setting = _Setting.of(model, method, lam, mu_B, resampling)
+    setting = _Setting.of(model, method, lam, mu_B, resampling, response)
     if method in CEILINGS:
         best = solve_ceiling(model, method).at_level(fdr, own_axis=True)
         return Curve(method, fdr, best.tpr, unwrap(np.full(model.shape, np.nan)))
@@ -151,10 +158,13 @@ def power_curve(
         three = (model.alpha, model.rho, model.Delta)
         alpha, rho, Delta = (np.broadcast_to(a, model.shape)[..., None] for a in three)
         wide = Model(alpha, rho, Delta, model.effects)
-        penalty = np.asarray(optimal_lam(wide, method, criterion="power", fdr=fdr))
-        return Curve(method, fdr, at_level(solve(wide, method, penalty), method, fdr).tpr, penalty)
+        if response is not None:
+            response = Logistic(np.broadcast_to(response.T, model.shape)[..., None])
+        best = optimal_lam(wide, method, criterion="power", fdr=fdr, response=response)
+        solution = solve(wide, method, best, response=response)
+        return Curve(method, fdr, at_level(solution, method, fdr).tpr, np.asarray(best))
     penalty = setting.penalty(fdr)
-    solution = solve(model, method, penalty, setting.rate, resampling)
+    solution = solve(model, method, penalty, setting.rate, resampling, response)
     return Curve(method, fdr, at_level(solution, method, fdr, own_axis=True).tpr, unwrap(penalty))
 
 
@@ -165,12 +175,14 @@ def operating_point(
     lam: ArrayLike | str = "prediction",
     mu_B: ArrayLike = 1.0,
     resampling: str = "poisson",
+    *,
+    response: Logistic | None = None,
 ) -> OperatingPoint:
     """The method at the threshold that gives its power: which threshold, and all rates.
 
     Parameters
     ----------
-    model, method, fdr, lam, mu_B, resampling
+    model, method, fdr, lam, mu_B, resampling, response
         As in `power`.
 
     Returns
@@ -184,7 +196,7 @@ def operating_point(
         and "bayes_amp" is on the posterior probability of being null (lfdr).
     """
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
-    setting = _Setting.of(model, method, lam, mu_B, resampling)
+    setting = _Setting.of(model, method, lam, mu_B, resampling, response)
     setting.check_shape(level)
     if method in CEILINGS:
         ceiling = solve_ceiling(model, method)
@@ -195,7 +207,8 @@ def operating_point(
         # where no penalty keeps the level, the largest selects nothing
         lasso = solve_lasso(model, np.minimum(support.lam, LARGEST))
         return _point(method, level, lasso, "lam", support.lam, lasso.rates())
-    solution = solve(model, method, setting.penalty(level), setting.rate, resampling)
+    penalty = setting.penalty(level)
+    solution = solve(model, method, penalty, setting.rate, resampling, response)
     cut = at_level(solution, method, level).threshold
     if method == "knockoff":
         assert isinstance(solution, KnockoffSolution)
@@ -262,24 +275,37 @@ class _Setting(NamedTuple):
     lam: Array | str
     rate: Array
     resampling: str
+    response: Logistic | None
 
     @classmethod
     def of(
-        cls, model: Model, method: str, lam: ArrayLike | str, mu_B: ArrayLike, resampling: str
+        cls,
+        model: Model,
+        method: str,
+        lam: ArrayLike | str,
+        mu_B: ArrayLike,
+        resampling: str,
+        response: Logistic | None,
     ) -> _Setting:
         Model.check(model)
-        method = choice("method", method, (*METHODS, *CEILINGS))
+        method = choice(
+            "method", method, (*METHODS, *CEILINGS) if response is None else LABEL_METHODS
+        )
+        if response is not None:
+            Logistic.check(response, model)
         choice("resampling", resampling, RESAMPLINGS)
         rate = positive("mu_B", mu_B)
         if isinstance(lam, str):
-            return cls(model, method, choice("lam", lam, CRITERIA), rate, resampling)
-        return cls(model, method, positive("lam", lam), rate, resampling)
+            return cls(model, method, choice("lam", lam, CRITERIA), rate, resampling, response)
+        return cls(model, method, positive("lam", lam), rate, resampling, response)
 
     def check_shape(self, fdr: Array) -> None:
         """The level must fit the model; said in the words of the caller."""
         named = {n: np.asarray(getattr(self.model, n)) for n in ("alpha", "rho", "Delta")}
         if not isinstance(self.lam, str):
             named["lam"] = self.lam
+        if self.response is not None:
+            named["T"] = np.asarray(self.response.T)
         broadcast(**named, mu_B=self.rate, fdr=fdr)
 
     @property
@@ -292,6 +318,12 @@ class _Setting(NamedTuple):
             return self.lam
         level = fdr if self.by_level else 0.1
         chosen = optimal_lam(
-            self.model, self.method, self.rate, self.lam, self.resampling, fdr=level
+            self.model,
+            self.method,
+            self.rate,
+            self.lam,
+            self.resampling,
+            fdr=level,
+            response=self.response,
         )
         return np.asarray(chosen)

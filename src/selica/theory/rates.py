@@ -39,10 +39,10 @@ def two_sided(threshold: Array, mean: Array, var: Array) -> Array:
 
 
 def over_signals(
-    mixture: Mixture, Q_hat: Array, noise: Array, probability: Callable[[Array, Array], Array]
+    mixture: Mixture, slope: Array, noise: Array, probability: Callable[[Array, Array], Array]
 ) -> Array:
     """Average of a function of (mean, variance) of the field over the law of the effects."""
-    Q, noise = np.asarray(Q_hat)[..., None], np.asarray(noise)[..., None]
+    Q, noise = np.asarray(slope)[..., None], np.asarray(noise)[..., None]
     mean, var = np.broadcast_arrays(Q * mixture.mean, (Q * mixture.sd) ** 2 + noise)
     return np.asarray(probability(mean, var) @ mixture.probability)
 

@@ -65,7 +65,8 @@ def tpr_at_fdr(
     u = np.zeros_like(tau)
     tpr = np.zeros_like(tau)
     u[goal == np.inf] = np.inf  # no level, or nothing to find
-    todo = np.flatnonzero((goal > 0.0) & (goal < np.inf) & (tau > 0.0))
+    u[(goal > 0.0) & (tau == np.inf)] = np.inf  # signals look like nulls
+    todo = np.flatnonzero((goal > 0.0) & (goal < np.inf) & (tau > 0.0) & (tau < np.inf))
     if todo.size:
         noise, want = tau[todo], goal[todo]
 

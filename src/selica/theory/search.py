@@ -29,17 +29,19 @@ def largest_penalty(model: Model, mu_B: Array | float = 1.0) -> Array:
     return np.asarray(np.clip(6.0 * field, 1e6 / LARGEST, 0.1 * LARGEST))
 
 
-def best_penalty(objective: Objective, top: Array) -> Array:
+def best_penalty(
+    objective: Objective, top: Array, decades: float = _DECADES, points: int = _GRID
+) -> Array:
     """log lam of the smallest value: a scan below `top`, refined around its best point."""
-    grid = top[:, None] - np.linspace(0.0, _DECADES * np.log(10.0), _GRID)
+    grid = top[:, None] - np.linspace(0.0, decades * np.log(10.0), points)
     grid = np.maximum(grid, -np.log(LARGEST))
-    rows = np.repeat(np.arange(top.size), _GRID)
+    rows = np.repeat(np.arange(top.size), points)
     value = objective(grid.ravel(), rows).reshape(grid.shape)
     best = np.argmin(value, axis=1)
     each = np.arange(top.size)
     x = np.asarray(grid[each, best])
-    inner = (best > 0) & (best < _GRID - 1)
-    for edge, lower in ((best == _GRID - 1, True), (best == 0, False)):
+    inner = (best > 0) & (best < points - 1)
+    for edge, lower in ((best == points - 1, True), (best == 0, False)):
         if edge.any():
             warn_edge(int(edge.sum()), top.size, lower=lower, level=4)
     index = np.flatnonzero(inner)

@@ -109,6 +109,11 @@ class Solution(Result):
         return unwrap(np.asarray(self.ensemble_error + self.v))
 
     @property
+    def slope(self) -> Any:
+        """Slope of a variable's field in its effect, in the unit of the model's effects."""
+        return self.Q_hat
+
+    @property
     def cost(self) -> Any:
         """Minimal cost of one member for each variable: training loss plus penalty."""
         eq, total_chi, T = self._flat()
@@ -138,7 +143,7 @@ class Solution(Result):
         three where they jump. `rates` and the order parameters are exact and faster.
         """
         mixture = self.model.effects.mixture()
-        names = ("Q_hat", "chi_hat", "v_hat", "lam", "rho", *self._copy_field)
+        names = ("Q_hat", "slope", "chi_hat", "v_hat", "lam", "rho", *self._copy_field)
         columns = [np.broadcast_to(getattr(self, name), self.shape).ravel() for name in names]
         values = [
             expect(Field(*map(float, point)), mixture, psi, phi)
@@ -191,7 +196,7 @@ class Solution(Result):
     def _signal_rate(self, signals: Mixture, threshold: Array) -> Array:
         edge = np.asarray(threshold)[..., None]
         return over_signals(
-            signals, self.Q_hat, self.chi_hat, lambda mean, var: two_sided(edge, mean, var)
+            signals, self.slope, self.chi_hat, lambda mean, var: two_sided(edge, mean, var)
         )
 
     def _rates_of_members(
@@ -212,7 +217,7 @@ class Solution(Result):
             Pi,
             n_members,
             self.model.rho,
-            (np.asarray(self.Q_hat), np.asarray(self.chi_hat)),
+            (np.asarray(self.slope), np.asarray(self.chi_hat)),
             self.model.effects.mixture().folded(),
             lambda p: threshold(p, *wide),
             lambda g: probability(g, *wide),

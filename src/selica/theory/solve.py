@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.counts import RESAMPLINGS, count_law, single_fit
+from selica._core.errors import ArgumentError
 from selica._core.results import Status, unwrap
 from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, broadcast, choice, positive
@@ -20,7 +21,14 @@ from selica.theory.general import (
     chunk_size,
     solve_chunk,
 )
+from selica.theory.labels import (
+    LogisticLassoSolution,
+    LogisticStabilitySolution,
+    check_strength,
+    solve_labels,
+)
 from selica.theory.model import Model
+from selica.theory.responses import Logistic
 from selica.theory.solution import KnockoffSolution, LassoSolution, StabilitySolution
 from selica.theory.solver import solve_members, solve_pairs
 from selica.theory.spectra import Spectrum
@@ -32,7 +40,13 @@ TOLERANCE = 1e-10
 _CHUNK_VALUES = 400_000
 
 
-def solve_lasso(model: Model, lam: ArrayLike, *, spectrum: Spectrum | None = None) -> LassoSolution:
+def solve_lasso(
+    model: Model,
+    lam: ArrayLike,
+    *,
+    spectrum: Spectrum | None = None,
+    response: Logistic | None = None,
+) -> LassoSolution:
     """Order parameters of one lasso.
 
     Parameters
@@ -43,6 +57,9 @@ def solve_lasso(model: Model, lam: ArrayLike, *, spectrum: Spectrum | None = Non
     spectrum : Spectrum, optional
         Law of the eigenvalues of X'X where columns are not independent: X has these eigenvalues,
         and singular vectors that point anywhere (docs/general-designs.md).
+    response : Logistic, optional
+        Labels in place of a linear response: ``theory.Logistic(T=4.0)`` says how strongly the
+        signal decides them (docs/logistic.md). For independent columns.
 
     Returns
     -------
@@ -59,7 +76,10 @@ def solve_lasso(model: Model, lam: ArrayLike, *, spectrum: Spectrum | None = Non
     >>> round(l.rates().fdr, 4)
     0.1894
     """
-    points = _points(model, lam=positive("lam", lam))
+    settings = {"lam": positive("lam", lam)}
+    if response is not None:
+        return LogisticLassoSolution(**_solve_labels(model, response, settings, None, spectrum)[0])
+    points = _points(model, **settings)
     found = _solve(model, points, copies=0, spectrum=spectrum)
     return LassoSolution(**found) if spectrum is None else DesignLassoSolution(**found)
 
@@ -71,6 +91,7 @@ def solve_stability(
     resampling: str = "poisson",
     *,
     spectrum: Spectrum | None = None,
+    response: Logistic | None = None,
 ) -> StabilitySolution:
     """Order parameters of stability selection.
 
@@ -84,7 +105,7 @@ def solve_stability(
     resampling : {"poisson", "bernoulli", "exponential"}
         Bootstrap with replacement; subsampling without (mu_B is then the probability that a row
         is kept, at most one); Bayesian bootstrap (weights of mean mu_B).
-    spectrum : Spectrum, optional
+    spectrum, response : optional
         As in `solve_lasso`.
 
     Returns
@@ -102,7 +123,12 @@ def solve_stability(
     resampling = choice("resampling", resampling, RESAMPLINGS)
     top = 1.0 if resampling == "bernoulli" else LARGEST
     rate = positive("mu_B", mu_B, at_most=top)
-    points = _points(model, lam=positive("lam", lam), mu_B=rate)
+    settings = {"lam": positive("lam", lam), "mu_B": rate}
+    if response is not None:
+        labels, points = _solve_labels(model, response, settings, resampling, spectrum)
+        labels |= {"mu_B": unwrap(points["mu_B"]), "resampling": resampling}
+        return LogisticStabilitySolution(**labels)
+    points = _points(model, **settings)
     found = _solve(model, points, copies=0, resampling=resampling, spectrum=spectrum)
     found |= {"mu_B": unwrap(points["mu_B"]), "resampling": resampling}
     return StabilitySolution(**found) if spectrum is None else DesignStabilitySolution(**found)
@@ -139,6 +165,22 @@ def _points(model: Model, **settings: Array) -> dict[str, Array]:
     named = {name: np.asarray(getattr(model, name)) for name in ("alpha", "rho", "Delta")}
     named |= settings
     return dict(zip(named, broadcast(**named), strict=True))
+
+
+def _solve_labels(
+    model: Model,
+    response: Logistic,
+    settings: dict[str, Array],
+    resampling: str | None,
+    spectrum: Spectrum | None,
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Fields of a solution for labels, and the points they belong to."""
+    if spectrum is not None:
+        raise ArgumentError("spectrum and response cannot be given together.")
+    Logistic.check(response, model)
+    points = _points(model, **settings, T=np.asarray(response.T))
+    check_strength(response, points)
+    return solve_labels(model, points, resampling, TOLERANCE), points
 
 
 class Errors(NamedTuple):

@@ -12,11 +12,13 @@ from selica._core.results import unwrap
 from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, choice, positive, real
 from selica.theory.levels import at_level, lasso_at_level
-from selica.theory.methods import METHODS, copies_of, solve
+from selica.theory.methods import LABEL_METHODS, METHODS, copies_of, solve
 from selica.theory.model import Model
+from selica.theory.responses import Logistic
 from selica.theory.scanned import ScannedErrors
 from selica.theory.search import best_penalty, largest_penalty
 
+_LABEL_DECADES, _LABEL_GRID = 2.5, 18  # a point takes a tenth of a second
 CRITERIA = ("prediction", "power")
 BY_LEVEL = ("lasso", "thresholded_lasso", "knockoff")
 """Methods whose most powerful penalty depends on the FDR level."""
@@ -29,6 +31,8 @@ def optimal_lam(
     criterion: str = "prediction",
     resampling: str = "poisson",
     fdr: ArrayLike = 0.1,
+    *,
+    response: Logistic | None = None,
 ) -> Any:
     """The best penalty of a method.
 
@@ -46,6 +50,9 @@ def optimal_lam(
         Level at which the power is maximised; used with criterion "power" by the other methods:
         "knockoff" (one copy), "thresholded_lasso" (only non-zero coefficients can be selected)
         and "lasso" (the penalty is the threshold).
+    response : Logistic, optional
+        As in `solve_lasso`, for "stability" and "thresholded_lasso". "prediction" is then the
+        squared error of a member's log odds.
 
     Returns
     -------
@@ -67,6 +74,10 @@ def optimal_lam(
     rate = positive("mu_B", mu_B)
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
     by_level = criterion == "power" and method in BY_LEVEL
+    if response is not None:
+        choice("method", method, LABEL_METHODS)
+        Logistic.check(response, model)
+        return _label_lam(model, response, method, rate, criterion, resampling, level)
     if by_level and method == "lasso":
         return unwrap(lasso_at_level(model, level).lam)
     named = {n: np.asarray(getattr(model, n)) for n in ("alpha", "rho", "Delta")}
@@ -96,6 +107,47 @@ def optimal_lam(
 
     search = prediction if criterion == "prediction" else objective
     return unwrap(np.exp(best_penalty(search, top)).reshape(shape))
+
+
+def _label_lam(
+    model: Model,
+    response: Logistic,
+    method: str,
+    mu_B: Array,
+    criterion: str,
+    resampling: str,
+    fdr: Array,
+) -> Any:
+    """The best penalty for labels: by power, or by the error of the log odds."""
+    named = {n: np.asarray(getattr(model, n)) for n in ("alpha", "rho")}
+    named |= {"T": np.asarray(response.T), "mu_B": mu_B, "fdr": fdr}
+    if method != "stability":
+        named["mu_B"] = np.ones(())
+    if not (criterion == "power" and method in BY_LEVEL):
+        named["fdr"] = np.ones(())
+    arrays = dict(zip(named, broadcast(**named), strict=True))
+    shape = arrays["alpha"].shape
+    flat = {name: np.ravel(a) for name, a in arrays.items()}
+
+    def objective(log_lam: Array, index: IntArray) -> Array:
+        part = Model(flat["alpha"][index], flat["rho"][index], 0.0, model.effects)
+        strength, rate = Logistic(flat["T"][index]), flat["mu_B"][index]
+        solution = solve(part, method, np.exp(log_lam), rate, resampling, strength)
+        if criterion == "prediction":
+            return _log(np.asarray(solution.prediction_error))
+        if method in BY_LEVEL:
+            tpr = at_level(solution, method, flat["fdr"][index]).tpr
+            return np.asarray(-np.log(np.maximum(tpr, 1e-300)))
+        # noise of the field in units of its slope: what power depends on
+        return _log(np.asarray(solution.chi_hat / np.maximum(solution.slope, 1e-150) ** 2))
+
+    weight = flat["alpha"] * flat["mu_B"]
+    # m_hat of an estimate that is zero is at most weight * min(1/4, 1/sqrt(2 pi T))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.where(flat["T"] > 0.0, np.minimum(flat["T"] / 16.0, 0.16) / flat["rho"], 0.0)
+    top = 3.0 * np.log(2.0) + 0.5 * np.log(weight * (1.0 + flat["mu_B"]) / 4.0 + weight**2 * size)
+    lam = np.exp(best_penalty(objective, top, _LABEL_DECADES, _LABEL_GRID))
+    return unwrap(lam.reshape(shape))
 
 
 def _log(error: Array) -> Array:

@@ -1,0 +1,121 @@
+"""Solutions for labels: what `solve_lasso` and `solve_stability` return for a logistic response."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from selica._core.counts import count_law, single_fit
+from selica._core.errors import ArgumentError
+from selica._core.results import Status, unwrap
+from selica._core.types import Array
+from selica.theory.equations import Equations
+from selica.theory.model import Model
+from selica.theory.responses import Logistic, LogLoss
+from selica.theory.row_solver import Body, Point, solve_point
+from selica.theory.rows import Rows
+from selica.theory.solution import LassoSolution, StabilitySolution
+
+
+class _Labels:
+    """What is different for labels: effects have a size in log odds, and the loss is no square."""
+
+    __slots__ = ()
+    model: Model
+    lam: Any
+    m_hat: Any
+    T: Any
+    loss: Any
+    absolute: Any
+
+    @property
+    def slope(self) -> Any:
+        """Slope of the field in an effect of the model: m_hat sqrt(T / rho)."""
+        rho = np.asarray(self.model.rho)
+        size = np.sqrt(np.asarray(self.T) / np.where(rho > 0.0, rho, 1.0))
+        return unwrap(np.asarray(self.m_hat * size))
+
+    @property
+    def mean_absolute(self) -> Any:
+        """E|w_hat|; equals d cost / d lam."""
+        return self.absolute
+
+    @property
+    def cost(self) -> Any:
+        """Minimal cost of one member for each variable: training loss plus penalty."""
+        return unwrap(np.asarray(self.loss + self.lam * np.asarray(self.absolute)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class LogisticLassoSolution(_Labels, LassoSolution):
+    """One penalised logistic regression.
+
+    Order parameters are in log odds, and `ensemble_error` is the mean squared error
+    q - 2 m + T of the log odds; m_hat is not Q_hat.
+    """
+
+    T: Any
+    loss: Any
+    """Training loss for each variable."""
+    absolute: Any
+
+    _settings: ClassVar[tuple[str, ...]] = ("lam", "T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class LogisticStabilitySolution(_Labels, StabilitySolution):
+    """Stability selection by penalised logistic regressions; see `LogisticLassoSolution`."""
+
+    T: Any
+    loss: Any
+    absolute: Any
+
+    _settings: ClassVar[tuple[str, ...]] = ("lam", "mu_B", "T")
+
+
+def check_strength(response: Logistic, points: dict[str, Array]) -> None:
+    """Without signals there is no strength."""
+    if np.any((points["rho"] == 0.0) & (points["T"] > 0.0)):
+        raise ArgumentError(f"T must be 0 where rho is 0; got T = {response.T}.")
+
+
+def solve_labels(
+    model: Model, points: dict[str, Array], resampling: str | None, tolerance: float
+) -> dict[str, Any]:
+    """Fields of a solution, point by point.
+
+    Parameters
+    ----------
+    model : Model
+    points : dict
+        alpha, rho, Delta, lam, T and with resampling mu_B, at their common shape.
+    resampling : str or None
+    tolerance : float
+        Residual below which a point counts as converged.
+    """
+    shape = points["lam"].shape
+    flat = {name: np.ravel(value) for name, value in points.items()}
+    mixture = model.effects.mixture()
+    answers: list[Point] = []
+    for i in range(flat["lam"].size):
+        law = count_law(resampling, flat["mu_B"][i : i + 1]) if resampling else single_fit(1)
+        four = (flat[name][i : i + 1] for name in ("alpha", "rho", "Delta", "lam"))
+        eq = Equations.of_signals(*four, law=law, signals=mixture, copies=0)
+        alpha, T = float(flat["alpha"][i]), float(flat["T"][i])
+        rows = Rows.of(alpha, T, LogLoss(), law.weight[0], law.probability[0])
+        with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
+            answers.append(solve_point(rows, Body.of(eq, T)))
+    columns = {
+        name: np.array([getattr(a, name) for a in answers]).reshape(shape) for name in Point._fields
+    }
+    residual, found = columns["residual"], columns.pop("found")
+    status = np.full(shape, Status.CONVERGED.value, dtype="<U10")
+    status[~(found & (residual <= tolerance))] = Status.MAX_ITER.value
+    status[~np.isfinite(residual)] = Status.NONFINITE.value
+    columns["absolute"] = columns.pop("mean_absolute")
+    columns["ensemble_error"] = columns["q"] - 2.0 * columns["m"] + points["T"]
+    columns |= {"status": status, "T": points["T"]}
+    fields = {name: unwrap(value) for name, value in columns.items()}
+    return {"model": model, "lam": unwrap(points["lam"]), **fields}
