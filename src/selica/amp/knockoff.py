@@ -73,29 +73,27 @@ def knockoff_amp(
     """
     problem = check(X, y, lam, tol, max_iter)
     squares = squares_of(problem, variances)
-    n, p, L = *problem.X.shape, problem.lam.size
     step = Step(problem, squares, _variance(problem.X, scale))
     w = real("w_threshold", w_threshold)
     if w.ndim:
         raise ArgumentError("w_threshold must be one number; `probability` takes several.")
-    zeros, zero = np.zeros((p, L)), np.zeros((1, L))
+    start = step.start()
     outcome = iterate_path(
-        step, (zeros, zeros, zeros, zero, zero, np.zeros((n, L))),
-        floors(problem, squares, 1.0, copies=True), problem.lam,
+        step, start, floors(start[:5], problem.y), problem.lam,
         tol=problem.tol, max_iter=problem.max_iter,
     )  # fmt: skip
-    fields = step.fields(outcome.state)
+    fields = KnockoffFields(*outcome.state)
     found = member(fields.g, fields.v_hat, fields.Q_hat, problem.lam)
     parts = {
         "lam": problem.lam, "coef": found.w_bar, "coef_variance": found.v, "field": fields.g,
         "field_variance": fields.v_hat, "precision": fields.Q_hat,
-        "noise": noise_of(squares, fields.a),
-        "ensemble_error": np.mean(fields.z**2, axis=0), "status": outcome.status,
-        "residual": outcome.residual, "iterations": outcome.iterations,
-        "copy_field_variance": fields.v_tilde_hat, "copy_precision": fields.Q_tilde_hat,
+        "noise": noise_of(squares, fields.a), "ensemble_error": fields.E[0],
+        "status": outcome.status, "residual": outcome.residual, "iterations": outcome.iterations,
+        "copy_field_variance": step.scale * fields.v_tilde_hat,
+        "copy_precision": step.scale * fields.Q_tilde_hat,
     }  # fmt: skip
     blank = shaped(
-        KnockoffAmp, problem.single, selection_probabilities=zeros, w_threshold=float(w), **parts
+        KnockoffAmp, problem.single, selection_probabilities=found.Pi, w_threshold=float(w), **parts
     )
     P = blank.probability(float(w))
     return shaped(
@@ -118,21 +116,22 @@ def _variance(X: Array, scale: ArrayLike | None) -> Array:
 
 
 class KnockoffFields(NamedTuple):
-    """What variables and their copies see of the rows."""
+    """A state: what variables and their copies see of the rows, and the rows' residuals."""
 
     g: Array
     v_hat: Array
     Q_hat: Array
     v_tilde_hat: Array
-    """(p, L): variance over the copies of the field of a copied variable."""
+    """(1, L): variance over the copies of the field of a copied variable, in units of its scale."""
     Q_tilde_hat: Array
-    z: Array
+    """(1, L)."""
     a: Array
+    E: Array
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One iteration; a state is (w_bar, v, chi, v_copies, chi_copies, a).
+    """One iteration.
 
     Of the copies rows see two sums, which are the same for all rows: variance and response of the
     copied variables' part of a prediction.
@@ -145,16 +144,22 @@ class Step:
 
     def __call__(self, state: State, columns: IntArray) -> State:
         """The next state, undamped."""
-        fields = self.fields(state)
-        lam = self.problem.lam[columns]
+        fields, lam = KnockoffFields(*state), self.problem.lam[columns]
         found = member(fields.g, fields.v_hat, fields.Q_hat, lam)
-        copy = at_rest(fields.v_tilde_hat, fields.Q_tilde_hat, lam)
+        copy = at_rest(self.scale * fields.v_tilde_hat, self.scale * fields.Q_tilde_hat, lam)
         sums = (np.sum(self.scale * part, axis=0, keepdims=True) for part in (copy.v, copy.chi))
-        return found.w_bar, found.v, found.chi, *sums, fields.a
+        return self.fields(found.w_bar, found.v, found.chi, fields.a, *sums)
 
-    def fields(self, state: State) -> KnockoffFields:
+    def start(self) -> State:
+        """Fields of variables and copies that are all zero: the same at every penalty."""
+        n, p = self.problem.X.shape
+        zeros, zero = np.zeros((p, 1)), np.zeros((1, 1))
+        return self.fields(zeros, zeros, zeros, np.zeros((n, 1)), zero, zero)
+
+    def fields(
+        self, w_bar: Array, v: Array, chi: Array, a: Array, v_copies: Array, chi_copies: Array
+    ) -> KnockoffFields:
         """From variables and copies to rows and back."""
-        w_bar, v, chi, v_copies, chi_copies, a = state
         fit, chi_row, v_row = self.squares.to_rows(w_bar, chi, v)
         v_row += v_copies
         f1 = 1.0 / (1.0 + chi_row + chi_copies)
@@ -163,12 +168,8 @@ class Step:
         a = f1 * z
         own = f1**2 * v_row
         field, Q_hat, v_hat = self.squares.to_columns(a, f1, own)
-        return KnockoffFields(
-            Q_hat * w_bar + field,
-            v_hat,
-            Q_hat,
-            self.scale * np.sum(own + a**2, axis=0),
-            self.scale * np.sum(f1, axis=0),
-            z,
-            a,
+        v_tilde_hat, Q_tilde_hat = (
+            np.sum(part, axis=0, keepdims=True) for part in (own + a**2, f1)
         )
+        E = np.mean(z**2, axis=0, keepdims=True)
+        return KnockoffFields(Q_hat * w_bar + field, v_hat, Q_hat, v_tilde_hat, Q_tilde_hat, a, E)

@@ -115,18 +115,21 @@ def iterate_path(
 
     Parameters
     ----------
+    start : tuple of arrays, last axis 1
+        Where every penalty begins that has none solved beside it.
     lam : array of shape (L,)
         Penalties, which say what is between.
-    step, start, floors, tol, max_iter
+    step, floors, tol, max_iter
         As in `iterate`.
     """
     L = lam.size
+    start = tuple(np.repeat(part, L, axis=-1) for part in start)
     if 2 * _LEVELS[0] > L:
         return iterate(step, start, floors, tol=tol, max_iter=max_iter)
     order = np.argsort(lam, kind="stable")
     whole = Outcome(
-        tuple(np.array(part) for part in start), np.full(L, "", dtype=object), np.full(L, np.inf),
-        np.zeros(L, dtype=np.intp), np.ones(L),
+        start, np.full(L, "", dtype=object), np.full(L, np.inf), np.zeros(L, dtype=np.intp),
+        np.ones(L),
     )  # fmt: skip
     for every in _LEVELS:
         some = order[np.unique(np.r_[0:L:every, L - 1])]

@@ -10,10 +10,11 @@ import numpy as np
 from selica._core.types import Array
 from selica._core.validation import choice
 from selica.amp.kernels import across, along
+from selica.amp.loop import State
 from selica.amp.problem import Problem
 
 VARIANCES = ("vector", "scalar")
-# What a change is compared with, at least, as a share of the coefficients of single variables.
+# What a change is compared with, at least, as a share of the fields without any fit.
 _ROUNDING = 1e-6
 # Up to so many penalties, reading the design once for each is faster than three matrix products.
 _FEW = 4
@@ -32,6 +33,9 @@ class Squares(Protocol):
     def to_columns(self, mean: Array, one: Array, two: Array) -> Triple:
         """X' mean, and sum_mu X_{mu i}^2 values_mu for both others, (n, L) -> (p, L)."""
 
+    def sums(self, values: Array) -> Array:
+        """sum_mu X_{mu i}^2 values_mu, (n, L) -> (p, L)."""
+
 
 class Entries:
     """Every squared entry: one variance for each row and each variable.
@@ -48,16 +52,19 @@ class Entries:
     @cached_property
     def _square(self) -> tuple[Array, Array]:
         """Mean squares of the columns, (p, 1), and the squares divided by them."""
-        square = self._X * self._X
-        mean = square.mean(axis=0)
-        return mean[:, None], (square / np.where(mean > 0.0, mean, 1.0)).astype(self._type)
+        mean = np.einsum("ij,ij->j", self._X, self._X) / self._X.shape[0]
+        inverse = 1.0 / np.sqrt(np.where(mean > 0.0, mean, 1.0))
+        square = np.empty_like(self._X, dtype=self._type)
+        np.multiply(self._X, inverse, out=square, casting="same_kind")
+        return mean[:, None], np.square(square, out=square)
 
     def to_rows(self, mean: Array, one: Array, two: Array) -> Triple:
         """One reading of X for each penalty, or matrix products where there are many."""
         if mean.shape[1] <= _FEW:
             return _by_kernels(self._X, mean, one, two)
         scale, square = self._square
-        return self._X @ mean, *_sums(square, scale * one, scale * two)
+        first, second = _sums(square, scale * one, scale * two)
+        return self._X @ mean, first, second
 
     def to_columns(self, mean: Array, one: Array, two: Array) -> Triple:
         """As `to_rows`."""
@@ -67,14 +74,22 @@ class Entries:
         first, second = _sums(square.T, one, two)
         return self._X.T @ mean, scale * first, scale * second
 
+    def sums(self, values: Array) -> Array:
+        """As the others of `to_columns`."""
+        if values.shape[1] <= _FEW:
+            return _by_kernels(self._X.T, values, values, values)[1]
+        scale, square = self._square
+        (sums,) = _sums(square.T, values)
+        return scale * sums
 
-def _sums(square: Array, one: Array, two: Array) -> tuple[Array, Array]:
-    """Products with both in one, each column brought to unit size for single precision."""
-    both = np.concatenate([one, two], axis=1)
+
+def _sums(square: Array, *parts: Array) -> list[Array]:
+    """Products with all parts in one, each column brought to unit size for single precision."""
+    both = np.concatenate(parts, axis=1)
     size = both.max(axis=0)
     size[~(size > 0.0)] = 1.0
     sums = (square @ (both / size).astype(square.dtype)) * size
-    return sums[:, : one.shape[1]], sums[:, one.shape[1] :]
+    return np.split(sums, len(parts), axis=1)
 
 
 def _by_kernels(A: Array, mean: Array, one: Array, two: Array) -> Triple:
@@ -110,8 +125,11 @@ class Margins:
 
     def to_columns(self, mean: Array, one: Array, two: Array) -> Triple:
         """Sums over the rows, shared out to the columns."""
-        each = (self._columns * np.sum(self._rows * part, axis=0) for part in (one, two))
-        return self._X.T @ mean, *each
+        return self._X.T @ mean, self.sums(one), self.sums(two)
+
+    def sums(self, values: Array) -> Array:
+        """As the others of `to_columns`."""
+        return np.asarray(self._columns * np.sum(self._rows * values, axis=0))
 
 
 def squares_of(problem: Problem, variances: str) -> Squares:
@@ -123,24 +141,15 @@ def squares_of(problem: Problem, variances: str) -> Squares:
 
 def noise_of(squares: Squares, a: Array) -> Array:
     """Standard deviation of the fields for residuals that are independent, (p, L)."""
-    return np.asarray(np.sqrt(squares.to_columns(a, a**2, a**2)[1]))
+    return np.asarray(np.sqrt(squares.sums(a**2)))
 
 
-def floors(
-    problem: Problem, squares: Squares, rate: float, *, copies: bool = False
-) -> tuple[float, ...]:
-    """Norms below which a change is rounding.
+def floors(start: State, y: Array) -> tuple[float, ...]:
+    """Norms below which a change is rounding, of the damped parts of a state.
 
-    Of mean, variance and response of the coefficients; with `copies`, also of variance and
-    response of a prediction.
+    Those of the fields without any fit; only their variance over the members, which may be nothing
+    then, is compared with what the squares of the responses would give.
     """
-    ones = np.ones((problem.y.size, 1))
-    field, precision, _ = (
-        rate * part[:, 0] for part in squares.to_columns(problem.y[:, None], ones, ones)
-    )
-    Q_hat = np.where(precision > 0.0, precision, np.inf)
-    alone = np.abs(field) / Q_hat
-    sizes = [float(np.linalg.norm(size)) for size in (alone, alone**2, 1.0 / Q_hat)]
-    if copies:
-        sizes += [float(np.mean(problem.y**2)), 1.0]
-    return tuple(_ROUNDING * size + 1e-300 for size in sizes)
+    g, _, Q_hat, *sums = start
+    parts = [g, np.mean(y**2) * Q_hat, Q_hat, *sums]
+    return tuple(_ROUNDING * float(np.linalg.norm(part)) + 1e-300 for part in parts)

@@ -59,7 +59,7 @@ def stability_amp(
     variances : {"vector", "scalar"}
         One variance for each row and variable, or the cheaper self-averaging form.
     tol : float
-        Relative change of coefficients and variances at which the iteration ends.
+        Relative change of fields and their variances at which the iteration ends.
     max_iter : int
 
     Returns
@@ -82,25 +82,19 @@ def stability_amp(
     law = resampling_law(resampling, resample_rate)
     squares = squares_of(problem, variances)
     step = Step(problem, law, weakness, squares)
-    n, p, L = *problem.X.shape, problem.lam.size
-    start = (*(np.zeros((p, L)) for _ in range(3)), np.zeros((n, L)))
-    rate = float(np.vecdot(law.probability, law.weight)[0])
+    start = step.start()
     outcome = iterate_path(
-        step,
-        start,
-        floors(problem, squares, rate),
-        problem.lam,
-        tol=problem.tol,
-        max_iter=problem.max_iter,
-    )
-    fields = step.fields(outcome.state)
-    found = step.member(fields, np.arange(L))
+        step, start, floors(start[:3], problem.y), problem.lam,
+        tol=problem.tol, max_iter=problem.max_iter,
+    )  # fmt: skip
+    fields = Fields(*outcome.state)
+    found = step.member(fields, np.arange(problem.lam.size))
     return shaped(
         StabilityAmp, problem.single, lam=problem.lam, selection_probabilities=found.Pi,
         coef=found.w_bar, coef_variance=found.v, field=fields.g, field_variance=fields.v_hat,
-        precision=fields.Q_hat, noise=noise_of(squares, fields.a),
-        ensemble_error=np.mean(fields.z**2, axis=0), status=outcome.status,
-        residual=outcome.residual, iterations=outcome.iterations, weakness=weakness,
+        precision=fields.Q_hat, noise=noise_of(squares, fields.a), ensemble_error=fields.E[0],
+        status=outcome.status, residual=outcome.residual, iterations=outcome.iterations,
+        weakness=weakness,
     )  # fmt: skip
 
 
@@ -114,7 +108,10 @@ def resampling_law(resampling: str, resample_rate: float) -> CountLaw:
 
 
 class Fields(NamedTuple):
-    """What variables see of the rows, and the rows' residuals."""
+    """A state: what variables see of the rows, and the rows' residuals.
+
+    Fields change slowly with the penalty; what variables make of them, by orders of magnitude.
+    """
 
     g: Array
     """(p, L): mean field."""
@@ -122,15 +119,15 @@ class Fields(NamedTuple):
     """(p, L): its variance over the members."""
     Q_hat: Array
     """(p, L)."""
-    z: Array
-    """(n, L): residuals of the averaged fit, as if the row had not been used."""
     a: Array
-    """(n, L): residuals weighted by f_1."""
+    """(n, L): residuals of the averaged fit, as if the row had not been used, times f_1."""
+    E: Array
+    """(1, L): mean square of these residuals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One iteration; a state is (w_bar, v, chi, a)."""
+    """One iteration."""
 
     problem: Problem
     law: CountLaw
@@ -139,20 +136,26 @@ class Step:
 
     def __call__(self, state: State, columns: IntArray) -> State:
         """The next state, undamped."""
-        fields = self.fields(state)
+        fields = Fields(*state)
         found = self.member(fields, columns)
-        return found.w_bar, found.v, found.chi, fields.a
+        return self.fields(found.w_bar, found.v, found.chi, fields.a)
 
-    def fields(self, state: State) -> Fields:
+    def start(self) -> State:
+        """Fields of variables that are all zero: the same at every penalty."""
+        n, p = self.problem.X.shape
+        zeros = np.zeros((p, 1))
+        return self.fields(zeros, zeros, zeros, np.zeros((n, 1)))
+
+    def fields(self, w_bar: Array, v: Array, chi: Array, a: Array) -> Fields:
         """From variables to rows and back."""
-        w_bar, v, chi, a = state
         fit, chi_row, v_row = self.squares.to_rows(w_bar, chi, v)
         f = row_averages(self.law, chi_row)
         z = self.problem.y[:, None] - fit + chi_row * a
-        a = f.f1 * z
-        spread = f.spread * (v_row + z**2) + f.f1**2 * v_row
+        a, square = f.f1 * z, z**2
+        spread = f.spread * (v_row + square) + f.f1**2 * v_row
         field, Q_hat, v_hat = self.squares.to_columns(a, f.f1, spread)
-        return Fields(Q_hat * w_bar + field, v_hat, Q_hat, z, a)
+        E = np.mean(square, axis=0, keepdims=True)
+        return Fields(Q_hat * w_bar + field, v_hat, Q_hat, a, E)
 
     def member(self, fields: Fields, columns: IntArray) -> Member:
         """What members make of the fields, at some of the penalties."""
