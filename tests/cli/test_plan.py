@@ -101,7 +101,11 @@ def test_compare_prints_what_planning_says():
         assert " ".join(promise) == one.promise
         assert (power, fdr) == (f"{one.power:.2f}", f"{one.fdr:.3f}")
         assert (true, false) == (f"{one.true_selections:.1f}", f"{one.false_selections:.1f}")
-    assert lines[start + 1 + len(found.predictions)] == ""
+    last = lines[start + 1 + len(found.predictions) :]
+    assert last[0].split()[:3] == ["best", "possible", f"{found.ceiling.power:.2f}"]
+    assert last[1] == ""
+    share = found.best.power / found.ceiling.power
+    assert f"{100 * share:.0f} % of the best possible" in " ".join(last)
     assert printed_code("\n".join(lines)) == found.best.code
 
 
@@ -110,6 +114,7 @@ def test_the_json_of_compare():
     told = report("compare", *STUDY)
     assert [told[name] for name in ("n_samples", "n_features", "n_signals")] == [N, P, K]
     assert told["best"] == {"method": found.best.method, "settings": found.best.settings}
+    assert told["ceiling"]["power"] == found.ceiling.power
     for row, one in zip(told["methods"], found.predictions, strict=True):
         for name, value in one.to_dict().items():
             assert row[name] == value
@@ -223,7 +228,7 @@ def test_what_is_not_reached():
     assert told["best"] is None
     assert all(point["value"] <= 40 for row in told["methods"] for point in row["tried"])
     text = plan(*asked)
-    assert text.count("not reached") == 3  # two rows, and what it means
+    assert text.count("not reached") == 4  # two methods, the ceiling, and what it means
     assert "reaches a power of 0.8" in text
     assert printed_commands(text) == []
 

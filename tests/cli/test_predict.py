@@ -108,12 +108,12 @@ def test_tables_are_complete_and_fit_a_terminal(args):
 def test_every_method_has_a_row_in_every_table():
     for lines in tables(predict(*STUDY)).values():
         names = [line.split("  ")[0] for line in lines[1:]]
-        assert names == METHODS
+        assert names == [*METHODS, "best possible"]
 
 
 def test_the_table_prints_the_numbers_of_the_json(study):
     lines = tables(predict(*STUDY))["Power at FDR"][1:]
-    for line, row in zip(lines, study["methods"], strict=True):
+    for line, row in zip(lines, [*study["methods"], study["ceiling"]], strict=True):
         power, fpr, fdr, true, false, name, threshold = line.split()[-7:]
         assert power == f"{row['tpr']:.4f}"
         assert fpr == f"{row['fpr']:.4g}"
@@ -174,6 +174,12 @@ def test_the_json_holds_what_the_theory_says(study):
         assert row["fdr"] == pytest.approx(0.1, abs=1e-8)
         for name in ("tpr", "fpr", "fdr"):
             assert row[name] == pytest.approx(getattr(rates, name), rel=1e-6), name
+
+
+def test_the_ceiling_is_that_of_the_theory(study):
+    assert study["ceiling"]["tpr"] == pytest.approx(theory.power(MODEL, "bayes", 0.1), rel=1e-9)
+    assert all(row["tpr"] < study["ceiling"]["tpr"] for row in study["methods"])
+    assert study["ceiling"]["lam"] is None
 
 
 def test_counts_and_penalty_in_units_of_the_study(study):

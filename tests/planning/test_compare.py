@@ -73,7 +73,18 @@ def test_it_is_drawn(found):
     left, _ = figure.get_axes()
     assert [t.get_text() for t in left.get_yticklabels()] == [m.label for m in METHODS.values()]
     drawn = np.concatenate([line.get_xdata() for line in left.get_lines()])
-    assert sorted(drawn) == sorted(one.power for one in found.predictions)
+    ceiling = [found.ceiling.power] * 2  # a line
+    assert sorted(drawn) == sorted([*(one.power for one in found.predictions), *ceiling])
+
+
+def test_the_ceiling_is_that_of_the_theory(found):
+    """And no method that keeps the level in a large study is above it."""
+    best = theory.power(found.study.model, "bayes", found.fdr)
+    assert found.ceiling.power == pytest.approx(best, abs=1e-9)
+    assert found.ceiling.true_selections == pytest.approx(found.study.n_signals * best)
+    for name in ("ideal", "thresholded_lasso", "lasso"):
+        assert found.one(name).power < best
+    assert found.to_dict()["ceiling"]["power"] == found.ceiling.power
 
 
 def test_recommendations_run_as_printed(found):

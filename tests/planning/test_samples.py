@@ -110,7 +110,16 @@ def test_it_is_printed_tabled_and_drawn(samples):
     (axes,) = samples.plot().get_axes()
     assert axes.get_xlabel() == "samples"
     marked = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 1]
-    assert marked == [a.value for a in samples.answers]
+    assert marked == [a.value for a in (*samples.answers, samples.ceiling)]
+
+
+def test_no_method_needs_fewer_samples_than_the_ceiling(samples):
+    n = samples.ceiling.value
+    assert n <= min(answer.value for answer in samples.answers)
+    study = compare_methods(n, **STUDY, methods=["lasso"])
+    assert study.ceiling.power >= 0.7
+    assert compare_methods(n - 1, **STUDY, methods=["lasso"]).ceiling.power < 0.7
+    assert "best possible" in str(samples)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from selica import planning
-from selica.plots.style import LineStyle, quantity_style
+from selica.plots.style import LineStyle, line_style, quantity_style
 
 MOST_SAMPLES = 100_000
 METHODS = ("stability", "knockoff", "evalues", "pvalues", "stability_r_concave")
@@ -28,6 +28,8 @@ class Plan(NamedTuple):
     """Answers of all methods, and power against the number of samples."""
 
     needs: tuple[Need, ...]
+    ceiling: dict[str, Any]
+    """A row as those of the methods: what none of them can do without."""
     curves: list[dict[str, Any]]
     styles: tuple[LineStyle, ...]
 
@@ -46,8 +48,9 @@ def plan(power: float, n_features: int, n_signals: int, r2: float, fdr: float) -
     needs: list[Need] = []
     curves: list[dict[str, Any]] = []
     styles: list[LineStyle] = []
-    for rank, answer in enumerate(found.answers):
-        style = quantity_style(planning.METHODS[answer.method].label, rank)
+    for rank, answer in enumerate((*found.answers, found.ceiling)):
+        known = planning.METHODS.get(answer.method)
+        style = line_style("bayes") if known is None else quantity_style(known.label, rank)
         at = answer.prediction
         row = {
             "method": style.label,
@@ -64,7 +67,8 @@ def plan(power: float, n_features: int, n_signals: int, r2: float, fdr: float) -
             for x, y in zip(answer.x.tolist(), answer.power.tolist(), strict=True)
         )
         styles.append(style)
-    return Plan(tuple(needs), curves, tuple(styles))
+    *methods, ceiling = needs
+    return Plan(tuple(methods), ceiling.row, curves, tuple(styles))
 
 
 def commands(

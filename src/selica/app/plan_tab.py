@@ -40,7 +40,7 @@ def show() -> None:
             horizontal=power,
             log=True,
         )
-        markup.table([need.row for need in planned.needs])
+        markup.table([*(need.row for need in planned.needs), planned.ceiling])
         _recipe(planned, power, wish)
 
 
@@ -81,5 +81,6 @@ def _recipe(planned: Plan, power: float, wish: Wish) -> None:
         )
         st.code(other.code, language="python", wrap_lines=True)
     st.caption(
-        "Independent Gaussian columns, a linear response: correlated columns need more samples."
+        "Independent Gaussian columns, a linear response: correlated columns need more samples. "
+        "Best possible is the Bayes-optimal selector, which knows the law of the effects."
     )

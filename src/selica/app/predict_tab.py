@@ -46,5 +46,6 @@ def show() -> None:
             st.caption(note)
         st.caption(
             "Independent Gaussian columns, a linear response, thresholds at their true FDR: a "
-            "guide, not a promise. How a method finds its threshold from data is on the tab Plan."
+            "guide, not a promise. Best possible is the Bayes-optimal selector, which knows the "
+            "law of the effects. How a method finds its threshold from data is on the tab Plan."
         )

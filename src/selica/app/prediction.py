@@ -21,6 +21,7 @@ _RUNS: tuple[tuple[str, float | None], ...] = (
     ("knockoff", None),
     ("thresholded_lasso", None),
     ("lasso", None),
+    ("bayes", None),
 )
 STYLES: tuple[LineStyle, ...] = tuple(
     line_style(method, rate, 0 if rate is None else RATES.index(rate)) for method, rate in _RUNS
@@ -104,9 +105,9 @@ def predict(study: Study, fdr: float, penalty: Penalties) -> Predicted:
                 float(part[-1]) for part in (points.threshold, points.tpr, points.fpr)
             )
             kind = str(np.broadcast_to(points.threshold_name, levels.shape)[-1])
-            # no penalty keeps the level: the lasso selects nothing
-            used = method != "lasso" or np.isfinite(threshold)
+            # without one that keeps the level the lasso selects nothing; the ceiling has none
             lam = threshold if method == "lasso" else lam
+            used = method != "bayes" and np.isfinite(lam)
             sizes = (study.n_samples, p, model.rho, model.Delta, mu_B)
             name = {"method": style.label}
             out.methods.append(

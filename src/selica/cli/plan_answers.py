@@ -27,6 +27,7 @@ _BEST = {
 }
 _PROMISE = "promise: what a method controls (PFER: the expected number of false selections)"
 _KNOWN = "known: by the truth, not by data, which shows what there is to gain"
+_CEILING = "best possible: the Bayes-optimal selector, which knows the law of the effects"
 _NOT_REACHED = "not reached: the power beside it is the largest that was found"
 _REFUSABLE = "stability"
 """Message passing, which a check by refits may refuse."""
@@ -92,7 +93,7 @@ def label(method: str) -> str:
     """What a method is called in tables and figures."""
     from selica.planning import METHODS
 
-    return METHODS[method].label
+    return METHODS[method].label if method in METHODS else method
 
 
 def comparison_dict(found: Comparison, effects: str) -> dict[str, Any]:
@@ -111,6 +112,7 @@ def print_comparison(found: Comparison) -> None:
     rows = [
         [label(one.method), one.settings, *_numbers(one), one.promise] for one in found.predictions
     ]
+    rows.append([label(found.ceiling.method), "", *_numbers(found.ceiling), ""])
     _print(headings, rows, f"Power at FDR {found.fdr:g}", words=2)
     _legend(one.method for one in found.predictions)
     best, other = _best_predictions(found)
@@ -118,7 +120,12 @@ def print_comparison(found: Comparison) -> None:
         typer.echo()
         say("No method that sets its threshold by the data finds anything in such a study.")
         return
-    typer.echo(f"\nMost power: {label(best.method)}, {_SETTINGS[best.settings]}.")
+    share = best.power / max(found.ceiling.power, 1e-12)
+    typer.echo()
+    say(
+        f"Most power: {label(best.method)}, {_SETTINGS[best.settings]}; "
+        f"{100 * share:.0f} % of the best possible."
+    )
     typer.echo("Once there is data:")
     Run.of(best).tell()
     if other is not None:
@@ -168,6 +175,8 @@ def print_requirement(found: Requirement, fdr: float) -> None:
         [label(a.method), _value(a), *_numbers(a.prediction), a.prediction.promise]
         for a in found.answers
     ]
+    most = found.ceiling
+    rows.append([label(most.method), _value(most), *_numbers(most.prediction), ""])
     _print(headings, rows, f"{_title(found.quantity)} for power {found.target:g}")
     _legend(answer.method for answer in found.answers)
     if any(answer.value is None for answer in found.answers):
@@ -217,6 +226,7 @@ def _legend(methods: Iterable[str]) -> None:
     typer.echo(_PROMISE)
     if any(label(method).endswith(" known") for method in methods):
         typer.echo(_KNOWN)
+    typer.echo(_CEILING)
 
 
 def _prediction_dict(one: Prediction) -> dict[str, Any]:

@@ -108,6 +108,7 @@ def predict(
     check_figure(plot)
     runs: Runs = [(m, None) for m in _SINGLE]
     runs[2:2] = [("stability", rate) for rate in rates]
+    runs.append(("bayes", None))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BoundaryWarning)
         points = [
@@ -126,7 +127,8 @@ def predict(
             "fdr": fdr,
             "lam": penalty,
             "resampling": resampling.value,
-            "methods": rows,
+            "methods": rows[:-1],
+            "ceiling": rows[-1],
             "notes": notes,
         }
         typer.echo(json.dumps(_plain(report), indent=2, allow_nan=False))
@@ -200,6 +202,7 @@ def _row(
     solution = point.solution
     # no penalty keeps the level: the lasso selects nothing
     lam = None if point.method == "lasso" and math.isinf(point.threshold) else point.lam
+    lam = None if point.method == "bayes" else lam
     row: dict[str, Any] = {
         "method": point.method,
         "mu_B": rate,
@@ -245,7 +248,8 @@ def _print_tables(
     first = {"power": "tpr", "FPR": "fpr", "FDR": "fdr"}
     first |= {"true": "true_selections", "false": "false_selections"} if counted else {}
     _table(console, f"Power at FDR {fdr:g}", first | {"threshold": "threshold"}, rows)
-    console.print("derandomized: Pi_th is on P(Z > 0); a Z_th goes with P(Z > Z_th) > 1/2\n")
+    console.print("derandomized: Pi_th is on P(Z > 0); a Z_th goes with P(Z > Z_th) > 1/2")
+    console.print("best possible: the Bayes-optimal selector, which knows the law of the effects\n")
     second = {"lam": "lam"} | ({"penalty": "penalty_on_data"} if on_data else {})
     second |= {"error, one fit": "prediction_error", "error, average": "ensemble_error"}
     _table(console, "Penalty and prediction error (noise included)", second, rows)
@@ -283,7 +287,7 @@ def _cell(row: dict[str, Any], key: str) -> str:
 
 
 def _name(row: dict[str, Any]) -> str:
-    name = str(row["method"]).replace("_", " ")
+    name = "best possible" if row["method"] == "bayes" else str(row["method"]).replace("_", " ")
     return name if row["mu_B"] is None else f"{name}, rate {row['mu_B']:g}"
 
 

@@ -10,6 +10,7 @@ from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.validation import real, short
+from selica.planning.ceiling import CEILING, ceiling
 from selica.planning.methods import METHODS, SETTINGS, Prediction, predict
 from selica.planning.study import Study
 from selica.plots import plot_comparison
@@ -30,11 +31,14 @@ class Comparison(Result):
         Level asked for.
     predictions : tuple of Prediction
         Each method at its best settings, and as it comes.
+    ceiling : Prediction
+        What no method surpasses in a large study: the Bayes-optimal selector ({doc}`ceiling`).
     """
 
     study: Study
     fdr: float
     predictions: tuple[Prediction, ...]
+    ceiling: Prediction
 
     @property
     def best(self) -> Prediction:
@@ -62,7 +66,12 @@ class Comparison(Result):
         sizes = {name: getattr(s, name) for name in ("n_samples", "n_features", "n_signals")}
         strengths = {"r2": s.r2, "snr": s.snr, "effect_size": s.effect_size}
         rows = [one.to_dict() for one in self.predictions]
-        return sizes | strengths | {"effects": repr(s.effects), "fdr": self.fdr, "methods": rows}
+        return (
+            sizes
+            | strengths
+            | {"effects": repr(s.effects), "fdr": self.fdr, "methods": rows}
+            | {"ceiling": self.ceiling.to_dict()}
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each prediction (needs pandas)."""
@@ -79,9 +88,12 @@ class Comparison(Result):
             f"{'method':<28}{'settings':<10}{'power':>6}{'FDR':>7}{'true':>7}{'false':>7}  promise",
         ]
         lines += [
-            f"{METHODS[one.method].label:<28}{one.settings:<10}{one.power:>6.2f}{one.fdr:>7.3f}"
+            f"{label:<28}{settings:<10}{one.power:>6.2f}{one.fdr:>7.3f}"
             f"{one.true_selections:>7.1f}{one.false_selections:>7.1f}  {one.promise}"
-            for one in self.predictions
+            for label, settings, one in (
+                *((METHODS[one.method].label, one.settings, one) for one in self.predictions),
+                (CEILING, "", self.ceiling),
+            )
         ]
         return "\n".join([*lines, "", f"Best: {self.best.code}"])
 
@@ -100,6 +112,7 @@ class Comparison(Result):
             [one.power for one in self.predictions],
             [one.fdr for one in self.predictions],
             self.fdr,
+            self.ceiling.power,
         )
 
 
@@ -141,7 +154,9 @@ def compare_methods(
     "best" are the most powerful penalty and resampling rate for a study like this, "default" what
     the selector does when it is told only the level. Bounds on the number of false selections
     (PFER) are set to the level times the expected number of selections. Methods whose threshold is
-    known are no procedures: the truth sets it. They show what there is to gain.
+    known are no procedures: the truth sets it. They show what there is to gain; the ceiling shows
+    what there is at all. It is that of a large study: in a small one, where the share of false
+    selections varies, a procedure may be a little above it.
 
     Examples
     --------
@@ -158,7 +173,7 @@ def compare_methods(
     level = fdr_level(fdr)
     chosen = method_names(methods)
     found = [predict(study, name, level, setting) for name in chosen for setting in SETTINGS]
-    return Comparison(study, level, tuple(found))
+    return Comparison(study, level, tuple(found), ceiling(study, level))
 
 
 def fdr_level(fdr: float) -> float:

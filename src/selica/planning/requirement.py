@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.types import Array
+from selica.planning.ceiling import CEILING
 from selica.planning.methods import METHODS, Prediction
 from selica.plots import plot_requirement
 
@@ -55,11 +56,14 @@ class Requirement(Result):
     target : float
         Power to be reached.
     answers : tuple of Answer
+    ceiling : Answer
+        Of the Bayes-optimal selector: what no method can do without in a large study.
     """
 
     quantity: str
     target: float
     answers: tuple[Answer, ...]
+    ceiling: Answer
 
     def one(self, method: str) -> Answer:
         """The answer of a method."""
@@ -71,7 +75,8 @@ class Requirement(Result):
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and text."""
         rows = [answer.to_dict() for answer in self.answers]
-        return {"quantity": self.quantity, "target": self.target, "methods": rows}
+        asked = {"quantity": self.quantity, "target": self.target}
+        return asked | {"methods": rows, "ceiling": self.ceiling.to_dict()}
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each method (needs pandas)."""
@@ -85,11 +90,11 @@ class Requirement(Result):
             "",
             f"{'method':<28}{'value':>12}{'power':>7}{'FDR':>7}{'true':>8}{'false':>7}",
         ]
-        for one in self.answers:
+        for one in (*self.answers, self.ceiling):
             p = one.prediction
             value = "not reached" if one.value is None else f"{one.value:.7g}"
             lines.append(
-                f"{METHODS[one.method].label:<28}{value:>12}{p.power:>7.2f}{p.fdr:>7.3f}"
+                f"{_label(one):<28}{value:>12}{p.power:>7.2f}{p.fdr:>7.3f}"
                 f"{p.true_selections:>8.1f}{p.false_selections:>7.1f}"
             )
         return "\n".join(lines)
@@ -100,10 +105,15 @@ class Requirement(Result):
 
     def plot(self) -> Figure:
         """Power against what was asked for (needs matplotlib)."""
+        every = (*self.answers, self.ceiling)
         return plot_requirement(
-            [METHODS[answer.method].label for answer in self.answers],
-            [(answer.x, answer.power) for answer in self.answers],
-            [answer.value for answer in self.answers],
+            [_label(answer) for answer in every],
+            [(answer.x, answer.power) for answer in every],
+            [answer.value for answer in every],
             self.target,
             self.quantity,
         )
+
+
+def _label(answer: Answer) -> str:
+    return CEILING if answer.method == CEILING else METHODS[answer.method].label

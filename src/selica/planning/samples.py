@@ -11,6 +11,7 @@ import numpy as np
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica._core.validation import choice, count, real
+from selica.planning.ceiling import CEILING, ceiling
 from selica.planning.compare import fdr_level, method_names
 from selica.planning.methods import SETTINGS, Prediction, predict
 from selica.planning.requirement import Answer, Requirement
@@ -90,9 +91,9 @@ def required_samples(
         return int(tried.last(high, low, whole=True))
 
     def predicted(name: str, n: float) -> Prediction:
-        return predict(study.with_samples(int(n)), name, level, settings)
+        return _predict(study.with_samples(int(n)), name, level, settings)
 
-    every = [_Tried(name, partial(predicted, name), target) for name in names]
+    every = [_Tried(name, partial(predicted, name), target) for name in (*names, CEILING)]
     values = [search(tried) for tried in every]
     # curves are compared: all of them go on to where the last method has enough
     enough = max((value for value in values if value is not None), default=0)
@@ -101,8 +102,9 @@ def required_samples(
         while n < min(2 * enough, largest):
             tried.reaches(n)
             n *= 2
-    answers = tuple(t.answer(value) for t, value in zip(every, values, strict=True))
-    return Requirement("samples", target, answers)
+    return _requirement(
+        "samples", target, [t.answer(value) for t, value in zip(every, values, strict=True)]
+    )
 
 
 def detectable_effect(
@@ -147,10 +149,10 @@ def detectable_effect(
     at(1.0)  # bad arguments are said before the work
 
     def answer(name: str) -> Answer:
-        tried = _Tried(name, lambda size: predict(at(size), name, level, settings), target)
+        tried = _Tried(name, lambda size: _predict(at(size), name, level, settings), target)
         return tried.smallest(_WEAKEST, _STRONGEST, 3.0 / math.sqrt(n_samples))
 
-    return Requirement("effect size", target, tuple(answer(name) for name in names))
+    return _requirement("effect size", target, [answer(name) for name in (*names, CEILING)])
 
 
 def largest_support(
@@ -200,7 +202,7 @@ def largest_support(
     at(1)
 
     def answer(name: str) -> Answer:
-        tried = _Tried(name, lambda k: predict(at(k), name, level, settings), target)
+        tried = _Tried(name, lambda k: _predict(at(k), name, level, settings), target)
         # few signals may be out of reach where a level needs many selections, so all sizes count
         sizes = np.unique(np.geomspace(1.0, n_features, 13).astype(int)).tolist()
         fine = [k for k in sizes if tried.reaches(k)]
@@ -210,7 +212,7 @@ def largest_support(
         high = next((k for k in sizes if k > low), None)
         return tried.answer(low if high is None else tried.last(low, high, whole=True))
 
-    return Requirement("signals", target, tuple(answer(name) for name in names))
+    return _requirement("signals", target, [answer(name) for name in (*names, CEILING)])
 
 
 def achievable_fdr(
@@ -254,10 +256,20 @@ def achievable_fdr(
     )
 
     def answer(name: str) -> Answer:
-        tried = _Tried(name, lambda fdr: predict(study, name, fdr, settings), target)
+        tried = _Tried(name, lambda fdr: _predict(study, name, fdr, settings), target)
         return tried.smallest(_LOWEST, _HIGHEST, 0.1)
 
-    return Requirement("FDR level", target, tuple(answer(name) for name in names))
+    return _requirement("FDR level", target, [answer(name) for name in (*names, CEILING)])
+
+
+def _predict(study: Study, name: str, fdr: float, settings: str) -> Prediction:
+    """Of a method, or of the ceiling."""
+    return ceiling(study, fdr) if name == CEILING else predict(study, name, fdr, settings)
+
+
+def _requirement(quantity: str, target: float, answers: list[Answer]) -> Requirement:
+    """The last answer is that of the ceiling."""
+    return Requirement(quantity, target, tuple(answers[:-1]), answers[-1])
 
 
 def _asked(

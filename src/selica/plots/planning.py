@@ -19,6 +19,7 @@ def plot_comparison(
     power: Sequence[float],
     fdr: Sequence[float],
     level: float,
+    ceiling: float | None = None,
 ) -> Figure:
     """Power and false discovery rate of methods at each of their settings.
 
@@ -29,6 +30,8 @@ def plot_comparison(
     power, fdr : sequences of float
     level : float
         FDR level to mark.
+    ceiling : float, optional
+        Power that no method surpasses, to mark.
     """
     methods = list(dict.fromkeys(labels))
     size = (7.2, 1.5 + 0.34 * len(methods))
@@ -42,6 +45,8 @@ def plot_comparison(
             shape = {"marker": style.marker, "ms": 5.0 if rank == 0 else 9.0, "zorder": 3 - rank}
             face = style.colour if rank == 0 else "none"
             line(axes, [values[i] for i in pick], rows, style, ls="none", mfc=face, **shape)
+    if ceiling is not None:
+        left.axvline(ceiling, color="black", lw=0.8, zorder=0, label="best possible")
     right.axvline(level, color="0.6", lw=0.8, zorder=0)
     left.set(xlabel="power", xlim=(-0.02, 1.02), yticks=range(len(methods)), yticklabels=methods)
     left.invert_yaxis()

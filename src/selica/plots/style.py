@@ -25,6 +25,7 @@ _STYLES = {
     "stability": LineStyle("stability selection", "#0072B2", "solid", "o"),
     "knockoff": LineStyle("knockoff, one copy", "#E69F00", (0, (4, 2)), "v"),
     "derandomized": LineStyle("derandomized knockoff", "#D55E00", "solid", "s"),
+    "bayes": LineStyle("best possible", "#000000", "solid", "*"),
 }
 # Stability selection at the second, third, ... resampling rate of a figure.
 _MORE_RATES = (
