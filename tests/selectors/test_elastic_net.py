@@ -20,7 +20,7 @@ from selica import (
 )
 from selica._core.errors import ArgumentError
 from selica._core.scaling import ridge_of_ratio
-from selica.sampling import iid_copies, resample_weights, simulate
+from selica.sampling import GaussianKnockoffs, iid_copies, resample_weights, simulate
 from selica.sampling.random import child, seed_sequence
 from selica.selectors.engine import TOLERANCE
 from selica.selectors.stability import ROWS
@@ -195,3 +195,21 @@ def test_the_unit_of_the_ridge():
     n, alpha = 50, 2.0 / 0.4 / 50
     assert lam == pytest.approx(n * alpha * 0.4)
     assert lam2 == pytest.approx(n * alpha * 0.6)
+
+
+@pytest.mark.slow
+def test_promises_hold_for_elastic_nets():
+    """Knockoffs with the law of the columns known, and bounds of stability selection."""
+    shares, counts = [], []
+    for seed in range(200):
+        data = simulate(150, 40, 15, snr=1.5, covariance=("ar1", 0.5), random_state=seed)
+        law = GaussianKnockoffs(np.zeros(40), data.covariance.matrix())
+        chosen = fitted(KnockoffSelection, data, fdr=0.2, sampler=law, l1_ratio=0.3).support_
+        shares.append(np.count_nonzero(chosen & ~data.support) / max(chosen.sum(), 1))
+        chosen = fitted(
+            data=data, pfer=1.0, threshold=0.7, resampling="pairs", n_resamples=50, l1_ratio=0.3
+        ).support_
+        counts.append(np.count_nonzero(chosen & ~data.support))
+    for values, level in ((shares, 0.2), (counts, 1.0)):
+        error = np.std(values) / np.sqrt(200)
+        assert 0.0 < np.mean(values) < level + 3.0 * error

@@ -157,6 +157,7 @@ def test_members_with_their_own_penalties():
     path = lasso_path_batch(X, y, lam[order], weights, lam2=lam2[order])
     both = lasso_path_batch(X, y, np.tile(lam, (3, 1)), weights, lam2=np.tile(lam2, (3, 1)))
     np.testing.assert_array_equal(path.coef, both.coef)
+    np.testing.assert_array_equal(path.lam2, lam2)
     np.testing.assert_allclose(path.coef[[0, 1, 2], [0, 1, 2]], fit.coef[:, 0], atol=1e-10)
 
 
