@@ -119,6 +119,7 @@ OPTIONS = {
     "q": (["--method", "stability", "--q", "4", "--resampling", "pairs"], 4),
     "weakness": (["--method", "stability", "--weakness", "0.5"], 0.5),
     "kfwer": (["--kfwer", "2", "0.3"], [2, 0.3]),
+    "l1_ratio": (["--method", "stability", "--l1-ratio", "0.3"], 0.3),
     "statistic": (["--statistic", "entry", "--fdr", "0.3"], "entry"),
 }
 
@@ -127,7 +128,7 @@ OPTIONS = {
 def test_options_reach_the_selector_and_change_the_answer(table, name):
     options, value = OPTIONS[name]
     found = report(*table, *options, "--n-resamples", "20")
-    plain = report(*table, *options[:2] * (name in "q weakness"), "--n-resamples", "20")
+    plain = report(*table, *options[:2] * (name in "q weakness l1_ratio"), "--n-resamples", "20")
     assert found["settings"][name] == value
     assert plain["settings"][name] != value
     assert found["variables"] != plain["variables"]

@@ -25,6 +25,7 @@ from selica.theory import PointEffects
 
 ESTIMATORS = [
     LassoSelection(),
+    LassoSelection(l1_ratio=0.5),
     StabilitySelection(n_resamples=8),
     StabilitySelection(resampling="pairs", q=1, n_resamples=8),
     Bolasso(n_resamples=8),

@@ -86,6 +86,24 @@ def lam_from_average(penalty: ArrayLike, weights: ArrayLike) -> Array:
     return np.asarray(np.multiply.outer(total, real("penalty", penalty, at_least=0.0)))
 
 
+def ridge_of_ratio(lam: ArrayLike, l1_ratio: float) -> Array:
+    """The ridge beside a penalty, for scikit-learn's share of the l1 norm in an elastic net.
+
+    The penalty is lam |w|_1 + lam2 |w|^2 / 2, and scikit-learn's alpha is lam / l1_ratio in the
+    same unit.
+
+    Examples
+    --------
+    >>> from selica._core.scaling import ridge_of_ratio
+    >>> ridge_of_ratio([2.0, 0.4], 0.5).tolist()
+    [2.0, 0.4]
+    >>> ridge_of_ratio(2.0, 1.0).item()
+    0.0
+    """
+    share = float(real("l1_ratio", l1_ratio, at_least=1e-3, at_most=1.0))
+    return np.asarray(real("lam", lam, at_least=0.0) * ((1.0 - share) / share))
+
+
 def coefficient_of_data(
     w: ArrayLike, n_features: ArrayLike, rho: ArrayLike, Delta: ArrayLike
 ) -> Array:

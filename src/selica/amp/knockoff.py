@@ -25,6 +25,7 @@ def knockoff_amp(
     w_threshold: float = 0.0,
     *,
     scale: ArrayLike | None = None,
+    lam2: ArrayLike = 0.0,
     variances: str = "vector",
     tol: float = 1e-6,
     max_iter: int = 500,
@@ -36,7 +37,7 @@ def knockoff_amp(
     and of a copy,
 
     .. math:: \tfrac12 \sum_\mu (y_\mu - x_\mu \cdot w - \tilde x_\mu \cdot \tilde w)^2
-        + \lambda \sum_i (|w_i| + |\tilde w_i|) ,
+        + \sum_i [\lambda (|w_i| + |\tilde w_i|) + \tfrac12 \lambda_2 (w_i^2 + \tilde w_i^2)] ,
 
     selects the variables with :math:`Z_i = |w_i| - |\tilde w_i|` above `w_threshold`. Averaged
     over all copies, message passing needs X alone; the copies enter through two numbers.
@@ -53,7 +54,7 @@ def knockoff_amp(
     scale : float or array of shape (p,), optional
         Standard deviation of the copied columns, as in `sampling.iid_copies`; by default the root
         mean square of each column of X.
-    variances, tol, max_iter
+    lam2, variances, tol, max_iter
         As in `stability_amp`.
 
     Returns
@@ -71,7 +72,7 @@ def knockoff_amp(
     >>> found.probability([-0.5, 0.0]).shape
     (2, 100)
     """
-    problem = check(X, y, lam, tol, max_iter)
+    problem = check(X, y, lam, lam2, tol, max_iter)
     squares = squares_of(problem, variances)
     step = Step(problem, squares, _variance(problem.X, scale))
     w = real("w_threshold", w_threshold)
@@ -83,10 +84,10 @@ def knockoff_amp(
         tol=problem.tol, max_iter=problem.max_iter,
     )  # fmt: skip
     fields = KnockoffFields(*outcome.state)
-    found = member(fields.g, fields.v_hat, fields.Q_hat, problem.lam)
+    found = member(fields.g, fields.v_hat, fields.Q_hat, problem.lam, lam2=problem.lam2)
     parts = {
-        "lam": problem.lam, "coef": found.w_bar, "coef_variance": found.v, "field": fields.g,
-        "field_variance": fields.v_hat, "precision": fields.Q_hat,
+        "lam": problem.lam, "lam2": problem.lam2, "coef": found.w_bar, "coef_variance": found.v,
+        "field": fields.g, "field_variance": fields.v_hat, "precision": fields.Q_hat,
         "noise": noise_of(squares, fields.a), "ensemble_error": fields.E[0],
         "status": outcome.status, "residual": outcome.residual, "iterations": outcome.iterations,
         "copy_field_variance": step.scale * fields.v_tilde_hat,
@@ -144,9 +145,13 @@ class Step:
 
     def __call__(self, state: State, columns: IntArray) -> State:
         """The next state, undamped."""
-        fields, lam = KnockoffFields(*state), self.problem.lam[columns]
-        found = member(fields.g, fields.v_hat, fields.Q_hat, lam)
-        copy = at_rest(self.scale * fields.v_tilde_hat, self.scale * fields.Q_tilde_hat, lam)
+        fields = KnockoffFields(*state)
+        lam, lam2 = self.problem.lam[columns], self.problem.lam2[columns]
+        found = member(fields.g, fields.v_hat, fields.Q_hat, lam, lam2=lam2)
+        v_tilde_hat, Q_tilde_hat = (
+            self.scale * part for part in (fields.v_tilde_hat, fields.Q_tilde_hat)
+        )
+        copy = at_rest(v_tilde_hat, Q_tilde_hat, lam, lam2)
         sums = (np.sum(self.scale * part, axis=0, keepdims=True) for part in (copy.v, copy.chi))
         return self.fields(found.w_bar, found.v, found.chi, fields.a, *sums)
 

@@ -22,13 +22,17 @@ class Problem(NamedTuple):
     y: Array
     lam: Array
     """(L,), in the order given."""
+    lam2: Array
+    """(L,): the ridge beside each of them."""
     single: bool
     """Whether one penalty was given as a number."""
     tol: float
     max_iter: int
 
 
-def check(X: ArrayLike, y: ArrayLike, lam: ArrayLike, tol: float, max_iter: int) -> Problem:
+def check(
+    X: ArrayLike, y: ArrayLike, lam: ArrayLike, lam2: ArrayLike, tol: float, max_iter: int
+) -> Problem:
     """The arguments all algorithms share.
 
     The response and the columns are divided by nothing: `lam` is in the unit of X'y.
@@ -46,8 +50,15 @@ def check(X: ArrayLike, y: ArrayLike, lam: ArrayLike, tol: float, max_iter: int)
     penalties = positive("lam", lam, at_most=np.inf)
     if penalties.ndim > 1:
         raise ArgumentError(f"lam must be a number or a list of numbers; got {penalties.shape}.")
+    ridge = real("lam2", lam2, at_least=0.0)
+    if ridge.shape not in ((), penalties.shape):
+        raise ArgumentError(
+            f"lam2 must be a number or have one entry for each of the {penalties.size} penalties; "
+            f"got shape {ridge.shape}."
+        )
+    lams = np.atleast_1d(penalties)
     return Problem(
-        design, response, np.atleast_1d(penalties), penalties.ndim == 0,
+        design, response, lams, np.broadcast_to(ridge, lams.shape), penalties.ndim == 0,
         float(real("tol", tol, at_least=1e-13, at_most=1.0)), count("max_iter", max_iter),
     )  # fmt: skip
 

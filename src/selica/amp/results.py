@@ -41,15 +41,15 @@ class Members(Result):
 
     Attributes
     ----------
-    lam : float or array (L,)
-        Penalty.
+    lam, lam2 : float or array (L,)
+        Penalty, and the ridge beside it.
     selection_probabilities : array (p,) or (L, p)
         Probability over the ensemble of being selected.
     coef, coef_variance : array
         Mean and variance of the coefficient over the ensemble.
     field, field_variance, precision : array
         Mean field of a variable, its variance over the ensemble, and its curvature: a member's
-        coefficient is the soft threshold of its field divided by the curvature.
+        coefficient is the soft threshold of its field divided by the curvature plus `lam2`.
     ensemble_error : float or array (L,)
         Estimated mean square error of the averaged fit on a new row, noise included. The penalty
         and resampling rate with the smallest one have the largest power.
@@ -61,6 +61,7 @@ class Members(Result):
     """
 
     lam: Any
+    lam2: Any
     selection_probabilities: Array
     coef: Array
     coef_variance: Array
@@ -73,7 +74,7 @@ class Members(Result):
     iterations: Any
 
     _columns: ClassVar[tuple[str, ...]] = (
-        "lam", "ensemble_error", "status", "residual", "iterations",
+        "lam", "lam2", "ensemble_error", "status", "residual", "iterations",
     )  # fmt: skip
 
     @property
@@ -246,9 +247,7 @@ class KnockoffAmp(Fields):
         array of shape (p,) or (T, p), after the penalties if there are several
         """
         w = real("w_threshold", w_threshold)
-        own, copy = self.field_variance, self.copy_field_variance
-        lam = np.asarray(self.lam)[..., None]
-        return self._beats(self.field, own, copy, lam, self.precision, self.copy_precision, w)
+        return self._beats(self.field, self.field_variance, w)
 
     def expected_fdp(self, w_threshold: ArrayLike | None = None) -> Any:
         """Estimated share of false selections of one copy that selects Z_i > w_threshold.
@@ -262,30 +261,31 @@ class KnockoffAmp(Fields):
         """
         self._one_penalty("expected_fdp")
         w = real("w_threshold", self.w_threshold if w_threshold is None else w_threshold)
-        null = self._beats(
-            np.zeros(self.field.shape), self.field_variance + self.noise**2,
-            self.copy_field_variance, np.asarray(self.lam), self.precision, self.copy_precision, w,
-        )  # fmt: skip
+        null = self._beats(np.zeros(self.field.shape), self.field_variance + self.noise**2, w)
         selected = self.probability(w).sum(axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = null.sum(axis=-1) / selected
         return unwrap(np.where(selected > 0.0, np.minimum(share, 1.0), 0.0))
 
     def _chance(self, field: Array, index: Any) -> Chance:
-        Q, Q_copy = self.precision[index], self.copy_precision[index]
-        ratio = np.where(Q_copy > 0.0, Q / np.where(Q_copy > 0.0, Q_copy, 1.0), 1.0)
+        Q, ratio = (part[index] for part in self._divisors())
         return knockoff_probability(
             field, self.field_variance[index], ratio**2 * self.copy_field_variance[index],
             np.asarray(self.lam), Q * self.w_threshold, ratio * np.asarray(self.lam),
         )  # fmt: skip
 
-    @staticmethod
-    def _beats(
-        field: Array, own: Array, copy: Array, lam: Array, Q: Array, Q_copy: Array, w: Array
-    ) -> Array:
-        ratio = np.where(Q_copy > 0.0, Q / np.where(Q_copy > 0.0, Q_copy, 1.0), 1.0)
+    def _divisors(self) -> tuple[Array, Array]:
+        """What soft thresholds are divided by, and how many times as large it is as the copy's."""
+        lam2 = np.asarray(self.lam2)[..., None]
+        Q, Q_copy = self.precision + lam2, self.copy_precision + lam2
+        return Q, np.where(Q_copy > 0.0, Q / np.where(Q_copy > 0.0, Q_copy, 1.0), 1.0)
+
+    def _beats(self, field: Array, own: Array, w: Array) -> Array:
+        """P(Z_i > w) with given means and variances of the fields."""
+        Q, ratio = self._divisors()
+        lam = np.asarray(self.lam)[..., None]
         shift = (..., None, slice(None)) if w.ndim else (...,)
-        parts = (field, own, ratio**2 * copy, lam, Q, ratio * lam)
+        parts = (field, own, ratio**2 * self.copy_field_variance, lam, Q, ratio * lam)
         g, v, c, one, curvature, other = (np.broadcast_to(x, field.shape)[shift] for x in parts)
         gap = curvature * (w[:, None] if w.ndim else w)
         return knockoff_probability(g, v, c, one, gap, other).value

@@ -1,7 +1,7 @@
 r"""One variable in its field: what the members of the ensemble make of it.
 
 Over the members the field of variable i is :math:`g_i + \sqrt{\hat v_i}\,\eta`, and a member's
-coefficient is its soft threshold divided by :math:`\hat Q_i`.
+coefficient is its soft threshold divided by :math:`\hat Q_i + \lambda_2`.
 """
 
 from __future__ import annotations
@@ -32,16 +32,24 @@ class Member(NamedTuple):
     """Probability of not being zero."""
 
 
-def member(g: Array, v_hat: Array, Q_hat: Array, lam: Array, weakness: float = 1.0) -> Member:
+def member(
+    g: Array,
+    v_hat: Array,
+    Q_hat: Array,
+    lam: Array,
+    weakness: float = 1.0,
+    *,
+    lam2: Array | float = 0.0,
+) -> Member:
     """Averages over the members in fields N(g, v_hat).
 
     Parameters
     ----------
-    g, v_hat, Q_hat, lam : arrays that broadcast to the shape (p, L) of g
+    g, v_hat, Q_hat, lam, lam2 : arrays that broadcast to the shape (p, L) of g
     weakness : float
         Below 1, the penalty is divided by it with probability 1/2.
     """
-    Q_hat = _divisor(Q_hat)
+    Q_hat = _divisor(Q_hat + lam2)
     sd, lam = _spread(v_hat, lam), np.broadcast_to(lam, g.shape)
     first, variance, Pi = soft_moments(g, sd, lam)
     if weakness < 1.0:
@@ -58,9 +66,9 @@ class AtRest(NamedTuple):
     chi: Array
 
 
-def at_rest(v_hat: Array, Q_hat: Array, lam: Array) -> AtRest:
+def at_rest(v_hat: Array, Q_hat: Array, lam: Array, lam2: Array | float = 0.0) -> AtRest:
     """`member` for g = 0."""
-    Q_hat, sd = _divisor(Q_hat), _spread(v_hat, lam)
+    Q_hat, sd = _divisor(Q_hat + lam2), _spread(v_hat, lam)
     t = lam / sd
     active = 2.0 * survival(t)
     square = (1.0 + t * t) * active - 2.0 * t * density(t)

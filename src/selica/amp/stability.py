@@ -28,6 +28,7 @@ def stability_amp(
     *,
     resampling: str = "poisson",
     weakness: float = 1.0,
+    lam2: ArrayLike = 0.0,
     variances: str = "vector",
     tol: float = 1e-6,
     max_iter: int = 500,
@@ -38,6 +39,7 @@ def stability_amp(
     whose columns are close to independent. A member minimises
 
     .. math:: \tfrac12 \sum_\mu c_\mu (y_\mu - x_\mu \cdot w)^2 + \lambda \sum_i |w_i|
+        + \tfrac12 \lambda_2 \sum_i w_i^2
 
     with random weights :math:`c_\mu` of the rows.
 
@@ -55,7 +57,9 @@ def stability_amp(
         share of the rows), Bayesian bootstrap.
     weakness : float
         Below 1, the penalty of each variable is divided by it with probability 1/2 in each
-        resample.
+        resample; `lam2` stays.
+    lam2 : float or array of shape (L,)
+        The ridge of an elastic net: one for all penalties, or one beside each of them.
     variances : {"vector", "scalar"}
         One variance for each row and variable, or the cheaper self-averaging form.
     tol : float
@@ -77,7 +81,7 @@ def stability_amp(
     >>> found.selection_probabilities[data.support].round(2).tolist()
     [1.0, 1.0, 1.0, 1.0, 0.73]
     """
-    problem = check(X, y, lam, tol, max_iter)
+    problem = check(X, y, lam, lam2, tol, max_iter)
     weakness = check_weakness(weakness)
     law = resampling_law(resampling, resample_rate)
     squares = squares_of(problem, variances)
@@ -90,11 +94,11 @@ def stability_amp(
     fields = Fields(*outcome.state)
     found = step.member(fields, np.arange(problem.lam.size))
     return shaped(
-        StabilityAmp, problem.single, lam=problem.lam, selection_probabilities=found.Pi,
-        coef=found.w_bar, coef_variance=found.v, field=fields.g, field_variance=fields.v_hat,
-        precision=fields.Q_hat, noise=noise_of(squares, fields.a), ensemble_error=fields.E[0],
-        status=outcome.status, residual=outcome.residual, iterations=outcome.iterations,
-        weakness=weakness,
+        StabilityAmp, problem.single, lam=problem.lam, lam2=problem.lam2,
+        selection_probabilities=found.Pi, coef=found.w_bar, coef_variance=found.v,
+        field=fields.g, field_variance=fields.v_hat, precision=fields.Q_hat,
+        noise=noise_of(squares, fields.a), ensemble_error=fields.E[0], status=outcome.status,
+        residual=outcome.residual, iterations=outcome.iterations, weakness=weakness,
     )  # fmt: skip
 
 
@@ -160,5 +164,6 @@ class Step:
     def member(self, fields: Fields, columns: IntArray) -> Member:
         """What members make of the fields, at some of the penalties."""
         return member(
-            fields.g, fields.v_hat, fields.Q_hat, self.problem.lam[columns], self.weakness
-        )
+            fields.g, fields.v_hat, fields.Q_hat, self.problem.lam[columns], self.weakness,
+            lam2=self.problem.lam2[columns],
+        )  # fmt: skip

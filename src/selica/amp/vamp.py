@@ -44,6 +44,7 @@ def stability_vamp(
     form: str = "diagonal",
     resampling: str = "poisson",
     weakness: float = 1.0,
+    lam2: ArrayLike = 0.0,
     tol: float = 1e-6,
     max_iter: int = 500,
 ) -> StabilityVamp:
@@ -53,6 +54,7 @@ def stability_vamp(
     minimises
 
     .. math:: \sum_\mu c_\mu\, \ell(y_\mu, x_\mu \cdot w) + \lambda \sum_i |w_i|
+        + \tfrac12 \lambda_2 \sum_i w_i^2
 
     with random weights :math:`c_\mu` of the rows, where :math:`\ell` is half the squared residual
     or, for labels 0 and 1, the log-loss.
@@ -64,7 +66,7 @@ def stability_vamp(
     y : array of shape (n,)
     lam : float or array of shape (L,)
         Penalties, in the unit of the sum above. Each is started from the next larger one.
-    resample_rate, resampling, weakness
+    resample_rate, resampling, weakness, lam2
         As in `stability_amp`.
     response : {"linear", "binary"}
     form : {"diagonal", "restricted"}
@@ -88,7 +90,7 @@ def stability_vamp(
     >>> found.status
     'converged'
     """
-    problem = check(X, y, lam, tol, max_iter)
+    problem = check(X, y, lam, lam2, tol, max_iter)
     weakness = check_weakness(weakness)
     units = _units(problem, response)
     design = problem.X / units.column
@@ -100,13 +102,17 @@ def stability_vamp(
     floors = tuple(_ROUNDING * float(np.sqrt(part.shape[0])) for part in start)
     parts: list[dict[str, Array]] = [{}] * problem.lam.size
     for k in np.argsort(-problem.lam, kind="stable"):
-        step = Step(coupling, output, units.penalties(problem.lam[k]), weakness)
+        penalties = units.penalties(problem.lam[k]), units.ridges(problem.lam2[k])
+        step = Step(coupling, output, *penalties, weakness)
         outcome = _solve(step, start, floors, problem)
         parts[k] = _described(step, outcome, units)
         if outcome.status[0] == Status.CONVERGED:
             start = outcome.state
     joined = {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
-    return shaped(StabilityVamp, problem.single, lam=problem.lam, weakness=weakness, **joined)
+    return shaped(
+        StabilityVamp, problem.single, lam=problem.lam, lam2=problem.lam2, weakness=weakness,
+        **joined,
+    )  # fmt: skip
 
 
 def _solve(step: Step, start: State, floors: tuple[float, ...], problem: Problem) -> Outcome:
@@ -138,6 +144,10 @@ class Units(NamedTuple):
         """Penalties of the coefficients of the scaled columns, (p, 1)."""
         scaled = np.minimum(lam / self.response / self.column, _UNREACHABLE)
         return np.where(self.empty, _UNREACHABLE, scaled)[:, None]
+
+    def ridges(self, lam2: float) -> Array:
+        """Their ridges, (p, 1)."""
+        return np.minimum(lam2 / self.column**2, _UNREACHABLE)[:, None]
 
 
 def _units(problem: Problem, response: str) -> Units:
@@ -177,6 +187,8 @@ class Step:
     output: Output
     lam: Array
     """(p, 1)."""
+    lam2: Array
+    """(p, 1)."""
     weakness: float
 
     def __call__(self, state: State, columns: IntArray) -> State:
@@ -187,23 +199,23 @@ class Step:
 
     def member(self, at: Cavities) -> Member:
         """What members make of the fields."""
-        return member(at.g, at.v_hat, at.Q_hat, self.lam, self.weakness)
+        return member(at.g, at.v_hat, at.Q_hat, self.lam, self.weakness, lam2=self.lam2)
 
     def _variables(self, at: Cavities) -> tuple[Array, Array, Array]:
         r"""Beliefs with the moments of the members, once the fields are taken out of them.
 
-        With chi = Pi/Q the belief has precision 1/chi - Q. As the covariance of a coefficient
-        with its field is Pi v_hat / Q, what is left of the variance is not negative.
+        With chi = Pi/(Q + lam2) the belief has precision 1/chi - Q. As the covariance of a
+        coefficient with its field is chi v_hat, what is left of the variance is not negative.
         """
         found, Q = self.member(at), np.where(at.Q_hat > 0.0, at.Q_hat, 1.0)
-        Pi, v = found.Pi, found.v
+        share, v = found.Pi / (1.0 + self.lam2 / Q), found.v  # chi Q: what the rows say
         if self.coupling.averaged:
-            Pi, v = Pi.mean(keepdims=True), v.mean(keepdims=True)
-        Pi = np.minimum(Pi, 1.0 - _ALWAYS)
-        rest = 1.0 - Pi
-        mu = (found.w_bar - Pi * at.g / Q) / rest
-        tau = np.maximum(v - (Pi / Q) ** 2 * at.v_hat, 0.0) / rest**2
-        return mu, Pi / (Q * rest), tau
+            share, v = share.mean(keepdims=True), v.mean(keepdims=True)
+        share = np.minimum(share, 1.0 - _ALWAYS)
+        rest = 1.0 - share
+        mu = (found.w_bar - share * at.g / Q) / rest
+        tau = np.maximum(v - (share / Q) ** 2 * at.v_hat, 0.0) / rest**2
+        return mu, share / (Q * rest), tau
 
     def _rows(self, at: Cavities) -> tuple[Array, Array, Array]:
         """Observations that answer as the rows do."""

@@ -63,8 +63,8 @@ class Statistic(StrEnum):
 
 
 # Class of each method, and which parameter of it an option sets; all take the seed.
-_KNOCKOFFS = {name: name for name in ("fdr", "lam", "sampler", "statistic", "n_jobs")}
-_BOLASSO = {"threshold": "threshold", "n_resamples": "n_resamples", "lam": "lam"}
+_KNOCKOFFS = {name: name for name in ("fdr", "lam", "l1_ratio", "sampler", "statistic", "n_jobs")}
+_BOLASSO = {name: name for name in ("threshold", "n_resamples", "lam", "l1_ratio")}
 _METHODS: dict[Selector, tuple[str, dict[str, str]]] = {
     Selector.stability: (
         "StabilitySelection",
@@ -86,7 +86,10 @@ _METHODS: dict[Selector, tuple[str, dict[str, str]]] = {
         {"fdr": "fdr", "n_resamples": "n_splits", "n_jobs": "n_jobs"},
     ),
     Selector.bolasso: ("Bolasso", {"n_jobs": "n_jobs"} | _BOLASSO),
-    Selector.lasso: ("LassoSelection", {"lam": "lam", "threshold": "threshold"}),
+    Selector.lasso: (
+        "LassoSelection",
+        {"lam": "lam", "l1_ratio": "l1_ratio", "threshold": "threshold"},
+    ),
 }
 _HEADINGS = {"error": "s.e.", "close": "close call"}
 
@@ -121,6 +124,13 @@ def select(
     ] = None,
     n_resamples: Resamples = None,
     lam: Penalty = None,
+    l1_ratio: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of the l1 norm in the penalty, as in scikit-learn; below 1 an elastic net "
+            "(all but splitting)."
+        ),
+    ] = None,
     q: Annotated[
         int | None,
         typer.Option(
@@ -178,6 +188,7 @@ def select(
         threshold=threshold,
         n_resamples=n_resamples,
         lam=lam,
+        l1_ratio=l1_ratio,
         q=q,
         weakness=weakness,
         resample_rate=resample_rate,

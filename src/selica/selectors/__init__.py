@@ -1,13 +1,13 @@
 """Variable selection as scikit-learn estimators."""
 
 from selica.selectors.aggregated import AggregatedKnockoffs
-from selica.selectors.base import AssumptionWarning
+from selica.selectors.base import AssumptionWarning, UnstableWarning
 from selica.selectors.derandomized import DerandomizedKnockoffs
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.knockoffs import KnockoffSelection
 from selica.selectors.lasso import Bolasso, LassoSelection
 from selica.selectors.splitting import DataSplitting
-from selica.selectors.stability import StabilitySelection, UnstableWarning
+from selica.selectors.stability import StabilitySelection
 from selica.selectors.summary import Summary
 
 __all__ = [

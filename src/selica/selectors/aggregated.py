@@ -45,7 +45,7 @@ class AggregatedKnockoffs(KnockoffSelector):
         Use the best quantile above gamma, at a price of 1 - log(gamma).
     step_up : {"bh", "by"}
         Benjamini and Hochberg, or Benjamini and Yekutieli.
-    sampler, statistic, lam, estimator, response, n_jobs, random_state
+    sampler, statistic, lam, l1_ratio, estimator, response, n_jobs, random_state
         As in `KnockoffSelection`.
 
     Attributes
@@ -78,6 +78,7 @@ class AggregatedKnockoffs(KnockoffSelector):
         sampler: Any = "gaussian",
         statistic: str = "coefficient",
         lam: Any = "auto",
+        l1_ratio: float = 1.0,
         estimator: Any = None,
         response: str = "auto",
         n_jobs: int | None = None,
@@ -91,6 +92,7 @@ class AggregatedKnockoffs(KnockoffSelector):
         self.sampler = sampler
         self.statistic = statistic
         self.lam = lam
+        self.l1_ratio = l1_ratio
         self.estimator = estimator
         self.response = response
         self.n_jobs = n_jobs

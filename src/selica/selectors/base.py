@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from selica._core.errors import ArgumentError
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
-from selica._core.validation import choice, short
+from selica._core.validation import choice, real, short
 from selica.sampling.checks import row_shares
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.summary import Summary
@@ -35,6 +35,10 @@ class AssumptionWarning(UserWarning):
     """Something about the data weakens what a selection promises."""
 
 
+class UnstableWarning(UserWarning):
+    """Another seed might decide differently; more resamples would settle it."""
+
+
 class NamedColumns(NamedTuple):
     """A table with names for a selector, where there is no data frame."""
 
@@ -48,6 +52,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the selectors: `fit` checks the data and calls `_select`."""
 
     response: str
+    l1_ratio: float = 1.0
+    estimator: Any = None
     support_: BoolArray
     guarantee_: Guarantee
 
@@ -89,7 +95,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         weight = None if sample_weight is None else row_shares(sample_weight, len(table))
         if weight is not None and np.count_nonzero(weight) < 2:
             raise ArgumentError("sample_weight must be positive for at least two rows.")
-        data = make_data(table, labels, loss, weight)
+        data = make_data(table, labels, loss, weight)._replace(l1_ratio=self._share())
         constant = np.flatnonzero(~data.varies)
         if constant.size:
             self._warn_of(f"constant columns are never selected: {self._listed(constant)}")
@@ -102,6 +108,13 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 + more
             )
         return data, table
+
+    def _share(self) -> float:
+        """Of the l1 norm in the penalty, checked."""
+        share = float(real("l1_ratio", self.l1_ratio, at_least=1e-3, at_most=1.0))
+        if share < 1.0 and self.estimator is not None:
+            raise ArgumentError("l1_ratio is for the penalised fit; with estimator, leave it out.")
+        return share
 
     def _warn_of(self, note: str) -> None:
         """Says what about the table weakens the selection."""

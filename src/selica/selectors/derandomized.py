@@ -64,7 +64,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         all copies by message passing, without drawing one; "auto" checks that against some
         copies and draws all of them where it is off. With lam="auto" the penalty is then the one
         with the smallest estimated error of the average over the copies, the same for all.
-    sampler, statistic, lam, estimator, response, n_jobs, random_state
+    sampler, statistic, lam, l1_ratio, estimator, response, n_jobs, random_state
         As in `KnockoffSelection`.
 
     Attributes
@@ -108,6 +108,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         sampler: Any = "gaussian",
         statistic: str = "coefficient",
         lam: Any = "auto",
+        l1_ratio: float = 1.0,
         estimator: Any = None,
         engine: str = "monte-carlo",
         response: str = "auto",
@@ -124,6 +125,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.sampler = sampler
         self.statistic = statistic
         self.lam = lam
+        self.l1_ratio = l1_ratio
         self.estimator = estimator
         self.engine = engine
         self.response = response

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import bdtr, bdtrc
 
 from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.scaling import ridge_of_ratio
 from selica._core.threads import one_blas_thread
 from selica._core.types import Array, IntArray
 from selica.amp import KnockoffAmp, StabilityAmp, knockoff_amp, stability_amp, stability_vamp
@@ -64,7 +65,7 @@ def stability_fields(
     with _threads(X):
         return stability_amp(
             X, y, lam, rate, resampling=_LAWS[scheme.resampling],
-            weakness=scheme.weakness, **settings,
+            weakness=scheme.weakness, lam2=ridge_of_ratio(lam, data.l1_ratio), **settings,
         )  # fmt: skip
 
 
@@ -77,10 +78,11 @@ def vector_fields(data: Data, penalty: float, scheme: Scheme) -> Members:
         X = np.column_stack([X, np.full(y.size, _INTERCEPT)])
     with _threads(X):
         rate = _rate(scheme, y.size)
+        lam = penalty * rate * y.size
         found = stability_vamp(
-            X, y, penalty * rate * y.size, rate,
-            response="linear" if data.loss == "squared" else "binary",
+            X, y, lam, rate, response="linear" if data.loss == "squared" else "binary",
             resampling=_LAWS[scheme.resampling], weakness=scheme.weakness,
+            lam2=ridge_of_ratio(lam, data.l1_ratio),
         )  # fmt: skip
     return found.first_variables(p)
 
@@ -132,7 +134,8 @@ def knockoff_fields(
     """Message passing for the lasso over independent copies; penalties in glmnet's unit."""
     lam = np.asarray(penalties) * data.y.size
     with _threads(data.X):
-        return knockoff_amp(data.X, data.y, lam, w_threshold, scale=1.0, **settings)
+        lam2 = ridge_of_ratio(lam, data.l1_ratio)
+        return knockoff_amp(data.X, data.y, lam, w_threshold, scale=1.0, lam2=lam2, **settings)
 
 
 def _threads(X: Array) -> Any:

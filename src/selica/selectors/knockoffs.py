@@ -56,6 +56,10 @@ class KnockoffSelector(Selector):
         The penalty is that of the selector, or one that was chosen for all copies.
         """
         statistic = choice("statistic", self.statistic, STATISTICS)
+        if data.l1_ratio < 1.0 and statistic == "correlation":
+            raise ArgumentError(
+                "l1_ratio is for a penalised fit; statistic='correlation' has none."
+            )
         penalty = self._penalty() if penalty is None else penalty
         seed = seed_sequence(self.random_state)
         varies = np.ones(table.shape[1], dtype=bool)
@@ -197,6 +201,9 @@ class KnockoffSelection(KnockoffSelector):
         As in `statistics.knockoff_statistic`.
     lam : {"auto", "cv"} or float
         Penalty of "coefficient", in glmnet's unit; by default cross-validated on both halves.
+    l1_ratio : float
+        Below 1, "coefficient" and "entry" are those of an elastic net, as in
+        `StabilitySelection`; a copy has the ridge of its variable.
     estimator : scikit-learn estimator, optional
         Base learner whose importances are compared instead.
     response, n_jobs, random_state
@@ -228,6 +235,7 @@ class KnockoffSelection(KnockoffSelector):
         sampler: Any = "gaussian",
         statistic: str = "coefficient",
         lam: Any = "auto",
+        l1_ratio: float = 1.0,
         estimator: Any = None,
         response: str = "auto",
         n_jobs: int | None = None,
@@ -238,6 +246,7 @@ class KnockoffSelection(KnockoffSelector):
         self.sampler = sampler
         self.statistic = statistic
         self.lam = lam
+        self.l1_ratio = l1_ratio
         self.estimator = estimator
         self.response = response
         self.n_jobs = n_jobs

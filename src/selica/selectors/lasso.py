@@ -33,7 +33,7 @@ class LassoSelection(Selector):
         linear response, where the theory expects the smallest prediction error.
     threshold : float
         Coefficients of standardised columns must exceed it in size (the thresholded lasso).
-    response, random_state
+    l1_ratio, response, random_state
         As in `StabilitySelection`.
 
     Attributes
@@ -57,11 +57,13 @@ class LassoSelection(Selector):
         lam: Any = "auto",
         *,
         threshold: float = 0.0,
+        l1_ratio: float = 1.0,
         response: str = "auto",
         random_state: Any = None,
     ) -> None:
         self.lam = lam
         self.threshold = threshold
+        self.l1_ratio = l1_ratio
         self.response = response
         self.random_state = random_state
 
@@ -95,7 +97,7 @@ class Bolasso(StabilitySelection):
 
     Parameters
     ----------
-    lam, n_resamples, threshold, response, n_jobs, random_state
+    lam, n_resamples, threshold, l1_ratio, response, n_jobs, random_state
         As in `StabilitySelection`.
 
     Examples
@@ -114,6 +116,7 @@ class Bolasso(StabilitySelection):
         *,
         n_resamples: int = 128,
         threshold: float = 1.0,
+        l1_ratio: float = 1.0,
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -122,6 +125,7 @@ class Bolasso(StabilitySelection):
             lam,
             n_resamples=n_resamples,
             threshold=threshold,
+            l1_ratio=l1_ratio,
             response=response,
             n_jobs=n_jobs,
             random_state=random_state,
@@ -129,4 +133,5 @@ class Bolasso(StabilitySelection):
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        return sorted(("lam", "n_resamples", "threshold", "response", "n_jobs", "random_state"))
+        own = ("lam", "n_resamples", "threshold", "l1_ratio", "response", "n_jobs", "random_state")
+        return sorted(own)

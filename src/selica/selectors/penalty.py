@@ -37,6 +37,10 @@ def choose_penalties(
     if isinstance(lam, str):
         if lam not in WORDS:
             raise ArgumentError(f"lam must be one of {WORDS}, a number or an array; got {lam!r}.")
+        if lam == "theory" and data.l1_ratio < 1.0:
+            raise ArgumentError(
+                "lam='theory' is for the lasso; with l1_ratio below 1 use lam='cv'."
+            )
         if lam == "theory" and data.loss != "squared":
             raise ArgumentError(
                 "lam='theory' is for a continuous response, as the theory covers the squared loss "

@@ -14,7 +14,7 @@ from selica._core.validation import choice, count, real
 from selica.control import benjamini_hochberg
 from selica.plots import plot_bars, plot_frequencies, plot_stability_path
 from selica.sampling.random import child, generator, seed_sequence
-from selica.selectors.base import AssumptionWarning, Selector
+from selica.selectors.base import AssumptionWarning, Selector, UnstableWarning
 from selica.selectors.bounds import ASSUMPTIONS, Bound
 from selica.selectors.engine import (
     ENGINES,
@@ -39,10 +39,6 @@ SCHEMES = ("bootstrap", "poisson", "subsample", "pairs", "exponential")
 LOWEST = 0.1
 # Spawn keys of the parts of a fit.
 PENALTY, ROWS, WEAKNESS = range(3)
-
-
-class UnstableWarning(UserWarning):
-    """Another seed might decide differently; more resamples would settle it."""
 
 
 class StabilitySelection(Selector):
@@ -80,6 +76,9 @@ class StabilitySelection(Selector):
     weakness : float
         Below 1, each penalty is divided by it with probability 1/2 in each resample (the
         randomised lasso).
+    l1_ratio : float
+        Below 1, members are elastic nets with the ridge lam * (1 - l1_ratio) / l1_ratio beside the
+        penalty: scikit-learn's ElasticNet with alpha = lam / l1_ratio.
     fdr : float, optional
         Target false discovery rate; determines the threshold by message passing, which knows how
         large the fields of irrelevant variables get. For columns that are close to independent.
@@ -136,6 +135,7 @@ class StabilitySelection(Selector):
         pfer: float | None = None,
         assumption: str = "none",
         weakness: float = 1.0,
+        l1_ratio: float = 1.0,
         fdr: float | None = None,
         estimator: Any = None,
         engine: str = "monte-carlo",
@@ -152,6 +152,7 @@ class StabilitySelection(Selector):
         self.pfer = pfer
         self.assumption = assumption
         self.weakness = weakness
+        self.l1_ratio = l1_ratio
         self.fdr = fdr
         self.estimator = estimator
         self.engine = engine

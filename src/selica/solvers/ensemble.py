@@ -113,10 +113,11 @@ def solve_chunk(problem: Problem, design: Design, space: Workspace) -> tuple[Kep
     """Solves the members of a chunk along their paths."""
     members, n = problem.weights.shape
     lams = np.broadcast_to(problem.lams, (members, problem.lams.shape[-1]))
+    lam2 = np.broadcast_to(problem.lam2, lams.shape)
     own = _own_columns(problem, design.screen.dtype, space)
     rows, weight, nb = positive_rows(np.array(problem.weights), max(problem.most_rows, 1))
     y = np.take_along_axis(np.broadcast_to(problem.y, (members, n)), rows, axis=1)
-    shift, penalty, inverse, reach = _scales(problem, design, own)
+    shift, penalty, inverse, reach, ridge = _scales(problem, design, own)
     total = np.maximum(weight.sum(axis=1), 1e-300)
     base = np.zeros(members)
     root = np.ones_like(weight)
@@ -131,8 +132,8 @@ def solve_chunk(problem: Problem, design: Design, space: Workspace) -> tuple[Kep
         unit = 0.5 * np.vecdot(y, y)
     data = Data(
         design.columns, own.columns, design.screen, own.screen, design.margin, rows, nb, weight,
-        root, np.array(y), shift, np.array(lams), penalty,
-        inverse.astype(design.screen.dtype), reach.astype(design.screen.dtype), unit, base,
+        root, np.array(y), shift, np.array(lams), np.array(lam2), penalty,
+        inverse.astype(design.screen.dtype), ridge, reach.astype(design.screen.dtype), unit, base,
     )  # fmt: skip
     columns = problem.n_columns
     kept = _empty(problem.keep, members, lams.shape[1], columns)
@@ -194,11 +195,11 @@ def _own_columns(problem: Problem, dtype: Any, space: Workspace) -> Own:
     return own
 
 
-def _scales(problem: Problem, design: Design, own: Own) -> tuple[Array, Array, Array, Array]:
-    """Shifts of the columns, penalty weights, their inverses, and weighted norms times these.
+def _scales(problem: Problem, design: Design, own: Own) -> tuple[Array, ...]:
+    """Shifts of columns, penalty weights, their inverses, norms times these, factors of the ridge.
 
-    Shifts and penalty weights have one row where all members share them. The norms are those of the
-    screened columns, about their means, and are rounded up.
+    All but the norms have one row where all members share them. The norms are weighted, those of
+    the screened columns, about their means, and are rounded up.
     """
     c, p = problem.weights, problem.X.shape[1]
     members, n = c.shape
@@ -226,8 +227,10 @@ def _scales(problem: Problem, design: Design, own: Own) -> tuple[Array, Array, A
         shift = centre if problem.logistic else centre + away
     flat = variance <= 1e-13 * (square / total + centre**2)
     penalty = np.broadcast_to(problem.factor, (members, problem.n_columns))
+    ridge = np.ones((1, problem.n_columns))
     if problem.standardize:
         penalty = penalty * np.sqrt(variance)
+        ridge = variance
     if np.any(flat):
         penalty = np.where(flat, np.inf, penalty)  # a column that does not vary tells nothing
     elif problem.factor.ndim == 1 and not problem.standardize:
@@ -236,7 +239,7 @@ def _scales(problem: Problem, design: Design, own: Own) -> tuple[Array, Array, A
     with np.errstate(divide="ignore"):
         inverse = np.where(penalty > 0.0, 1.0 / penalty, 0.0)
     inflate = 1.0 + 1e-6 + 2.0 * n * float(np.finfo(design.screen.dtype).eps)
-    return np.array(shift), penalty, inverse, np.sqrt(square) * inverse * inflate
+    return np.array(shift), penalty, inverse, np.sqrt(square) * inverse * inflate, ridge
 
 
 def _null_loss(c: Array, y: Array, intercept: bool) -> Array:

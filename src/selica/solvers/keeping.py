@@ -101,6 +101,7 @@ def _join(problem: Problem, parts: list[Part]) -> LassoBatch:
         sparse = vstack([part.sparse for part in parts], format="csr")
     return LassoBatch(
         lams=problem.lams,
+        lam2=problem.lam2,
         coef=stack("coef"),
         sparse=sparse,
         intercept=stack("intercept"),

@@ -23,6 +23,7 @@ def lasso_path_batch(
     weights: ArrayLike,
     penalty_weights: ArrayLike | None = None,
     *,
+    lam2: ArrayLike = 0.0,
     fit_intercept: bool = False,
     standardize: bool = False,
     max_active: int | None = None,
@@ -32,11 +33,12 @@ def lasso_path_batch(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> LassoBatch:
-    r"""B weighted lassos over one design, along a path of penalties.
+    r"""B weighted lassos or elastic nets over one design, along a path of penalties.
 
     Member b minimises, at each penalty,
 
-    .. math:: \tfrac12 \sum_i c_{bi} (y_i - a_b - x_i \cdot w)^2 + \lambda \sum_j u_{bj} |w_j| .
+    .. math:: \tfrac12 \sum_i c_{bi} (y_i - a_b - x_i \cdot w)^2 + \lambda \sum_j u_{bj} |w_j|
+        + \tfrac12 \lambda_2 \sum_j w_j^2 .
 
     Parameters
     ----------
@@ -48,13 +50,16 @@ def lasso_path_batch(
     weights : array of shape (B, n)
         Non-negative row weights c, e.g. bootstrap counts.
     penalty_weights : array of shape (p,) or (B, p), optional
-        u, ones by default; zero leaves a variable unpenalised.
+        u, ones by default, for the first part of the penalty only; zero leaves a variable
+        unpenalised but for the ridge.
+    lam2 : float or array of shape (L,) or that of `lams`
+        The ridge: one for all penalties, or one beside each of them.
     fit_intercept : bool
         Whether a_b is fitted (unpenalised) or zero.
     standardize : bool
-        Penalise coefficients of columns scaled to unit weighted variance in each member (about
-        the weighted mean with an intercept, about zero without); they are returned in the unit
-        of X. Columns without variance stay out.
+        Penalise, in both parts, coefficients of columns scaled to unit weighted variance (about
+        the weighted mean with an intercept, about zero without) in each member; they are returned
+        in the unit of X. Columns without variance stay out.
     max_active : int, optional
         A member stops before the first penalty at which more variables are active.
     keep : {"coef", "sparse", "counts", "moments", "entry"} or several of them
@@ -82,8 +87,11 @@ def lasso_path_batch(
     >>> fit = lasso_path_batch(X, [3.0, -2.0, 0.5], [1.0], np.ones((1, 3)))
     >>> fit.coef[0, 0].tolist()
     [2.0, -1.0, 0.0]
+    >>> fit = lasso_path_batch(X, [3.0, -2.0, 0.5], [1.0], np.ones((1, 3)), lam2=1.0)
+    >>> fit.coef[0, 0].round(12).tolist()
+    [1.0, -0.5, 0.0]
     """
-    problem = check(X, y, lams, weights, penalty_weights, max_active, keep, tol, max_iter)
+    problem = check(X, y, lams, lam2, weights, penalty_weights, max_active, keep, tol, max_iter)
     problem = problem._replace(fit_intercept=bool(fit_intercept), standardize=bool(standardize))
     return solve(problem, n_jobs, progress)
 
@@ -96,6 +104,7 @@ def knockoff_path_batch(
     n_copies: int,
     penalty_weights: ArrayLike | None = None,
     *,
+    lam2: ArrayLike = 0.0,
     sample_weight: ArrayLike | None = None,
     fit_intercept: bool = False,
     standardize: bool = False,
@@ -121,6 +130,8 @@ def knockoff_path_batch(
         Number of members.
     penalty_weights : array of shape (2 p,), optional
         For the variables, then for their copies.
+    lam2 : float or array of shape (L,)
+        The ridge, of variables and copies alike, as in `lasso_path_batch`.
     sample_weight : array of shape (n,), optional
         Row weights, the same in all members.
     fit_intercept, standardize, keep, tol, max_iter, n_jobs, progress
@@ -153,7 +164,7 @@ def knockoff_path_batch(
     )
     if factor.shape != (2 * p,) or np.any(factor < 0.0):
         raise ArgumentError(f"penalty_weights must be {2 * p} numbers that are not negative.")
-    problem = check(design, y, lams, weights, None, None, keep, tol, max_iter)
+    problem = check(design, y, lams, lam2, weights, None, None, keep, tol, max_iter)
     problem = problem._replace(
         factor=factor,
         fit_intercept=bool(fit_intercept),
@@ -171,14 +182,18 @@ def lasso_batch(
     lam: ArrayLike,
     weights: ArrayLike,
     penalty_weights: ArrayLike | None = None,
+    *,
+    lam2: ArrayLike = 0.0,
     **settings: Any,
 ) -> LassoBatch:
-    """B weighted lassos, each at its own penalty.
+    """B weighted lassos or elastic nets, each at its own penalty.
 
     Parameters
     ----------
     lam : float or array of shape (B,)
         Penalty of each member.
+    lam2 : float or array of shape (B,)
+        Ridge of each member.
     X, y, weights, penalty_weights, **settings
         As in `lasso_path_batch`.
 
@@ -188,10 +203,17 @@ def lasso_batch(
         With a path of length one.
     """
     members = np.atleast_2d(matrix("weights", weights)).shape[0]
-    each = np.asarray(real("lam", lam, at_least=0.0))
+    lams, ridge = (
+        _of_members(name, value, members) for name, value in (("lam", lam), ("lam2", lam2))
+    )
+    return lasso_path_batch(X, y, lams, weights, penalty_weights, lam2=ridge, **settings)
+
+
+def _of_members(name: str, value: ArrayLike, members: int) -> Array:
+    """(B, 1): one number for each member."""
+    each = np.asarray(real(name, value, at_least=0.0))
     if each.ndim > 1 or (each.ndim == 1 and each.size != members):
         raise ArgumentError(
-            f"lam must be a number or have one entry for each of {members} members."
+            f"{name} must be a number or have one entry for each of {members} members."
         )
-    lams = np.broadcast_to(each, (members,))[:, None]
-    return lasso_path_batch(X, y, lams, weights, penalty_weights, **settings)
+    return np.broadcast_to(each, (members,))[:, None]

@@ -19,6 +19,7 @@ def logistic_path_batch(
     weights: ArrayLike,
     penalty_weights: ArrayLike | None = None,
     *,
+    lam2: ArrayLike = 0.0,
     fit_intercept: bool = True,
     standardize: bool = False,
     max_active: int | None = None,
@@ -32,14 +33,15 @@ def logistic_path_batch(
 
     Member b minimises, for labels 0 and 1 and :math:`\eta_i = a_b + x_i \cdot w`,
 
-    .. math:: \sum_i c_{bi} [\log(1 + e^{\eta_i}) - y_i \eta_i] + \lambda \sum_j u_{bj} |w_j| .
+    .. math:: \sum_i c_{bi} [\log(1 + e^{\eta_i}) - y_i \eta_i] + \lambda \sum_j u_{bj} |w_j|
+        + \tfrac12 \lambda_2 \sum_j w_j^2 .
 
     Parameters
     ----------
     X : array of shape (n, p)
     y : array of shape (n,) or (B, n)
         Labels 0 and 1.
-    lams, weights, penalty_weights, standardize, keep, max_active, n_jobs, progress
+    lams, weights, penalty_weights, lam2, standardize, keep, max_active, n_jobs, progress
         As in `lasso_path_batch`.
     fit_intercept : bool
         Whether the unpenalised a_b is fitted.
@@ -61,6 +63,6 @@ def logistic_path_batch(
     >>> fit.converged, bool(fit.coef[0, 0, 0] > 0)
     (True, True)
     """
-    problem = check(X, y, lams, weights, penalty_weights, max_active, keep, tol, max_iter)
+    problem = check(X, y, lams, lam2, weights, penalty_weights, max_active, keep, tol, max_iter)
     problem = problem._replace(fit_intercept=bool(fit_intercept), standardize=bool(standardize))
     return solve(problem.with_labels(), n_jobs, progress)

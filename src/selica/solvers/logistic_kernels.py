@@ -1,10 +1,11 @@
 r"""One member of the l1-penalised logistic ensemble at one penalty.
 
-It minimises :math:`\sum_i c_i [\log(1 + e^{\eta_i}) - y_i \eta_i] + \sum_j \lambda_j |w_j|`,
-:math:`\eta = X w`, :math:`y_i \in \{0, 1\}`, by proximal Newton steps on its working set: the
-quadratic model at the present w is a weighted lasso, solved exactly by the kernels of
-`quadratic`, and a step is halved until the objective falls. The dual point is
-:math:`v_i = y_i - s (y_i - p_i)`, with s so small that no gradient exceeds its penalty.
+It minimises :math:`\sum_i c_i [\log(1 + e^{\eta_i}) - y_i \eta_i] + \sum_j (\lambda_j |w_j|
++ \tfrac12 \kappa_j w_j^2)`, :math:`\eta = X w`, :math:`y_i \in \{0, 1\}`, by proximal Newton steps
+on its working set: the quadratic model at the present w is a weighted lasso, solved exactly by the
+kernels of `quadratic`, and a step is halved until the objective falls. The dual point is
+:math:`v_i = y_i - s (y_i - p_i)`, with s so small that no gradient, that of the ridges included,
+exceeds its penalty.
 """
 
 from __future__ import annotations
@@ -12,7 +13,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from selica.solvers.quadratic import axpy, dot, factorise, gradient_on, solve_one
+from selica.solvers.quadratic import (
+    axpy,
+    dot,
+    factorise,
+    gradient_on,
+    ridge_conjugate,
+    solve_one,
+)
 from selica.solvers.working_set import gram_rows
 
 # Curvatures below this share of the weight are raised to it: a saturated row still counts.
@@ -39,12 +47,12 @@ def _entropy(v):
 
 
 @njit(cache=True, nogil=True)
-def _objective(c, y, eta, count, w, penalty, size):
+def _objective(c, y, eta, count, w, penalty, ridge, size):
     total = 0.0
     for i in range(count):
         total += c[i] * (_log1pexp(eta[i]) - y[i] * eta[i])
     for j in range(size):
-        total += penalty[j] * abs(w[j])
+        total += penalty[j] * abs(w[j]) + 0.5 * ridge[j] * w[j] * w[j]
     return total
 
 
@@ -83,21 +91,21 @@ def _balance(c, y, eta, count):
 
 
 @njit(cache=True, nogil=True)
-def _state(A, c, y, eta, count, size, w, q, penalty, left):
+def _state(A, c, y, eta, count, size, w, q, penalty, ridge, left):
     """Weighted residual, gradients and the gap on the working set, in the unit of the objective."""
     for i in range(count):
         left[i] = c[i] * (y[i] - 1.0 / (1.0 + np.exp(-eta[i])))
     scale = 1.0
     for j in range(size):
-        q[j] = dot(A[j], 0, left, count)
+        q[j] = dot(A[j], 0, left, count) - ridge[j] * w[j]
         if penalty[j] > 0.0 and abs(q[j]) > penalty[j]:
             scale = min(scale, penalty[j] / abs(q[j]))
-    dual = 0.0
+    dual = -ridge_conjugate(q, w, penalty, ridge, scale, size)
     for i in range(count):
         if c[i] > 0.0:
             v = y[i] - scale * left[i] / c[i]
             dual += c[i] * _entropy(min(max(v, 0.0), 1.0))
-    value = _objective(c, y, eta, count, w, penalty, size)
+    value = _objective(c, y, eta, count, w, penalty, ridge, size)
     return value, max(value - dual, 0.0)
 
 
@@ -115,7 +123,9 @@ def _free_are_settled(A, c, count, size, penalty, q, enough):
 
 
 @njit(cache=True, nogil=True)
-def newton(A, G, L, b, w, q, order, c, y, count, size, constant, penalty, enough, max_newton, left):
+def newton(
+    A, G, L, b, w, q, order, c, y, count, size, constant, penalty, ridge, enough, max_newton, left
+):
     """Proximal Newton steps until the gap is `enough`; returns (gap, steps).
 
     `constant`: column 0 is the intercept. w, q (gradients) and left (weighted residual) are
@@ -128,7 +138,7 @@ def newton(A, G, L, b, w, q, order, c, y, count, size, constant, penalty, enough
     _predict(A, w, size, count, eta)
     if constant:
         w[0] += _balance(c, y, eta, count)
-    value, gap = _state(A, c, y, eta, count, size, w, q, penalty, left)
+    value, gap = _state(A, c, y, eta, count, size, w, q, penalty, ridge, left)
     for step in range(max_newton):
         if gap <= enough and _free_are_settled(A, c, count, size, penalty, q, enough):
             return gap, step
@@ -143,6 +153,8 @@ def newton(A, G, L, b, w, q, order, c, y, count, size, constant, penalty, enough
             b[j] = dot(scaled[j], 0, pull, count)
             trial[j] = w[j]
         gram_rows(scaled, 0, size, count, G)
+        for j in range(size):
+            G[j * (j + 1) // 2 + j] += ridge[j]
         na = factorise(G, size, trial, order, L, False)
         gradient_on(G, b, trial, slopes, size)
         solve_one(G, b, penalty, size, trial, order, na, L, slopes, 1e-14, _MAX_EPOCHS)
@@ -152,7 +164,7 @@ def newton(A, G, L, b, w, q, order, c, y, count, size, constant, penalty, enough
         for i in range(count):
             slope -= left[i] * (trial_eta[i] - eta[i])
         for j in range(size):
-            slope += penalty[j] * (abs(trial[j]) - abs(w[j]))
+            slope += penalty[j] * (abs(trial[j]) - abs(w[j])) + ridge[j] * w[j] * (trial[j] - w[j])
         # where the gain drowns in rounding the iteration is quadratic and needs no search
         small = abs(slope) <= 1e-10 * abs(value)
         if slope >= 0.0 and not small:
@@ -164,7 +176,8 @@ def newton(A, G, L, b, w, q, order, c, y, count, size, constant, penalty, enough
                 mixed = eta[i] + length * (trial_eta[i] - eta[i])
                 new += c[i] * (_log1pexp(mixed) - y[i] * mixed)
             for j in range(size):
-                new += penalty[j] * abs(w[j] + length * (trial[j] - w[j]))
+                mixed = w[j] + length * (trial[j] - w[j])
+                new += penalty[j] * abs(mixed) + 0.5 * ridge[j] * mixed * mixed
             if new <= value + 1e-4 * length * slope:
                 break
             length *= 0.5
@@ -175,10 +188,10 @@ def newton(A, G, L, b, w, q, order, c, y, count, size, constant, penalty, enough
         _predict(A, w, size, count, eta)
         if constant:
             w[0] += _balance(c, y, eta, count)
-        value, gap = _state(A, c, y, eta, count, size, w, q, penalty, left)
+        value, gap = _state(A, c, y, eta, count, size, w, q, penalty, ridge, left)
         if small and gap >= before:  # as far as rounding allows
             w[:size] = slopes
             _predict(A, w, size, count, eta)
-            value, gap = _state(A, c, y, eta, count, size, w, q, penalty, left)
+            value, gap = _state(A, c, y, eta, count, size, w, q, penalty, ridge, left)
             return gap, step + 1
     return gap, max_newton

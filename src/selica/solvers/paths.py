@@ -22,8 +22,7 @@ import numpy as np
 from numba import njit
 
 from selica._core.types import Array, IntArray
-from selica.solvers.logistic_kernels import newton
-from selica.solvers.quadratic import duality_gap, solve_one
+from selica.solvers.member import solve_member
 from selica.solvers.screening import (
     best,
     multiply,
@@ -82,10 +81,14 @@ class Data(NamedTuple):
     """(1 or B, columns): what is subtracted from the columns."""
     lams: Array
     """(B, L), each row decreasing."""
+    lam2: Array
+    """(B, L): the ridge beside each of them."""
     penalty: Array
     """(1 or B, columns): penalty weights; infinite for columns that must stay out."""
     inverse: Array
     """(1 or B, columns): their inverses; zero for columns that need no screening."""
+    ridge: Array
+    """(1 or B, columns): what the ridge of each column is multiplied by."""
     reach: Array
     """(B, columns): weighted norms of the columns times `inverse`."""
     unit: Array
@@ -118,55 +121,6 @@ class Kept(NamedTuple):
     iterations: IntArray
     status: IntArray
     """CONVERGED, FAILED or STOPPED"""
-
-
-@njit(cache=True, nogil=True)
-def _linear(space, m, k, na, penalty, lam, yy, tol, max_iter):
-    """Solves a member on its working set; returns (status, na, rounds, gap, kkt, |r|^2)."""
-    w, q, b = space.w[m], space.q[m], space.b[m]
-    pay = np.empty(k)
-    for i in range(k):
-        pay[i] = lam * penalty[space.which[m, i]]
-    status, na, rounds = solve_one(
-        space.gram[m], b, pay, k, w, space.order[m], na, space.factor[m], q, 1e-2 * tol, max_iter
-    )
-    explained, along, paid, top, off = 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(k):
-        explained += w[i] * (b[i] + q[i])
-        along += w[i] * b[i]
-        paid += pay[i] * abs(w[i])
-        size = abs(q[i])
-        if penalty[space.which[m, i]] > 0.0:
-            top = max(top, size / penalty[space.which[m, i]])
-        if w[i] != 0.0:
-            sign = 1.0 if w[i] > 0.0 else -1.0
-            off = max(off, abs(q[i] - sign * pay[i]))
-        else:
-            off = max(off, size - pay[i])
-    rr = max(yy - explained, 0.0)
-    return status, na, rounds, duality_gap(rr, yy - along, paid, lam, top), off, rr
-
-
-@njit(cache=True, nogil=True)
-def _logistic(space, m, k, penalty, lam, c, y, nb, unit, tol, max_iter, left):
-    """As `_linear`, for the logistic loss; `left` becomes the weighted residual."""
-    w, q = space.w[m], space.q[m]
-    pay = np.empty(k)
-    constant = k > 0 and space.which[m, 0] == penalty.size
-    for i in range(k):
-        j = space.which[m, i]
-        pay[i] = 0.0 if j == penalty.size else lam * penalty[j]
-    gap, steps = newton(
-        space.columns[m], space.gram[m], space.factor[m], space.b[m], w, q, space.order[m],
-        c, y, nb, k, constant, pay, 0.1 * tol * unit, max_iter, left,
-    )  # fmt: skip
-    off, rr = 0.0, 0.0
-    for i in range(k):
-        sign = 1.0 if w[i] > 0.0 else -1.0
-        off = max(off, abs(q[i] - sign * pay[i]) if w[i] != 0.0 else abs(q[i]) - pay[i])
-    for i in range(nb):
-        rr += left[i] * left[i] / c[i]
-    return steps, gap, off, rr
 
 
 @njit(cache=True, nogil=True)
@@ -229,23 +183,6 @@ def _make_room(space, m, k, na, needed, columns, slot, penalty, bar):
     if needed > space.w.shape[1]:
         space = grown(space, k, na, min(columns + 1, max(needed + 8, space.w.shape[1] * 3 // 2)))
     return space
-
-
-@njit(cache=True, nogil=True)
-def _solve(data, space, m, k, na, penalty, lam, logistic, tol, max_iter, left):
-    """One member at one penalty; returns (failed, na, steps, relative gap, kkt, |r|^2)."""
-    unit = data.unit[m]
-    if logistic:
-        steps, gap, off, square = _logistic(
-            space, m, k, penalty, lam, data.weight[m], data.y[m], data.nb[m], unit, tol, max_iter,
-            left,
-        )  # fmt: skip
-        failed = 0
-    else:
-        failed, na, steps, gap, off, square = _linear(
-            space, m, k, na, penalty, lam, 2.0 * unit, tol, max_iter
-        )
-    return failed, na, steps, gap / max(unit, 1e-300), off, square
 
 
 @njit(cache=True, nogil=True)
@@ -338,6 +275,7 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
     slot = np.full((members, columns), -1, dtype=np.int32)
     new = np.empty((members, columns), dtype=np.int32)
     n_new = np.zeros(members, dtype=np.int64)
+    held = np.zeros(members)  # the ridge in the factor of each member
     strength = np.empty(columns)
     old = np.empty((members, 2, columns), dtype=data.screen.dtype)
     norms = np.zeros((members, 2))
@@ -390,9 +328,12 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
                     if not logistic:
                         admit_products(space, m, size, k[m], data.y[m], data.nb[m])
                     n_new[m] = 0
-                failed, na[m], steps, gap, off, square = _solve(
-                    data, space, m, k[m], na[m], penalty, lam, logistic, tol, max_iter, left
-                )
+                lam2 = data.lam2[m, max(place, 0)]
+                failed, na[m], steps, gap, off, square = solve_member(
+                    data, space, m, k[m], na[m], penalty, lam, lam2, held[m], logistic, tol,
+                    max_iter, left,
+                )  # fmt: skip
+                held[m] = lam2
                 verdict = ASKING
                 if place >= 0:
                     kept.iterations[m, place] += steps

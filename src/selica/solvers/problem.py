@@ -33,6 +33,8 @@ class Problem(NamedTuple):
     X: Array
     y: Array
     lams: Array
+    lam2: Array
+    """The ridge beside each of the penalties, at their shape."""
     weights: Array
     factor: Array
     keep: frozenset[str]
@@ -63,6 +65,7 @@ class Problem(NamedTuple):
         return self._replace(
             y=self.y if self.y.ndim == 1 else self.y[part],
             lams=self.lams if self.lams.ndim == 1 else self.lams[part],
+            lam2=self.lam2 if self.lam2.ndim == 1 else self.lam2[part],
             weights=self.weights[part],
             factor=self.factor if self.factor.ndim == 1 else self.factor[part],
             first=self.first + start,
@@ -83,6 +86,7 @@ def check(
     X: ArrayLike,
     y: ArrayLike,
     lams: ArrayLike,
+    lam2: ArrayLike,
     weights: ArrayLike,
     penalty_weights: ArrayLike | None,
     max_active: int | None,
@@ -109,6 +113,14 @@ def check(
         raise ArgumentError(f"lams must have shape (L,) or ({members}, L); got {path.shape}.")
     if np.any(path < 0.0):
         raise ArgumentError("lams must not be negative.")
+    ridge = matrix("lam2", lam2)
+    if ridge.shape not in ((), path.shape[-1:], path.shape):
+        raise ArgumentError(
+            f"lam2 must be a number or have one entry for each of the {path.shape[-1]} penalties; "
+            f"got shape {ridge.shape}."
+        )
+    if np.any(ridge < 0.0):
+        raise ArgumentError("lam2 must not be negative.")
     factor = np.ones(p) if penalty_weights is None else matrix("penalty_weights", penalty_weights)
     if factor.shape not in ((p,), (members, p)):
         raise ArgumentError(
@@ -124,9 +136,13 @@ def check(
     real("tol", tol, at_least=1e-14, at_most=1.0)
     real("max_iter", max_iter, at_least=1.0)
     settings = Settings(float(tol), int(max_iter), None if max_active is None else int(max_active))
-    path = -np.sort(-path, axis=-1)
+    order = np.argsort(-path, axis=-1, kind="stable")
+    path, ridge = (
+        np.take_along_axis(part, order, axis=-1)
+        for part in (path, np.broadcast_to(ridge, path.shape))
+    )
     most = int(np.count_nonzero(rows, axis=1).max(initial=0))
-    return Problem(design, response, path, rows, factor, wanted, settings, most_rows=most)
+    return Problem(design, response, path, ridge, rows, factor, wanted, settings, most_rows=most)
 
 
 def members_per_chunk(problem: Problem) -> int:

@@ -1,5 +1,8 @@
 r"""The small problem of one member: a lasso given by a Gram matrix.
 
+An elastic net is a lasso with the rows :math:`\sqrt{\lambda_2} I` appended to its design: here the
+ridge is on the diagonal of the Gram matrix.
+
 A member solves, over its working set of k variables,
 
 .. math:: \min_w \tfrac12 w^\top G w - b^\top w + \sum_j \lambda_j |w_j|,
@@ -366,14 +369,21 @@ def solve_one(G, b, penalty, k, w, order, na, L, q, tol, max_epochs):
 
 
 @njit(cache=True, nogil=True)
-def duality_gap(rr, ry, penalised, lam, top):
-    """Duality gap from |r|^2, r.y, the penalty paid, and max |gradient| / penalty weight.
+def ridge_conjugate(q, w, penalty, ridge, scale, size):
+    r"""What ridges add to minus the dual objective at `scale` times the residual.
 
-    Without a penalty there is no dual point to be had so cheaply: |w . gradient| stands in.
+    The conjugate of :math:`\lambda_j |w| + \tfrac12 \kappa_j w^2` at the gradient g of the loss is
+    :math:`(|g| - \lambda_j)_+^2 / 2 \kappa_j`, finite everywhere: with a ridge every residual is a
+    dual point. q = g - ridge * w is the gradient of loss and ridge together. Where scale * q is
+    within the penalty the conjugate is at most :math:`\kappa_j (s w_j)^2 / 2`, which is free of the
+    rounding that a tiny ridge magnifies.
     """
-    if lam <= 0.0:
-        return abs(ry - rr)
-    scale = 1.0 if top <= lam else lam / top
-    primal = 0.5 * rr + penalised
-    dual = scale * ry - 0.5 * scale * scale * rr
-    return max(primal - dual, 0.0)
+    total = 0.0
+    for j in range(size):
+        if ridge[j] > 0.0:
+            over = max(scale * abs(q[j] + ridge[j] * w[j]) - penalty[j], 0.0)
+            value = 0.5 * over * over / ridge[j]
+            if scale * abs(q[j]) <= penalty[j]:
+                value = min(value, 0.5 * ridge[j] * (scale * w[j]) ** 2)
+            total += value
+    return total

@@ -19,6 +19,8 @@ class LassoBatch(Result):
     ----------
     lams : array (L,) or (B, L)
         Penalties, from large to small.
+    lam2 : array of the shape of `lams`
+        The ridge beside each of them.
     coef : array (B, L, p), optional
         Coefficients.
     sparse : sparse array (B * L, p), optional
@@ -43,6 +45,7 @@ class LassoBatch(Result):
     """
 
     lams: Array
+    lam2: Array
     coef: Array | None
     sparse: Any
     intercept: Array

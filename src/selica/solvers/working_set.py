@@ -29,12 +29,14 @@ class Space(NamedTuple):
     """(B, K (K + 1) / 2)"""
     factor: Array
     """(B, K (K + 1) / 2): Cholesky factors of the active columns."""
+    square: Array
+    """(B, K): squared lengths of the columns: the diagonal of `gram` without a ridge."""
     b: Array
     """(B, K): products of the columns with the response."""
     w: Array
     """(B, K): coefficients."""
     q: Array
-    """(B, K): gradients."""
+    """(B, K): gradients of the loss, without that of a ridge."""
     which: IntArray
     """(B, K): numbers of the columns in the design."""
     order: IntArray
@@ -53,6 +55,7 @@ def make_space(members, rows, capacity):
         np.empty((members, capacity, rows)),
         np.empty((members, packed)),
         np.empty((members, packed)),
+        np.empty((members, capacity)),
         np.empty((members, capacity)),
         np.zeros((members, capacity)),
         np.empty((members, capacity)),
@@ -77,6 +80,7 @@ def grown(space, k, na, capacity):
         packed = count * (count + 1) // 2
         new.factor[m, :packed] = space.factor[m, :packed]
         new.order[m, :count] = space.order[m, :count]
+        new.square[m, :size] = space.square[m, :size]
         new.b[m, :size] = space.b[m, :size]
         new.w[m, :size] = space.w[m, :size]
         new.q[m, :size] = space.q[m, :size]
@@ -233,6 +237,7 @@ def admit_products(space, m, k, total, ys, nb):
     gram_rows(A, k, total, nb, G)
     for i in range(k, total):
         at = i * (i + 1) // 2
+        space.square[m, i] = G[at + i]
         space.q[m, i] = b[i] - dot(G, at, space.w[m], k)
         for a in range(2):
             space.old_q[m, a, i] = b[i] - dot(G, at, space.old_w[m, a], k)
@@ -261,6 +266,7 @@ def compact(space, m, k, na, slot, least):
         if t < i:
             space.columns[m, t] = space.columns[m, i]
             b[t], w[t], q[t], which[t] = b[i], w[i], q[i], which[i]
+            space.square[m, t] = space.square[m, i]
             slot[which[t]] = t
             for a in range(2):
                 space.old_w[m, a, t] = space.old_w[m, a, i]

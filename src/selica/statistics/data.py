@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selica._core.scaling import lam_from_average
+from selica._core.scaling import lam_from_average, ridge_of_ratio
 from selica._core.types import Array, BoolArray
 from selica.solvers import LassoBatch, lasso_path_batch, logistic_path_batch
 
@@ -31,6 +31,8 @@ class Data(NamedTuple):
     """(p,): what the columns were divided by."""
     y_scale: float
     """What the response was divided by; 1 for labels."""
+    l1_ratio: float = 1.0
+    """Share of the l1 norm in the penalty: 1 is the lasso, less an elastic net."""
 
 
 def standardised(X: Array, weight: Array | None = None) -> tuple[Array, Array]:
@@ -77,6 +79,8 @@ def beside(data: Data, columns: Array) -> Data:
 def fit_members(data: Data, penalties: Array, weights: Array, **settings: Any) -> LassoBatch:
     """Penalised fits with an intercept, one for each row of weights.
 
+    With `data.l1_ratio` below one these are elastic nets, each penalty with the ridge beside it.
+
     Parameters
     ----------
     data : Data
@@ -90,7 +94,8 @@ def fit_members(data: Data, penalties: Array, weights: Array, **settings: Any) -
     rows = weights * data.weight
     solve = logistic_path_batch if data.loss == "logistic" else lasso_path_batch
     lams = lam_from_average(np.atleast_1d(penalties), rows)
-    return solve(data.X, data.y, lams, rows, fit_intercept=True, **settings)
+    lam2 = ridge_of_ratio(lams, data.l1_ratio)
+    return solve(data.X, data.y, lams, rows, lam2=lam2, fit_intercept=True, **settings)
 
 
 def largest_penalty(data: Data) -> float:
