@@ -322,7 +322,7 @@ def selection_probability(
     sd, shift = np.sqrt(solution["v_hat"]), (solution["Q_hat"] + lam2) * Z_th
 
     def exceeds(u: Array) -> Array:
-        """P(|w_hat| > Z_th + u / (Q_hat + lam2)) over eta; certain where the right side is negative."""
+        """P(|w_hat| > Z_th + u / (Q_hat + lam2)) over eta; certain where that is negative."""
         prob = inner_moments(field, solution["v_hat"], lam + np.maximum(shift + u, 0.0))[0]
         return np.where(shift + u < 0.0, 1.0, prob)
 

@@ -110,7 +110,7 @@ def power(
     >>> round(theory.power(model, "stability", fdr=0.1, mu_B=2.0), 4)
     0.769
     >>> round(theory.power(model, "stability", fdr=0.1, mu_B=2.0, lam2=0.1), 4)
-    0.0
+    0.6797
     >>> round(theory.power(model, "bayes", fdr=0.1), 4)
     0.8005
     """

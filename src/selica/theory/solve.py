@@ -76,7 +76,7 @@ def solve_lasso(
     >>> round(theory.solve_lasso(model, lam=0.1).rates().tpr, 5)
     0.95782
     >>> round(theory.solve_lasso(model, lam=0.1, lam2=0.5).rates().tpr, 5)
-    0.0
+    0.95859
     >>> rows = theory.Spectrum.row_orthogonal(0.5)
     >>> l = theory.solve_lasso(theory.Model(0.5, 0.2, 0.01), lam=0.3, spectrum=rows)
     >>> round(l.rates().fdr, 4)
@@ -163,6 +163,8 @@ def solve_knockoff(model: Model, lam: ArrayLike, *, lam2: ArrayLike = 0.0) -> Kn
     >>> d = theory.solve_knockoff(model, lam=0.1)
     >>> round(d.rates(Z_th=0.05, Pi_th=0.15).fdr, 6), round(d.single_rates(Z_th=0.05).fdr, 6)
     (0.32749, 0.216206)
+    >>> round(theory.solve_knockoff(model, lam=0.1, lam2=0.5).single_rates(Z_th=0.05).fdr, 6)
+    0.36476
     """
     points = _points(model, **check_penalty(lam, lam2))
     return KnockoffSolution(**_solve(model, points, copies=1))

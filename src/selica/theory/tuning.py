@@ -70,6 +70,8 @@ def optimal_lam(
     >>> model = theory.Model(alpha=1.12, rho=0.5, Delta=0.01)
     >>> round(theory.optimal_lam(model, "derandomized"), 4)
     0.0424
+    >>> round(theory.optimal_lam(model, "derandomized", lam2=0.1), 4)
+    0.1415
     """
     Model.check(model)
     method = choice("method", method, METHODS)
