@@ -51,8 +51,9 @@ def one_data_set(rng, X, *, rho, Delta, lam, mu_B, members, votes, lasso):
     }
 
 
-def two_modules(values, weights, *, alpha, rho, Delta, lam, mu_B=1.0, method="stability",
-                resampling="poisson", effects="gaussian", steps=4000, damping=0.3):  # fmt: skip
+def two_modules(values, weights, *, alpha, rho, Delta, lam, lam2=0.0, mu_B=1.0,
+                method="stability", resampling="poisson", effects="gaussian",
+                steps=4000, damping=0.3):  # fmt: skip
     """Order parameters by damped iteration of the long form, from the prior.
 
     The state are messages to the variables (Q, m, c, v) and to the rows, in which a field is
@@ -76,7 +77,7 @@ def two_modules(values, weights, *, alpha, rho, Delta, lam, mu_B=1.0, method="st
     previous = np.zeros(4)
     for _ in range(steps):
         hats = dict(zip(("Q_hat", "m_hat", "chi_hat", "v_hat"), x1, strict=True))
-        orders = replica._orders(method, hats, rho, lam, effects)
+        orders = replica._orders(method, hats, rho, lam, effects, lam2)
         order = np.array([orders[k] for k in ("chi", "q", "m", "v")])
         x2 = out(*order, x1, T)
         k = 1 / (c + z1[0])

@@ -1,7 +1,8 @@
 """Slow oracle of the replica theory: every average is a quadrature over its definition.
 
 One variable sees ``g = m_hat w0 + sqrt(chi_hat) xi`` (the data) and ``h = g + sqrt(v_hat) eta``
-(one member of the ensemble); its estimate is ``S(h; lam) / Q_hat``. No Stein identity, no
+(one member of the ensemble); its estimate minimises Q_hat w^2/2 - h w + lam |w| + lam2 w^2/2, which
+is ``S(h; lam) / (Q_hat + lam2)``. No Stein identity, no
 Gaussian convolution, no moment formula in ``h`` is used: ``w0`` and ``g`` (that is, ``xi``) are
 integrated by composite Gauss-Legendre panels, the counts ``c`` by their law. Only the ``eta``
 average at fixed ``g`` uses the normal pdf and cdf; `inner_moments_by_quadrature` checks it.
@@ -202,25 +203,26 @@ def _conjugates(totals: Array, alpha: float, counts: tuple[Array, Array]) -> dic
 
 
 def _orders(
-    method: str, hats: dict[str, float], rho: float, lam: float, effects: Effects
-) -> dict[str, float]:
+    method: str, hats: dict[str, float], rho: float, lam: float, effects: Effects,
+    lam2: float = 0.0,
+) -> dict[str, float]:  # fmt: skip
     """Order parameters, and the mean absolute value of the coefficients, of given conjugates."""
-    Q_hat = hats["Q_hat"]
+    K = hats["Q_hat"] + lam2
     g, nulls, signals, w0_sign = _law_of_g(hats, lam, effects)
     active, mean, var, size = inner_moments(g, hats["v_hat"], lam)
     everyone = (1 - rho) * nulls + rho * signals
     out = {
-        "q": everyone @ mean**2 / Q_hat**2,
-        "m": rho * (w0_sign @ mean) / Q_hat,
-        "chi": everyone @ active / Q_hat,
-        "v": everyone @ var / Q_hat**2,
-        "mean_abs": everyone @ size / Q_hat,
+        "q": everyone @ mean**2 / K**2,
+        "m": rho * (w0_sign @ mean) / K,
+        "chi": everyone @ active / K,
+        "v": everyone @ var / K**2,
+        "mean_abs": everyone @ size / K,
     }
     if method == "knockoff":
         u, weight = _law_of_knockoff(hats, lam)
-        out["v_tilde"] = weight @ u**2 / Q_hat**2
-        out["chi_tilde"] = weight.sum() / Q_hat
-        out["mean_abs"] += weight @ u / Q_hat
+        out["v_tilde"] = weight @ u**2 / K**2
+        out["chi_tilde"] = weight.sum() / K
+        out["mean_abs"] += weight @ u / K
     return {key: float(value) for key, value in out.items()}
 
 
@@ -233,19 +235,21 @@ def _totals(x: dict[str, float], rho: float, Delta: float) -> Array:
 def step(
     method: str, params: dict[str, float], *,
     alpha: float, rho: float, Delta: float, lam: float,
-    mu_B: float = 1.0, resampling: str = "poisson", effects: Effects = "gaussian",
+    lam2: float = 0.0, mu_B: float = 1.0, resampling: str = "poisson",
+    effects: Effects = "gaussian",
 ) -> dict[str, float]:  # fmt: skip
     """One undamped step of the equations from the order parameters `params`."""
     counts = _law_of_counts(method, resampling, mu_B)
     hats = _conjugates(_totals(params, rho, Delta), alpha, counts)
-    new = _orders(method, hats, rho, lam, effects)
+    new = _orders(method, hats, rho, lam, effects, lam2)
     return {key: new[key] for key in _ORDER if key in new}
 
 
 def solve(
     method: str, *,
     alpha: float, rho: float, Delta: float, lam: float,
-    mu_B: float = 1.0, resampling: str = "poisson", effects: Effects = "gaussian",
+    lam2: float = 0.0, mu_B: float = 1.0, resampling: str = "poisson",
+    effects: Effects = "gaussian",
     tol: float = 1e-12,
 ) -> dict[str, float]:  # fmt: skip
     """Solve the self-consistent equations of "lasso", "stability" or "knockoff".
@@ -259,7 +263,7 @@ def solve(
     def image(x: Array) -> tuple[dict[str, float], Array]:
         nonlocal calls
         calls += 1
-        new = _orders(method, _conjugates(x, alpha, counts), rho, lam, effects)
+        new = _orders(method, _conjugates(x, alpha, counts), rho, lam, effects, lam2)
         return {key: new[key] for key in _ORDER if key in new}, _totals(new, rho, Delta)
 
     def point(z: Array, start: Array) -> Array:
@@ -294,18 +298,20 @@ def solve(
 def cost(
     method: str, solution: dict[str, float], *,
     alpha: float, rho: float, Delta: float, lam: float,
-    mu_B: float = 1.0, resampling: str = "poisson", effects: Effects = "gaussian",
+    lam2: float = 0.0, mu_B: float = 1.0, resampling: str = "poisson",
+    effects: Effects = "gaussian",
 ) -> tuple[float, float]:  # fmt: skip
     """Minimal cost per variable e, and E|w_hat| (+ E|w_tilde|), which is de/dlam."""
     c, prob = _law_of_counts(method, resampling, mu_B)
     E, chi, v = _totals(solution, rho, Delta)
-    mean_abs = _orders(method, solution, rho, lam, effects)["mean_abs"]
-    return float(alpha / 2 * (prob @ (c / (1 + chi * c) ** 2)) * (E + v) + lam * mean_abs), mean_abs
+    mean_abs = _orders(method, solution, rho, lam, effects, lam2)["mean_abs"]
+    penalty = lam * mean_abs + lam2 / 2 * (solution["q"] + v)
+    return float(alpha / 2 * (prob @ (c / (1 + chi * c) ** 2)) * (E + v) + penalty), mean_abs
 
 
 def selection_probability(
     method: str, g: Array | float, solution: dict[str, float], *,
-    lam: float, Z_th: float | None = None,
+    lam: float, lam2: float = 0.0, Z_th: float | None = None,
 ) -> Array:  # fmt: skip
     """Pi(g): P(w_hat != 0) of "stability", P(|w_hat| - |w_tilde| > Z_th) of the knockoffs."""
     field = np.abs(np.atleast_1d(np.asarray(g, dtype=float)))[:, None]
@@ -313,10 +319,10 @@ def selection_probability(
         return inner_moments(field[:, 0], solution["v_hat"], lam)[0]
     if Z_th is None:
         raise ValueError(f"{method} needs Z_th")
-    sd, shift = np.sqrt(solution["v_hat"]), solution["Q_hat"] * Z_th
+    sd, shift = np.sqrt(solution["v_hat"]), (solution["Q_hat"] + lam2) * Z_th
 
     def exceeds(u: Array) -> Array:
-        """P(|w_hat| > Z_th + u / Q_hat) over eta; certain where the right side is negative."""
+        """P(|w_hat| > Z_th + u / (Q_hat + lam2)) over eta; certain where that is negative."""
         prob = inner_moments(field, solution["v_hat"], lam + np.maximum(shift + u, 0.0))[0]
         return np.where(shift + u < 0.0, 1.0, prob)
 
@@ -328,7 +334,7 @@ def selection_probability(
 
 def rates(
     method: str, solution: dict[str, float], *,
-    rho: float, lam: float, effects: Effects = "gaussian",
+    rho: float, lam: float, lam2: float = 0.0, effects: Effects = "gaussian",
     Pi_th: float | None = None, Z_th: float | None = None,
 ) -> dict[str, float]:  # fmt: skip
     """Compute the true and false positive rates and the FDR (0 when nothing is selected).
@@ -337,10 +343,11 @@ def rates(
     """
 
     def pi(g: Array | float) -> Array:
-        return selection_probability(method, g, solution, lam=lam, Z_th=Z_th)
+        return selection_probability(method, g, solution, lam=lam, lam2=lam2, Z_th=Z_th)
 
     if method in ("lasso", "knockoff"):
-        cut = lam + solution["Q_hat"] * max(Z_th or 0.0, 0.0) if method == "knockoff" else lam
+        gap = (solution["Q_hat"] + lam2) * max(Z_th or 0.0, 0.0)
+        cut = lam + gap if method == "knockoff" else lam
     elif method not in ("stability", "derandomized") or Pi_th is None:
         raise ValueError(f"unknown method {method!r}, or no Pi_th")
     else:  # Pi grows with |g|: bisect for the crossing; 0 if all pass, 1e6 if none can

@@ -154,6 +154,18 @@ def soft_absolute(mean: Array | None, var: Array, lam: Array) -> Array:
     return np.asarray(sd * (excess_mean((lam - mean) / sd) + excess_mean((lam + mean) / sd)))
 
 
+def clipped_mean(mean: Array | None, var: Array, lam: Array) -> tuple[Array, Array | float]:
+    """P(|h| < lam) and E[h - S(h; lam)] for h ~ N(mean, var); mean None is zero."""
+    sd = np.sqrt(var)
+    t = lam / sd
+    if mean is None:
+        return np.asarray(erf(t / _SQRT_2)), 0.0
+    a, b = t - mean / sd, t + mean / sd
+    above, below = survival(a), survival(b)
+    inside = np.asarray(ndtr(a) - below)
+    return inside, lam * (above - below) + mean * inside + sd * (density(b) - density(a))
+
+
 class PairMoments(NamedTuple):
     """What two members of the ensemble have in common; see `two_members`."""
 

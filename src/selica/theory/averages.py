@@ -26,7 +26,8 @@ _CHUNK = 2_000_000  # values of psi held at once
 class Field(NamedTuple):
     """Scalars of one solution that the single-body problem needs."""
 
-    Q_hat: float
+    curvature: float
+    """Q_hat + lam2: the estimate is S(h; lam) divided by it."""
     slope: float
     """Of the field in a variable's effect."""
     chi_hat: float
@@ -81,7 +82,7 @@ def _estimates(g: Array, own: float, field: Field) -> tuple[Array, Array]:
     sd = np.sqrt(own)
     g = g[:, None]
     if sd == 0.0:
-        value = soft_threshold(g, field.lam) / field.Q_hat
+        value = soft_threshold(g, field.lam) / field.curvature
         return value, np.ones_like(value)
     values, weights = [np.zeros_like(g)], [1.0 - _active(g, sd, field.lam)]
     for sign in (1.0, -1.0):
@@ -92,7 +93,7 @@ def _estimates(g: Array, own: float, field: Field) -> tuple[Array, Array]:
             low = start + 0.5 * part * (stop - start)
             half = 0.25 * (stop - start)
             h = low + half + half * _X
-            values.append(sign * (h - field.lam) / field.Q_hat)
+            values.append(sign * (h - field.lam) / field.curvature)
             weights.append(half * _W * density((h - sign * g) / sd) / sd)
     return np.concatenate(values, axis=1), np.concatenate(weights, axis=1)
 

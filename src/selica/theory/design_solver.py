@@ -1,12 +1,14 @@
 r"""Solves the equations for a given spectrum: first one member, then a pair of members.
 
-A member's activity P and error :math:`A = \Delta + e` obey
+A member's degrees of freedom :math:`F = \chi\hat Q` and error :math:`A = \Delta + e` obey
 
-.. math:: P = P(\hat Q, T), \qquad A = \Delta + N(\hat Q, T)/\hat Q^2, \qquad T = a e + b\Delta,
+.. math:: F = P(\hat Q, T)\,\hat Q/K, \qquad A = \Delta + N(\hat Q, T)/K^2, \qquad
+          T = a e + b\Delta, \qquad K = \hat Q + \lambda_2,
 
-with :math:`\hat Q, a, b` functions of P (`theory.designs`) and the same single-body sums as for
-independent entries (`theory.equations`). What two members share is one more scalar equation, as
-there: its slope :math:`a_0 P(\text{both active})/\hat Q^2` lies below one for every spectrum.
+with :math:`\hat Q, a, b` functions of F (`theory.designs`) and the same single-body sums as for
+independent entries (`theory.equations`). Without a ridge part F is the activity P. What two members
+share is one more scalar equation, as there: its slope :math:`a_0 P(\text{both active})/K^2` lies
+below one for every spectrum.
 """
 
 from __future__ import annotations
@@ -27,12 +29,12 @@ _STEPS, _MANY_STEPS, _MOST_STEPS = 25, 80, 400
 _LONGEST_STEP = 1.5
 _TOL = 1e-8  # convergence is quadratic: the step after it is at rounding
 _WIDTH = 1e-4  # of the difference quotients of Q, a, b
-_NOTHING = -40.0  # log odds of the activity of an estimate that is zero
+_NOTHING = -40.0  # log odds of the freedom of an estimate that is zero
 _SHARPEST = 1e-10
 
 
 class Members(NamedTuple):
-    """One member at n points: log odds of its activity, error with noise, how it was found."""
+    """One member at n points: log odds of its freedom, error with noise, how it was found."""
 
     y: Array
     A: Array
@@ -46,19 +48,26 @@ class Point(NamedTuple):
     response: Response
     T: Array
     one: Member
+    K: Array
+    """Curvature Q_hat + lam2 of a variable's cost."""
+
+    @property
+    def freedom(self) -> Array:
+        """chi Q_hat."""
+        return self.one.P * (self.response.Q / self.K)
 
 
 def at(eq: Equations, design: Design, y: Array, A: Array) -> Point:
-    """Fields and single-body sums at log odds of the activity and errors."""
+    """Fields and single-body sums at log odds of the freedom and errors."""
     response = design.response(y)
     T = response.a * np.maximum(A - eq.Delta, 0.0) + response.b * eq.Delta
     # orthogonal columns without noise: a field without spread is a limit
     T = np.maximum(T, (_SHARPEST * eq.lam) ** 2)
-    return Point(response, T, eq.member(response.Q, T))
+    return Point(response, T, eq.member(response.Q, T), response.Q + eq.lam2)
 
 
 def solve_members(eq: Equations, design: Design) -> Members:
-    """Activity and error of one member."""
+    """Degrees of freedom and error of one member."""
     n = eq.alpha.size
     y, A = np.full(n, _NOTHING), eq.rho + eq.Delta
     found, count = np.ones(n, dtype=bool), np.zeros(n, dtype=np.intp)
@@ -67,7 +76,7 @@ def solve_members(eq: Equations, design: Design) -> Members:
         return Members(y, A, found, count)
     part, some = eq.take(todo), design.take(todo)
     first = at(part, some, y[todo], A[todo])
-    A[todo] = part.Delta + first.one.N / first.response.Q**2
+    A[todo] = part.Delta + first.one.N / first.K**2
     todo = todo[first.one.P > _EMPTY]
     if todo.size == 0:
         return Members(y, A, found, count)
@@ -85,26 +94,26 @@ def solve_members(eq: Equations, design: Design) -> Members:
 
 
 def _start(eq: Equations, design: Design) -> tuple[Array, Array]:
-    """Log odds of the activity and log error of the estimate zero, after one step."""
+    """Log odds of the freedom and log error of the estimate zero, after one step."""
     A = eq.rho + eq.Delta
     first = at(eq, design, np.full(A.size, _NOTHING), A)
-    return logit(np.minimum(first.one.P / design.most, 0.5)), np.log(A)
+    return logit(np.minimum(first.freedom / design.most, 0.5)), np.log(A)
 
 
 def _damped(eq: Equations, design: Design, steps: int) -> tuple[Array, Array]:
     y, log_A = _start(eq, design)
     for _ in range(steps):
         here = at(eq, design, y, np.exp(log_A))
-        share = np.clip(here.one.P / design.most, 1e-300, 1.0 - 1e-9)
+        share = np.clip(here.freedom / design.most, 1e-300, 1.0 - 1e-9)
         y = y + np.clip(0.5 * (logit(share) - y), -1.0, 1.0)
-        log_A = 0.5 * (log_A + np.log(eq.Delta + here.one.N / here.response.Q**2))
+        log_A = 0.5 * (log_A + np.log(eq.Delta + here.one.N / here.K**2))
     return y, log_A
 
 
 def _newton(
     eq: Equations, design: Design, y: Array, log_A: Array, steps: int
 ) -> tuple[Array, Array, BoolArray, IntArray]:
-    """Newton's method in (log A, log odds of P) with steps of bounded length."""
+    """Newton's method in (log A, log odds of F) with steps of bounded length."""
     out_y, out_A = y.copy(), log_A.copy()
     found = np.zeros(y.size, dtype=bool)
     count = np.full(y.size, steps, dtype=np.intp)
@@ -113,18 +122,19 @@ def _newton(
         for step in range(1, steps + 1):
             A, e = np.exp(log_A), np.maximum(np.exp(log_A) - eq.Delta, 0.0)
             here = at(eq, design, y, A)
-            Q, one = here.response.Q, here.one
+            Q, K, one = here.response.Q, here.K, here.one
             beside = [design.response(y + d) for d in (-_WIDTH, _WIDTH)]
             left, right = ((r.Q, r.a * e + r.b * eq.Delta) for r in beside)
             Q_y, T_y = ((b - a) / (2.0 * _WIDTH) for a, b in zip(left, right, strict=True))
             T_A = here.response.a * A * (e > 0.0)
-            error = eq.Delta + one.N / Q**2
-            off_A, off_y = np.log(error) - log_A, np.log(one.P / design.activity(y))
-            scale = Q**2 * error
+            error = eq.Delta + one.N / K**2
+            off_A, off_y = np.log(error) - log_A, np.log(here.freedom / design.freedom(y))
+            scale = K**2 * error
             aa = 1.0 - one.N_T * T_A / scale
-            ab = -(one.N_Q * Q_y + one.N_T * T_y - 2.0 * one.N * Q_y / Q) / scale
+            ab = -(one.N_Q * Q_y + one.N_T * T_y - 2.0 * one.N * Q_y / K) / scale
             ba = -one.P_T * T_A / one.P
             bb = expit(-y) - (one.P_Q * Q_y + one.P_T * T_y) / one.P
+            bb = bb - eq.lam2 / K * Q_y / Q
             det = aa * bb - ab * ba
             step_A, step_y = (bb * off_A - ab * off_y) / det, (aa * off_y - ba * off_A) / det
             size = np.maximum(np.abs(step_A), np.abs(step_y))
@@ -204,12 +214,13 @@ def solve_pairs(
         return V, found, count
     some = Response(*(part[todo] for part in response))
     part, error, total = eq.take(todo), e[todo], T[todo]
+    KK = (some.Q + part.lam2) ** 2
 
     def psi(V: Array, index: IntArray) -> tuple[Array, Array]:
         few = Response(*(a[index] for a in some))
         own = np.minimum(own_variance(few, error[index], part.Delta[index], V), total[index])
         spread, both = part.take(index).spread(few.Q, total[index], own)
-        return spread / few.Q**2, few.a_shared * both / few.Q**2
+        return spread / KK[index], few.a_shared * both / KK[index]
 
     def equation(V: Array, index: IntArray) -> tuple[Array, Array]:
         value, slope = psi(V, index)

@@ -1,8 +1,9 @@
-r"""What a design and row weights make of activity: the fields of a variable, for any spectrum.
+r"""What a design and row weights make of freedom: the fields of a variable, for any spectrum.
 
-Let P be the share of active variables. Two scalar equations,
+Let :math:`F = \chi\hat Q` be the degrees of freedom for each variable; without a ridge part of the
+penalty they are the share of active variables. Two scalar equations,
 
-.. math:: E_L\frac{L}{g+L} = P = \alpha\, E_c\frac{c}{c+\theta},
+.. math:: E_L\frac{L}{g+L} = F = \alpha\, E_c\frac{c}{c+\theta},
 
 fix g and :math:`\theta`, and everything else follows without iteration (docs/general-designs.md):
 the response :math:`\hat Q` of a field, and the variances of the fields, which are linear in the
@@ -26,7 +27,7 @@ _EXTREME = 70.0  # log odds beyond which the fields do not change
 
 
 class Response(NamedTuple):
-    """Fields at an activity P, shape (n,): variances are for each unit of error and of noise."""
+    """Fields at a freedom F, shape (n,): variances are for each unit of error and of noise."""
 
     Q: Array
     """Response of the field to the effect."""
@@ -54,7 +55,7 @@ class Design(NamedTuple):
 
     @property
     def most(self) -> Array:
-        """No more variables than this share can be active: rows seen, or directions there are."""
+        """F is below this share: of rows seen, or of directions there are."""
         seen = np.vecdot(self.law.probability, self.law.weight > 0.0)
         return np.asarray(np.minimum(self.alpha * seen, self.spectrum.rank))
 
@@ -62,17 +63,17 @@ class Design(NamedTuple):
         """The same at a subset of the points."""
         return Design(self.spectrum, self.law.take(index), self.alpha[index])
 
-    def activity(self, y: Array) -> Array:
-        """P at its log odds y among the variables that can be active."""
+    def freedom(self, y: Array) -> Array:
+        """F at its log odds y against `most`."""
         return np.asarray(self.most * expit(y))
 
     def _log_odds(self, y: Array, limit: Array) -> Array:
-        """log(P/(limit - P)) for a limit of at least `most`."""
+        """log(F/(limit - F)) for a limit of at least `most`."""
         most = self.most
         return np.asarray(np.log(most) + log_expit(y) - np.log(limit - most + most * expit(-y)))
 
     def _spectral(self, y: Array) -> Array:
-        """g with E[L/(g + L)] = P, in logarithms."""
+        """g with E[L/(g + L)] = F, in logarithms."""
         some = self.spectrum.values > 0.0
         L, p = self.spectrum.values[some], self.spectrum.weights[some]
         rank, mean = self.spectrum.rank, self.spectrum.mean
@@ -88,7 +89,7 @@ class Design(NamedTuple):
         return find_root(equation, np.log(mean / rank) - goal, max_step=8.0, max_iter=200).x
 
     def _counted(self, y: Array) -> Array:
-        """theta with alpha E[c/(c + theta)] = P, in logarithms."""
+        """theta with alpha E[c/(c + theta)] = F, in logarithms."""
         c, prob = self.law.weight, self.law.probability
         seen, mean = np.vecdot(prob, c > 0.0), np.vecdot(prob, c)
         goal = self._log_odds(y, self.alpha * seen)
@@ -104,7 +105,7 @@ class Design(NamedTuple):
         return find_root(equation, np.log(mean / seen) - goal, max_step=8.0, max_iter=200).x
 
     def response(self, y: Array) -> Response:
-        """The fields at an activity, given by its log odds; they tend to limits on both sides."""
+        """The fields at a freedom, given by its log odds; they tend to limits on both sides."""
         y = np.clip(y, -_EXTREME, _EXTREME)
         L, p = self.spectrum.values, self.spectrum.weights
         g = np.exp(self._spectral(y))[:, None]
@@ -142,7 +143,7 @@ class Design(NamedTuple):
         row_e, row_noise = omega * r / rest, (kappa**2 + omega * theta**2) / rest
         factor = 0.5 * self.alpha * np.vecdot(prob, seen * k)
         return Response(
-            Q=self.activity(y) * kappa / S,
+            Q=self.freedom(y) * kappa / S,
             a=a_shared + a_own,
             b=b_shared + b_own,
             a_shared=a_shared,

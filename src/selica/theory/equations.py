@@ -2,7 +2,9 @@ r"""The self-consistent equations of all methods, and the sums they are made of.
 
 Lasso, stability selection and knockoffs differ only in the law of the row weights and in the
 number of null variables: a knockoff copy adds one null for each variable. One set of equations
-serves all of them. The names follow the article; docs/theory.md has the formulas.
+serves all of them. A ridge part lam2 w^2 / 2 of the penalty makes the estimate S(h; lam) / K with
+K = Q_hat + lam2. The names follow the article; docs/theory.md and docs/elastic-net.md have the
+formulas.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from selica._core.counts import CountLaw
 from selica._core.effects import Mixture
 from selica._core.scalar import (
     MemberMoments,
+    clipped_mean,
     one_member,
     soft_absolute,
     soft_square,
@@ -32,7 +35,7 @@ class Member(NamedTuple):
     P_Q: Array
     P_T: Array
     N: Array
-    """Q^2 times the squared error of the estimate."""
+    """K^2 times the squared error of the estimate."""
     N_Q: Array
     N_T: Array
 
@@ -64,6 +67,7 @@ class Equations:
     rho: Array
     Delta: Array
     lam: Array
+    lam2: Array
     law: CountLaw
     mixture: Mixture
     copies: int
@@ -75,15 +79,17 @@ class Equations:
         rho: Array,
         Delta: Array,
         lam: Array,
+        lam2: Array | None = None,
         *,
         law: CountLaw,
         signals: Mixture,
         copies: int,
     ) -> Equations:
         """Equations for a law of the effects; signs play no role and are dropped."""
+        ridge = np.zeros_like(lam) if lam2 is None else lam2
         folded = signals.folded()
         kinds = Mixture(*(np.concatenate([[0.0], part]) for part in folded))
-        return cls(alpha, rho, Delta, lam, law, kinds, copies)
+        return cls(alpha, rho, Delta, lam, ridge, law, kinds, copies)
 
     def take(self, index: IntArray | BoolArray) -> Equations:
         """The same equations at a subset of the points."""
@@ -92,6 +98,7 @@ class Equations:
             self.rho[index],
             self.Delta[index],
             self.lam[index],
+            self.lam2[index],
             self.law.take(index),
             self.mixture,
             self.copies,
@@ -129,6 +136,16 @@ class Equations:
             N_Q = N_Q + 2.0 * self.mixture.mean * ((noise - var) * gap + mean * (1.0 - one.active))
         N = self._off(Q[:, None], noise, one)
         N_T = 2.0 * one.active - 1.0 + N_var
+        if self.lam2.any():
+            more, inside = self._ridge(Q[:, None], mean, var, lam)
+            twice, variance = 2.0 * self.lam2[:, None], self.mixture.sd**2
+            # slopes of E[w0 clip(h)] = mu E clip(h) + Q sd^2 P(|h| < lam)
+            C_var = -Q[:, None] * variance * P_var
+            C_Q = variance * inside + var_Q * C_var
+            if mean is not None:
+                mu = self.mixture.mean
+                C_var, C_Q = C_var - 0.5 * mu * gap, C_Q - mu * var_Q * gap + mu**2 * inside
+            N, N_Q, N_T = N + more, N_Q + twice * C_Q, N_T + twice * C_var
         return Member(*(np.vecdot(share, part) for part in (one.active, P_Q, P_var, N, N_Q, N_T)))
 
     def _off(self, Q: Array, T: Array, one: MemberMoments) -> Array:
@@ -144,8 +161,19 @@ class Equations:
         weak = one.square - 2.0 * Q * (mu * one.first + Q * variance * one.active) + size
         return np.where(size > T, strong, weak)
 
+    def _ridge(self, Q: Array, mean: Array | None, var: Array, lam: Array) -> tuple[Array, Array]:
+        """What a ridge part adds to `_off`, (n, K), and P(|h| < lam).
+
+        E (S(h) - K w0)^2 has K = Q + lam2: S(h) - Q w0 = n - clip(h), and n does not know w0, so
+        that 2 lam2 E[w0 clip(h)] + lam2^2 E[w0^2] is added, and both terms are positive.
+        """
+        mu, variance, ridge = self.mixture.mean, self.mixture.sd**2, self.lam2[:, None]
+        inside, clipped = clipped_mean(mean, var, lam)
+        pull = mu * clipped + Q * variance * inside
+        return ridge * (2.0 * pull + ridge * (mu * mu + variance)), inside
+
     def spread(self, Q: Array, T: Array, own: Array) -> tuple[Array, Array]:
-        """Q^2 v, and its slope P(both active) in own = v_hat; the data's variables only."""
+        """K^2 v, and its slope P(both active) in own = v_hat; the data's variables only."""
         mean, var, lam = self._fields(Q, T)
         pair = two_members(mean, var, own[:, None], lam)
         share = self.share()
@@ -184,24 +212,27 @@ class Equations:
         one = one_member(mean, var, lam)
         active = one.active
         square = soft_square(mean, var, lam)
-        # E[w0 w_hat] of a component N(mu, sd^2): mu E S/Q + sd^2 P, by Stein's lemma
+        # E[w0 S]/Q of a component N(mu, sd^2): mu E S/Q + sd^2 P, by Stein's lemma
         overlap = self.mixture.sd**2 * active
         if mean is not None:
             overlap = overlap + self.mixture.mean * one.first / Q[:, None]
         spread, _ = self.spread(Q, T, v_hat)
         off = self._off(Q[:, None], T[:, None], one)
+        if self.lam2.any():
+            off = off + self._ridge(Q[:, None], mean, var, lam)[0]
+        K = Q + self.lam2
         return {
-            "q": np.maximum(np.vecdot(share, square) - spread, 0.0) / Q**2,
-            "m": np.maximum(np.vecdot(share, overlap), 0.0),
-            "chi": np.vecdot(share, active) / Q,
-            "v": spread / Q**2,
-            "chi_tilde": self.copies * active[:, 0] / Q,
-            "v_tilde": self.copies * square[:, 0] / Q**2,
-            "error": self.Delta + (np.vecdot(share, off) - spread) / Q**2,
+            "q": np.maximum(np.vecdot(share, square) - spread, 0.0) / K**2,
+            "m": np.maximum(np.vecdot(share, overlap), 0.0) * (Q / K),
+            "chi": np.vecdot(share, active) / K,
+            "v": spread / K**2,
+            "chi_tilde": self.copies * active[:, 0] / K,
+            "v_tilde": self.copies * square[:, 0] / K**2,
+            "error": self.Delta + (np.vecdot(share, off) - spread) / K**2,
         }
 
     def mean_absolute(self, Q: Array, T: Array) -> Array:
         """E|w_hat| (+ E|w_tilde|): the slope of the cost per variable in lam."""
         mean, var, lam = self._fields(Q, T)
         absolute = soft_absolute(mean, var, lam)
-        return np.asarray(np.vecdot(self.share(self.copies), absolute) / Q)
+        return np.asarray(np.vecdot(self.share(self.copies), absolute) / (Q + self.lam2))

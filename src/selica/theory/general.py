@@ -31,7 +31,7 @@ class DesignLassoSolution(LassoSolution):
     @property
     def cost(self) -> Any:
         """Minimal cost for each variable: training loss plus penalty."""
-        return unwrap(np.asarray(self.loss + self.lam * np.asarray(self.mean_absolute)))
+        return unwrap(np.asarray(self.loss + self.penalty))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -44,7 +44,7 @@ class DesignStabilitySolution(StabilitySolution):
     @property
     def cost(self) -> Any:
         """Minimal cost of one member for each variable: training loss plus penalty."""
-        return unwrap(np.asarray(self.loss + self.lam * np.asarray(self.mean_absolute)))
+        return unwrap(np.asarray(self.loss + self.penalty))
 
 
 def check_spectrum(spectrum: object, model: Model) -> Spectrum:
@@ -72,12 +72,12 @@ def solve_chunk(eq: Equations, spectrum: Spectrum, tolerance: float) -> dict[str
         members = solve_members(eq, design)
         here = at(eq, design, members.y, members.A)
         Q, T = here.response.Q, here.T
-        e = here.one.N / Q**2
+        e = here.one.N / here.K**2
         V, found_pairs, more = solve_pairs(eq, here.response, e, T)
         v_hat = np.minimum(own_variance(here.response, e, eq.Delta, V), T)
         fields = _overlaps(eq, Q, T, v_hat)
         # one undamped step, and how far it moved
-        state = np.array([members.A - V, V, design.activity(members.y) / Q])
+        state = np.array([members.A - V, V, design.freedom(members.y) / Q])
         moved = np.array([fields["ensemble_error"], fields["v"], fields["chi"]]) - state
         residual = np.max(np.abs(moved) / (1.0 + np.abs(state)), axis=0)
     good = members.found & found_pairs & (residual <= tolerance)

@@ -26,6 +26,7 @@ class _Labels:
     model: Model
     lam: Any
     m_hat: Any
+    penalty: Any
     T: Any
     loss: Any
     absolute: Any
@@ -45,7 +46,7 @@ class _Labels:
     @property
     def cost(self) -> Any:
         """Minimal cost of one member for each variable: training loss plus penalty."""
-        return unwrap(np.asarray(self.loss + self.lam * np.asarray(self.absolute)))
+        return unwrap(np.asarray(self.loss + self.penalty))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -90,7 +91,7 @@ def solve_labels(
     ----------
     model : Model
     points : dict
-        alpha, rho, Delta, lam, T and with resampling mu_B, at their common shape.
+        alpha, rho, Delta, lam, lam2, T and with resampling mu_B, at their common shape.
     resampling : str or None
     tolerance : float
         Residual below which a point counts as converged.
@@ -106,7 +107,7 @@ def solve_labels(
         alpha, T = float(flat["alpha"][i]), float(flat["T"][i])
         rows = Rows.of(alpha, T, LogLoss(), law.weight[0], law.probability[0])
         with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
-            answers.append(solve_point(rows, Body.of(eq, T)))
+            answers.append(solve_point(rows, Body.of(eq, T, float(flat["lam2"][i]))))
     columns = {
         name: np.array([getattr(a, name) for a in answers]).reshape(shape) for name in Point._fields
     }
@@ -118,4 +119,5 @@ def solve_labels(
     columns["ensemble_error"] = columns["q"] - 2.0 * columns["m"] + points["T"]
     columns |= {"status": status, "T": points["T"]}
     fields = {name: unwrap(value) for name, value in columns.items()}
-    return {"model": model, "lam": unwrap(points["lam"]), **fields}
+    penalty = {name: unwrap(points[name]) for name in ("lam", "lam2")}
+    return {"model": model, **penalty, **fields}

@@ -24,7 +24,7 @@ class Cut(NamedTuple):
 
     tpr: Array
     threshold: Array
-    """g* of the rule |g| > g*; with one knockoff copy the gap Q_hat Z_th."""
+    """g* of the rule |g| > g*; with one knockoff copy the gap curvature * Z_th."""
 
 
 def at_level(solution: Solution, method: str, fdr: Array, own_axis: bool = False) -> Cut:
@@ -118,19 +118,23 @@ class LassoSupport(NamedTuple):
     lam: Array
 
 
-def lasso_at_level(model: Model, fdr: Array, own_axis: bool = False) -> LassoSupport:
+def lasso_at_level(
+    model: Model, fdr: Array, own_axis: bool = False, *, lam2: Array
+) -> LassoSupport:
     """The lasso with its penalty as the threshold; nothing selected where no penalty will do."""
     named = {n: np.asarray(getattr(model, n)) for n in ("alpha", "rho", "Delta")}
+    named["lam2"] = lam2
     if own_axis:
-        named = {n: np.broadcast_to(a, model.shape)[..., None] for n, a in named.items()}
+        whole = broadcast(**named)
+        named = {n: a[..., None] for n, a in zip(named, whole, strict=True)}
     *parameters, level = broadcast(**named, fdr=fdr)
     shape = level.shape
-    alpha, rho, Delta, level = (np.ravel(a) for a in (*parameters, level))
+    alpha, rho, Delta, lam2, level = (np.ravel(a) for a in (*parameters, level))
     goal = log_odds(rho, level)
 
     # each distinct model is scanned once
-    keys, which = np.unique(np.stack([alpha, rho, Delta]), axis=1, return_inverse=True)
-    path = _LassoPath(Model(keys[0], keys[1], keys[2], model.effects))
+    keys, which = np.unique(np.stack([alpha, rho, Delta, lam2]), axis=1, return_inverse=True)
+    path = _LassoPath(Model(keys[0], keys[1], keys[2], model.effects), keys[3])
     ratio = path.ratio[np.ravel(which)]
     admissible = ratio >= goal[:, None]
     value = np.where(admissible, path.log_tpr[np.ravel(which)], -np.inf)
@@ -145,9 +149,9 @@ def lasso_at_level(model: Model, fdr: Array, own_axis: bool = False) -> LassoSup
 class _LassoPath:
     """TPR and FDR along a grid of penalties, from large to small, for a list of models."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, lam2: Array) -> None:
         self._alpha = model.alpha
-        self._members = ScannedErrors(model, None, 0, "")
+        self._members = ScannedErrors(model, lam2, None, 0, "")
         self._signals = model.effects.mixture().folded()
         top = np.log(largest_penalty(model)) + 1.0
         self.grid = np.maximum(top[:, None] - np.linspace(0.0, 16.0, 129), -np.log(LARGEST))

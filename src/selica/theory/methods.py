@@ -33,15 +33,16 @@ def solve(
     mu_B: ArrayLike = 1.0,
     resampling: str = "poisson",
     response: Logistic | None = None,
+    lam2: ArrayLike = 0.0,
 ) -> Solution:
     """The equations that belong to a method; warns where they were not solved."""
     solution: Solution
     if method == "stability":
-        solution = solve_stability(model, lam, mu_B, resampling, response=response)
+        solution = solve_stability(model, lam, mu_B, resampling, lam2=lam2, response=response)
     elif copies_of(method):
-        solution = solve_knockoff(model, lam)
+        solution = solve_knockoff(model, lam, lam2=lam2)
     else:
-        solution = solve_lasso(model, lam, response=response)
+        solution = solve_lasso(model, lam, lam2=lam2, response=response)
     _warn_unless_converged(solution, method)
     return solution
 

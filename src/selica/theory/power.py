@@ -24,7 +24,7 @@ from selica.theory.solution import (
     Solution,
     StabilitySolution,
 )
-from selica.theory.solve import solve_lasso
+from selica.theory.solve import check_ridge, solve_lasso
 from selica.theory.tuning import BY_LEVEL, CRITERIA, optimal_lam
 
 
@@ -79,6 +79,7 @@ def power(
     mu_B: ArrayLike = 1.0,
     resampling: str = "poisson",
     *,
+    lam2: ArrayLike = 0.0,
     response: Logistic | None = None,
 ) -> Any:
     """Largest true positive rate over the method's threshold with FDR at most `fdr`.
@@ -97,6 +98,8 @@ def power(
         The penalty, or how to choose it; see `optimal_lam`.
     mu_B, resampling
         As in `solve_stability`; used by "stability" only.
+    lam2 : float or array
+        Ridge part of the penalty, as in `solve_lasso`; a search is over lam at this lam2.
     response : Logistic, optional
         As in `solve_lasso`, for "stability" and "thresholded_lasso".
 
@@ -106,18 +109,20 @@ def power(
     >>> model = theory.Model(alpha=1.12, rho=0.5, Delta=0.01)
     >>> round(theory.power(model, "stability", fdr=0.1, mu_B=2.0), 4)
     0.769
+    >>> round(theory.power(model, "stability", fdr=0.1, mu_B=2.0, lam2=0.1), 4)
+    0.6797
     >>> round(theory.power(model, "bayes", fdr=0.1), 4)
     0.8005
     """
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
-    setting = _Setting.of(model, method, lam, mu_B, resampling, response)
+    setting = _Setting.of(model, method, lam, lam2, mu_B, resampling, response)
     setting.check_shape(level)
     if method in CEILINGS:
         return unwrap(solve_ceiling(model, method).at_level(level).tpr)
     if method == "lasso":
-        return unwrap(lasso_at_level(model, level).tpr)
+        return unwrap(lasso_at_level(model, level, lam2=setting.lam2).tpr)
     penalty = setting.penalty(level)
-    solution = solve(model, method, penalty, setting.rate, resampling, response)
+    solution = solve(model, method, penalty, setting.rate, resampling, response, setting.lam2)
     return unwrap(at_level(solution, method, level).tpr)
 
 
@@ -129,13 +134,14 @@ def power_curve(
     mu_B: ArrayLike = 1.0,
     resampling: str = "poisson",
     *,
+    lam2: ArrayLike = 0.0,
     response: Logistic | None = None,
 ) -> Curve:
     """Power at many levels; the penalty is chosen once for each model where that is possible.
 
     Parameters
     ----------
-    model, method, lam, mu_B, resampling, response
+    model, method, lam, mu_B, resampling, lam2, response
         As in `power`.
     fdrs : vector in [0, 1], optional
         Levels; by default 0.005, 0.01, ..., 0.5.
@@ -143,28 +149,29 @@ def power_curve(
     Returns
     -------
     Curve
-        With `tpr` of shape (*shape of the model, number of levels).
+        With `tpr` of shape (*shape of the model and lam2, number of levels).
     """
     levels = np.linspace(0.005, 0.5, 100) if fdrs is None else fdrs
     fdr = np.ravel(real("fdrs", levels, at_least=0.0, at_most=1.0))
-    setting = _Setting.of(model, method, lam, mu_B, resampling, response)
+    setting = _Setting.of(model, method, lam, lam2, mu_B, resampling, response)
     if method in CEILINGS:
         best = solve_ceiling(model, method).at_level(fdr, own_axis=True)
         return Curve(method, fdr, best.tpr, unwrap(np.full(model.shape, np.nan)))
     if method == "lasso":
-        support = lasso_at_level(model, fdr, own_axis=True)
+        support = lasso_at_level(model, fdr, own_axis=True, lam2=setting.lam2)
         return Curve(method, fdr, support.tpr, support.lam)
     if setting.by_level:
-        three = (model.alpha, model.rho, model.Delta)
-        alpha, rho, Delta = (np.broadcast_to(a, model.shape)[..., None] for a in three)
+        shape = np.broadcast_shapes(model.shape, setting.lam2.shape)
+        four = (model.alpha, model.rho, model.Delta, setting.lam2)
+        alpha, rho, Delta, ridge = (np.broadcast_to(a, shape)[..., None] for a in four)
         wide = Model(alpha, rho, Delta, model.effects)
         if response is not None:
-            response = Logistic(np.broadcast_to(response.T, model.shape)[..., None])
-        best = optimal_lam(wide, method, criterion="power", fdr=fdr, response=response)
-        solution = solve(wide, method, best, response=response)
+            response = Logistic(np.broadcast_to(response.T, shape)[..., None])
+        best = optimal_lam(wide, method, criterion="power", fdr=fdr, lam2=ridge, response=response)
+        solution = solve(wide, method, best, response=response, lam2=ridge)
         return Curve(method, fdr, at_level(solution, method, fdr).tpr, np.asarray(best))
     penalty = setting.penalty(fdr)
-    solution = solve(model, method, penalty, setting.rate, resampling, response)
+    solution = solve(model, method, penalty, setting.rate, resampling, response, setting.lam2)
     return Curve(method, fdr, at_level(solution, method, fdr, own_axis=True).tpr, unwrap(penalty))
 
 
@@ -176,13 +183,14 @@ def operating_point(
     mu_B: ArrayLike = 1.0,
     resampling: str = "poisson",
     *,
+    lam2: ArrayLike = 0.0,
     response: Logistic | None = None,
 ) -> OperatingPoint:
     """The method at the threshold that gives its power: which threshold, and all rates.
 
     Parameters
     ----------
-    model, method, fdr, lam, mu_B, resampling, response
+    model, method, fdr, lam, mu_B, resampling, lam2, response
         As in `power`.
 
     Returns
@@ -196,28 +204,28 @@ def operating_point(
         and "bayes_amp" is on the posterior probability of being null (lfdr).
     """
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
-    setting = _Setting.of(model, method, lam, mu_B, resampling, response)
+    setting = _Setting.of(model, method, lam, lam2, mu_B, resampling, response)
     setting.check_shape(level)
     if method in CEILINGS:
         ceiling = solve_ceiling(model, method)
         best = ceiling.at_level(level)
         return _point(method, level, ceiling, "lfdr", best.local, best.rates(model.rho))
     if method == "lasso":
-        support = lasso_at_level(model, level)
+        support = lasso_at_level(model, level, lam2=setting.lam2)
         # where no penalty keeps the level, the largest selects nothing
-        lasso = solve_lasso(model, np.minimum(support.lam, LARGEST))
+        lasso = solve_lasso(model, np.minimum(support.lam, LARGEST), lam2=setting.lam2)
         return _point(method, level, lasso, "lam", support.lam, lasso.rates())
     penalty = setting.penalty(level)
-    solution = solve(model, method, penalty, setting.rate, resampling, response)
+    solution = solve(model, method, penalty, setting.rate, resampling, response, setting.lam2)
     cut = at_level(solution, method, level).threshold
     if method == "knockoff":
         assert isinstance(solution, KnockoffSolution)
-        Z_th = cut / solution.Q_hat
+        Z_th = cut / solution.curvature
         rates = solution.single_rates(np.clip(Z_th, -LARGEST, LARGEST))
         return _point(method, level, solution, "Z_th", Z_th, rates)
     rates = solution.rates_of_field(cut)
     if isinstance(solution, LassoSolution):
-        w_th = np.maximum(cut - solution.lam, 0.0) / solution.Q_hat
+        w_th = np.maximum(cut - solution.lam, 0.0) / solution.curvature
         return _point(method, level, solution, "w_th", w_th, rates)
     some = np.where(np.isfinite(cut), cut, 0.0)
     if isinstance(solution, StabilitySolution):
@@ -233,7 +241,7 @@ def operating_point(
         if certain.any():
             Z_half = gap_of_frequency(
                 0.5, some, solution.v_hat, solution.v_tilde_hat, solution.lam
-            ) / np.asarray(solution.Q_hat)
+            ) / np.asarray(solution.curvature)
             name, threshold = np.where(certain, "Z_th", name), np.where(certain, Z_half, threshold)
     none = np.isinf(cut)
     name, threshold = np.where(none, "Pi_th", name), np.where(none, 1.0, threshold)
@@ -273,6 +281,7 @@ class _Setting(NamedTuple):
     model: Model
     method: str
     lam: Array | str
+    lam2: Array
     rate: Array
     resampling: str
     response: Logistic | None
@@ -283,6 +292,7 @@ class _Setting(NamedTuple):
         model: Model,
         method: str,
         lam: ArrayLike | str,
+        lam2: ArrayLike,
         mu_B: ArrayLike,
         resampling: str,
         response: Logistic | None,
@@ -295,9 +305,9 @@ class _Setting(NamedTuple):
             Logistic.check(response, model)
         choice("resampling", resampling, RESAMPLINGS)
         rate = positive("mu_B", mu_B)
-        if isinstance(lam, str):
-            return cls(model, method, choice("lam", lam, CRITERIA), rate, resampling, response)
-        return cls(model, method, positive("lam", lam), rate, resampling, response)
+        ridge = check_ridge(lam2)
+        penalty = choice("lam", lam, CRITERIA) if isinstance(lam, str) else positive("lam", lam)
+        return cls(model, method, penalty, ridge, rate, resampling, response)
 
     def check_shape(self, fdr: Array) -> None:
         """The level must fit the model; said in the words of the caller."""
@@ -306,7 +316,7 @@ class _Setting(NamedTuple):
             named["lam"] = self.lam
         if self.response is not None:
             named["T"] = np.asarray(self.response.T)
-        broadcast(**named, mu_B=self.rate, fdr=fdr)
+        broadcast(**named, lam2=self.lam2, mu_B=self.rate, fdr=fdr)
 
     @property
     def by_level(self) -> bool:
@@ -324,6 +334,7 @@ class _Setting(NamedTuple):
             self.lam,
             self.resampling,
             fdr=level,
+            lam2=self.lam2,
             response=self.response,
         )
         return np.asarray(chosen)

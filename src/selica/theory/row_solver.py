@@ -6,7 +6,8 @@ the overlaps :math:`(\chi, m, q + v)` of one member (`Body.member`), and these t
 where it fails, the solution is followed from a large penalty.
 
 **Pairs.** One more scalar equation :math:`v = \psi(v)`, with
-:math:`\psi' = \alpha E[G_1' G_2']\, P(\text{both active})/\hat Q^2 < 1` (docs/logistic.md).
+:math:`\psi' = \alpha E[G_1' G_2']\, P(\text{both active})/K^2 < 1`, :math:`K = \hat Q + \lambda_2`
+(docs/logistic.md).
 """
 
 from __future__ import annotations
@@ -44,20 +45,22 @@ class Overlaps(NamedTuple):
 class Body:
     """One variable: the sums of `theory.equations` with an effect of `scale` log odds a unit.
 
-    The field of a unit effect has the slope m_hat * scale, while the estimate is S(h)/Q_hat. The
-    sums are those of an estimate S(h)/(m_hat * scale), in units of the ratio of the two.
+    The field of a unit effect has the slope m_hat * scale, while the estimate is S(h)/K with
+    K = Q_hat + lam2. The sums are those of an estimate S(h)/(m_hat * scale), in units of the ratio
+    of the two: their equations have no ridge part.
     """
 
     eq: Equations
     scale: float
+    lam2: float = 0.0
 
     @classmethod
-    def of(cls, eq: Equations, T: float) -> Body:
+    def of(cls, eq: Equations, T: float, lam2: float = 0.0) -> Body:
         """For effects of total strength T at one point; without strength all variables are null."""
         rho = float(eq.rho[0])
         if T > 0.0 and rho > 0.0:
-            return cls(eq, float(np.sqrt(T / rho)))
-        return cls(replace(eq, rho=np.zeros(1)), 1.0)
+            return cls(eq, float(np.sqrt(T / rho)), lam2)
+        return cls(replace(eq, rho=np.zeros(1)), 1.0, lam2)
 
     def member(self, Q_hat: float, m_hat: float, total: float) -> Overlaps:
         """Overlaps of one member at its fields."""
@@ -72,16 +75,19 @@ class Body:
         """v, and its slope in v_hat."""
         slope = np.array([m_hat * self.scale])
         value, both = self.eq.spread(slope, np.array([total]), np.array([min(v_hat, total)]))
-        return float(value[0]) / Q_hat**2, float(both[0]) / Q_hat**2
+        K = Q_hat + self.lam2
+        return float(value[0]) / K**2, float(both[0]) / K**2
 
     def mean_absolute(self, Q_hat: float, m_hat: float, total: float) -> float:
         """E|w_hat|."""
         slope = np.array([m_hat * self.scale])
-        return float(self.eq.mean_absolute(slope, np.array([total]))[0] * slope[0]) / Q_hat
+        return float(self.eq.mean_absolute(slope, np.array([total]))[0] * slope[0]) / (
+            Q_hat + self.lam2
+        )
 
     def _overlaps(self, Q_hat: float, m_hat: float, total: float, v_hat: float) -> dict[str, float]:
         slope = m_hat * self.scale
-        ratio = slope / Q_hat
+        ratio = slope / (Q_hat + self.lam2)
         part = self.eq.overlaps(np.array([slope]), np.array([total]), np.array([v_hat]))
         factor = {"q": ratio**2, "m": self.scale * ratio, "chi": ratio, "v": ratio**2}
         return {name: float(part[name][0]) * by for name, by in factor.items()}

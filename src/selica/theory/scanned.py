@@ -16,8 +16,10 @@ class ScannedErrors:
     of each model in turn; later calls start from what it found nearby.
     """
 
-    def __init__(self, model: Model, rate: Array | None, copies: int, resampling: str) -> None:
-        self._model, self._rate = model, rate
+    def __init__(
+        self, model: Model, lam2: Array, rate: Array | None, copies: int, resampling: str
+    ) -> None:
+        self._model, self._lam2, self._rate = model, lam2, rate
         self._copies, self._resampling = copies, resampling
         self._scan: tuple[Array, Errors] | None = None
 
@@ -27,8 +29,8 @@ class ScannedErrors:
         part = Model(m.alpha[index], m.rho[index], m.Delta[index], m.effects)
         rate = None if self._rate is None else self._rate[index]
         found = member_errors(
-            part, np.exp(log_lam), rate, copies=self._copies, resampling=self._resampling,
-            guess=self._near(log_lam, index),
+            part, np.exp(log_lam), rate, lam2=self._lam2[index], copies=self._copies,
+            resampling=self._resampling, guess=self._near(log_lam, index),
         )  # fmt: skip
         if self._scan is None:
             self._scan = log_lam.reshape(self._model.alpha.size, -1), found

@@ -45,6 +45,8 @@ class Solution(Result):
     ensemble_error : float or array
         Prediction error E of the averaged estimator, noise included; accurate also where
         q - 2 m + rho + Delta cancels.
+    lam2 : float or array
+        Ridge part of the penalty: the estimate of a variable with field h is S(h; lam) / curvature.
     status : str or array of str
         converged, max_iter, nonfinite or infeasible.
     residual : float or array
@@ -54,6 +56,7 @@ class Solution(Result):
 
     model: Model
     lam: Any
+    lam2: Any = 0.0
     q: Any
     m: Any
     chi: Any
@@ -76,6 +79,7 @@ class Solution(Result):
         return (
             *("alpha", "rho", "Delta"),
             *self._settings,
+            *(("lam2",) if np.any(self.lam2) else ()),
             *self._overlaps,
             *self._conjugates,
             *("ensemble_error", "prediction_error", "status", "residual", "iterations"),
@@ -114,18 +118,32 @@ class Solution(Result):
         return self.Q_hat
 
     @property
+    def curvature(self) -> Any:
+        """Q_hat + lam2, the curvature of a variable's cost."""
+        return self.Q_hat + self.lam2
+
+    @property
+    def penalty(self) -> Any:
+        """Mean penalty of one member for each variable: lam E|w_hat| + lam2 E[w_hat^2] / 2."""
+        square = self.q + self.v + getattr(self, "v_tilde", 0.0)
+        return self.lam * self.mean_absolute + 0.5 * self.lam2 * square
+
+    @property
     def cost(self) -> Any:
         """Minimal cost of one member for each variable: training loss plus penalty."""
-        eq, total_chi, T = self._flat()
-        loss = 0.5 * eq.alpha * eq.law.loss_factor(total_chi)
-        value = loss * np.ravel(self.prediction_error) + eq.lam * self._mean_absolute(eq, T)
-        return unwrap(value.reshape(self.shape))
+        eq, total_chi, _ = self._flat()
+        loss = 0.5 * eq.alpha * eq.law.loss_factor(total_chi) * np.ravel(self.prediction_error)
+        return unwrap(loss.reshape(self.shape) + self.penalty)
 
     @property
     def mean_absolute(self) -> Any:
         """E|w_hat| (with knockoffs plus E|w_tilde|); equals d cost / d lam."""
         eq, _, T = self._flat()
-        return unwrap(self._mean_absolute(eq, T).reshape(self.shape))
+        out = np.zeros(T.size)
+        live = T > 0.0
+        if live.any():
+            out[live] = eq.take(live).mean_absolute(np.ravel(self.Q_hat)[live], T[live])
+        return unwrap(out.reshape(self.shape))
 
     def expect(self, psi: Callable[..., Any], phi: Callable[[Array], Any]) -> Any:
         """The article's general average E[phi(E[psi(w_hat)])].
@@ -143,7 +161,7 @@ class Solution(Result):
         three where they jump. `rates` and the order parameters are exact and faster.
         """
         mixture = self.model.effects.mixture()
-        names = ("Q_hat", "slope", "chi_hat", "v_hat", "lam", "rho", *self._copy_field)
+        names = ("curvature", "slope", "chi_hat", "v_hat", "lam", "rho", *self._copy_field)
         columns = [np.broadcast_to(getattr(self, name), self.shape).ravel() for name in names]
         values = [
             expect(Field(*map(float, point)), mixture, psi, phi)
@@ -171,20 +189,13 @@ class Solution(Result):
 
     def _flat(self) -> tuple[Equations, Array, Array]:
         """The equations at every point, chi of both halves, and T = chi_hat + v_hat."""
-        parts = (self.model.alpha, self.model.rho, self.model.Delta, self.lam)
+        parts = (self.model.alpha, self.model.rho, self.model.Delta, self.lam, self.lam2)
         flat = [np.broadcast_to(p, self.shape).ravel() for p in parts]
         law = self._law(flat[0].size)
         mixture = self.model.effects.mixture()
         eq = Equations.of_signals(*flat, law=law, signals=mixture, copies=self._copies())
         total_chi = np.ravel(self.chi + getattr(self, "chi_tilde", 0.0))
         return eq, total_chi, np.ravel(np.asarray(self.chi_hat + self.v_hat))
-
-    def _mean_absolute(self, eq: Equations, T: Array) -> Array:
-        out = np.zeros(T.size)
-        live = T > 0.0
-        if live.any():
-            out[live] = eq.take(live).mean_absolute(np.ravel(self.Q_hat)[live], T[live])
-        return out
 
     def rates_of_field(self, threshold: Array) -> Rates:
         """Rates of the rule abs(g) > threshold on the part of the field that the data fix."""
@@ -244,7 +255,7 @@ class LassoSolution(Solution):
         """
         w_th = real("w_th", w_th, at_least=0.0)
         broadcast(w_th=w_th, solution=np.asarray(self.q))
-        return self.rates_of_field(self.lam + self.Q_hat * w_th)
+        return self.rates_of_field(self.lam + self.curvature * w_th)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -337,7 +348,7 @@ class KnockoffSolution(Solution):
         def probability(g: Array, *fields: Array) -> Array:
             return knockoff_probability(g, *fields).value
 
-        fields = (self.v_hat, self.v_tilde_hat, self.lam, self.Q_hat * Z)
+        fields = (self.v_hat, self.v_tilde_hat, self.lam, self.curvature * Z)
         return self._rates_of_members(
             Pi_th, n_members, fields, threshold_of_knockoff_frequency, probability
         )
@@ -346,7 +357,7 @@ class KnockoffSolution(Solution):
         """One copy (vanilla knockoffs): rates of the rule Z > Z_th; Z_th may be negative."""
         Z = real("Z_th", Z_th)
         broadcast(Z_th=Z, solution=np.asarray(self.q))
-        gap = np.asarray(self.Q_hat * Z)
+        gap = np.asarray(self.curvature * Z)
         copy = np.asarray(self.v_tilde_hat)
 
         def chance(mean: Array, var: Array) -> Array:
@@ -362,7 +373,7 @@ class KnockoffSolution(Solution):
         """P(Z > Z_th) of a variable whose data field is g; increasing in abs(g)."""
         g, Z = real("g", g), real("Z_th", Z_th)
         broadcast(g=g, Z_th=Z, solution=np.asarray(self.q))
-        gap = np.asarray(self.Q_hat * Z)
+        gap = np.asarray(self.curvature * Z)
         return unwrap(knockoff_probability(g, self.v_hat, self.v_tilde_hat, self.lam, gap).value)
 
     def probability_cdf(self, Pi: ArrayLike, Z_th: ArrayLike, group: str = "all") -> Any:
@@ -381,7 +392,7 @@ class KnockoffSolution(Solution):
         Z, Pi = real("Z_th", Z_th), real(name, Pi_th, at_least=0.0, at_most=1.0)
         broadcast(Z_th=Z, **{name: Pi}, solution=np.asarray(self.q))
         return threshold_of_knockoff_frequency(
-            Pi, self.v_hat, self.v_tilde_hat, self.lam, self.Q_hat * Z
+            Pi, self.v_hat, self.v_tilde_hat, self.lam, self.curvature * Z
         )
 
     def _copies(self) -> int:

@@ -12,7 +12,7 @@ from selica._core.counts import RESAMPLINGS, count_law, single_fit
 from selica._core.errors import ArgumentError
 from selica._core.results import Status, unwrap
 from selica._core.types import Array, IntArray
-from selica._core.validation import LARGEST, broadcast, choice, positive
+from selica._core.validation import LARGEST, broadcast, choice, positive, real
 from selica.theory.equations import Equations
 from selica.theory.general import (
     DesignLassoSolution,
@@ -44,16 +44,20 @@ def solve_lasso(
     model: Model,
     lam: ArrayLike,
     *,
+    lam2: ArrayLike = 0.0,
     spectrum: Spectrum | None = None,
     response: Logistic | None = None,
 ) -> LassoSolution:
-    """Order parameters of one lasso.
+    """Order parameters of one lasso, or elastic net.
 
     Parameters
     ----------
     model : Model
     lam : float or array
         Penalty, positive; broadcasts against the model.
+    lam2 : float or array
+        Ridge part of the penalty, at least zero: lam |w|_1 + lam2 |w|^2 / 2
+        (docs/elastic-net.md).
     spectrum : Spectrum, optional
         Law of the eigenvalues of X'X where columns are not independent: X has these eigenvalues,
         and singular vectors that point anywhere (docs/general-designs.md).
@@ -71,12 +75,14 @@ def solve_lasso(
     >>> model = theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
     >>> round(theory.solve_lasso(model, lam=0.1).rates().tpr, 5)
     0.95782
+    >>> round(theory.solve_lasso(model, lam=0.1, lam2=0.5).rates().tpr, 5)
+    0.95859
     >>> rows = theory.Spectrum.row_orthogonal(0.5)
     >>> l = theory.solve_lasso(theory.Model(0.5, 0.2, 0.01), lam=0.3, spectrum=rows)
     >>> round(l.rates().fdr, 4)
     0.1894
     """
-    settings = {"lam": positive("lam", lam)}
+    settings = check_penalty(lam, lam2)
     if response is not None:
         return LogisticLassoSolution(**_solve_labels(model, response, settings, None, spectrum)[0])
     points = _points(model, **settings)
@@ -90,6 +96,7 @@ def solve_stability(
     mu_B: ArrayLike = 1.0,
     resampling: str = "poisson",
     *,
+    lam2: ArrayLike = 0.0,
     spectrum: Spectrum | None = None,
     response: Logistic | None = None,
 ) -> StabilitySolution:
@@ -105,7 +112,7 @@ def solve_stability(
     resampling : {"poisson", "bernoulli", "exponential"}
         Bootstrap with replacement; subsampling without (mu_B is then the probability that a row
         is kept, at most one); Bayesian bootstrap (weights of mean mu_B).
-    spectrum, response : optional
+    lam2, spectrum, response : optional
         As in `solve_lasso`.
 
     Returns
@@ -123,7 +130,7 @@ def solve_stability(
     resampling = choice("resampling", resampling, RESAMPLINGS)
     top = 1.0 if resampling == "bernoulli" else LARGEST
     rate = positive("mu_B", mu_B, at_most=top)
-    settings = {"lam": positive("lam", lam), "mu_B": rate}
+    settings = check_penalty(lam, lam2) | {"mu_B": rate}
     if response is not None:
         labels, points = _solve_labels(model, response, settings, resampling, spectrum)
         labels |= {"mu_B": unwrap(points["mu_B"]), "resampling": resampling}
@@ -134,14 +141,16 @@ def solve_stability(
     return StabilitySolution(**found) if spectrum is None else DesignStabilitySolution(**found)
 
 
-def solve_knockoff(model: Model, lam: ArrayLike) -> KnockoffSolution:
-    """Order parameters of the lasso on the data together with knockoff copies.
+def solve_knockoff(model: Model, lam: ArrayLike, *, lam2: ArrayLike = 0.0) -> KnockoffSolution:
+    """Order parameters of the lasso, or elastic net, on the data together with knockoff copies.
 
     Parameters
     ----------
     model : Model
     lam : float or array
         Penalty, positive; the same for variables and copies.
+    lam2 : float or array
+        As in `solve_lasso`; the same for variables and copies.
 
     Returns
     -------
@@ -154,9 +163,21 @@ def solve_knockoff(model: Model, lam: ArrayLike) -> KnockoffSolution:
     >>> d = theory.solve_knockoff(model, lam=0.1)
     >>> round(d.rates(Z_th=0.05, Pi_th=0.15).fdr, 6), round(d.single_rates(Z_th=0.05).fdr, 6)
     (0.32749, 0.216206)
+    >>> round(theory.solve_knockoff(model, lam=0.1, lam2=0.5).single_rates(Z_th=0.05).fdr, 6)
+    0.36476
     """
-    points = _points(model, lam=positive("lam", lam))
+    points = _points(model, **check_penalty(lam, lam2))
     return KnockoffSolution(**_solve(model, points, copies=1))
+
+
+def check_penalty(lam: ArrayLike, lam2: ArrayLike) -> dict[str, Array]:
+    """Both parts of the penalty."""
+    return {"lam": positive("lam", lam), "lam2": check_ridge(lam2)}
+
+
+def check_ridge(lam2: ArrayLike) -> Array:
+    """The ridge part of the penalty."""
+    return real("lam2", lam2, at_least=0.0, at_most=LARGEST)
 
 
 def _points(model: Model, **settings: Array) -> dict[str, Array]:
@@ -195,6 +216,7 @@ def member_errors(
     lam: Array,
     mu_B: Array | None,
     *,
+    lam2: Array,
     copies: int,
     resampling: str,
     guess: Errors | None = None,
@@ -205,14 +227,14 @@ def member_errors(
     ----------
     model : Model
         Arrays of shape (points,).
-    lam, mu_B : arrays of shape (points,)
+    lam, mu_B, lam2 : arrays of shape (points,)
         Without `mu_B`, nothing is resampled.
     copies, resampling
         As in the equations.
     guess : Errors, optional
         At penalties nearby, which saves iterations.
     """
-    points = _points(model, lam=lam, **({} if mu_B is None else {"mu_B": mu_B}))
+    points = _points(model, lam=lam, lam2=lam2, **({} if mu_B is None else {"mu_B": mu_B}))
 
     def chunk(eq: Equations, pick: IntArray) -> dict[str, Any]:
         near = None if guess is None else (guess.prediction[pick], guess.chi[pick])
@@ -241,7 +263,8 @@ def _solve(
     fields = {name: unwrap(values.reshape(shape)) for name, values in found.items()}
     if spectrum is not None:
         fields["spectrum"] = spectrum
-    return {"model": model, "lam": unwrap(points["lam"]), **fields}
+    penalty = {name: unwrap(points[name]) for name in ("lam", "lam2")}
+    return {"model": model, **penalty, **fields}
 
 
 def _by_chunks(
@@ -264,8 +287,8 @@ def _by_chunks(
     for start in range(0, size, step):
         pick = order[start : start + step]
         law = count_law(resampling, flat["mu_B"][pick]) if resampling else single_fit(pick.size)
-        four = (flat[name][pick] for name in ("alpha", "rho", "Delta", "lam"))
-        eq = Equations.of_signals(*four, law=law, signals=mixture, copies=copies)
+        five = (flat[name][pick] for name in ("alpha", "rho", "Delta", "lam", "lam2"))
+        eq = Equations.of_signals(*five, law=law, signals=mixture, copies=copies)
         parts.append(solve(eq, pick))
     joined = parts[0]
     if len(parts) > 1:

@@ -4,15 +4,16 @@ r"""Solves the self-consistent equations: first one member, then a pair of membe
 where :math:`A = E + v + \tilde v` is its own prediction error. :math:`(A, \chi)` obey a closed
 system without any ensemble average,
 
-.. math:: \chi \hat Q = P(\hat Q, T), \qquad A = \Delta + N(\hat Q, T)/\hat Q^2,
-          \qquad \hat Q = \alpha f_1(\chi), \quad T = \alpha f_2(\chi) A .
+.. math:: \chi K = P(\hat Q, T), \qquad A = \Delta + N(\hat Q, T)/K^2,
+          \qquad \hat Q = \alpha f_1(\chi), \quad T = \alpha f_2(\chi) A, \quad
+          K = \hat Q + \lambda_2 .
 
 Newton's method in :math:`(\log A, \log\chi)` finds most solutions in a few steps. Where it does
 not, the solution is followed from a large penalty, where it is next to nothing.
 
 **Pairs.** What two members share is one more scalar equation, :math:`V = \psi(V)` for the part
 :math:`V = v + \tilde v` of :math:`A` that averaging removes. Its slope is
-:math:`\psi' = P(\text{both active})/\alpha < 1`, so the root is unique.
+:math:`\psi' = P(\text{both active})(\hat Q/K)^2/\alpha < 1`, so the root is unique.
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ def _plain_step(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array, Arra
     f = eq.law.averages(chi)
     Q, T = eq.alpha * f.f1, eq.alpha * f.f2 * A
     one = eq.member(Q, T)
-    return eq.Delta + one.N / Q**2, one.P / Q, one.P
+    K = Q + eq.lam2
+    return eq.Delta + one.N / K**2, one.P / K, one.P
 
 
 def _damped(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array]:
@@ -135,15 +137,16 @@ def _newton(
             Q = eq.alpha * f1
             T = eq.alpha * f2 * np.exp(log_A)
             P, P_Q, P_T, N, N_Q, N_T = eq.member(Q, T)
-            QQ = Q * Q
-            error = eq.Delta * QQ + N  # Q^2 times the right-hand side
+            K = Q + eq.lam2
+            KK, Q_K = K * K, Q / K
+            error = eq.Delta * KK + N  # K^2 times the right-hand side
             # logarithmic slopes of the two right-hand sides; f_1' = -f_2, f_2' = -2 f_3
             Q_x, T_x = -x * f2 / f1, -2.0 * x * f3 / f2
-            T_A, Q_A = N_T * T / error, (N_Q * Q - 2.0 * N) / error
-            T_P, Q_P = P_T * T / P, P_Q * Q / P - 1.0
+            T_A, Q_A = N_T * T / error, (N_Q * Q - 2.0 * N * Q_K) / error
+            T_P, Q_P = P_T * T / P, P_Q * Q / P - Q_K
             a, b = 1.0 - T_A, -(T_A * T_x + Q_A * Q_x)
             c, d = -T_P, 1.0 - (T_P * T_x + Q_P * Q_x)
-            off_A, off_x = np.log(error / QQ) - log_A, np.log(P / Q) - log_x
+            off_A, off_x = np.log(error / KK) - log_A, np.log(P / K) - log_x
             det = a * d - b * c
             step_A, step_x = (d * off_A - b * off_x) / det, (a * off_x - c * off_A) / det
             size = np.maximum(np.abs(step_A), np.abs(step_x))
@@ -229,14 +232,16 @@ def solve_pairs(eq: Equations, A: Array, chi: Array) -> tuple[Array, BoolArray, 
         return V, found, count  # nothing random is left between two members
     part = eq.take(noisy)
     Q, T = Q[noisy], T[noisy]
+    KK = (Q + part.lam2) ** 2
+    shrunk = Q**2 / KK
     own_0, own_V = part.alpha * uneven[noisy] * A[noisy], part.alpha * f.f1[noisy] ** 2
-    copy = part.copies * soft_square(None, T, part.lam) / Q**2
+    copy = part.copies * soft_square(None, T, part.lam) / KK
 
     def psi(V: Array, index: IntArray) -> tuple[Array, Array]:
         own = np.minimum(own_0[index] + own_V[index] * V, T[index])
         some = part.take(index)
         spread, both = some.spread(Q[index], T[index], own)
-        return copy[index] + spread / Q[index] ** 2, both / some.alpha
+        return copy[index] + spread / KK[index], shrunk[index] * both / some.alpha
 
     def equation(log_V: Array, index: IntArray) -> tuple[Array, Array]:
         V = np.exp(log_V)

@@ -17,6 +17,7 @@ from selica.theory.model import Model
 from selica.theory.responses import Logistic
 from selica.theory.scanned import ScannedErrors
 from selica.theory.search import best_penalty, largest_penalty
+from selica.theory.solve import check_ridge
 
 _LABEL_DECADES, _LABEL_GRID = 2.5, 18  # a point takes a tenth of a second
 CRITERIA = ("prediction", "power")
@@ -32,6 +33,7 @@ def optimal_lam(
     resampling: str = "poisson",
     fdr: ArrayLike = 0.1,
     *,
+    lam2: ArrayLike = 0.0,
     response: Logistic | None = None,
 ) -> Any:
     """The best penalty of a method.
@@ -50,6 +52,8 @@ def optimal_lam(
         Level at which the power is maximised; used with criterion "power" by the other methods:
         "knockoff" (one copy), "thresholded_lasso" (only non-zero coefficients can be selected)
         and "lasso" (the penalty is the threshold).
+    lam2 : float or array
+        Ridge part of the penalty, as in `solve_lasso`; the search is over lam at this lam2.
     response : Logistic, optional
         As in `solve_lasso`, for "stability" and "thresholded_lasso". "prediction" is then the
         squared error of a member's log odds.
@@ -66,6 +70,8 @@ def optimal_lam(
     >>> model = theory.Model(alpha=1.12, rho=0.5, Delta=0.01)
     >>> round(theory.optimal_lam(model, "derandomized"), 4)
     0.0424
+    >>> round(theory.optimal_lam(model, "derandomized", lam2=0.1), 4)
+    0.1415
     """
     Model.check(model)
     method = choice("method", method, METHODS)
@@ -73,14 +79,16 @@ def optimal_lam(
     resampling = choice("resampling", resampling, RESAMPLINGS)
     rate = positive("mu_B", mu_B)
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
+    ridge = check_ridge(lam2)
     by_level = criterion == "power" and method in BY_LEVEL
     if response is not None:
         choice("method", method, LABEL_METHODS)
         Logistic.check(response, model)
-        return _label_lam(model, response, method, rate, criterion, resampling, level)
+        return _label_lam(model, response, method, rate, criterion, resampling, level, ridge)
     if by_level and method == "lasso":
-        return unwrap(lasso_at_level(model, level).lam)
+        return unwrap(lasso_at_level(model, level, lam2=ridge).lam)
     named = {n: np.asarray(getattr(model, n)) for n in ("alpha", "rho", "Delta")}
+    named["lam2"] = ridge
     if method == "stability":
         named["mu_B"] = rate
     if by_level:
@@ -92,7 +100,9 @@ def optimal_lam(
 
     def objective(log_lam: Array, index: IntArray) -> Array:
         part = Model(flat["alpha"][index], flat["rho"][index], flat["Delta"][index], model.effects)
-        solution = solve(part, method, np.exp(log_lam), rate[index], resampling)
+        solution = solve(
+            part, method, np.exp(log_lam), rate[index], resampling, lam2=flat["lam2"][index]
+        )
         if by_level:
             tpr = at_level(solution, method, flat["fdr"][index]).tpr
             return np.asarray(-np.log(np.maximum(tpr, 1e-300)))
@@ -100,7 +110,7 @@ def optimal_lam(
 
     whole = Model(flat["alpha"], flat["rho"], flat["Delta"], model.effects)
     top = np.log(largest_penalty(whole, rate))
-    members = ScannedErrors(whole, flat.get("mu_B"), copies_of(method), resampling)
+    members = ScannedErrors(whole, flat["lam2"], flat.get("mu_B"), copies_of(method), resampling)
 
     def prediction(log_lam: Array, index: IntArray) -> Array:
         return _log(members(log_lam, index).prediction)
@@ -117,10 +127,11 @@ def _label_lam(
     criterion: str,
     resampling: str,
     fdr: Array,
+    lam2: Array,
 ) -> Any:
     """The best penalty for labels: by power, or by the error of the log odds."""
     named = {n: np.asarray(getattr(model, n)) for n in ("alpha", "rho")}
-    named |= {"T": np.asarray(response.T), "mu_B": mu_B, "fdr": fdr}
+    named |= {"T": np.asarray(response.T), "mu_B": mu_B, "fdr": fdr, "lam2": lam2}
     if method != "stability":
         named["mu_B"] = np.ones(())
     if not (criterion == "power" and method in BY_LEVEL):
@@ -132,7 +143,8 @@ def _label_lam(
     def objective(log_lam: Array, index: IntArray) -> Array:
         part = Model(flat["alpha"][index], flat["rho"][index], 0.0, model.effects)
         strength, rate = Logistic(flat["T"][index]), flat["mu_B"][index]
-        solution = solve(part, method, np.exp(log_lam), rate, resampling, strength)
+        ridge = flat["lam2"][index]
+        solution = solve(part, method, np.exp(log_lam), rate, resampling, strength, ridge)
         if criterion == "prediction":
             return _log(np.asarray(solution.prediction_error))
         if method in BY_LEVEL:
