@@ -31,8 +31,8 @@ from selica.theory.model import Model
 from selica.theory.responses import Logistic
 from selica.theory.solution import KnockoffSolution, LassoSolution, StabilitySolution
 from selica.theory.solver import solve_members, solve_pairs
-from selica.theory.starts import THRESHOLDS, Traced, along, trace
 from selica.theory.spectra import Spectrum
+from selica.theory.starts import THRESHOLDS, Traced, along, trace
 
 TOLERANCE = 1e-10
 """A point counts as converged when its residual is at most this."""

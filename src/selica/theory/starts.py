@@ -1,10 +1,10 @@
 r"""First guesses for many penalties at once, from solutions at given thresholds.
 
-In units of its noise a member thresholds its fields at :math:`\kappa = \lambda/\sqrt T`. Given this
-number, activity and error depend on :math:`\tau^2 = T/\hat Q^2` alone, and Newton's method finds
-:math:`\tau` and :math:`\chi` from one start for every :math:`\kappa` that has a solution; the penalty
-comes out as :math:`\lambda = \kappa\,\tau\,\hat Q`. So a few :math:`\kappa` trace the whole path from
-large penalties to small ones, along which :math:`\chi` grows by orders of magnitude.
+In units of its noise a member thresholds its fields at :math:`\kappa = \lambda/\sqrt T`. Given
+this number, activity and error depend on :math:`\tau^2 = T/\hat Q^2` alone, and Newton's method
+finds :math:`\tau` and :math:`\chi` from one start for every :math:`\kappa` that has a solution; the
+penalty comes out as :math:`\lambda = \kappa\,\tau\,\hat Q`. So a few :math:`\kappa` trace the whole
+path from large penalties to small ones, along which :math:`\chi` grows by orders of magnitude.
 """
 
 from __future__ import annotations
