@@ -7,6 +7,7 @@ import pytest
 
 from selica import theory
 from selica._core.errors import BoundaryWarning, ConvergenceWarning
+from selica.theory.solve import member_errors, member_guesses
 from tests.theory.points import random_box
 
 MODEL = theory.Model(1.12, 0.5, 0.01)
@@ -253,3 +254,26 @@ def test_what_is_built_on_a_failed_point_warns(monkeypatch):
     monkeypatch.setattr(module, "TOLERANCE", -1.0)
     with pytest.warns(ConvergenceWarning, match="stability did not converge at 1 of 1"):
         theory.power(MODEL, "stability", 0.1, lam=0.1)
+
+
+@pytest.mark.parametrize("effects", [theory.GaussianEffects(), theory.PointEffects()])
+@pytest.mark.parametrize(("alpha", "Delta"), [(0.3, 0.001), (0.9, 0.05), (3.0, 0.01)])
+@pytest.mark.parametrize("law", [None, "poisson", "bernoulli", "exponential"])
+def test_scans_begin_close_to_what_they_find(law, alpha, Delta, effects):
+    """Within a factor of three, while chi goes through decades; and what is found is the same."""
+    model = theory.Model(np.array([alpha]), np.array([0.2]), np.array([Delta]), effects)
+    log_lam = np.linspace(2.0, -12.0, 40)
+    rate = None if law is None else np.array([0.7])
+    with np.errstate(all="ignore"):
+        guess = member_guesses(model, log_lam[None], rate, copies=0, resampling=law or "")
+    wide = theory.Model(*(np.full(40, x) for x in (alpha, 0.2, Delta)), effects)
+    wide_rate = None if law is None else np.full(40, 0.7)
+    settings = {"lam2": np.zeros(40), "copies": 0, "resampling": law or ""}
+    found = member_errors(wide, np.exp(log_lam), wide_rate, **settings)
+    known = np.isfinite(guess.prediction)
+    assert known.sum() >= 30
+    for near, exact in zip(guess, found, strict=True):
+        assert np.all(np.abs(np.log(near / exact)[known]) < np.log(3.0))
+    again = member_errors(wide, np.exp(log_lam), wide_rate, **settings, guess=guess)
+    for one, other in zip(again, found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10)

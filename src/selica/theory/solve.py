@@ -32,6 +32,7 @@ from selica.theory.responses import Logistic
 from selica.theory.solution import KnockoffSolution, LassoSolution, StabilitySolution
 from selica.theory.solver import solve_members, solve_pairs
 from selica.theory.spectra import Spectrum
+from selica.theory.starts import THRESHOLDS, Traced, along, trace
 
 TOLERANCE = 1e-10
 """A point counts as converged when its residual is at most this."""
@@ -243,6 +244,44 @@ def member_errors(
         return {"prediction": np.where(found, A, np.inf), "chi": chi}
 
     return Errors(**_by_chunks(model, points, chunk, copies, None if mu_B is None else resampling))
+
+
+def member_guesses(
+    model: Model, log_lam: Array, mu_B: Array | None, *, copies: int, resampling: str
+) -> Errors:
+    """First guesses for `member_errors` along many penalties without a ridge part.
+
+    Parameters
+    ----------
+    model : Model
+        Arrays of shape (models,).
+    log_lam : array of shape (models, penalties)
+    mu_B, copies, resampling
+        As in `member_errors`, for each model.
+
+    Returns
+    -------
+    Errors
+        Arrays of shape (models * penalties,), not a number where there is no guess.
+    """
+    models, size = log_lam.shape[0], THRESHOLDS.size
+    each = np.repeat(np.arange(models), size)
+    part = Model(model.alpha[each], model.rho[each], model.Delta[each], model.effects)
+    rate = {} if mu_B is None else {"mu_B": mu_B[each]}
+    points = _points(part, lam=np.tile(THRESHOLDS, models), lam2=np.zeros(each.size), **rate)
+
+    def chunk(eq: Equations, _: IntArray) -> dict[str, Any]:
+        with np.errstate(all="ignore"):
+            return trace(eq, eq.lam)._asdict()
+
+    law = None if mu_B is None else resampling
+    traced = _by_chunks(part, points, chunk, copies, law)
+    rows = {name: values.reshape(models, size) for name, values in traced.items()}
+    found = [
+        along(Traced(**{name: values[k] for name, values in rows.items()}), log_lam[k])
+        for k in range(models)
+    ]
+    return Errors(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
 def _solve(

@@ -44,7 +44,7 @@ def solve_members(
 ) -> tuple[Array, Array, BoolArray, IntArray]:
     """A and chi of one member, whether each was found, and iterations used.
 
-    A guess of both saves iterations where it is close.
+    A guess of both saves iterations where it is close; there is none where it is not finite.
     """
     A = eq.rho + eq.Delta
     chi = np.zeros_like(A)
@@ -62,10 +62,12 @@ def solve_members(
         return A, chi, found, count
     if not busy.all():
         part = part.take(busy)
-    if guess is None:
-        start = _damped(part, 0.5 * (part.rho + part.Delta + A[todo]), 0.5 * chi[todo])
-    else:
-        start = guess[0][todo], guess[1][todo]
+    first, second = (np.full_like(A, np.nan),) * 2 if guess is None else guess
+    start = first[todo], second[todo]
+    new = ~np.isfinite(start[0])
+    if new.any():
+        own = _damped(part, 0.5 * (part.rho + part.Delta + A[todo]), 0.5 * chi[todo])
+        start = np.where(new, own[0], start[0]), np.where(new, own[1], start[1])
     A[todo], chi[todo], found[todo], count[todo] = _newton(part, *start)
     for _ in range(_ROUNDS):
         lost, near = _beside(eq, todo[~found[todo]], todo[found[todo]])
