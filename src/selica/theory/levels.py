@@ -184,7 +184,10 @@ class _LassoPath:
                 return value - goal[index[i]], (beside - value) / 1e-5
 
             low, high = self.grid[which[index], after[index]], x[index]
-            x[index] = find_root(equation, 0.5 * (low + high), lower=low, upper=high).x
+            below, above = (self.ratio[which, at][index] for at in (after, best))
+            share = np.clip((goal[index] - below) / np.maximum(above - below, 1e-300), 0.0, 1.0)
+            start = low + (0.01 + 0.98 * share) * (high - low)  # on the line, inside
+            x[index] = find_root(equation, start, lower=low, upper=high).x
         gain = self.log_tpr[which, last] - self.log_tpr[which, last - 1]
         rising = ~blocked & (best == last) & (gain > 1e-4)
         if rising.any():
