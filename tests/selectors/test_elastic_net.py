@@ -145,11 +145,11 @@ def test_all_engines_agree(correlation, labels):
 
 def test_engines_agree_on_copies():
     data = simulate(300, 60, 12, snr=4.0, random_state=3)
-    settings = {"threshold": 0.6, "sampler": "iid", "lam": 0.05, "l1_ratio": 0.4, "n_copies": 400}
+    settings = {"threshold": 0.6, "sampler": "iid", "lam": 0.05, "l1_ratio": 0.4, "n_copies": 200}
     refits = fitted(DerandomizedKnockoffs, data, **settings)
     found = fitted(DerandomizedKnockoffs, data, engine="semi-analytic", **settings)
     P = refits.selection_probabilities_
-    error = rms(np.sqrt(P * (1 - P) / 400))
+    error = rms(np.sqrt(P * (1 - P) / 200))
     assert rms(found.selection_probabilities_ - P) < np.hypot(error, 0.02)
     assert found.fields_.lam2 == pytest.approx(0.05 * 300 * 1.5)
 

@@ -271,9 +271,21 @@ def test_no_ridge_is_the_lasso():
 
 def test_near_dependence_with_a_ridge_too_small_to_be_felt():
     X, y, weights, lams = _problem(9, 30, 20, twins=True)
-    for lam2 in (1e-14, 1e-9, 1e-6):
+    for lam2 in (1e-300, 1e-30, 1e-14, 1e-9, 1e-6):
         fit = lasso_path_batch(X, y, lams, weights, lam2=lam2)
         assert fit.converged
+
+
+@pytest.mark.parametrize("lam2", [1e12, 1e100, 1e300])
+def test_a_ridge_too_large_for_any_coefficient(lam2):
+    X, y, weights, lams = _problem(2, 30, 20)
+    fit = lasso_path_batch(X, y, lams, weights, lam2=lam2)
+    assert fit.converged
+    # coefficients are those of the columns one by one
+    for m, c in enumerate(weights):
+        pull = X.T @ (c * y)
+        each = np.sign(pull) * np.maximum(np.abs(pull) - lams[-1], 0.0) / lam2
+        np.testing.assert_allclose(fit.coef[m, -1], each, rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def ridge_of_ratio(lam: ArrayLike, l1_ratio: float) -> Array:
     >>> ridge_of_ratio(2.0, 1.0).item()
     0.0
     """
-    share = float(real("l1_ratio", l1_ratio, at_least=1e-3, at_most=1.0))
+    share = float(positive("l1_ratio", l1_ratio, at_most=1.0))
     return np.asarray(real("lam", lam, at_least=0.0) * ((1.0 - share) / share))
 
 

@@ -50,7 +50,7 @@ def check(
     penalties = positive("lam", lam, at_most=np.inf)
     if penalties.ndim > 1:
         raise ArgumentError(f"lam must be a number or a list of numbers; got {penalties.shape}.")
-    ridge = real("lam2", lam2, at_least=0.0)
+    ridge = real("lam2", lam2, at_least=0.0, at_most=_LARGEST)
     if ridge.shape not in ((), penalties.shape):
         raise ArgumentError(
             f"lam2 must be a number or have one entry for each of the {penalties.size} penalties; "

@@ -35,6 +35,9 @@ ENTRY = 1e-12
 # factor, which has been updated many times, is built anew.
 _STALE = 1e-12
 
+# Products of a scale and a gradient may exceed a penalty by this share, by rounding.
+_ROUNDING = 1e-14
+
 OK, FAILED = 0, 1
 
 
@@ -383,7 +386,7 @@ def ridge_conjugate(q, w, penalty, ridge, scale, size):
         if ridge[j] > 0.0:
             over = max(scale * abs(q[j] + ridge[j] * w[j]) - penalty[j], 0.0)
             value = 0.5 * over * over / ridge[j]
-            if scale * abs(q[j]) <= penalty[j]:
+            if scale * abs(q[j]) <= penalty[j] * (1.0 + _ROUNDING):
                 value = min(value, 0.5 * ridge[j] * (scale * w[j]) ** 2)
             total += value
     return total
