@@ -1,0 +1,81 @@
+"""The first hour of a new user, as docs/first-hour.md tells it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "first-hour.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, flags=re.DOTALL)
+
+
+def words(text: str) -> str:
+    """Without line breaks and indents: pages and terminals are of different width."""
+    return " ".join(text.split())
+
+
+def commands() -> list[tuple[str, str]]:
+    """What is typed, and what is shown after it."""
+    found = []
+    for kind, text in BLOCKS:
+        if kind == "console":
+            for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+                command, _, shown = part.partition("\n")
+                found.append((command, shown))
+    return found
+
+
+def run(command: str, cwd: Path) -> str:
+    program, *arguments = shlex.split(command)
+    beside = Path(sys.executable).parent / program
+    done = subprocess.run(
+        [beside, *arguments], cwd=cwd, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_command_prints_what_is_shown(tmp_path):
+    (script,) = (text for kind, text in BLOCKS if kind == "python")
+    (tmp_path / "table.py").write_text(script)
+    steps = [(command, shown) for command, shown in commands() if not command.startswith("make")]
+    assert len(steps) >= 6
+    for command, shown in steps:
+        printed = words(run(command, tmp_path))
+        for paragraph in shown.split("\n\n"):
+            for line in paragraph.splitlines() if "  " in paragraph else [paragraph]:
+                assert words(line) in printed, (command, line)
+    assert (tmp_path / "report" / "report.html").exists()
+
+
+def test_what_is_said_of_the_list_is_true(tmp_path):
+    (script,) = (text for kind, text in BLOCKS if kind == "python")
+    scope: dict = {}
+    exec(script.split("with open")[0], scope)
+    true = {f"gene{j}" for j in scope["data"].support.nonzero()[0]}
+    shown = [text for command, text in commands() if command.startswith("selica select")]
+    lists = [set(re.findall(r"^(gene\d+) +yes", text, flags=re.MULTILINE)) for text in shown]
+    assert [len(found & true) for found in lists] == [0, 7, 4]
+    assert [len(found - true) for found in lists] == [0, 4, 0]
+
+
+@pytest.mark.slow
+def test_make_run_from_a_clean_checkout(tmp_path):
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(tmp_path / "clone")], check=True)
+    assert shutil.which("make")
+    done = subprocess.run(
+        ["make", "run"], cwd=tmp_path / "clone", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (shown,) = (text for kind, text in BLOCKS if kind == "text")
+    for line in shown.splitlines():
+        assert words(line) in words(done.stdout), line
+    assert "Of 50 probes, which are pure noise, 0 selected" in words(done.stdout)
+    assert (tmp_path / "clone" / "report" / "report.html").exists()
