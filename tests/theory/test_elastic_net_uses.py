@@ -100,6 +100,21 @@ def test_the_best_penalty_at_a_ridge_part(method, rate, criterion):
     assert all(here <= value(lam * k) + 1e-12 for k in (0.3, 0.9, 0.99, 1.01, 1.1, 3.0))
 
 
+def test_finite_numbers_of_members():
+    """One copy is the rule of one copy; many are the limit."""
+    d = theory.solve_knockoff(MODEL, 0.2, lam2=0.5)
+    one, single = d.rates(0.1, 0.5, n_members=1), d.single_rates(0.1)
+    assert (one.tpr, one.fpr) == (pytest.approx(single.tpr), pytest.approx(single.fpr))
+    many, limit = d.rates(0.1, 0.5, n_members=20_000), d.rates(0.1, 0.5)
+    assert (many.tpr, many.fpr) == (
+        pytest.approx(limit.tpr, abs=1e-3),
+        pytest.approx(limit.fpr, abs=1e-3),
+    )
+    s = theory.solve_stability(MODEL, 0.2, lam2=0.5)
+    share = MODEL.rho * s.rates(0.5, n_members=1).tpr + 0.7 * s.rates(0.5, n_members=1).fpr
+    assert share == pytest.approx(s.chi * s.curvature)
+
+
 def test_a_large_ridge_part_needs_no_other():
     """The best penalty then tends to zero, and the search says so."""
     with pytest.warns(BoundaryWarning, match="lam -> 0 is best"):

@@ -63,7 +63,7 @@ def at(eq: Equations, design: Design, y: Array, A: Array) -> Point:
     T = response.a * np.maximum(A - eq.Delta, 0.0) + response.b * eq.Delta
     # orthogonal columns without noise: a field without spread is a limit
     T = np.maximum(T, (_SHARPEST * eq.lam) ** 2)
-    return Point(response, T, eq.member(response.Q, T), response.Q + eq.lam2)
+    return Point(response, T, eq.member(response.Q, T), eq.curvature(response.Q))
 
 
 def solve_members(eq: Equations, design: Design) -> Members:
@@ -134,7 +134,7 @@ def _newton(
             ab = -(one.N_Q * Q_y + one.N_T * T_y - 2.0 * one.N * Q_y / K) / scale
             ba = -one.P_T * T_A / one.P
             bb = expit(-y) - (one.P_Q * Q_y + one.P_T * T_y) / one.P
-            bb = bb - eq.lam2 / K * Q_y / Q
+            bb = bb - (1.0 - Q / K) * Q_y / Q
             det = aa * bb - ab * ba
             step_A, step_y = (bb * off_A - ab * off_y) / det, (aa * off_y - ba * off_A) / det
             size = np.maximum(np.abs(step_A), np.abs(step_y))
@@ -214,7 +214,7 @@ def solve_pairs(
         return V, found, count
     some = Response(*(part[todo] for part in response))
     part, error, total = eq.take(todo), e[todo], T[todo]
-    KK = (some.Q + part.lam2) ** 2
+    KK = part.curvature(some.Q) ** 2
 
     def psi(V: Array, index: IntArray) -> tuple[Array, Array]:
         few = Response(*(a[index] for a in some))

@@ -67,7 +67,8 @@ class Equations:
     rho: Array
     Delta: Array
     lam: Array
-    lam2: Array
+    lam2: Array | None
+    """None where no point has a ridge part, which takes a shorter way."""
     law: CountLaw
     mixture: Mixture
     copies: int
@@ -86,7 +87,7 @@ class Equations:
         copies: int,
     ) -> Equations:
         """Equations for a law of the effects; signs play no role and are dropped."""
-        ridge = np.zeros_like(lam) if lam2 is None else lam2
+        ridge = lam2 if lam2 is not None and lam2.any() else None
         folded = signals.folded()
         kinds = Mixture(*(np.concatenate([[0.0], part]) for part in folded))
         return cls(alpha, rho, Delta, lam, ridge, law, kinds, copies)
@@ -98,7 +99,7 @@ class Equations:
             self.rho[index],
             self.Delta[index],
             self.lam[index],
-            self.lam2[index],
+            None if self.lam2 is None else self.lam2[index],
             self.law.take(index),
             self.mixture,
             self.copies,
@@ -109,6 +110,10 @@ class Equations:
         mean = Q[:, None] * self.mixture.mean if self.mixture.mean.any() else None
         var = T[:, None] + (Q[:, None] * self.mixture.sd) ** 2
         return mean, var, self.lam[:, None]
+
+    def curvature(self, Q: Array) -> Array:
+        """K = Q + lam2: the estimate is S(h; lam) / K."""
+        return Q if self.lam2 is None else Q + self.lam2
 
     def share(self, copies: int = 0) -> Array:
         """How many variables of each kind there are, for each variable of the data, (n, K)."""
@@ -136,8 +141,8 @@ class Equations:
             N_Q = N_Q + 2.0 * self.mixture.mean * ((noise - var) * gap + mean * (1.0 - one.active))
         N = self._off(Q[:, None], noise, one)
         N_T = 2.0 * one.active - 1.0 + N_var
-        if self.lam2.any():
-            more, inside = self._ridge(Q[:, None], mean, var, lam)
+        if self.lam2 is not None:
+            more, inside = self._ridge(self.lam2[:, None], Q[:, None], mean, var, lam)
             twice, variance = 2.0 * self.lam2[:, None], self.mixture.sd**2
             # slopes of E[w0 clip(h)] = mu E clip(h) + Q sd^2 P(|h| < lam)
             C_var = -Q[:, None] * variance * P_var
@@ -161,13 +166,15 @@ class Equations:
         weak = one.square - 2.0 * Q * (mu * one.first + Q * variance * one.active) + size
         return np.where(size > T, strong, weak)
 
-    def _ridge(self, Q: Array, mean: Array | None, var: Array, lam: Array) -> tuple[Array, Array]:
+    def _ridge(
+        self, ridge: Array, Q: Array, mean: Array | None, var: Array, lam: Array
+    ) -> tuple[Array, Array]:
         """What a ridge part adds to `_off`, (n, K), and P(|h| < lam).
 
         E (S(h) - K w0)^2 has K = Q + lam2: S(h) - Q w0 = n - clip(h), and n does not know w0, so
         that 2 lam2 E[w0 clip(h)] + lam2^2 E[w0^2] is added, and both terms are positive.
         """
-        mu, variance, ridge = self.mixture.mean, self.mixture.sd**2, self.lam2[:, None]
+        mu, variance = self.mixture.mean, self.mixture.sd**2
         inside, clipped = clipped_mean(mean, var, lam)
         pull = mu * clipped + Q * variance * inside
         return ridge * (2.0 * pull + ridge * (mu * mu + variance)), inside
@@ -218,9 +225,9 @@ class Equations:
             overlap = overlap + self.mixture.mean * one.first / Q[:, None]
         spread, _ = self.spread(Q, T, v_hat)
         off = self._off(Q[:, None], T[:, None], one)
-        if self.lam2.any():
-            off = off + self._ridge(Q[:, None], mean, var, lam)[0]
-        K = Q + self.lam2
+        if self.lam2 is not None:
+            off = off + self._ridge(self.lam2[:, None], Q[:, None], mean, var, lam)[0]
+        K = self.curvature(Q)
         return {
             "q": np.maximum(np.vecdot(share, square) - spread, 0.0) / K**2,
             "m": np.maximum(np.vecdot(share, overlap), 0.0) * (Q / K),
@@ -235,4 +242,4 @@ class Equations:
         """E|w_hat| (+ E|w_tilde|): the slope of the cost per variable in lam."""
         mean, var, lam = self._fields(Q, T)
         absolute = soft_absolute(mean, var, lam)
-        return np.asarray(np.vecdot(self.share(self.copies), absolute) / (Q + self.lam2))
+        return np.asarray(np.vecdot(self.share(self.copies), absolute) / self.curvature(Q))

@@ -111,7 +111,7 @@ def _plain_step(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array, Arra
     f = eq.law.averages(chi)
     Q, T = eq.alpha * f.f1, eq.alpha * f.f2 * A
     one = eq.member(Q, T)
-    K = Q + eq.lam2
+    K = eq.curvature(Q)
     return eq.Delta + one.N / K**2, one.P / K, one.P
 
 
@@ -139,7 +139,7 @@ def _newton(
             Q = eq.alpha * f1
             T = eq.alpha * f2 * np.exp(log_A)
             P, P_Q, P_T, N, N_Q, N_T = eq.member(Q, T)
-            K = Q + eq.lam2
+            K = eq.curvature(Q)
             KK, Q_K = K * K, Q / K
             error = eq.Delta * KK + N  # K^2 times the right-hand side
             # logarithmic slopes of the two right-hand sides; f_1' = -f_2, f_2' = -2 f_3
@@ -234,7 +234,7 @@ def solve_pairs(eq: Equations, A: Array, chi: Array) -> tuple[Array, BoolArray, 
         return V, found, count  # nothing random is left between two members
     part = eq.take(noisy)
     Q, T = Q[noisy], T[noisy]
-    KK = (Q + part.lam2) ** 2
+    KK = part.curvature(Q) ** 2
     shrunk = Q**2 / KK
     own_0, own_V = part.alpha * uneven[noisy] * A[noisy], part.alpha * f.f1[noisy] ** 2
     copy = part.copies * soft_square(None, T, part.lam) / KK
