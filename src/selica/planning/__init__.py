@@ -1,6 +1,8 @@
 """Before the data: what each method will find, how many samples it needs, which settings."""
 
 from selica.planning.compare import Comparison, compare_methods
+from selica.planning.correlated_solution import CorrelatedSolution, Power, RocCurve
+from selica.planning.correlated_theory import correlated_knockoff, correlated_stability
 from selica.planning.diagnosis import Diagnosis, diagnose
 from selica.planning.methods import METHODS, Prediction
 from selica.planning.plasmode import PlasmodePower, plasmode_power
@@ -17,13 +19,18 @@ __all__ = [
     "METHODS",
     "Answer",
     "Comparison",
+    "CorrelatedSolution",
     "Diagnosis",
     "PlasmodePower",
+    "Power",
     "Prediction",
     "Requirement",
+    "RocCurve",
     "Study",
     "achievable_fdr",
     "compare_methods",
+    "correlated_knockoff",
+    "correlated_stability",
     "detectable_effect",
     "diagnose",
     "largest_support",
