@@ -15,7 +15,7 @@ from selica.plots import plot_correlated_power
 
 ALPHA, RHO, NOISES = 1.12, 0.5, (0.01, 0.1)
 CORRELATIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
-N, DATA, MEMBERS, SEARCH = 200, 96, 128, 32
+N, DATA, MEMBERS, SEARCH = 200, 96, 80, 32
 PI_TH, LEVEL, SEED = 0.025, 0.1, 0
 AHEAD = ("stability", 2.0)
 METHODS = (

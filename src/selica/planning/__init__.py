@@ -1,6 +1,7 @@
 """Before the data: what each method will find, how many samples it needs, which settings."""
 
 from selica.planning.compare import Comparison, compare_methods
+from selica.planning.correlated_power import correlated_power
 from selica.planning.correlated_solution import CorrelatedSolution, Power, RocCurve
 from selica.planning.correlated_theory import correlated_knockoff, correlated_stability
 from selica.planning.diagnosis import Diagnosis, diagnose
@@ -30,6 +31,7 @@ __all__ = [
     "achievable_fdr",
     "compare_methods",
     "correlated_knockoff",
+    "correlated_power",
     "correlated_stability",
     "detectable_effect",
     "diagnose",

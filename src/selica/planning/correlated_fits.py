@@ -104,8 +104,6 @@ class SingleBody:
     seed : SeedSequence
     copies : CopyLaw, optional
         For knockoffs.
-    n_jobs : int, optional
-        Workers; None: threads.
     """
 
     def __init__(
@@ -115,10 +113,9 @@ class SingleBody:
         members: int,
         seed: np.random.SeedSequence,
         copies: CopyLaw | None = None,
-        n_jobs: int | None = None,
     ) -> None:
         J, N = truth.shape
-        self.truth, self.copies, self.n_jobs = truth, copies, n_jobs
+        self.truth, self.copies = truth, copies
         self.sigma = np.asarray(covariance)
         self.gram = self.sigma if copies is None else copies.joint(self.sigma)
         self._packed = np.ascontiguousarray(self.gram[np.tril_indices(len(self.gram))])
@@ -135,8 +132,10 @@ class SingleBody:
             for k in range(members):
                 rng = generator(child(seed, j, _MEMBER, k))
                 rng.standard_normal(out=eta[j, k])
-                if copies is not None and self._copied is not None:
-                    self._copied[j, k] = copies.root @ rng.standard_normal(N)
+                if self._copied is not None:
+                    rng.standard_normal(out=self._copied[j, k])
+        if copies is not None and self._copied is not None:
+            self._copied = self._copied @ copies.root.T
         own = covariance.colour(eta.reshape(-1, n).T.copy())
         self._member = np.ascontiguousarray(own.T).reshape(J, members, N)
         self._last: Array | None = None
@@ -168,9 +167,7 @@ class SingleBody:
             start[:J, K:] = self._last[:J, K - 1 : K]
         b = self._linear(sigma, tau, data, members)
         blocks = [slice(j, j + _BLOCK) for j in range(0, data, _BLOCK)]
-        parts = pieces(
-            solve_block, [(self._packed, b[i], theta, start[i]) for i in blocks], self.n_jobs
-        )
+        parts = pieces(solve_block, [(self._packed, b[i], theta, start[i]) for i in blocks], None)
         coef = np.concatenate(parts)
         if keep:
             self._last = coef

@@ -30,7 +30,7 @@ from selica.planning.correlated_fits import CopyLaw, SingleBody, draw_effects, m
 from selica.planning.correlated_solution import CorrelatedSolution
 from selica.sampling.covariance import Covariance, parse_covariance
 from selica.sampling.random import RandomState, child, generator, seed_sequence
-from selica.theory import Model
+from selica.theory import Model, solve_knockoff, solve_lasso, solve_stability
 
 # Spawn keys: random covariances, effects and fields.
 _COVARIANCE, _DRAWS = range(2)
@@ -39,7 +39,11 @@ _INSIDE = 4
 # The first part of the data sets, on which the iteration begins, and slopes are taken.
 _PART, _LEAST = 4, 16
 # Longest step, last step and step of slopes, in logarithms; steps of the iteration.
-_LONGEST, TOLERANCE, _SLOPE, _MAX_ITER = 0.7, 1e-3, 0.05, 60
+_LONGEST, TOLERANCE, _SLOPE, _MAX_ITER = 0.5, 1e-3, 0.05, 40
+# The last step may also be this share of the Monte-Carlo error.
+_NOISE = 0.1
+# A step may leave this much more to go; otherwise it is halved, so many times.
+_WORSE, _HALVINGS = 1.2, 4
 # Where nothing is active, v and chi are this share of their scale.
 _FLOOR = 1e-12
 
@@ -98,9 +102,17 @@ class Equations:
     """The map of (E, v, chi) to itself, over the draws of a `SingleBody`."""
 
     def __init__(
-        self, body: SingleBody, model: Model, lam: float, law: CountLaw, signal: float | None
+        self,
+        body: SingleBody,
+        model: Model,
+        lam: float,
+        resampled: tuple[float, str] | None,
+        signal: float | None,
     ) -> None:
-        self.body, self.model, self.lam, self.law = body, model, lam, law
+        self.body, self.model, self.lam, self.resampled = body, model, lam, resampled
+        self.law = single_fit(1)
+        if resampled is not None:
+            self.law = count_law(resampled[1], np.array([resampled[0]]))
         N = body.sigma.shape[0]
         controls = [body.length - 1.0, body.overlap]
         if signal is not None:
@@ -135,49 +147,74 @@ class Equations:
         """From a part of the draws to all of them."""
         J = self.body.shape[0]
         part = min(max(J // _PART, _LEAST), J)
-        x, inverse, used = self._start(), np.eye(3), 0
+        x, used = self._start(), 0
+        inverse = self._solved(x, part, keep=True)
         for data in dict.fromkeys((part, J)):
             x, inverse, here, done, more = self._iterate(x, inverse, data)
             used += more
-        slopes = np.zeros((3, 3))
-        base = self.step(x, part, keep=False).x
-        for i in range(3):
-            if np.exp(x[i]) > 1e3 * _FLOOR:  # otherwise there is nothing to move
-                moved = x + _SLOPE * np.eye(3)[i]
-                slopes[:, i] = (self.step(moved, part, keep=False).x - base) / _SLOPE
-        solved = np.linalg.inv(np.eye(3) - slopes)
+        solved = self._solved(x, part, keep=False)
         residual = float(np.abs(here.x - x).max())
         status = Status.CONVERGED if done else Status.MAX_ITER
         return FixedPoint(x, solved @ here.covariance @ solved.T, residual, used, status.value)
 
+    def _solved(self, x: Array, data: int, *, keep: bool) -> Array:
+        """Inverse of the slopes of x - F(x), over the first data sets."""
+        base = self.step(x, data, keep=keep)
+        slopes = np.zeros((3, 3))
+        for i in range(3):
+            if np.exp(x[i]) > 1e3 * _FLOOR:  # otherwise there is nothing to move
+                moved = x + _SLOPE * np.eye(3)[i]
+                slopes[:, i] = (self.step(moved, data, keep=False).x - base.x) / _SLOPE
+        return np.asarray(np.linalg.inv(np.eye(3) - slopes), dtype=float)
+
     def _start(self) -> Array:
-        """Nothing selected: the error is that of zero, a little of it varies, and few respond."""
-        signal = np.vecdot(self.body.truth @ self.body.sigma, self.body.truth).mean()
-        error = float(signal) / self.body.sigma.shape[0] + self.model.Delta
-        v = 0.1 * error if self.inside > 1 else _FLOOR * error
-        return np.asarray(np.log([max(error, _FLOOR), max(v, _FLOOR), 0.3]))
+        """The solution for independent columns and the same variance of the signal."""
+        body, model = self.body, self.model
+        N = body.sigma.shape[0]
+        rho = float(np.mean(body.truth != 0.0))
+        signal = float(np.vecdot(body.truth @ body.sigma, body.truth).mean()) / N
+        scale = signal / rho if rho > 0.0 else 1.0
+        lam = self.lam / np.sqrt(scale * np.trace(body.sigma) / N)
+        alike = Model(model.alpha, rho, model.Delta / scale)
+        if body.copies is not None:
+            one: Any = solve_knockoff(alike, lam)
+            v, chi = one.v + one.v_tilde, one.chi + one.chi_tilde
+        elif self.resampled is None:
+            one = solve_lasso(alike, lam)
+            v, chi = 0.0, one.chi
+        else:
+            one = solve_stability(alike, lam, *self.resampled)
+            v, chi = one.v, one.chi
+        found = np.array([one.ensemble_error, v, 1.0]) * [scale, scale, chi]
+        least = _FLOOR * np.array([1.0, found[0], 1.0])
+        return np.asarray(np.log(np.maximum(found, least)))
 
     def _iterate(self, x: Array, H: Array, data: int) -> tuple[Array, Array, Step, bool, int]:
-        """Broyden's method for x - F(x) = 0; H is the inverse of its slopes."""
+        """Broyden's method for x - F(x) = 0 with shorter steps where one goes astray.
+
+        H is the inverse of the slopes of x - F(x).
+        """
         here = self.step(x, data)
         for used in range(1, _MAX_ITER + 1):
             off = here.x - x
             move = H @ off
-            if max(np.abs(move).max(), np.abs(off).max()) <= TOLERANCE:
+            # active variables are counted, so that steps cannot be smaller than a count
+            noise = np.sqrt(np.diag(H @ here.covariance @ H.T))
+            if np.all(np.abs(move) <= np.maximum(TOLERANCE, _NOISE * noise)):
                 return x, H, here, True, used
-            longest = np.abs(move).max()
-            if longest > _LONGEST:
-                move *= _LONGEST / longest
-            new = x + move
-            there = self.step(new, data)
-            change = off - (there.x - new)  # of x - F(x)
+            move *= min(1.0, _LONGEST / np.abs(move).max())
+            for _ in range(_HALVINGS):
+                there = self.step(x + move, data)
+                left = there.x - x - move
+                if np.linalg.norm(left) <= _WORSE * np.linalg.norm(off):
+                    break
+                move = 0.5 * move
+            change = off - left  # of x - F(x)
             along = move @ H
             scale = float(along @ change)
             if abs(scale) > 1e-3 * float(move @ move):
                 H = H + np.outer(move - H @ change, along) / scale
-            else:
-                H = np.eye(3)
-            x, here = new, there
+            x, here = x + move, there
         return x, H, here, False, _MAX_ITER
 
 
@@ -205,7 +242,6 @@ def correlated_stability(
     n_data: int = 64,
     n_members: int = 64,
     random_state: RandomState | None = None,
-    n_jobs: int | None = None,
 ) -> CorrelatedSolution:
     """Order parameters and selection probabilities of stability selection, correlated columns.
 
@@ -228,8 +264,6 @@ def correlated_stability(
     n_data, n_members : int
         Draws of the data, and members of each.
     random_state : None, int, SeedSequence, Generator or RandomState
-    n_jobs : int, optional
-        Workers; by default threads. The answer does not depend on them.
 
     Returns
     -------
@@ -250,19 +284,18 @@ def correlated_stability(
     >>> found.status, bool(abs(found.ensemble_error - 0.18) < 0.02)
     ('converged', True)
     """
-    if resample_rate is None:
-        law = single_fit(1)
-    else:
+    resampled = None
+    if resample_rate is not None:
         resampling = choice("resampling", resampling, RESAMPLINGS)
         top = 1.0 if resampling == "bernoulli" else LARGEST
         rate = positive("resample_rate", resample_rate, at_most=top)
         if rate.ndim:
             raise ArgumentError("resample_rate must be one number.")
-        law = count_law(resampling, rate.reshape(1))
+        resampled = (float(rate), resampling)
     members = count("n_members", n_members, at_least=2)
     return _solve(
-        model, lam, covariance, law, None, n_features, effects,
-        (n_data, 1 if resample_rate is None else members), random_state, n_jobs,
+        model, lam, covariance, resampled, None, n_features, effects,
+        (n_data, 1 if resample_rate is None else members), random_state,
         "lasso" if resample_rate is None else "stability",
     )  # fmt: skip
 
@@ -278,7 +311,6 @@ def correlated_knockoff(
     n_data: int = 64,
     n_members: int = 64,
     random_state: RandomState | None = None,
-    n_jobs: int | None = None,
 ) -> CorrelatedSolution:
     """Order parameters and selection probabilities of knockoffs, correlated columns.
 
@@ -288,7 +320,7 @@ def correlated_knockoff(
         As in `correlated_stability`; the covariance must be positive definite.
     s : {"mvr", "maxent", "sdp", "equi"} or array of shape (N,)
         How the S-matrix of the copies is chosen, or its diagonal.
-    n_features, effects, n_data, n_members, random_state, n_jobs
+    n_features, effects, n_data, n_members, random_state
         As in `correlated_stability`; members are copies.
 
     Returns
@@ -312,15 +344,16 @@ def correlated_knockoff(
     """
     members = count("n_members", n_members, at_least=2)
     return _solve(
-        model, lam, covariance, single_fit(1), s, n_features, effects, (n_data, members),
-        random_state, n_jobs, "knockoff",
+        model, lam, covariance, None, s, n_features, effects, (n_data, members),
+        random_state, "knockoff",
     )  # fmt: skip
 
 
 def _solve(
-    model: Model, lam: float, covariance: Any, law: CountLaw, s: Any, n_features: int | None,
+    model: Model, lam: float, covariance: Any, resampled: tuple[float, str] | None, s: Any,
+    n_features: int | None,
     effects: ArrayLike | Effects | None, sizes: tuple[int, int],
-    random_state: RandomState | None, n_jobs: int | None, method: str,
+    random_state: RandomState | None, method: str,
 ) -> CorrelatedSolution:  # fmt: skip
     Model.check(model)
     penalty = positive("lam", lam)
@@ -338,8 +371,8 @@ def _solve(
     else:
         truth, signal = _given(known, data, N), None
     copies = None if s is None else CopyLaw.of(np.asarray(sigma), s)
-    body = SingleBody(sigma, truth, sizes[1], draws, copies, n_jobs)
-    equations = Equations(body, model, float(penalty), law, signal)
+    body = SingleBody(sigma, truth, sizes[1], draws, copies)
+    equations = Equations(body, model, float(penalty), resampled, signal)
     found = equations.solve()
     if found.status != Status.CONVERGED.value:
         warnings.warn(
