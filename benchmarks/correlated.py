@@ -55,7 +55,7 @@ def penalty(model, method, rate, r):
 def moved(model, r):
     """The support of one lasso: its power as the penalty moves, with the errors of the best."""
     found = []
-    for lam in np.geomspace(0.05, 4.0, 16):
+    for lam in np.geomspace(4.0, 0.05, 20):  # from few variables to many
         one = solve(model, "lasso", None, lam, r, DATA, 2)
         picked, truth = one.statistic[:, 0] > 0.0, one.effects != 0.0
         found.append([np.sum(picked & kind, axis=1) for kind in (truth, ~truth)])

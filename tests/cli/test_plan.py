@@ -391,8 +391,9 @@ def test_power_on_ones_own_table(folder):
 
 
 def test_a_table_without_a_response_keeps_all_its_columns(folder):
-    told = report("table", folder / "plain.csv", *SETS)
+    told = report("table", folder / "plain.csv", *SETS, "--no-theory")
     assert told["n_features"] == P + 1
+    assert told["methods"][0]["correlated"] is None
 
 
 def test_the_printed_power_on_a_table(folder):

@@ -9,7 +9,7 @@ from scipy.stats import poisson
 
 from selica import planning, theory
 from selica._core.errors import ArgumentError, ConvergenceWarning
-from selica.planning import correlated_theory
+from selica.planning import correlated_equations
 from selica.planning.correlated_fits import CopyLaw, SingleBody, mean_signal
 from selica.planning.correlated_solution import RocCurve
 from selica.sampling.covariance import parse_covariance
@@ -57,7 +57,9 @@ def test_independent_columns_give_back_the_theory(name):
         error = getattr(found, f"{key}_se")
         assert getattr(found, key) == pytest.approx(getattr(known, key), abs=4 * error + 1e-12)
         assert error < 0.04 * getattr(known, key) + 1e-12
-    assert found.active == pytest.approx(known.chi * known.Q_hat, rel=0.03)
+    active = known.chi * known.Q_hat
+    assert found.active == pytest.approx(active, abs=4 * found.active_se)
+    assert found.active_se < found.chi_se * found.Q_hat < 0.04 * active
     if rate is not None:
         rates = known.rates(0.6, n_members=16)
         assert found.rates(0.6).tpr == pytest.approx(rates.tpr, abs=0.06)
@@ -136,10 +138,26 @@ def test_the_equations_hold_for_other_draws():
     for value, seen, error in (
         (E, errors, found.ensemble_error_se),
         (v, variances, found.v_se),
-        (found.active, active, found.chi_se * Q),
+        (found.active, active, found.active_se),
     ):
         se = np.std(seen) / np.sqrt(draws)
         assert value == pytest.approx(np.mean(seen), abs=4.0 * np.hypot(se, error))
+
+
+def test_the_response_of_a_lasso_is_the_number_of_its_active_variables():
+    N, Q, step = 12, 0.7, 1e-3
+    Sigma = ar1(N, 0.7)
+    R = np.linalg.cholesky(Sigma)
+    h = np.random.default_rng(3).standard_normal(N)
+    fields = np.vstack([h, h + step * np.eye(N)])
+    # |R'w|^2 Q / 2 - h'w is a least squares problem with the design sqrt(Q) R'
+    y = np.linalg.solve(R, fields.T).T / np.sqrt(Q)
+    X = np.sqrt(Q) * R.T[None]
+    w = np.array([simulation.lasso(X, one, np.ones((1, N)), 0.3)[0] for one in y])
+    response = np.trace(Sigma @ (w[1:] - w[0])) / step
+    active = np.count_nonzero(w[0])
+    assert 2 < active < N
+    assert response == pytest.approx(active / Q, rel=1e-2)
 
 
 @pytest.mark.parametrize("s", ["equi", "mvr", None])
@@ -253,11 +271,11 @@ def test_given_effects_have_probabilities_of_their_own():
 
 
 def test_what_is_not_solved_is_said(monkeypatch):
-    monkeypatch.setattr(correlated_theory, "_MAX_ITER", 1)
+    monkeypatch.setattr(correlated_equations, "_MAX_ITER", 1)
     with pytest.warns(ConvergenceWarning, match="not solved"):
         found = stability(("ar1", 0.9), n_features=30, n_data=16, n_members=4)
     assert (found.status, found.converged) == ("max_iter", False)
-    assert found.residual > correlated_theory.TOLERANCE
+    assert found.residual > correlated_equations.TOLERANCE
 
 
 @pytest.mark.parametrize(
@@ -284,6 +302,18 @@ def test_one_sentence_for_bad_input(solve, arguments, words):
         solve(**arguments)
 
 
+def test_nothing_to_explain_is_said():
+    with pytest.raises(ArgumentError, match="Delta must be positive"):
+        stability(np.eye(5), model=theory.Model(1.0, 0.0, 0.0))
+
+
+def test_noise_alone():
+    found = stability(("ar1", 0.5), model=theory.Model(1.0, 0.0, 0.1), n_features=40)
+    assert found.converged
+    assert found.ensemble_error > 0.1
+    assert found.rates(0.5).fdr == 1.0
+
+
 def test_one_sentence_for_bad_questions(solved):
     with pytest.raises(ArgumentError, match="Z_th"):
         solved.rates(0.5, [0.1, 0.2])
@@ -299,16 +329,11 @@ def test_one_sentence_for_bad_questions(solved):
 def compare(found, runs, cuts, Z):
     """Deviations of moments and of the law of probabilities, in standard errors."""
     off = {}
-    chi_to_active = found.Q_hat
-    errors = {
-        "ensemble_error": found.ensemble_error_se,
-        "v": found.v_se,
-        "active": found.chi_se * chi_to_active,
-    }
-    for key, error in errors.items():
+    for key in ("ensemble_error", "v", "active"):
+        error = getattr(found, f"{key}_se")
         seen = np.array([moments[key] for moments, *_ in runs])
         se = np.hypot(seen.std(ddof=1) / np.sqrt(len(seen)), error)
-        off[key] = (getattr(found, key) - seen.mean()) / se
+        off[key] = (getattr(found, key) - seen.mean()) / max(se, 1e-9)
     mine = found.probabilities(Z)
     theirs = np.array([np.mean(statistic > Z, axis=0) for _, statistic, _ in runs])
     laws = {"mean": (mine, theirs)}

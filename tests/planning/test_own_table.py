@@ -20,6 +20,7 @@ def table():
 
 def plasmode(X, **settings):
     arguments = {"r2": 0.8, "fdr": 0.2, "methods": "knockoff", "n_sets": 6, "random_state": 1}
+    arguments |= {"theory": False}
     return planning.plasmode_power(X, 15, **(arguments | settings))
 
 
@@ -34,7 +35,7 @@ def test_planted_signals_are_found_as_predicted(table):
 
 def test_correlation_costs_power_as_theory_says_beforehand():
     X = simulate(150, 60, 0, noise_variance=1.0, covariance=("ar1", 0.95), random_state=0).X
-    found = plasmode(X, n_sets=16)
+    found = plasmode(X, n_sets=16, theory=True)
     (row,), (first,) = found.methods.rows, found.first.rows
     assert row["power"] < row["predicted"] - 0.15
     assert first["method"] == row["method"]
@@ -61,9 +62,9 @@ def test_a_first_answer_for_every_method_that_has_one(table, effect_size):
 
 
 def test_the_theory_can_be_left_out(table):
-    found = plasmode(table, theory=False)
+    found = plasmode(table)
     assert found.first is None
-    assert found.methods.rows == plasmode(table).methods.rows
+    assert found.methods.rows == plasmode(table, theory=True).methods.rows
     none = planning.correlated_power(table, 15, r2=0.8, methods="stability")
     assert len(none) == 0  # message passing has no theory for correlated columns
     wide = np.random.default_rng(0).standard_normal((20, LARGEST + 1))

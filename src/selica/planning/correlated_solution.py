@@ -82,8 +82,8 @@ class CorrelatedSolution(Result):
     active : float
         Active variables for each variable; with knockoffs, copies included. With resampling it is
         the mean selection probability.
-    ensemble_error_se, v_se, chi_se : float
-        Monte-Carlo errors of the three.
+    ensemble_error_se, v_se, chi_se, active_se : float
+        Monte-Carlo errors of the four.
     status : {"converged", "max_iter"}
     residual : float
         What one more step of the equations would move, in logarithms.
@@ -107,6 +107,7 @@ class CorrelatedSolution(Result):
     ensemble_error_se: float
     v_se: float
     chi_se: float
+    active_se: float
     status: str
     residual: float
     iterations: int
@@ -115,7 +116,7 @@ class CorrelatedSolution(Result):
 
     _columns: ClassVar[tuple[str, ...]] = (
         "method", "lam", "ensemble_error", "v", "chi", "Q_hat", "chi_hat", "v_hat", "active",
-        "ensemble_error_se", "v_se", "chi_se", "status", "residual", "iterations",
+        "ensemble_error_se", "v_se", "chi_se", "active_se", "status", "residual", "iterations",
     )  # fmt: skip
 
     @property
