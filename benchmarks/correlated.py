@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,24 +54,20 @@ def penalty(model, method, rate, r):
 
 
 def moved(model, r):
-    """The support of one lasso: its power as the penalty moves, with the errors of the best."""
-    found = []
-    for lam in np.geomspace(4.0, 0.05, 20):  # from few variables to many
-        one = solve(model, "lasso", None, lam, r, DATA, 2)
-        picked, truth = one.statistic[:, 0] > 0.0, one.effects != 0.0
-        found.append([np.sum(picked & kind, axis=1) for kind in (truth, ~truth)])
-    signals = np.sum(one.effects != 0.0, axis=1)
+    """The support of one lasso: its power as the penalty moves."""
+    found = [
+        solve(model, "lasso", None, lam, r, DATA, 2) for lam in np.geomspace(8.0, 0.05, 20)
+    ]  # fmt: skip
     groups = np.array_split(np.arange(DATA), 24)
 
-    def power(rows):
-        true, false = np.array(found)[:, :, rows].sum(axis=2).T.astype(float)
-        fdr = false / np.maximum(true + false, 1.0)
-        curve = planning.RocCurve(np.zeros(true.size), true / signals[rows].sum(), fdr)
-        return curve.power(LEVEL)
+    def power(without):
+        some = [replace(one, **{name: np.delete(getattr(one, name), without, axis=0)
+                for name in ("effects", "statistic", "controls")}) for one in found]  # fmt: skip
+        rates = [one.single_rates() for one in some]
+        tpr, fdr = (np.array([getattr(rate, name) for rate in rates]) for name in ("tpr", "fdr"))
+        return planning.RocCurve(np.zeros(tpr.size), tpr, fdr).power(LEVEL)
 
-    rows = np.arange(DATA)
-    without = np.array([power(np.setdiff1d(rows, group)) for group in groups])
-    return planning.Power(power(rows), without)
+    return planning.Power(power([]), np.array([power(group) for group in groups]))
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from scipy.stats import poisson
 from selica import planning, theory
 from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica.planning import correlated_equations
+from selica.planning.correlated_equations import balanced, controlled
 from selica.planning.correlated_fits import CopyLaw, SingleBody, mean_signal
 from selica.planning.correlated_solution import RocCurve
 from selica.sampling.covariance import parse_covariance
@@ -210,10 +211,14 @@ def test_rates_and_curves_count(solved):
     truth = solved.effects != 0.0
     votes = (solved.statistic > 0.05).sum(axis=1)
     picked = votes >= 4  # a quarter of 16
+    w = balanced(solved.controls)
+    true, false, signals, nulls = (
+        w @ each.sum(axis=1) for each in (picked & truth, picked & ~truth, truth, ~truth)
+    )
     rates = solved.rates(0.25, 0.05)
-    assert rates.tpr == pytest.approx((picked & truth).sum() / truth.sum())
-    assert rates.fpr == pytest.approx((picked & ~truth).sum() / (~truth).sum())
-    assert rates.fdr == pytest.approx((picked & ~truth).sum() / picked.sum())
+    assert rates.tpr == pytest.approx(true / signals)
+    assert rates.fpr == pytest.approx(false / nulls)
+    assert rates.fdr == pytest.approx(false / (true + false))
     curve = solved.curve(0.25)
     place = np.searchsorted(-curve.threshold, -0.05) - 1  # the last threshold above
     assert curve.tpr[place] == pytest.approx(rates.tpr)
@@ -222,12 +227,28 @@ def test_rates_and_curves_count(solved):
 
 
 def test_the_law_of_probabilities(solved):
-    Pi = solved.probabilities(0.05)
-    assert solved.probability_cdf(0.5, 0.05) == pytest.approx(np.mean(Pi <= 0.5))
-    truth = solved.effects != 0.0
-    assert solved.probability_cdf(0.5, 0.05, "null") == pytest.approx(np.mean(Pi[~truth] <= 0.5))
-    assert solved.probability_cdf([0.0, 1.0], 0.05, "signal")[1] == 1.0
-    assert solved.mean_probability(0.05) == pytest.approx(Pi.mean())
+    Pi, w = solved.probabilities(0.05), balanced(solved.controls)
+    assert solved.probability_cdf(0.5, 0.05) == pytest.approx(w @ np.mean(Pi <= 0.5, axis=1))
+    null = solved.effects == 0.0
+    below = w @ np.sum(null & (Pi <= 0.5), axis=1) / (w @ np.sum(null, axis=1))
+    assert solved.probability_cdf(0.5, 0.05, "null") == pytest.approx(below)
+    assert solved.probability_cdf([0.0, 1.0], 0.05, "signal")[1] == pytest.approx(1.0)
+    assert solved.mean_probability(0.05) == pytest.approx(w @ Pi.mean(axis=1))
+
+
+def test_weights_do_what_a_regression_does():
+    rng = np.random.default_rng(0)
+    controls = 0.3 * rng.standard_normal((40, 2)) + 0.05
+    values = controls @ [[1.0, 2.0], [0.5, -1.0]] + 0.01 * rng.standard_normal((40, 2)) + 3.0
+    w = balanced(controls)
+    assert w.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(w @ controls, 0.0, atol=1e-12)
+    fitted = np.linalg.lstsq(np.column_stack([np.ones(40), controls]), values, rcond=None)[0]
+    np.testing.assert_allclose(w @ values, fitted[0])
+    mean, covariance = controlled(values, controls)
+    np.testing.assert_allclose(mean, fitted[0])
+    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), 0.01 / np.sqrt(40), rtol=0.3)
+    assert balanced(np.array([[5.0], [0.1], [-0.1], [0.0]])).min() > 0.0
 
 
 def test_power_between_two_thresholds():
@@ -340,8 +361,9 @@ def compare(found, runs, cuts, Z):
     laws |= {f"below {cut}": (mine <= cut + 1e-9, theirs <= cut + 1e-9) for cut in cuts}
     for name, pair in laws.items():
         a, b = (np.mean(each, axis=1) for each in pair)
-        se = np.hypot(a.std(ddof=1) / np.sqrt(len(a)), b.std(ddof=1) / np.sqrt(len(b)))
-        off[name] = (a.mean() - b.mean()) / se
+        told, variance = controlled(a[:, None], found.controls)
+        se = np.hypot(np.sqrt(variance.item()), b.std(ddof=1) / np.sqrt(len(b)))
+        off[name] = (told.item() - b.mean()) / se
     return off
 
 

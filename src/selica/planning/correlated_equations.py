@@ -97,7 +97,7 @@ class Equations:
         controls = [body.length - 1.0, body.overlap]
         if signal is not None:
             controls.append(drawn - signal)
-        self._controls = np.stack(controls, axis=1)
+        self.controls = np.stack(controls, axis=1)
         """Quantities of a data set whose expectation over the draws is known to be zero."""
         self.inside = min(_INSIDE, body.shape[1])
         variance = self._signal + model.Delta
@@ -128,7 +128,7 @@ class Equations:
         found = self.body.moments(coef)
         chi = found.active / self.fields(x).Q_hat
         each = np.stack([found.error + self.model.Delta, found.v, chi], axis=1)
-        mean, covariance = controlled(each, self._controls[:data])
+        mean, covariance = controlled(each, self.controls[:data])
         mean = np.maximum(mean, self._floor)
         return Step(np.log(mean), covariance / np.outer(mean, mean))
 
@@ -204,13 +204,25 @@ class Equations:
         return x, H, here, False, _MAX_ITER
 
 
+def balanced(controls: Array) -> Array:
+    """Weights of J data sets, of sum one, under which controls (J, k) have the mean zero.
+
+    Means under these weights are those that a regression on the controls corrects. No data set has
+    less than a tenth of its share, so that counts stay positive.
+    """
+    J = len(controls)
+    centre = controls.mean(axis=0)
+    apart = controls - centre
+    weight = 1.0 / J - apart @ np.linalg.pinv(apart.T @ apart, rcond=1e-10) @ centre
+    weight = np.maximum(weight, 0.1 / J)
+    return np.asarray(weight / weight.sum())
+
+
 def controlled(each: Array, controls: Array) -> tuple[Array, Array]:
     """Means of (J, k) values and their covariance, with what controls of mean zero explain."""
     J = len(each)
-    centred = controls - controls.mean(axis=0)
+    apart = controls - controls.mean(axis=0)
     deviations = each - each.mean(axis=0)
-    slope = np.linalg.lstsq(centred, deviations, rcond=1e-10)[0]
-    rest = deviations - centred @ slope
+    rest = deviations - apart @ np.linalg.lstsq(apart, deviations, rcond=1e-10)[0]
     free = max(J - 1 - controls.shape[1], 1)
-    mean = each.mean(axis=0) - controls.mean(axis=0) @ slope
-    return mean, rest.T @ rest / (free * J)
+    return balanced(controls) @ each, rest.T @ rest / (free * J)

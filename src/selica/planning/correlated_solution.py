@@ -12,6 +12,7 @@ from selica._core.errors import ArgumentError
 from selica._core.results import Result, Status, unwrap
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, real
+from selica.planning.correlated_equations import balanced
 from selica.theory import Model, Rates
 from selica.theory.members import votes_needed
 from selica.theory.rates import make_rates
@@ -19,6 +20,7 @@ from selica.theory.rates import make_rates
 _GROUPS = ("all", "null", "signal")
 # Groups of data sets that a standard error leaves out in turn.
 _GROUPS_LEFT_OUT = 24
+_TINY = 1e-300
 
 
 class RocCurve(NamedTuple):
@@ -92,6 +94,9 @@ class CorrelatedSolution(Result):
         True effects of each draw of the data.
     statistic : array of shape (n_data, n_members, N)
         abs(w_hat) of each member; with knockoffs, abs(w_hat) - abs(w_tilde).
+    controls : array of shape (n_data, k)
+        Quantities of each draw whose expectation is known, less that. Averages over the draws
+        are weighted so that it holds for the draws too, which takes out much of their noise.
     """
 
     method: str
@@ -113,6 +118,7 @@ class CorrelatedSolution(Result):
     iterations: int
     effects: Array
     statistic: Any
+    controls: Array
 
     _columns: ClassVar[tuple[str, ...]] = (
         "method", "lam", "ensemble_error", "v", "chi", "Q_hat", "chi_hat", "v_hat", "active",
@@ -149,7 +155,7 @@ class CorrelatedSolution(Result):
 
     def mean_probability(self, Z_th: float = 0.0) -> float:
         """Mean of the selection probabilities over variables and data."""
-        return float(self.probabilities(Z_th).mean())
+        return float(balanced(self.controls) @ self.probabilities(Z_th).mean(axis=1))
 
     def probability_cdf(self, Pi: ArrayLike, Z_th: float = 0.0, group: str = "all") -> Any:
         """Share of the variables that at most a share Pi of the members selects.
@@ -162,17 +168,17 @@ class CorrelatedSolution(Result):
         """
         at = real("Pi", Pi, at_least=0.0, at_most=1.0)
         group = choice("group", group, _GROUPS)
-        values = np.sort(self.probabilities(Z_th)[self._members_of(group)])
-        if values.size == 0:
+        weight = self._weights(group)
+        if not weight.any():
             raise ArgumentError(f"group {group!r} is empty: there is no such variable.")
-        below = np.searchsorted(values, at + 1e-9, side="right")
-        return unwrap(np.asarray(below / values.size))
+        below = self.probabilities(Z_th) <= at[..., None, None] + 1e-9
+        return unwrap(np.sum(below * weight, axis=(-2, -1)) / weight.sum())
 
-    def _members_of(self, group: str) -> BoolArray:
+    def _weights(self, group: str) -> Array:
+        """Of the variables of a group, (n_data, N); others have none."""
         truth = self.effects != 0.0
-        if group == "all":
-            return np.ones(truth.shape, dtype=bool)
-        return np.asarray(truth if group == "signal" else ~truth)
+        kept = {"all": np.ones_like(truth), "signal": truth, "null": ~truth}[group]
+        return np.asarray(balanced(self.controls)[:, None] * kept)
 
     def rates(self, Pi_th: ArrayLike, Z_th: float = 0.0) -> Rates:
         """Rates of selecting what at least Pi_th n_members members select.
@@ -192,23 +198,16 @@ class CorrelatedSolution(Result):
 
     def single_rates(self, Z_th: float = 0.0) -> Rates:
         """Rates of one member that selects statistics above Z_th."""
-        each = self._rates(np.moveaxis(self.statistic > _one("Z_th", Z_th), 1, 0))
-        tpr, fpr = float(np.mean(each.tpr)), float(np.mean(each.fpr))
-        return make_rates(np.asarray(self._share), np.asarray(tpr), np.asarray(fpr))
+        return self._rates(np.mean(self.statistic > _one("Z_th", Z_th), axis=1))
 
-    @property
-    def _share(self) -> float:
-        """Of the signals among the variables that were drawn."""
-        return float(np.mean(self.effects != 0.0))
-
-    def _rates(self, picked: BoolArray) -> Rates:
-        """Rates of masks (..., n_data, N)."""
-        truth = self.effects != 0.0
-        share = [
-            np.sum(picked & kind, axis=(-2, -1)) / max(int(kind.sum()), 1)
-            for kind in (truth, ~truth)
-        ]
-        return make_rates(np.asarray(self._share), *share)
+    def _rates(self, picked: Any) -> Rates:
+        """Rates of masks or chances (..., n_data, N)."""
+        true, false = self._weights("signal"), self._weights("null")
+        tpr, fpr = (
+            np.sum(picked * kind, axis=(-2, -1)) / max(float(kind.sum()), _TINY)
+            for kind in (true, false)
+        )
+        return make_rates(true.sum() / (true.sum() + false.sum()), tpr, fpr)
 
     def scores(self, Pi_th: float | None = None) -> Array:
         """What variables are ranked by, shape (n_data, N).
@@ -236,7 +235,7 @@ class CorrelatedSolution(Result):
         Pi_th : float in [0, 1], optional
             As in `scores`.
         """
-        return _curve(self.scores(Pi_th), self.effects != 0.0)
+        return _curve(self.scores(Pi_th), self.effects != 0.0, self.controls)
 
     def power(self, fdr: float = 0.1, Pi_th: float | None = None) -> Power:
         """Largest TPR with a false discovery rate of at most the level.
@@ -249,12 +248,10 @@ class CorrelatedSolution(Result):
         """
         level = float(real("fdr", _one("fdr", fdr), at_least=0.0, at_most=1.0))
         scores, truth = self.scores(Pi_th), self.effects != 0.0
-        whole = _curve(scores, truth).power(level)
         groups = np.array_split(np.arange(len(truth)), min(len(truth), _GROUPS_LEFT_OUT))
-        without = [
-            _curve(np.delete(scores, g, axis=0), np.delete(truth, g, axis=0)).power(level)
-            for g in groups
-        ]
+        kept = [np.delete(np.arange(len(truth)), group) for group in groups]
+        whole = _curve(scores, truth, self.controls).power(level)
+        without = [_curve(scores[k], truth[k], self.controls[k]).power(level) for k in kept]
         return Power(whole, np.array(without))
 
 
@@ -265,11 +262,12 @@ def _one(name: str, value: float) -> float:
     return float(number)
 
 
-def _curve(scores: Array, truth: BoolArray) -> RocCurve:
+def _curve(scores: Array, truth: BoolArray, controls: Array) -> RocCurve:
     """Rates of scores at least a threshold, at each of their positive values."""
-    flat, true = scores.ravel(), truth.ravel()
+    weight = np.repeat(balanced(controls), scores.shape[1])
+    flat, true = scores.ravel(), weight * truth.ravel()
     order = np.argsort(-flat, kind="stable")
-    value, hit = flat[order], true[order]
+    value = flat[order]
     last = np.append(value[1:] != value[:-1], True) & (value > 0.0)
-    found, picked = np.cumsum(hit)[last], np.flatnonzero(last) + 1
-    return RocCurve(value[last], found / max(int(true.sum()), 1), 1.0 - found / picked)
+    found, picked = (np.cumsum(each[order])[last] for each in (true, weight))
+    return RocCurve(value[last], found / max(float(true.sum()), _TINY), 1.0 - found / picked)

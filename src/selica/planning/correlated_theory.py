@@ -223,6 +223,7 @@ def _solution(
         iterations=found.iterations,
         effects=body.truth,
         statistic=statistic.astype(np.float32),
+        controls=equations.controls,
     )
 
 

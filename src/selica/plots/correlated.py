@@ -30,7 +30,7 @@ def plot_correlated_power(table: Table, level: float) -> Figure:
     matplotlib.figure.Figure
     """
     noises = table.unique("Delta")
-    rates = [rate for rate in table.unique("mu_B") if rate is not None]
+    rates = sorted(rate for rate in table.unique("mu_B") if rate is not None)
     figure, (panels,) = canvas(columns=len(noises), size=(4.6 * len(noises), 4.4), sharey=True)
     for axes, Delta in zip(panels, noises, strict=True):
         part = table.where(Delta=Delta)
