@@ -7,8 +7,9 @@ import pytest
 
 from selica import KnockoffSelection, StabilitySelection, planning
 from selica._core.errors import ArgumentError
-from selica.planning.correlated_power import COVERED, LARGEST
+from selica.planning import first_answer
 from selica.planning.diagnosis import estimate
+from selica.planning.first_answer import COVERED, LARGEST
 from selica.sampling import simulate
 from selica.selectors import LassoSelection
 
@@ -59,6 +60,17 @@ def test_a_first_answer_for_every_method_that_has_one(table, effect_size):
         ).one(name, "default")  # fmt: skip
         assert row["power"] == pytest.approx(known.power, abs=0.1)  # columns are independent
         assert row["fdr"] == pytest.approx(known.fdr, abs=0.1)
+
+
+def test_a_covariance_without_copies_is_no_error(table, monkeypatch):
+    def refused(Sigma):
+        raise ArgumentError("Sigma must be positive definite.")
+
+    monkeypatch.setattr(first_answer, "s_matrix", refused)
+    asked = {"methods": ["knockoff", "lasso"], "random_state": 1}
+    knockoff, lasso = planning.correlated_power(table, 15, r2=0.8, **asked)
+    assert (knockoff["power"], knockoff["status"]) == (None, "Sigma must be positive definite.")
+    assert (lasso["power"] > 0.5, lasso["status"]) == (True, "converged")
 
 
 def test_the_theory_can_be_left_out(table):

@@ -165,10 +165,15 @@ def _print_first(first: Table, fdr: float) -> None:
     """What is known before the simulation."""
     if len(first) == 0:
         return
-    rows = [[row["method"], f"{row['power']:.2f}", f"{row['fdr']:.3f}"] for row in first]
-    title = f"First answer by theory, power at FDR {fdr:g}"
-    print_table(Console(highlight=False), ["method", "power", "FDR"], rows, title)
-    typer.echo("\nfor Gaussian columns with the correlations of the table; now the simulation")
+    known = [row for row in first if row["power"] is not None]
+    if known:
+        rows = [[row["method"], f"{row['power']:.2f}", f"{row['fdr']:.3f}"] for row in known]
+        title = f"First answer by theory, power at FDR {fdr:g}"
+        print_table(Console(highlight=False), ["method", "power", "FDR"], rows, title)
+        typer.echo("\nfor Gaussian columns with the correlations of the table; now the simulation")
+    for row in first:
+        if row["status"] != "converged":
+            say(f"Note: theory of {row['method']}: {row['status']}")
     typer.echo()
 
 

@@ -1,10 +1,10 @@
 """Before the data: what each method will find, how many samples it needs, which settings."""
 
 from selica.planning.compare import Comparison, compare_methods
-from selica.planning.correlated_power import correlated_power
 from selica.planning.correlated_solution import CorrelatedSolution, Power, RocCurve
 from selica.planning.correlated_theory import correlated_knockoff, correlated_stability
 from selica.planning.diagnosis import Diagnosis, diagnose
+from selica.planning.first_answer import correlated_power
 from selica.planning.methods import METHODS, Prediction
 from selica.planning.plasmode import PlasmodePower, plasmode_power
 from selica.planning.requirement import Answer, Requirement

@@ -19,7 +19,7 @@ from selica._core.types import Array, Progress
 from selica._core.validation import count, matrix
 from selica.control import fdp, tpp
 from selica.planning.compare import fdr_level, method_names
-from selica.planning.correlated_power import correlated_power
+from selica.planning.first_answer import correlated_power
 from selica.planning.methods import METHODS, predict
 from selica.planning.study import Study
 from selica.sampling.random import RandomState, child, generator, seed_sequence

@@ -8,6 +8,7 @@ rules of the methods are run on them.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.effects import Effects
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.table import Row, Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import count, matrix
@@ -54,6 +55,7 @@ _MEMBERS, _THRESHOLD = 64, 0.6
 # Copies; knockoff+ takes one, and is run on each.
 _COPIES = {"knockoff": 8, "evalues": COPIES, "pvalues": AGGREGATED}
 _NORMAL = 1.96
+_VALUES = ("power", "power_low", "power_high", "fdr", "fdr_low", "fdr_high")
 
 
 def correlated_power(
@@ -86,8 +88,9 @@ def correlated_power(
     -------
     Table
         One row for each method that is covered: its label as `method`, mean `power` and `fdr` with
-        the ends of 95 % intervals of the Monte-Carlo draws (`power_low`, ...), and the `status` of
-        the equations. No rows where there are more than 600 columns.
+        the ends of 95 % intervals of the Monte-Carlo draws (`power_low`, ...), and `status`:
+        "converged", "max_iter", or in words why there are no values. No rows where there are more
+        than 600 columns.
 
     Examples
     --------
@@ -113,15 +116,19 @@ def correlated_power(
     if p > LARGEST or not names:
         return Table.of([])
     setting = _Setting(columns, study, effect_size is None, random_state)
-    found: dict[str, CorrelatedSolution] = {}
+    found: dict[str, CorrelatedSolution | str] = {}
+    copies = max(_COPIES.get(name, 0) for name in names)
     rows = []
     for name in names:
         kind = "knockoff" if name in _RULES else "stability" if name == "ideal" else "lasso"
         if kind not in found:
-            copies = max(_COPIES.get(other, 0) for other in names)
-            found[kind] = setting.solve(kind, copies if kind == "knockoff" else _MEMBERS)
+            found[kind] = setting.answer(kind, copies if kind == "knockoff" else _MEMBERS)
         one = found[kind]
-        rows.append(_row(METHODS[name].label, one, _selected(name, one, level)))
+        base: Row = {"method": METHODS[name].label}
+        if isinstance(one, str):
+            rows.append(base | dict.fromkeys(_VALUES) | {"status": one})
+        else:
+            rows.append(base | _rates(one, _selected(name, one, level)) | {"status": one.status})
     return Table.of(rows)
 
 
@@ -153,7 +160,16 @@ class _Setting:
         self._seed = child(seed, _DRAWS)
         self._s: Array | None = None
 
-    def solve(self, kind: str, members: int) -> CorrelatedSolution:
+    def answer(self, kind: str, members: int) -> CorrelatedSolution | str:
+        """A solution, which has a status; or why there is none."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            try:
+                return self._solve(kind, members)
+            except ArgumentError as error:  # such a covariance has no copies
+                return str(error)
+
+    def _solve(self, kind: str, members: int) -> CorrelatedSolution:
         """At the penalty at which one fit predicts best."""
         # `ideal` comes with the penalty of one lasso
         search = "knockoff" if kind == "knockoff" else "lasso"
@@ -209,22 +225,16 @@ def _selected(name: str, found: CorrelatedSolution, fdr: float) -> BoolArray:
     return np.asarray(found.statistic > 0.0)
 
 
-def _row(label: str, found: CorrelatedSolution, mask: BoolArray) -> Row:
+def _rates(found: CorrelatedSolution, mask: BoolArray) -> Row:
+    """Means over the draws of the data, with intervals."""
     truth = found.effects != 0.0
     if mask.ndim == 3:
         truth = truth[:, None]
     true, false = np.sum(mask & truth, axis=-1), np.sum(mask & ~truth, axis=-1)
-    rates = {
-        "power": true / truth.sum(axis=-1),
-        "fdr": false / np.maximum(true + false, 1),
-    }
-    row: Row = {"method": label}
-    for key, values in rates.items():
+    row: Row = {}
+    for values in (true / truth.sum(axis=-1), false / np.maximum(true + false, 1)):
         each = values.reshape(len(values), -1).mean(axis=1)  # members share their data
         mean, half = float(each.mean()), _NORMAL * float(each.std(ddof=1)) / math.sqrt(each.size)
-        row |= {
-            key: mean,
-            f"{key}_low": max(mean - half, 0.0),
-            f"{key}_high": min(mean + half, 1.0),
-        }
-    return row | {"status": found.status}
+        ends = (mean, max(mean - half, 0.0), min(mean + half, 1.0))
+        row |= dict(zip(_VALUES[len(row) :], ends, strict=False))
+    return row
