@@ -408,7 +408,7 @@ def test_the_printed_power_on_a_table(folder):
     assert power in line
     assert line.split()[-2:] == [f"{row['selected']:.1f}", f"{row['predicted']:.2f}"]
     alone = plan("table", *source, *SETS, "--no-theory")
-    assert "First answer by theory" in text
+    assert "First answer, by theory" in text
     assert text.endswith(alone)
     long = [x for x in text.splitlines() if len(x.rstrip()) > 80 and str(source[0]) not in x]
     assert long == []

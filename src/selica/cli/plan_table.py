@@ -103,7 +103,7 @@ def own_table(
         with waiting("a first answer by theory"):
             first = planning.correlated_power(X, **planted, methods=chosen, random_state=seed)
         if not as_json:
-            _print_first(first, fdr)
+            _print_first(first)
     with bar(f"{len(names)} variables, {len(X)} rows") as progress:
         found = planning.plasmode_power(
             X,
@@ -161,15 +161,15 @@ def _as_it_comes(method: str, X: Array, planted: dict[str, Any], source: Source)
     return Run.of(found.one(method, "default"), source.words)
 
 
-def _print_first(first: Table, fdr: float) -> None:
+def _print_first(first: Table) -> None:
     """What is known before the simulation."""
     if len(first) == 0:
         return
     known = [row for row in first if row["power"] is not None]
     if known:
         rows = [[row["method"], f"{row['power']:.2f}", f"{row['fdr']:.3f}"] for row in known]
-        title = f"First answer by theory, power at FDR {fdr:g}"
-        print_table(Console(highlight=False), ["method", "power", "FDR"], rows, title)
+        headings = ["method", "power", "FDR"]
+        print_table(Console(highlight=False), headings, rows, "First answer, by theory")
         typer.echo("\nfor Gaussian columns with the correlations of the table; now the simulation")
     for row in first:
         if row["status"] != "converged":
