@@ -380,7 +380,11 @@ def test_power_on_ones_own_table(folder):
     (row,) = want.methods
     (got,) = told["methods"]
     assert got["label"] == row["method"]
-    assert {k: v for k, v in got.items() if k not in ("method", "label")} == {
+    (first,) = planning.correlated_power(
+        X, K, r2=R2, fdr=0.3, methods="knockoff", random_state=4
+    )  # fmt: skip
+    assert got["correlated"] == first["power"]
+    assert {k: v for k, v in got.items() if k not in ("method", "label", "correlated")} == {
         k: v for k, v in row.items() if k != "method"
     }
     assert (got["method"], told["n_features"], told["n_samples"]) == ("knockoff", P, N)
@@ -392,8 +396,9 @@ def test_power_on_ones_own_table(folder):
 
 
 def test_a_table_without_a_response_keeps_all_its_columns(folder):
-    told = report("table", folder / "plain.csv", *SETS)
+    told = report("table", folder / "plain.csv", *SETS, "--no-theory")
     assert told["n_features"] == P + 1
+    assert told["methods"][0]["correlated"] is None
 
 
 def test_the_printed_power_on_a_table(folder):
@@ -401,10 +406,15 @@ def test_the_printed_power_on_a_table(folder):
     text = plan("table", *source, *SETS)
     told = report("table", *source, *SETS)
     (row,) = told["methods"]
-    (line,) = [line for line in text.splitlines() if line.startswith("knockoff+, one copy  ")]
+    lines = [line for line in text.splitlines() if line.startswith("knockoff+, one copy  ")]
+    first, line = lines  # before the simulation, and after it
+    assert first.split()[-2] == f"{row['correlated']:.2f}"
     power = f"{row['power']:.2f} ({row['power_low']:.2f}-{row['power_high']:.2f})"
     assert power in line
     assert line.split()[-2:] == [f"{row['selected']:.1f}", f"{row['predicted']:.2f}"]
+    alone = plan("table", *source, *SETS, "--no-theory")
+    assert "First answer, by theory" in text
+    assert text.endswith(alone)
     long = [x for x in text.splitlines() if len(x.rstrip()) > 80 and str(source[0]) not in x]
     assert long == []
 

@@ -7,7 +7,9 @@ import pytest
 
 from selica import KnockoffSelection, StabilitySelection, planning
 from selica._core.errors import ArgumentError
+from selica.planning import first_answer
 from selica.planning.diagnosis import estimate
+from selica.planning.first_answer import COVERED, LARGEST
 from selica.sampling import simulate
 from selica.selectors import LassoSelection
 
@@ -19,6 +21,7 @@ def table():
 
 def plasmode(X, **settings):
     arguments = {"r2": 0.8, "fdr": 0.2, "methods": "knockoff", "n_sets": 6, "random_state": 1}
+    arguments |= {"theory": False}
     return planning.plasmode_power(X, 15, **(arguments | settings))
 
 
@@ -31,10 +34,53 @@ def test_planted_signals_are_found_as_predicted(table):
     assert "knockoff+" in str(found)
 
 
-def test_correlation_costs_power():
+def test_correlation_costs_power_as_theory_says_beforehand():
     X = simulate(150, 60, 0, noise_variance=1.0, covariance=("ar1", 0.95), random_state=0).X
-    (row,) = plasmode(X, n_sets=8).methods.rows
+    found = plasmode(X, n_sets=16, theory=True)
+    (row,), (first,) = found.methods.rows, found.first.rows
     assert row["power"] < row["predicted"] - 0.15
+    assert first["method"] == row["method"]
+    assert first["status"] == "converged"
+    assert first["power"] == pytest.approx(row["power"], abs=0.12)
+    assert first["power_low"] < first["power"] < first["power_high"]
+    assert found.foretold(row["method"]) == first["power"]
+    assert f"{first['power']:.2f}" in str(found).splitlines()[-1]
+
+
+@pytest.mark.parametrize("effect_size", [None, 0.5])
+def test_a_first_answer_for_every_method_that_has_one(table, effect_size):
+    strength = {"effect_size": effect_size, "r2": 0.8 if effect_size is None else None}
+    settings = strength | {"fdr": 0.2, "methods": tuple(planning.METHODS), "random_state": 1}
+    told = planning.correlated_power(table, 15, **settings)
+    labels = [planning.METHODS[name].label for name in COVERED]
+    assert [row["method"] for row in told] == labels
+    for name, row in zip(COVERED, told, strict=True):
+        known = planning.compare_methods(
+            150, 60, 15, **strength, fdr=0.2, methods=[name]
+        ).one(name, "default")  # fmt: skip
+        assert row["power"] == pytest.approx(known.power, abs=0.1)  # columns are independent
+        assert row["fdr"] == pytest.approx(known.fdr, abs=0.1)
+
+
+def test_a_covariance_without_copies_is_no_error(table, monkeypatch):
+    def refused(Sigma):
+        raise ArgumentError("Sigma must be positive definite.")
+
+    monkeypatch.setattr(first_answer, "s_matrix", refused)
+    asked = {"methods": ["knockoff", "lasso"], "random_state": 1}
+    knockoff, lasso = planning.correlated_power(table, 15, r2=0.8, **asked)
+    assert (knockoff["power"], knockoff["status"]) == (None, "Sigma must be positive definite.")
+    assert (lasso["power"] > 0.5, lasso["status"]) == (True, "converged")
+
+
+def test_the_theory_can_be_left_out(table):
+    found = plasmode(table)
+    assert found.first is None
+    assert found.methods.rows == plasmode(table, theory=True).methods.rows
+    none = planning.correlated_power(table, 15, r2=0.8, methods="stability")
+    assert len(none) == 0  # message passing has no theory for correlated columns
+    wide = np.random.default_rng(0).standard_normal((20, LARGEST + 1))
+    assert len(planning.correlated_power(wide, 15, r2=0.8, methods="knockoff")) == 0
 
 
 def test_workers_and_seeds(table):

@@ -44,6 +44,7 @@ from selica.cli.plan_options import (
 from selica.cli.select import Source, unfitted
 
 if TYPE_CHECKING:
+    from selica._core.table import Table
     from selica._core.types import Array
     from selica.planning import PlasmodePower
 
@@ -69,6 +70,9 @@ def own_table(
     effects: Effects = EffectLaw.gaussian,
     method: Methods = None,
     n_sets: Annotated[int, typer.Option(help="Data sets with planted signals.")] = 50,
+    theory: Annotated[
+        bool, typer.Option(help="A first answer by the theory for correlated columns.")
+    ] = True,
     seed: Seed = 0,
     n_jobs: Jobs = None,
     as_json: AsJson = False,
@@ -94,23 +98,32 @@ def own_table(
     else:
         X, names = reports.variables(reports.read_table(source.table), source.drop, target)
     chosen = [str(name) for name in dict.fromkeys(method or _RUN)]
+    first = None
+    if theory:
+        with waiting("a first answer by theory"):
+            first = planning.correlated_power(X, **planted, methods=chosen, random_state=seed)
+        if not as_json:
+            _print_first(first)
     with bar(f"{len(names)} variables, {len(X)} rows") as progress:
         found = planning.plasmode_power(
             X,
             **planted,
             methods=chosen,
             n_sets=n_sets,
+            theory=False,
             random_state=seed,
             n_jobs=n_jobs,
             progress=progress,
         )
+    found = replace(found, first=first)
     best = _best(found, chosen, fdr)
     run = None if best is None else _as_it_comes(best, X, planted, source)
     if as_json:
         size = {"n_samples": len(X), "n_features": len(names), "n_signals": n_signals}
         told = {"fdr": fdr, "effects": effects.value, "n_sets": found.n_sets, "r2": found.r2}
         rows = [
-            row | {"method": name, "label": row["method"]}
+            row
+            | {"method": name, "label": row["method"], "correlated": found.foretold(row["method"])}
             for name, row in zip(chosen, found.methods, strict=True)
         ]
         picked = None if run is None else run.row | {"method": str(best)}
@@ -146,6 +159,22 @@ def _as_it_comes(method: str, X: Array, planted: dict[str, Any], source: Source)
     sizes = (len(X), int((np.ptp(X, axis=0) > 0.0).sum()))
     found = planning.compare_methods(*sizes, **planted, methods=[method])
     return Run.of(found.one(method, "default"), source.words)
+
+
+def _print_first(first: Table) -> None:
+    """What is known before the simulation."""
+    if len(first) == 0:
+        return
+    known = [row for row in first if row["power"] is not None]
+    if known:
+        rows = [[row["method"], f"{row['power']:.2f}", f"{row['fdr']:.3f}"] for row in known]
+        headings = ["method", "power", "FDR"]
+        print_table(Console(highlight=False), headings, rows, "First answer, by theory")
+        typer.echo("\nfor Gaussian columns with the correlations of the table; now the simulation")
+    for row in first:
+        if row["status"] != "converged":
+            say(f"Note: theory of {row['method']}: {row['status']}")
+    typer.echo()
 
 
 def _print(found: PlasmodePower, fdr: float) -> None:

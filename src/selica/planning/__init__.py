@@ -1,7 +1,10 @@
 """Before the data: what each method will find, how many samples it needs, which settings."""
 
 from selica.planning.compare import Comparison, compare_methods
+from selica.planning.correlated_solution import CorrelatedSolution, Power, RocCurve
+from selica.planning.correlated_theory import correlated_knockoff, correlated_stability
 from selica.planning.diagnosis import Diagnosis, diagnose
+from selica.planning.first_answer import correlated_power
 from selica.planning.methods import METHODS, Prediction
 from selica.planning.plasmode import PlasmodePower, plasmode_power
 from selica.planning.requirement import Answer, Requirement
@@ -17,13 +20,19 @@ __all__ = [
     "METHODS",
     "Answer",
     "Comparison",
+    "CorrelatedSolution",
     "Diagnosis",
     "PlasmodePower",
+    "Power",
     "Prediction",
     "Requirement",
+    "RocCurve",
     "Study",
     "achievable_fdr",
     "compare_methods",
+    "correlated_knockoff",
+    "correlated_power",
+    "correlated_stability",
     "detectable_effect",
     "diagnose",
     "largest_support",

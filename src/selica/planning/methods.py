@@ -109,7 +109,7 @@ def _rounded(x: float) -> float:
     return float(f"{x:.3g}")
 
 
-def _smooth_maximum(x: Array, value: Array) -> float:
+def smooth_maximum(x: Array, value: Array) -> float:
     """Place of the maximum of a smooth function known at equal steps: a parabola at the top."""
     i = int(np.argmax(value))
     if i in (0, x.size - 1):
@@ -140,9 +140,13 @@ def _one_copies(study: Study) -> tuple[Array, list[OneCopy], Array]:
 @lru_cache(maxsize=64)
 def _predicting_copies(study: Study) -> OneCopy:
     """Knockoffs at the penalty that cross-validation finds."""
+    return OneCopy(solve_knockoff(study.model, predicting_knockoff(study)), study.n_features)
+
+
+def predicting_knockoff(study: Study) -> float:
+    """The penalty that cross-validation finds for one lasso with copies."""
     lams, _, error = _one_copies(study)
-    lam = math.exp(_smooth_maximum(np.log(lams), -np.log(error)))
-    return OneCopy(solve_knockoff(study.model, lam), study.n_features)
+    return math.exp(smooth_maximum(np.log(lams), -np.log(error)))
 
 
 class CopyRule(NamedTuple):
@@ -180,7 +184,7 @@ def _knockoffs(name: str) -> Predict:
         lams, ones, _ = _one_copies(study)
         found = np.array([_COPY_RULES[name].rates(each, fdr).tpr for each in ones])
         if found.any():
-            lam = math.exp(_smooth_maximum(np.log(lams), found))
+            lam = math.exp(smooth_maximum(np.log(lams), found))
             one = OneCopy(solve_knockoff(study.model, lam), study.n_features)
         else:  # the level is out of reach in a large system
             one = _predicting_copies(study)
@@ -213,7 +217,7 @@ def _resampled(
     rate, lam = float(rates[i]), float(lams[i, j])
     near = slice(max(j - 1, 0), j + 2)
     if lams[i, near].size == 3:
-        better = math.exp(_smooth_maximum(np.log(lams[i, near]), -np.log(errors[i, near])))
+        better = math.exp(smooth_maximum(np.log(lams[i, near]), -np.log(errors[i, near])))
         refined = solve_stability(study.model, better, rate)
         if usable(refined):
             one, lam = refined, better
@@ -234,7 +238,7 @@ def _fields(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, A
 
 def _ideal(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
     if not best:  # as it comes: the penalty of one fit, and the usual threshold
-        lam = _predicting(study)
+        lam = predicting_lasso(study)
         rates = rates_of_members(solve_stability(study.model, lam, 1.0), 0.6, RESAMPLES)
         return Expected.of_rates(study, rates), {}
 
@@ -255,15 +259,15 @@ def _one_lasso(study: Study) -> tuple[Array, LassoSolution]:
     return lams, solve_lasso(study.model, lams)
 
 
-def _predicting(study: Study) -> float:
+def predicting_lasso(study: Study) -> float:
     """The penalty that cross-validation finds for one lasso."""
     lams, grid = _one_lasso(study)
-    return math.exp(_smooth_maximum(np.log(lams), -np.log(grid.prediction_error)))
+    return math.exp(smooth_maximum(np.log(lams), -np.log(grid.prediction_error)))
 
 
 def _lasso(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
     if not best:
-        found = solve_lasso(study.model, _predicting(study))
+        found = solve_lasso(study.model, predicting_lasso(study))
         return Expected.of_rates(study, found.rates()), {}
     lams, grid = _one_lasso(study)
     rates = grid.rates()
@@ -282,7 +286,7 @@ def _thresholded(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[s
         return _lasso(study, fdr, False)
     lams, grid = _one_lasso(study)
     power = at_level(grid, "thresholded_lasso", np.asarray(fdr)).tpr
-    lam = math.exp(_smooth_maximum(np.log(lams), power))
+    lam = math.exp(smooth_maximum(np.log(lams), power))
     solution = solve_lasso(study.model, lam)
     cut = float(at_level(solution, "thresholded_lasso", np.asarray(fdr)).threshold)
     w_th = max(cut - lam, 0.0) / solution.Q_hat

@@ -19,6 +19,7 @@ from selica._core.types import Array, Progress
 from selica._core.validation import count, matrix
 from selica.control import fdp, tpp
 from selica.planning.compare import fdr_level, method_names
+from selica.planning.first_answer import correlated_power
 from selica.planning.methods import METHODS, predict
 from selica.planning.study import Study
 from selica.sampling.random import RandomState, child, generator, seed_sequence
@@ -26,6 +27,8 @@ from selica.statistics.data import standardised
 
 # Spawn keys: the planted data, the selectors.
 _DATA, _SELECTOR = range(2)
+# Of the theory, beyond any number of data sets.
+_THEORY = int.from_bytes(b"thry", "big")
 # Data sets that go to a worker together.
 _BLOCK = 5
 _NORMAL = 1.96
@@ -45,11 +48,15 @@ class PlasmodePower(Result):
     n_sets : int
     r2 : float
         Mean share of the variance that the signals explain.
+    first : Table or None
+        What the theory said beforehand for Gaussian rows with the covariance of the table, from
+        `correlated_power`: one row for each method that it covers. None if it was not asked.
     """
 
     methods: Table
     n_sets: int
     r2: float
+    first: Table | None = None
 
     _columns: ClassVar[tuple[str, ...]] = ("n_sets", "r2")
 
@@ -57,20 +64,30 @@ class PlasmodePower(Result):
         """The methods as a data frame (needs pandas)."""
         return self.methods.to_frame()
 
+    def foretold(self, method: str) -> float | None:
+        """Power that the theory for correlated columns said; None where it does not say."""
+        rows = () if self.first is None else self.first.rows
+        return next((row["power"] for row in rows if row["method"] == method), None)
+
     def __str__(self) -> str:
         lines = [
             f"Signals planted in {self.n_sets} data sets, {100 * self.r2:.0f} % of the variance",
             "",
-            f"{'method':<24}{'power':>22}{'FDR':>22}{'independent columns':>22}",
+            f"{'method':<24}{'power':>22}{'FDR':>22}"
+            f"{'theory: correlated':>20}{'independent columns':>21}",
         ]
         for row in self.methods:
             spans = [
                 f"{row[key]:.2f} ({row[f'{key}_low']:.2f} to {row[f'{key}_high']:.2f})"
                 for key in ("power", "fdr")
             ]
-            told = "" if row["predicted"] is None else f"{row['predicted']:.2f}"
+            told = [
+                "" if power is None else f"{power:.2f}"
+                for power in (self.foretold(row["method"]), row["predicted"])
+            ]
             note = f"  refused {row['refused']} data sets" if row["refused"] else ""
-            lines.append(f"{row['method']:<24}{spans[0]:>22}{spans[1]:>22}{told:>22}{note}")
+            found = f"{row['method']:<24}{spans[0]:>22}{spans[1]:>22}"
+            lines.append(f"{found}{told[0]:>20}{told[1]:>21}{note}".rstrip())
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -89,6 +106,7 @@ def plasmode_power(
     selectors: Mapping[str, Any] | None = None,
     effects: Effects | None = None,
     n_sets: int = 50,
+    theory: bool = True,
     random_state: RandomState | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -118,6 +136,9 @@ def plasmode_power(
         Law of the coefficients; Gaussian by default.
     n_sets : int
         Data sets with planted signals.
+    theory : bool
+        Whether the theory for correlated columns gives a first answer, for the methods that it
+        covers; False saves its time.
     random_state, n_jobs
         The same seed gives the same answer for any number of workers.
     progress : callable, optional
@@ -161,6 +182,13 @@ def plasmode_power(
     sets = count("n_sets", n_sets, at_least=2)
     plan = _Plan(columns, study, effect_size is None, chosen)
     seed = seed_sequence(random_state)
+    first = None
+    if theory:
+        strength = {"r2": r2, "snr": snr, "effect_size": effect_size}
+        first = correlated_power(
+            columns, k, **strength, fdr=level, methods=names, effects=effects,
+            random_state=child(seed, _THEORY),
+        )  # fmt: skip
     blocks = [range(s, min(s + _BLOCK, sets)) for s in range(0, sets, _BLOCK)]
     done = 0
     runs: list[dict[str, Any]] = []
@@ -173,7 +201,8 @@ def plasmode_power(
             progress(done, sets)
     told = {METHODS[name].label: found.power for name, found in predictions.items()}
     rows = [_row(name, [run[name] for run in runs], told.get(name)) for name in chosen]
-    return PlasmodePower(Table.of(rows), sets, float(np.mean([run["r2"] for run in runs])))
+    mean_r2 = float(np.mean([run["r2"] for run in runs]))
+    return PlasmodePower(Table.of(rows), sets, mean_r2, first)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Result objects in, matplotlib figures out. Nothing here computes."""
 
+from selica.plots.correlated import plot_correlated_power
 from selica.plots.large_deviations import plot_rate_function
 from selica.plots.planning import plot_comparison, plot_requirement
 from selica.plots.power import plot_power
@@ -13,6 +14,7 @@ from selica.plots.selection import (
 __all__ = [
     "plot_bars",
     "plot_comparison",
+    "plot_correlated_power",
     "plot_frequencies",
     "plot_power",
     "plot_rate_function",

@@ -1,0 +1,228 @@
+"""The self-consistent equations for correlated rows, over draws that stay the same."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selica._core.counts import CountLaw, count_law, single_fit
+from selica._core.errors import ArgumentError
+from selica._core.results import Status
+from selica._core.types import Array
+from selica.planning.correlated_fits import SingleBody
+from selica.theory import Model, solve_knockoff, solve_lasso, solve_stability
+
+# Members of a data set inside the fixed point: moments are unbiased for any number above one.
+_INSIDE = 4
+# The first part of the data sets, on which the iteration begins, and slopes are taken.
+_PART, _LEAST = 4, 16
+# Longest step, last step and step of slopes, in logarithms; steps of the iteration.
+_LONGEST, TOLERANCE, _SLOPE, _MAX_ITER = 0.5, 1e-3, 0.05, 40
+# The last step may also be this share of the Monte-Carlo error.
+_NOISE = 0.1
+# A step may leave this much more to go; otherwise it is halved, so many times at most.
+_WORSE, _HALVINGS = 1.2, 5
+# Where nothing is active, v and chi are this share of their scale.
+_FLOOR = 1e-12
+
+
+class Conjugates(NamedTuple):
+    """What the order parameters make of the fields."""
+
+    Q_hat: float
+    chi_hat: float
+    v_hat: float
+
+
+def conjugates(alpha: float, law: CountLaw, error: float, v: float, chi: float) -> Conjugates:
+    """Fields of one variable or of all: the same whatever the covariance.
+
+    Parameters
+    ----------
+    alpha : float
+    law : CountLaw
+        Of the weight of a row, at one point.
+    error, v, chi : float
+
+    Examples
+    --------
+    >>> from selica._core.counts import single_fit
+    >>> from selica.planning.correlated_equations import conjugates
+    >>> conjugates(2.0, single_fit(1), error=0.5, v=0.0, chi=1.0)
+    Conjugates(Q_hat=1.0, chi_hat=0.25, v_hat=0.0)
+    """
+    at = np.array([chi])
+    f = law.averages(at)
+    f1, f2, spread = float(f.f1[0]), float(f.f2[0]), float(law.variance(f, at)[0])
+    return Conjugates(alpha * f1, alpha * f1**2 * error, alpha * (spread * error + f2 * v))
+
+
+class Step(NamedTuple):
+    """One step of the equations, in logarithms of (E, v, chi)."""
+
+    x: Array
+    covariance: Array
+    """Of x over the draws."""
+
+
+class FixedPoint(NamedTuple):
+    """Where the equations hold, in logarithms of (E, v, chi)."""
+
+    x: Array
+    covariance: Array
+    """Of x over the draws."""
+    residual: float
+    iterations: int
+    status: str
+
+
+class Equations:
+    """The map of (E, v, chi) to itself, over the draws of a `SingleBody`."""
+
+    def __init__(
+        self,
+        body: SingleBody,
+        model: Model,
+        lam: float,
+        resampled: tuple[float, str] | None,
+        signal: float | None,
+    ) -> None:
+        self.body, self.model, self.lam, self.resampled = body, model, lam, resampled
+        self.law = single_fit(1)
+        if resampled is not None:
+            self.law = count_law(resampled[1], np.array([resampled[0]]))
+        drawn = np.vecdot(body.truth @ body.sigma, body.truth) / body.sigma.shape[0]
+        self._signal = float(drawn.mean())
+        controls = [body.length - 1.0, body.overlap]
+        if signal is not None:
+            controls.append(drawn - signal)
+        self.controls = np.stack(controls, axis=1)
+        """Quantities of a data set whose expectation over the draws is known to be zero."""
+        self.inside = min(_INSIDE, body.shape[1])
+        variance = self._signal + model.Delta
+        if variance == 0.0:
+            raise ArgumentError("Delta must be positive where no variable has an effect.")
+        self._floor = _FLOOR * np.array([variance, variance, 1.0])
+
+    def fields(self, x: Array) -> Conjugates:
+        """Conjugates at a point in logarithms."""
+        error, v, chi = np.exp(x)
+        return conjugates(self.model.alpha, self.law, error, v, chi)
+
+    def active_slope(self, x: Array) -> float:
+        """Derivative of the active share chi Q_hat(chi) by chi, alpha (f_1 - chi f_2)."""
+        chi = np.exp(x[2:])
+        f = self.law.averages(chi)
+        return float(self.model.alpha * (f.f1[0] - chi[0] * f.f2[0]))
+
+    def coefficients(self, x: Array, data: int, members: int, *, keep: bool) -> Array:
+        """Lassos of the first data sets and members in the fields of x."""
+        Q, chi_hat, v_hat = self.fields(x)
+        scale = (self.lam / Q, np.sqrt(chi_hat) / Q, np.sqrt(v_hat) / Q)
+        return self.body.fit(*scale, data, members, keep=keep)
+
+    def step(self, x: Array, data: int, *, keep: bool = True) -> Step:
+        """The map at x, averaged over the first data sets."""
+        coef = self.coefficients(x, data, self.inside, keep=keep)
+        found = self.body.moments(coef)
+        chi = found.active / self.fields(x).Q_hat
+        each = np.stack([found.error + self.model.Delta, found.v, chi], axis=1)
+        mean, covariance = controlled(each, self.controls[:data])
+        mean = np.maximum(mean, self._floor)
+        return Step(np.log(mean), covariance / np.outer(mean, mean))
+
+    def solve(self) -> FixedPoint:
+        """From a part of the draws to all of them."""
+        J = self.body.shape[0]
+        part = min(max(J // _PART, _LEAST), J)
+        x, used = self._start(), 0
+        inverse = self._solved(x, part, keep=True)
+        for data in dict.fromkeys((part, J)):
+            x, inverse, here, done, more = self._iterate(x, inverse, data)
+            used += more
+        solved = self._solved(x, part, keep=False)
+        residual = float(np.abs(here.x - x).max())
+        status = Status.CONVERGED if done else Status.MAX_ITER
+        return FixedPoint(x, solved @ here.covariance @ solved.T, residual, used, status.value)
+
+    def _solved(self, x: Array, data: int, *, keep: bool) -> Array:
+        """Inverse of the slopes of x - F(x), over the first data sets."""
+        base = self.step(x, data, keep=keep)
+        slopes = np.zeros((3, 3))
+        for i in range(3):
+            if np.exp(x[i]) > self._floor[i]:  # otherwise there is nothing to move
+                moved = x + _SLOPE * np.eye(3)[i]
+                slopes[:, i] = (self.step(moved, data, keep=False).x - base.x) / _SLOPE
+        return np.asarray(np.linalg.pinv(np.eye(3) - slopes), dtype=float)
+
+    def _start(self) -> Array:
+        """The solution for independent columns and the same variance of the signal."""
+        body, model = self.body, self.model
+        rho = float(np.mean(body.truth != 0.0))
+        scale = self._signal / rho if rho > 0.0 else 1.0
+        lam = self.lam / np.sqrt(scale * np.mean(body.sigma.diagonal()))
+        alike = Model(model.alpha, rho, model.Delta / scale)
+        if body.copies is not None:
+            one: Any = solve_knockoff(alike, lam)
+            v, chi = one.v + one.v_tilde, one.chi + one.chi_tilde
+        elif self.resampled is None:
+            one = solve_lasso(alike, lam)
+            v, chi = 0.0, one.chi
+        else:
+            one = solve_stability(alike, lam, *self.resampled)
+            v, chi = one.v, one.chi
+        found = np.array([one.ensemble_error, v, 1.0]) * [scale, scale, chi]
+        return np.asarray(np.log(np.maximum(found, self._floor)))
+
+    def _iterate(self, x: Array, H: Array, data: int) -> tuple[Array, Array, Step, bool, int]:
+        """Broyden's method for x - F(x) = 0 with shorter steps where one goes astray.
+
+        H is the inverse of the slopes of x - F(x).
+        """
+        here = self.step(x, data)
+        for used in range(1, _MAX_ITER + 1):
+            off = here.x - x
+            move = H @ off
+            # active variables are counted, so that steps cannot be smaller than a count
+            noise = np.sqrt(np.diag(H @ here.covariance @ H.T))
+            if np.all(np.abs(move) <= np.maximum(TOLERANCE, _NOISE * noise)):
+                return x, H, here, True, used
+            move *= min(1.0, _LONGEST / np.abs(move).max())
+            for halvings in range(_HALVINGS):
+                move = move if halvings == 0 else 0.5 * move
+                there = self.step(x + move, data)
+                left = there.x - x - move
+                if np.linalg.norm(left) <= _WORSE * np.linalg.norm(off):
+                    break
+            change = off - left  # of x - F(x)
+            along = move @ H
+            scale = float(along @ change)
+            if abs(scale) > 1e-3 * float(move @ move):
+                H = H + np.outer(move - H @ change, along) / scale
+            x, here = x + move, there
+        return x, H, here, False, _MAX_ITER
+
+
+def balanced(controls: Array) -> Array:
+    """Weights of J data sets, of sum one, under which controls (J, k) have the mean zero.
+
+    Means under these weights are those that a regression on the controls corrects. No data set has
+    less than a tenth of its share, so that counts stay positive.
+    """
+    J = len(controls)
+    centre = controls.mean(axis=0)
+    apart = controls - centre
+    weight = 1.0 / J - apart @ np.linalg.pinv(apart.T @ apart, rcond=1e-10) @ centre
+    weight = np.maximum(weight, 0.1 / J)
+    return np.asarray(weight / weight.sum())
+
+
+def controlled(each: Array, controls: Array) -> tuple[Array, Array]:
+    """Means of (J, k) values and their covariance, with what controls of mean zero explain."""
+    J = len(each)
+    apart = controls - controls.mean(axis=0)
+    deviations = each - each.mean(axis=0)
+    rest = deviations - apart @ np.linalg.lstsq(apart, deviations, rcond=1e-10)[0]
+    free = max(J - 1 - controls.shape[1], 1)
+    return balanced(controls) @ each, rest.T @ rest / (free * J)

@@ -1,0 +1,251 @@
+r"""The large-system theory for correlated Gaussian rows, x ~ N(0, Sigma/N).
+
+Errors E of the averaged estimator (noise included), variance v between members and response chi
+of one member fix the fields,
+
+.. math:: \hat Q = \alpha f_1, \quad \hat\chi = \alpha f_1^2 E, \quad
+          \hat v = \alpha[(f_2 - f_1^2) E + f_2 v] ,
+
+with the averages f of the resampling law at chi, as for independent columns; and the
+N-dimensional lasso of `correlated_fits` in these fields gives back E, v and
+chi = (active variables) / (N Q_hat). Its averages are taken over draws that stay the same during
+the iteration, so that the fixed point is that of a deterministic map (docs/correlated.md).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.counts import RESAMPLINGS
+from selica._core.effects import Effects
+from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.results import Status
+from selica._core.types import Array
+from selica._core.validation import LARGEST, choice, count, positive, real
+from selica.planning.correlated_equations import Equations, FixedPoint
+from selica.planning.correlated_fits import CopyLaw, SingleBody, draw_effects, mean_signal
+from selica.planning.correlated_solution import CorrelatedSolution
+from selica.sampling.covariance import Covariance, parse_covariance
+from selica.sampling.random import RandomState, child, generator, seed_sequence
+from selica.theory import Model
+
+# Spawn keys: random covariances, effects and fields.
+_COVARIANCE, _DRAWS = range(2)
+
+
+def correlated_stability(
+    model: Model,
+    lam: float,
+    covariance: Any,
+    resample_rate: float | None = 1.0,
+    resampling: str = "poisson",
+    *,
+    n_features: int | None = None,
+    effects: ArrayLike | Effects | None = None,
+    n_data: int = 64,
+    n_members: int = 64,
+    random_state: RandomState | None = None,
+) -> CorrelatedSolution:
+    """Order parameters and selection probabilities of stability selection, correlated columns.
+
+    Parameters
+    ----------
+    model : theory.Model
+        One model; `alpha` is samples for each variable, `rho` and its effects are the law of w0.
+    lam : float
+        Penalty of a member, in the unit of the theory.
+    covariance : array of shape (N, N), tuple or Covariance
+        Covariance of a row times N, in the forms that `sampling.simulate` takes.
+    resample_rate : float or None
+        Mean weight of a row in a member. None: nothing is resampled, one lasso.
+    resampling : {"poisson", "bernoulli", "exponential"}
+        Bootstrap with replacement, subsampling without, Bayesian bootstrap.
+    n_features : int, optional
+        N, where `covariance` does not say it.
+    effects : array of shape (N,) or (n_data, N), or Effects, optional
+        Given effects w0, for all data sets or for each, or another law than that of the model.
+    n_data, n_members : int
+        Draws of the data, and members of each.
+    random_state : None, int, SeedSequence, Generator or RandomState
+
+    Returns
+    -------
+    CorrelatedSolution
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the equations were not solved.
+
+    Examples
+    --------
+    >>> from selica import planning, theory
+    >>> model = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
+    >>> found = planning.correlated_stability(
+    ...     model, 0.2, ("ar1", 0.5), n_features=60, n_data=32, n_members=16, random_state=0
+    ... )
+    >>> found.status, bool(abs(found.ensemble_error - 0.18) < 0.02)
+    ('converged', True)
+    """
+    resampled = None
+    if resample_rate is not None:
+        resampling = choice("resampling", resampling, RESAMPLINGS)
+        top = 1.0 if resampling == "bernoulli" else LARGEST
+        rate = positive("resample_rate", resample_rate, at_most=top)
+        if rate.ndim:
+            raise ArgumentError("resample_rate must be one number.")
+        resampled = (float(rate), resampling)
+    members = count("n_members", n_members, at_least=2)
+    return _solve(
+        model, lam, covariance, resampled, None, n_features, effects,
+        (n_data, 1 if resample_rate is None else members), random_state,
+        "lasso" if resample_rate is None else "stability",
+    )  # fmt: skip
+
+
+def correlated_knockoff(
+    model: Model,
+    lam: float,
+    covariance: Any,
+    s: Any = "mvr",
+    *,
+    n_features: int | None = None,
+    effects: ArrayLike | Effects | None = None,
+    n_data: int = 64,
+    n_members: int = 64,
+    random_state: RandomState | None = None,
+) -> CorrelatedSolution:
+    """Order parameters and selection probabilities of knockoffs, correlated columns.
+
+    Parameters
+    ----------
+    model, lam, covariance
+        As in `correlated_stability`; the covariance must be positive definite.
+    s : {"mvr", "maxent", "sdp", "equi"} or array of shape (N,)
+        How the S-matrix of the copies is chosen, or its diagonal.
+    n_features, effects, n_data, n_members, random_state
+        As in `correlated_stability`; members are copies.
+
+    Returns
+    -------
+    CorrelatedSolution
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the equations were not solved.
+
+    Examples
+    --------
+    >>> from selica import planning, theory
+    >>> model = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
+    >>> found = planning.correlated_knockoff(
+    ...     model, 0.2, ("ar1", 0.5), n_features=40, n_data=32, n_members=16, random_state=0
+    ... )
+    >>> found.status, bool(0.0 < found.rates(0.5, 0.05).fdr < 0.5)
+    ('converged', True)
+    """
+    members = count("n_members", n_members, at_least=2)
+    return _solve(
+        model, lam, covariance, None, s, n_features, effects, (n_data, members),
+        random_state, "knockoff",
+    )  # fmt: skip
+
+
+def _solve(
+    model: Model, lam: float, covariance: Any, resampled: tuple[float, str] | None, s: Any,
+    n_features: int | None,
+    effects: ArrayLike | Effects | None, sizes: tuple[int, int],
+    random_state: RandomState | None, method: str,
+) -> CorrelatedSolution:  # fmt: skip
+    Model.check(model)
+    penalty = positive("lam", lam)
+    if model.shape or penalty.ndim:
+        raise ArgumentError("model and lam must be one point, not a grid.")
+    data = count("n_data", sizes[0], at_least=8)
+    seed = seed_sequence(random_state)
+    sigma = _covariance(covariance, n_features, seed)
+    N = sigma.n_features
+    draws = child(seed, _DRAWS)
+    known = model.effects if effects is None else effects
+    if isinstance(known, Effects):
+        truth = draw_effects(known, model.rho, (data, N), draws)
+        signal = mean_signal(known, model.rho, np.asarray(sigma))
+    else:
+        truth, signal = _given(known, data, N), None
+    copies = None if s is None else CopyLaw.of(np.asarray(sigma), s)
+    body = SingleBody(sigma, truth, sizes[1], draws, copies)
+    equations = Equations(body, model, float(penalty), resampled, signal)
+    found = equations.solve()
+    if found.status != Status.CONVERGED.value:
+        warnings.warn(
+            f"The equations of the {method} were not solved: a step of {found.residual:.1e} is "
+            f"left after {found.iterations}.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    coef = equations.coefficients(found.x, *body.shape, keep=False)
+    return _solution(equations, found, coef, method)
+
+
+def _solution(
+    equations: Equations, found: FixedPoint, coef: Array, method: str
+) -> CorrelatedSolution:
+    """What a fixed point says, with the coefficients of all members there."""
+    body, N = equations.body, equations.body.sigma.shape[0]
+    error, v, chi = np.exp(found.x)
+    Q, chi_hat, v_hat = equations.fields(found.x)
+    deviation = np.exp(found.x) * np.sqrt(np.diag(found.covariance))
+    statistic = np.abs(coef[..., :N])
+    if body.copies is not None:
+        statistic -= np.abs(coef[..., N:])
+    return CorrelatedSolution(
+        method=method,
+        model=equations.model,
+        lam=equations.lam,
+        ensemble_error=float(error),
+        v=float(v) if body.shape[1] > 1 else 0.0,
+        chi=float(chi),
+        Q_hat=Q,
+        chi_hat=chi_hat,
+        v_hat=v_hat if body.shape[1] > 1 else 0.0,
+        active=float(chi * Q),
+        active_se=float(deviation[2]) * equations.active_slope(found.x),
+        ensemble_error_se=float(deviation[0]),
+        v_se=float(deviation[1]) if body.shape[1] > 1 else 0.0,
+        chi_se=float(deviation[2]),
+        status=found.status,
+        residual=found.residual,
+        iterations=found.iterations,
+        effects=body.truth,
+        statistic=statistic.astype(np.float32),
+        controls=equations.controls,
+    )
+
+
+def _covariance(value: Any, p: int | None, seed: np.random.SeedSequence) -> Covariance:
+    if isinstance(value, Covariance):
+        size = value.n_features
+    elif isinstance(value, str | tuple | list) and value and isinstance(value[0], str):
+        if p is None:
+            raise ArgumentError("n_features must be given where covariance does not say it.")
+        size = count("n_features", p, at_least=2)
+    else:
+        size = len(value) if np.ndim(value) == 2 else 0
+    if p is not None and p != size:
+        raise ArgumentError(f"n_features must be that of covariance, {size}; got {p}.")
+    return parse_covariance(value, size, generator(child(seed, _COVARIANCE)))
+
+
+def _given(effects: ArrayLike, data: int, N: int) -> Array:
+    truth = real("effects", effects)
+    if truth.shape not in ((N,), (data, N)):
+        raise ArgumentError(
+            f"effects must have one entry for each of the {N} variables, in one row or in one for "
+            f"each of the {data} data sets; got shape {truth.shape}."
+        )
+    return np.array(np.broadcast_to(truth, (data, N)))
