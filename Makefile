@@ -19,7 +19,7 @@ help:
 	@echo "make test      fast tests        make test-all  slow guarantees too"
 	@echo "make lint      style, types, layers"
 	@echo "make bench     speed of the theory and of message passing; make bench-ensemble: of the solvers"
-	@echo "make docs      the documentation, in docs/_build/html"
+	@echo "make docs      the documentation with its examples run, in docs/_build/html"
 
 venv: $(STAMP)
 
@@ -41,7 +41,7 @@ reproduce: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-all: $(STAMP)
+test-all: $(DOCS_STAMP)
 	$(BIN)/python -m pytest -n 2
 
 lint: $(STAMP)
@@ -68,4 +68,4 @@ clean-kernels:
 	find src -name "*.nb[ci]" -delete
 
 clean: clean-kernels
-	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png report reproduced
+	rm -rf $(VENV) docs/_build docs/gallery docs/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png report reproduced

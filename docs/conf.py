@@ -34,6 +34,7 @@ default_role = "code"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
@@ -41,10 +42,11 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     # three need files of the reader's
     "filename_pattern": r"/(?!colon|hiv|riboflavin)[a-z_]+\.py",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "exhibition.place",
     "abort_on_example_error": True,
     "capture_repr": (),
-    "image_scrapers": ("figures.scrape",),
+    "image_scrapers": ("exhibition.scrape",),
+    "default_thumb_file": str(Path(__file__).parent / "images" / "no-figure.png"),
     "doc_module": ("selica",),
     "backreferences_dir": "generated/examples",
     "reference_url": {"selica": None},

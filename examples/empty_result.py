@@ -21,7 +21,8 @@ knockoffs = KnockoffSelection(fdr=0.1, sampler="iid", random_state=0).fit(few.X,
 print(knockoffs.explain())
 
 # %%
-# The signals are there: another promise, on the expected number of false selections, finds them.
+# The signals are there: another promise, on the expected number of false selections, finds
+# most of them.
 warnings.simplefilter("ignore", UnstableWarning)
 bound = StabilitySelection(
     pfer=1.0, resampling="pairs", assumption="unimodal", n_resamples=100, random_state=0
@@ -42,7 +43,7 @@ print()
 print(planning.diagnose(knockoffs, weak.X, weak.y, power=0.5))
 
 # %%
-# **Nothing to find.** The same table with a response that has nothing to do with it:
+# **Nothing to find.** A table of that size and a response that has nothing to do with it:
 nothing = simulate(150, 200, 0, noise_variance=1.0, random_state=2)
 knockoffs = KnockoffSelection(fdr=0.1, sampler="iid", random_state=0).fit(nothing.X, nothing.y)
 print(planning.diagnose(knockoffs, nothing.X, nothing.y, power=0.5))
@@ -50,4 +51,5 @@ print(planning.diagnose(knockoffs, nothing.X, nothing.y, power=0.5))
 # %%
 # **What to see:** three empty lists for three reasons. In the first, the rule needs ten variables
 # and there were six; in the second the data hold signals, and the diagnosis says how many samples
-# would show half of them; in the third it says that next to nothing is explained.
+# would show half of them; in the third it finds no
+# sign that any variable matters.

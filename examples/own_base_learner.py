@@ -51,6 +51,7 @@ knockoffs = DerandomizedKnockoffs(
     pfer=1.0, n_copies=10, sampler="iid", estimator=trees, random_state=0
 ).fit(X, y)
 print(knockoffs.summary())
+figure = knockoffs.plot()
 
 # %%
 # **What to see:** the lasso finds the straight effects only; trees and the ten lines find all

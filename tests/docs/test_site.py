@@ -61,7 +61,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, Page]:
-    return {path: Page(path) for path in sorted(site.rglob("*.html"))}
+    found = (path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts)
+    return {path: Page(path) for path in found}
 
 
 def test_nothing_is_loaded_from_outside(site: Path, pages: dict[Path, Page]) -> None:
