@@ -62,6 +62,7 @@ bench-ensemble: $(STAMP)
 	NUMBA_NUM_THREADS=1 $(BIN)/python -m benchmarks.ensemble
 
 docs: $(DOCS_STAMP)
+	@rm -rf docs/generated # names that are gone would leave pages behind
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
 clean-kernels:

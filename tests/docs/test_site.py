@@ -22,6 +22,11 @@ ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 # What a browser fetches by itself, and what waits for a click.
 LOADED = {"img": "src", "script": "src", "link": "href", "source": "src", "iframe": "src"}
+# Formulas whose beginning no scrolling can reach.
+HIDDEN = """[...document.querySelectorAll('div.math')].filter(frame => {
+    const formula = frame.querySelector('svg')
+    return formula && formula.getBoundingClientRect().x < frame.getBoundingClientRect().x - 1
+}).length"""
 
 
 class Page(HTMLParser):
@@ -127,6 +132,7 @@ def test_pages_fit_the_window_and_formulas_are_drawn(site: Path, browser: Any, w
         wide = window.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         assert wide <= 0, (page.name, wide)
         assert window.locator("mjx-merror").count() == 0, page.name
+        assert window.evaluate(HIDDEN) == 0, page.name
     window.close()
     assert failed == []
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
