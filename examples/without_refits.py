@@ -19,7 +19,7 @@ from selica.amp import stability_amp
 from selica.sampling import simulate
 
 warnings.simplefilter("ignore")
-data = simulate(1000, 1500, 60, snr=4.0, random_state=1)
+data = simulate(600, 900, 40, snr=4.0, random_state=1)
 
 
 def seconds(run):
@@ -65,7 +65,7 @@ for fdr in (0.05, 0.1, 0.2):
     chosen = StabilitySelection(fdr=fdr, engine="auto", random_state=0).fit(data.X, data.y)
     false = np.count_nonzero(chosen.support_ & ~data.support)
     found = np.count_nonzero(chosen.support_ & data.support)
-    print(f"FDR {fdr:4.2f}: threshold {chosen.threshold_:.3f}, {found} of 60 found, {false} false")
+    print(f"FDR {fdr:4.2f}: threshold {chosen.threshold_:.3f}, {found} of 40 found, {false} false")
 
 # %%
 # **What to see:** 500 refits and message passing give one answer, up to the error of the refits
