@@ -64,6 +64,7 @@ html_css_files = ["selica.css"]
 html_sidebars = {"**": ["all-pages.html"]}
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # it would fetch pages, which a browser forbids for files
 html_theme_options = {
     "navbar_center": [],
     "navbar_end": ["theme-switcher"],
