@@ -19,7 +19,7 @@ help:
 	@echo "make test      fast tests        make test-all  slow guarantees too"
 	@echo "make lint      style, types, layers"
 	@echo "make bench     speed of the theory and of message passing; make bench-ensemble: of the solvers"
-	@echo "make docs      the documentation, in docs/_build/html"
+	@echo "make docs      the documentation with its examples run, in docs/_build/html"
 
 venv: $(STAMP)
 
@@ -41,7 +41,7 @@ reproduce: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-all: $(STAMP)
+test-all: $(DOCS_STAMP)
 	$(BIN)/python -m pytest -n 2
 
 lint: $(STAMP)
@@ -62,10 +62,11 @@ bench-ensemble: $(STAMP)
 	NUMBA_NUM_THREADS=1 $(BIN)/python -m benchmarks.ensemble
 
 docs: $(DOCS_STAMP)
+	@rm -rf docs/generated # names that are gone would leave pages behind
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
 clean-kernels:
 	find src -name "*.nb[ci]" -delete
 
 clean: clean-kernels
-	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png report reproduced
+	rm -rf $(VENV) docs/_build docs/gallery docs/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png report reproduced

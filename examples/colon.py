@@ -1,4 +1,6 @@
-"""Which of 2000 genes tell tumour from normal tissue, from 62 samples?
+"""
+Which of 2000 genes tell tumour from normal tissue, from 62 samples?
+====================================================================
 
 The data of Alon et al. (1999), by logistic loss: first one lasso at the penalty 0.05, whose 16
 genes are documented for another solver (biglasso), then stability selection: the first 15 genes of

@@ -1,11 +1,15 @@
-"""Which mutations of HIV-1 make it resistant to a drug?
+"""
+Which mutations of HIV-1 make it resistant to a drug?
+=====================================================
 
 Knockoffs on the data of Rhee et al. (2006), 16 drugs, at a false discovery rate of 0.2: with one
 copy, and derandomized with 50 copies and e-values. Copies are Gaussian with an estimated
 covariance; the columns are indicators, so no theorem promises the level here. An independent list
 of mutations that treatment selects (TSM) is an approximate truth, position by position.
 
-    python examples/hiv.py                      three drugs
+Three drugs, others, or all of them::
+
+    python examples/hiv.py
     python examples/hiv.py --drugs AZT NVP
     python examples/hiv.py --drugs all
 

@@ -1,4 +1,6 @@
-"""Which of 4088 genes go with the production of riboflavin, from 71 samples?
+"""
+Which of 4088 genes go with the production of riboflavin, from 71 samples?
+==========================================================================
 
 Stability selection on the data of Bühlmann, Kalisch and Meier (2014): each half of the rows selects
 the first 20 genes of its lasso path, and a gene must come back often enough for at most one false

@@ -1,15 +1,13 @@
-"""How often does the lasso select a variable when the rows are drawn again?
+"""
+How often does the lasso select a variable when the rows are drawn again?
+=========================================================================
 
-200 rows, 1000 variables, 10 of which matter. One call fits the lasso on 400 bootstrap samples along
-30 penalties, 12,000 fits in all, and counts how often each variable is selected.
-
-What to see: as the penalty falls, the true variables come to be selected in most resamples and
-none of the others in half of them: how often a variable returns is a better witness than whether
-it was selected once.
+200 rows, 1000 variables, 10 of which matter. One call fits the lasso on 400 bootstrap samples
+along 30 penalties, 12,000 fits in all, and counts how often each variable is selected.
 """
 
-from __future__ import annotations
-
+# %%
+import matplotlib.pyplot as plt
 import numpy as np
 
 from selica.sampling import resample_weights, simulate
@@ -29,3 +27,15 @@ for place in range(4, 30, 5):
         f"{lams[place] / lams[0]:17.2f}   {np.median(true[place]):12.2f}   "
         f"{np.quantile(others[place], 0.99):12.2f}   {np.count_nonzero(others[place] > 0.5):16d}"
     )
+
+# %%
+figure, axes = plt.subplots(figsize=(5.2, 3.6))
+axes.plot(lams / lams[0], others, color="0.75", lw=0.6)
+axes.plot(lams / lams[0], true, color="tab:blue", lw=1.4)
+axes.set(xscale="log", xlabel="penalty / largest", ylabel="selection probability")
+axes.invert_xaxis()
+
+# %%
+# **What to see:** as the penalty falls, the true variables come to be selected in most resamples
+# and none of the others in half of them: how often a variable returns is a better witness than
+# whether it was selected once.

@@ -53,7 +53,15 @@ class Effects(ABC):
 
 @dataclass(frozen=True, slots=True)
 class GaussianEffects(Effects):
-    """Effects N(0, 1): the law of the article."""
+    """Effects N(0, 1): the law of the article.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.theory import GaussianEffects
+    >>> GaussianEffects().sample(3, np.random.default_rng(0)).shape
+    (3,)
+    """
 
     def mixture(self) -> Mixture:
         return Mixture(np.zeros(1), np.ones(1), np.ones(1))
@@ -64,7 +72,16 @@ class GaussianEffects(Effects):
 
 @dataclass(frozen=True, slots=True)
 class LaplaceEffects(Effects):
-    """Double-exponential effects: many small ones, a few large ones."""
+    """Double-exponential effects: many small ones, a few large ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.theory import LaplaceEffects
+    >>> drawn = LaplaceEffects().sample(100_000, np.random.default_rng(0))
+    >>> round(float(np.mean(drawn**2)), 1)
+    1.0
+    """
 
     def mixture(self) -> Mixture:
         # w0 = sqrt(e) z with e ~ Exp(1) and z ~ N(0, 1) is Laplace with second moment one
@@ -87,6 +104,14 @@ class PointEffects(Effects):
         How often each value occurs; equally often by default.
     signs : {"random", "given"}
         "random": each value occurs with both signs. "given": with its own sign.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.theory import PointEffects
+    >>> drawn = PointEffects().sample(100, np.random.default_rng(0))
+    >>> np.unique(drawn).tolist()
+    [-1.0, 1.0]
     """
 
     values: tuple[float, ...]
@@ -135,6 +160,14 @@ class EmpiricalEffects(Effects):
     ----------
     values : array of float
         Non-zero effects in any unit, signs kept; the second moment is set to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.theory import EmpiricalEffects
+    >>> drawn = EmpiricalEffects([3.0, -1.0]).sample(100, np.random.default_rng(0))
+    >>> (np.unique(drawn) * np.sqrt(5)).round(6).tolist()  # of mean square one
+    [-1.0, 3.0]
     """
 
     values: tuple[float, ...]

@@ -235,7 +235,7 @@ class KnockoffAmp(Fields):
     copy_precision: Array
 
     def probability(self, w_threshold: ArrayLike) -> Array:
-        """P(Z_i > w_threshold) over the copies, Z_i = |w_i| - |w~_i|: the law of Z_i.
+        """P(Z_i > w_threshold) over the copies, Z_i = abs(w_i) - abs(copy of w_i).
 
         Parameters
         ----------

@@ -31,6 +31,17 @@ def deviations(table: Table) -> Table:
         Columns: what names the setting, quantity, value, theory, error (standard error), and
         deviation: that of the value from the theory in standard errors. Those of a few data sets
         are uncertain themselves, so it is the normal deviate that is as rare as Student's t.
+
+    Examples
+    --------
+    >>> from selica import experiments
+    >>> table = experiments.sweep(
+    ...     method="stability", alpha=1.5, rho=0.2, Delta=0.05, lam=0.4, Pi_th=0.5, N=50,
+    ...     n_members=20, n_datasets=4, random_state=0,
+    ... )
+    >>> rows = experiments.deviations(table).where(quantity="tpr")
+    >>> all(abs(row["deviation"]) < 4.0 for row in rows)
+    True
     """
     from scipy.stats import norm
     from scipy.stats import t as student

@@ -73,6 +73,15 @@ def reproduce(
     Returns
     -------
     Reproduced
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from selica import experiments
+    >>> with TemporaryDirectory() as folder:
+    ...     made = experiments.reproduce("phase-boundary", "smoke", folder)
+    ...     sorted({path.suffix for path in made.files})[:2]
+    ['.csv', '.json']
     """
     name, scale = choice("name", name, FIGURES), choice("scale", scale, SCALES)
     random_state = count("random_state", random_state, at_least=0)

@@ -20,6 +20,16 @@ class Store:
     ----------
     path : path
         The file; made with its folder when the first part is done.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from selica.experiments import Store
+    >>> with TemporaryDirectory() as folder:
+    ...     Store(Path(folder, "parts.jsonl")).add("first", {"power": 0.5})
+    ...     Store(Path(folder, "parts.jsonl"))["first"]
+    {'power': 0.5}
     """
 
     def __init__(self, path: Path | str) -> None:

@@ -53,7 +53,15 @@ class _Lumped(Effects):
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """Independent Gaussian columns, k of which have an effect on a response with noise."""
+    """Independent Gaussian columns, k of which have an effect on a response with noise.
+
+    Examples
+    --------
+    >>> from selica.planning import Study
+    >>> from selica.theory import GaussianEffects
+    >>> Study(400, 500, 50, 4.0, GaussianEffects()).with_samples(800).n_samples
+    800
+    """
 
     n_samples: int
     n_features: int

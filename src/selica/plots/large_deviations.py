@@ -40,6 +40,15 @@ def plot_rate_function(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> from selica.plots import plot_rate_function
+    >>> found = theory.rate_function(theory.Model(1.0, 0.3, 0.1), "stability", 0.2, [-1, 0, 1])
+    >>> figure = plot_rate_function(found)
+    >>> len(figure.axes)
+    1
     """
     many = [rates] if isinstance(rates, RateFunction) else list(rates)
     names = labels if labels is not None else [_label(one) for one in many]

@@ -32,6 +32,13 @@ def plot_comparison(
         FDR level to mark.
     ceiling : float, optional
         Power that no method surpasses, to mark.
+
+    Examples
+    --------
+    >>> from selica.plots import plot_comparison
+    >>> figure = plot_comparison(["a", "b"], ["best", "best"], [0.5, 0.4], [0.1, 0.08], 0.1)
+    >>> len(figure.axes)
+    2
     """
     methods = list(dict.fromkeys(labels))
     size = (7.2, 1.5 + 0.34 * len(methods))
@@ -74,6 +81,14 @@ def plot_requirement(
         Power asked for.
     quantity : str
         What runs along the axis.
+
+    Examples
+    --------
+    >>> from selica.plots import plot_requirement
+    >>> curve = ([100, 200, 400], [0.2, 0.5, 0.7])
+    >>> figure = plot_requirement(["knockoff"], [curve], [200], 0.5, "samples")
+    >>> figure.axes[0].get_xlabel()
+    'samples'
     """
     figure, ((axes,),) = canvas()
     for rank, (label, (x, power), value) in enumerate(zip(labels, curves, values, strict=True)):

@@ -34,6 +34,14 @@ def plot_power(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> from selica.plots import plot_power
+    >>> curve = theory.power_curve(theory.Model(0.8, 0.2, 0.01), "derandomized", [0.05, 0.1, 0.2])
+    >>> figure = plot_power([curve], level=0.1)
+    >>> figure.savefig("power.png")  # doctest: +SKIP
     """
     rates = rates if rates is not None else [None] * len(curves)
     known = list(dict.fromkeys(r for r in rates if r is not None))

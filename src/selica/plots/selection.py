@@ -32,6 +32,15 @@ def plot_bars(
     most : int
         Variables drawn; where more are selected, all of them and five more, up to twice as many.
     title : str
+
+    Examples
+    --------
+    >>> from selica.experiments import Table
+    >>> from selica.plots import plot_bars
+    >>> rows = [{"variable": f"x{j}", "selected": j == 0, "chance": 0.9 - j / 4} for j in range(3)]
+    >>> figure = plot_bars(Table.of(rows), "chance", threshold=0.6)
+    >>> len(figure.axes[0].patches)
+    3
     """
     chosen = int(sum(row["selected"] for row in variables))
     rows = variables.rows[: max(most, min(chosen + 5, 2 * most))]
@@ -61,7 +70,17 @@ def plot_bars(
 def plot_stability_path(
     lams: Array, probabilities: Array, chosen: BoolArray, threshold: float, title: str = ""
 ) -> Figure:
-    """Selection probabilities against the penalty; selected variables in colour."""
+    """Selection probabilities against the penalty; selected variables in colour.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.plots import plot_stability_path
+    >>> chance = np.array([[0.2, 0.1], [0.9, 0.2]])  # two penalties, two variables
+    >>> figure = plot_stability_path(np.array([0.2, 0.1]), chance, chance[-1] > 0.6, 0.6)
+    >>> figure.axes[0].get_ylabel()
+    'selection probability'
+    """
     figure, ((axes,),) = canvas()
     for picked, colour, width in ((False, _OTHER, 0.7), (True, _CHOSEN, 1.4)):
         lines = probabilities[:, chosen == picked]
@@ -82,6 +101,14 @@ def plot_statistics(W: Array, threshold: float, title: str = "") -> Figure:
 
     Below minus the threshold are the copies that were ahead: they estimate how many of the
     variables above it are false.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.plots import plot_statistics
+    >>> figure = plot_statistics(np.array([2.0, 1.5, -0.3, 0.0]), 1.0)
+    >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    ['selected', 'undecided']
     """
     figure, ((axes,),) = canvas()
     order = np.argsort(-np.abs(W), kind="stable")
@@ -105,7 +132,15 @@ def plot_statistics(W: Array, threshold: float, title: str = "") -> Figure:
 
 
 def plot_frequencies(probabilities: Array, threshold: float | None, title: str = "") -> Figure:
-    """How many variables have which selection probability."""
+    """How many variables have which selection probability.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.plots import plot_frequencies
+    >>> plot_frequencies(np.array([0.1, 0.2, 0.95]), 0.6).axes[0].get_xlabel()
+    'selection probability'
+    """
     figure, ((axes,),) = canvas(size=(6.4, 3.4))
     axes.hist(probabilities, bins=np.linspace(0.0, 1.0, 41).tolist(), color=_CHOSEN, alpha=0.85)
     if threshold is not None and np.isfinite(threshold):

@@ -20,6 +20,13 @@ def demo_table() -> Columns:
     To the ten measurements are added all products of two of them, and columns of pure noise
     named "probe 1", "probe 2", ...: a method that selects probes is wrong for certain. The table
     is the same in every call.
+
+    Examples
+    --------
+    >>> from selica.reports import demo_table
+    >>> table = demo_table()
+    >>> len(table.names), table.names[-1]
+    (106, 'progression')
     """
     from sklearn.datasets import load_diabetes
 

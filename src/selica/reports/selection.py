@@ -100,6 +100,15 @@ def select(selector: Any, X: Array, y: Any, names: Sequence[str], target: str) -
     -------
     Selection
         Warnings of the library are its notes, and are not raised.
+
+    Examples
+    --------
+    >>> from selica import LassoSelection
+    >>> from selica.reports import demo_table, select, split
+    >>> X, y, names = split(demo_table(), "progression")
+    >>> found = select(LassoSelection(lam=0.3), X, y, names, "progression")
+    >>> list(found.selector.get_feature_names_out())
+    ['bmi', 'ltg']
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -23,6 +23,12 @@ class Guarantee(Result):
         One clause, e.g. "the covariance of the columns is known".
     source : str
         Who proved it, or where the rule comes from.
+
+    Examples
+    --------
+    >>> from selica.selectors import Guarantee
+    >>> print(Guarantee("false discovery rate", 0.1, True, "columns are Gaussian", "N. N. 2026"))
+    The false discovery rate is at most 0.1 (N. N. 2026), if columns are Gaussian.
     """
 
     controls: str

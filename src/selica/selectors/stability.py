@@ -103,7 +103,7 @@ class StabilitySelection(Selector):
     threshold_, q_ : float, int or None
         As used.
     lams_ : array, or None with `q`
-        Penalties as used, and probability_path_, (L, p), the probabilities along them.
+        Penalties as used, and `probability_path_`, (L, p), the probabilities along them.
     signs_ : array of shape (p,)
         Sign of the mean coefficient; 0 where there is none.
     fields_ : StabilityAmp, StabilityVamp or None

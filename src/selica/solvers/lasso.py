@@ -143,6 +143,15 @@ def knockoff_path_batch(
     -------
     LassoBatch
         With 2 p columns: the variables, then their copies.
+
+    Examples
+    --------
+    >>> from selica.sampling import iid_copies, simulate
+    >>> from selica.solvers import knockoff_path_batch
+    >>> data = simulate(80, 10, 3, snr=10.0, random_state=0)
+    >>> copies = iid_copies(data.X, random_state=1, members=5)
+    >>> knockoff_path_batch(data.X, data.y, [20.0, 5.0], copies.__getitem__, 5).coef.shape
+    (5, 2, 20)
     """
     members = int(real("n_copies", n_copies, at_least=1.0))
     if not callable(copies):
@@ -201,6 +210,15 @@ def lasso_batch(
     -------
     LassoBatch
         With a path of length one.
+
+    Examples
+    --------
+    >>> from selica.sampling import resample_weights, simulate
+    >>> from selica.solvers import lasso_batch
+    >>> data = simulate(80, 10, 3, snr=10.0, random_state=0)
+    >>> weights = resample_weights(80, 4, "bootstrap", rate=1.0, random_state=1)
+    >>> lasso_batch(data.X, data.y, [40.0, 20.0, 10.0, 5.0], weights).coef.shape
+    (4, 1, 10)
     """
     members = np.atleast_2d(matrix("weights", weights)).shape[0]
     lams, ridge = (

@@ -69,6 +69,16 @@ def cross_validate(
         error has its smallest value well before.
     **settings
         As in `solvers.lasso_path_batch`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling import simulate
+    >>> from selica.statistics import cross_validate, make_data
+    >>> data = simulate(100, 20, 3, snr=5.0, random_state=0)
+    >>> found = cross_validate(make_data(data.X, data.y, "squared"), np.random.default_rng(0))
+    >>> bool(found.error[found.best] == found.error.min())
+    True
     """
     path = penalty_path(data) if penalties is None else np.sort(penalties)[::-1]
     n_folds = min(n_folds, data.y.size)

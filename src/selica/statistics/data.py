@@ -54,7 +54,16 @@ def standardised(X: Array, weight: Array | None = None) -> tuple[Array, Array]:
 
 
 def make_data(X: Array, y: Array, loss: str, weight: Array | None = None) -> Data:
-    """Standardises a table and, for the squared loss, the response."""
+    """Standardises a table and, for the squared loss, the response.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.statistics import make_data
+    >>> data = make_data(np.array([[1.0, 5.0], [3.0, 5.0]]), np.array([0.0, 4.0]), "squared")
+    >>> data.X[:, 0].tolist(), data.y.tolist(), data.varies.tolist()
+    ([-1.0, 1.0], [-1.0, 1.0], [True, False])
+    """
     rows = np.ones(X.shape[0]) if weight is None else weight / weight.mean()
     columns, scale = standardised(X, weight)
     varies = np.asarray(columns.any(axis=0))

@@ -47,6 +47,18 @@ def knockoff_statistic(
     estimator : scikit-learn estimator, optional
         Instead of the penalised fit: its importances are compared.
     n_folds : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling import simulate
+    >>> from selica.statistics import knockoff_statistic, make_data
+    >>> rng = np.random.default_rng(0)
+    >>> data = simulate(100, 5, 1, snr=9.0, random_state=0)
+    >>> copy = rng.standard_normal((100, 5))  # the columns are independent and Gaussian
+    >>> W = knockoff_statistic(make_data(data.X, data.y, "squared"), copy, rng, penalty=0.1)
+    >>> bool(W.argmax() == data.support.argmax())
+    True
     """
     both = beside(data, copy)
     p = data.X.shape[1]

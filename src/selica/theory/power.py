@@ -149,7 +149,14 @@ def power_curve(
     Returns
     -------
     Curve
-        With `tpr` of shape (*shape of the model and lam2, number of levels).
+        With `tpr` of the shape of the model and lam2 and, last, the number of levels.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
+    >>> theory.power_curve(model, "derandomized", [0.05, 0.1]).tpr.round(3).tolist()
+    [0.863, 0.88]
     """
     levels = np.linspace(0.005, 0.5, 100) if fdrs is None else fdrs
     fdr = np.ravel(real("fdrs", levels, at_least=0.0, at_most=1.0))
@@ -202,6 +209,13 @@ def operating_point(
         certain, "derandomized" gives the Z_th with P(Z > Z_th) > 1/2 instead; where a probability
         cannot serve as a threshold, the one on the field itself (g_th) is given. That of "bayes"
         and "bayes_amp" is on the posterior probability of being null (lfdr).
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> found = theory.operating_point(theory.Model(2.5, 0.3, 0.01), "derandomized", fdr=0.1)
+    >>> found.threshold_name, round(found.tpr, 3), round(found.fdr, 3)
+    ('Pi_th', 0.88, 0.1)
     """
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
     setting = _Setting.of(model, method, lam, lam2, mu_B, resampling, response)

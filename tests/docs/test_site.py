@@ -1,0 +1,138 @@
+"""The site as built: no warning, no broken link, nothing from outside, readable on a phone."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import playwright.sync_api as playwright
+import pytest
+
+pytest.importorskip("sphinx_gallery", reason="the packages of the extra docs are not installed")
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+# What a browser fetches by itself, and what waits for a click.
+LOADED = {"img": "src", "script": "src", "link": "href", "source": "src", "iframe": "src"}
+# Formulas whose beginning no scrolling can reach.
+HIDDEN = """[...document.querySelectorAll('div.math')].filter(frame => {
+    const formula = frame.querySelector('svg')
+    return formula && formula.getBoundingClientRect().x < frame.getBoundingClientRect().x - 1
+}).length"""
+
+
+class Page(HTMLParser):
+    """Names, links and loaded files of a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        self.names: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {key: value or "" for key, value in attrs}
+        self.names |= {given[key] for key in ("id", "name") if key in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if tag in LOADED and LOADED[tag] in given:
+            self.loaded.append(given[LOADED[tag]])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build of a copy, so that nothing that an earlier build left behind can help."""
+    work = tmp_path_factory.mktemp("site")
+    skip = shutil.ignore_patterns("_build", "gallery", "generated", "__pycache__")
+    for folder in ("docs", "examples"):
+        shutil.copytree(ROOT / folder, work / folder, ignore=skip)
+    for name in ("CHANGELOG.md", "CITATION.cff"):
+        shutil.copy(ROOT / name, work)
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", "html"]
+    done = subprocess.run(command, cwd=work, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return work / "html"
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    found = (path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts)
+    return {path: Page(path) for path in found}
+
+
+def test_nothing_is_loaded_from_outside(site: Path, pages: dict[Path, Page]) -> None:
+    outside = [
+        (page.path.name, address)
+        for page in pages.values()
+        for address in page.loaded
+        if urlsplit(address).netloc or address.startswith("//")
+    ]
+    assert outside == []
+    for style in site.rglob("*.css"):
+        assert not re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", style.read_text("utf-8")), (
+            style
+        )
+
+
+def test_every_link_inside_the_site_arrives(pages: dict[Path, Page]) -> None:
+    lost = []
+    for page in pages.values():
+        for address in page.links + page.loaded:
+            parts = urlsplit(address)
+            if parts.scheme or parts.netloc:
+                continue
+            target = page.path
+            if parts.path:
+                target = (page.path.parent / unquote(parts.path)).resolve()
+            name = unquote(parts.fragment)
+            known = pages[target].names if target in pages else None
+            if not target.exists() or (name and known is not None and name not in known):
+                lost.append((page.path.name, address))
+    assert lost == []
+
+
+def test_the_gallery_was_run(site: Path) -> None:
+    scripts = {path.stem for path in (ROOT / "examples").glob("*.py")}
+    assert len(scripts) >= 10
+    for name in scripts - {"colon", "hiv", "riboflavin"}:
+        assert "sphx-glr-script-out" in (site / "gallery" / f"{name}.html").read_text("utf-8"), name
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium on this machine")
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_pages_fit_the_window_and_formulas_are_drawn(site: Path, browser: Any, width: int) -> None:
+    window = browser.new_page(viewport={"width": width, "height": 900})
+    asked: list[str] = []
+    failed: list[str] = []
+    window.on("request", lambda request: asked.append(request.url))
+    window.on("pageerror", lambda error: failed.append(str(error)))
+    for page in sorted([*site.glob("*.html"), *site.glob("gallery/*.html")]):
+        window.goto(page.as_uri())
+        if 'class="math' in page.read_text("utf-8"):
+            window.wait_for_selector("mjx-container svg", state="attached")
+        wide = window.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert wide <= 0, (page.name, wide)
+        assert window.locator("mjx-merror").count() == 0, page.name
+        assert window.evaluate(HIDDEN) == 0, page.name
+    window.close()
+    assert failed == []
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
