@@ -391,7 +391,7 @@ def test_a_small_finite_system():
     + [(150, 100, 64, "knockoff"), (400, 60, 48, "bootstrap"), (400, 30, 24, "knockoff")],
 )
 def test_finite_systems(N, sets, data, name):
-    # the rarest probabilities come closer as 1/N, as for independent columns: at 150 they are out
+    # at 150 the rarest probabilities are up to 6.5 errors off, as with independent columns
     cuts = (0.25, 0.5, 0.75, 0.9) if N < 400 else (0.1, 0.25, 0.5, 0.75, 0.9)
     sizes = {"n_features": N, "n_data": data, "n_members": 32}
     if name == "knockoff":

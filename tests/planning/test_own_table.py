@@ -118,10 +118,12 @@ def test_a_method_that_refuses_is_counted():
 def test_one_sentence_for_bad_settings(table, arguments, words):
     with pytest.raises(ArgumentError, match=words):
         plasmode(table, **arguments)
-    with pytest.raises(ArgumentError, match="n_signals"):
-        planning.plasmode_power(table, 100, r2=0.5)
-    with pytest.raises(ArgumentError, match="X must"):
-        planning.plasmode_power("table", 3, r2=0.5)
+    for power in (planning.plasmode_power, planning.correlated_power):
+        with pytest.raises(ArgumentError, match="n_signals"):
+            power(table, 100, r2=0.5)
+        for X in ("table", table[:9]):
+            with pytest.raises(ArgumentError, match="X must"):
+                power(X, 3, r2=0.5)
 
 
 @pytest.mark.parametrize(("n", "p", "k", "snr"), [(500, 400, 40, 4.0), (800, 300, 30, 1.0)])

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
+from selica._core.validation import count
 from selica.cli.options import (
     AsJson,
     Copies,
@@ -89,6 +90,7 @@ def own_table(
     planted |= {"n_signals": n_signals, "fdr": fdr, "effects": effects.law}
     if n_jobs == 0:
         raise ArgumentError("--n-jobs must not be 0.")
+    count("n_sets", n_sets, at_least=2)  # before anything is printed
     # a table without a response gets one that is called y, as in the other examples
     source = Source.of(table, target if demo else target or "y", drop, demo)
     from selica import planning, reports

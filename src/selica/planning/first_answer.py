@@ -110,6 +110,8 @@ def correlated_power(
     k = count("n_signals", n_signals)
     if k > p:
         raise ArgumentError(f"n_signals must be at most the {p} columns that vary; got {k}.")
+    if n < 10:
+        raise ArgumentError(f"X must have at least 10 rows; got {n}.")
     study = Study.of(n, p, k, r2=r2, snr=snr, effect_size=effect_size, effects=effects)
     level = fdr_level(fdr)
     names = [name for name in method_names(methods) if name in COVERED]
