@@ -28,6 +28,15 @@ def plot_correlated_power(table: Table, level: float) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from selica._core.table import Table
+    >>> from selica.plots import plot_correlated_power
+    >>> row = {"Delta": 0.1, "method": "stability", "mu_B": 2.0, "error": 0.01}
+    >>> rows = [row | {"correlation": c, "value": 0.6 - 0.2 * c} for c in (0.0, 0.5)]
+    >>> len(plot_correlated_power(Table.of(rows), 0.1).axes)
+    1
     """
     noises = table.unique("Delta")
     rates = sorted(rate for rate in table.unique("mu_B") if rate is not None)
