@@ -103,19 +103,10 @@ def correlated_power(
     >>> bool(found.rows[0]["power"] > 0.5)
     True
     """
-    table = matrix("X", X)
-    columns, _ = standardised(table)
-    columns = columns[:, columns.any(axis=0)]
-    n, p = columns.shape
-    k = count("n_signals", n_signals)
-    if k > p:
-        raise ArgumentError(f"n_signals must be at most the {p} columns that vary; got {k}.")
-    if n < 10:
-        raise ArgumentError(f"X must have at least 10 rows; got {n}.")
-    study = Study.of(n, p, k, r2=r2, snr=snr, effect_size=effect_size, effects=effects)
+    columns, study = study_of_table(X, n_signals, r2, snr, effect_size, effects)
     level = fdr_level(fdr)
     names = [name for name in method_names(methods) if name in COVERED]
-    if p > LARGEST or not names:
+    if study.n_features > LARGEST or not names:
         return Table.of([])
     setting = _Setting(columns, study, effect_size is None, random_state)
     found: dict[str, CorrelatedSolution | str] = {}
@@ -132,6 +123,27 @@ def correlated_power(
         else:
             rows.append(base | _rates(one, _selected(name, one, level)) | {"status": one.status})
     return Table.of(rows)
+
+
+def study_of_table(
+    X: ArrayLike,
+    n_signals: int,
+    r2: float | None,
+    snr: float | None,
+    effect_size: float | None,
+    effects: Effects | None,
+) -> tuple[Array, Study]:
+    """Columns of a table that vary, standardised, and a study of their size; checked."""
+    columns, _ = standardised(matrix("X", X))
+    columns = columns[:, columns.any(axis=0)]
+    n, p = columns.shape
+    k = count("n_signals", n_signals)
+    if k > p:
+        raise ArgumentError(f"n_signals must be at most the {p} columns that vary; got {k}.")
+    if n < 10:
+        raise ArgumentError(f"X must have at least 10 rows; got {n}.")
+    study = Study.of(n, p, k, r2=r2, snr=snr, effect_size=effect_size, effects=effects)
+    return columns, study
 
 
 class _Setting:

@@ -16,14 +16,13 @@ from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.table import Row, Table
 from selica._core.types import Array, Progress
-from selica._core.validation import count, matrix
+from selica._core.validation import count
 from selica.control import fdp, tpp
 from selica.planning.compare import fdr_level, method_names
-from selica.planning.first_answer import correlated_power
+from selica.planning.first_answer import correlated_power, study_of_table
 from selica.planning.methods import METHODS, predict
 from selica.planning.study import Study
 from selica.sampling.random import RandomState, child, generator, seed_sequence
-from selica.statistics.data import standardised
 
 # Spawn keys: the planted data, the selectors.
 _DATA, _SELECTOR = range(2)
@@ -161,16 +160,7 @@ def plasmode_power(
     """
     from joblib import Parallel, delayed
 
-    table = matrix("X", X)
-    columns, _ = standardised(table)
-    columns = columns[:, columns.any(axis=0)]
-    n, p = columns.shape
-    k = count("n_signals", n_signals)
-    if k > p:
-        raise ArgumentError(f"n_signals must be at most the {p} columns that vary; got {k}.")
-    if n < 10:
-        raise ArgumentError(f"X must have at least 10 rows; got {n}.")
-    study = Study.of(n, p, k, r2=r2, snr=snr, effect_size=effect_size, effects=effects)
+    columns, study = study_of_table(X, n_signals, r2, snr, effect_size, effects)
     level = fdr_level(fdr)
     names = method_names(methods)
     predictions = {name: predict(study, name, level, "default") for name in names}
@@ -186,7 +176,7 @@ def plasmode_power(
     if theory:
         strength = {"r2": r2, "snr": snr, "effect_size": effect_size}
         first = correlated_power(
-            columns, k, **strength, fdr=level, methods=names, effects=effects,
+            columns, study.n_signals, **strength, fdr=level, methods=names, effects=effects,
             random_state=child(seed, _THEORY),
         )  # fmt: skip
     blocks = [range(s, min(s + _BLOCK, sets)) for s in range(0, sets, _BLOCK)]
