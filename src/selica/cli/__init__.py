@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -47,9 +48,13 @@ app.command("app")(page)
 
 
 def main() -> None:
-    """Entry point: bad input ends with one line on stderr and exit code 2."""
+    """Entry point: bad input ends with one line on stderr and exit code 2.
+
+    So does what the system refuses, a full disk for instance, with exit code 1.
+    """
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
     except typer.TyperException as error:
         typer.echo(f"selica: {error.format_message()}", err=True)
         sys.exit(2)
@@ -59,4 +64,19 @@ def main() -> None:
     except (typer.Abort, KeyboardInterrupt):
         typer.echo("selica: stopped.", err=True)
         sys.exit(130)
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):  # whoever read has enough
+            typer.echo(
+                f"selica: {error.filename or 'output'}: {error.strerror or error}.", err=True
+            )
+        _leave_output()
+        sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _leave_output() -> None:
+    """What cannot be printed would fail once more when Python ends, with a traceback."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
