@@ -9,7 +9,6 @@ import time
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from selica import __version__
 from selica._core.errors import ArgumentError
