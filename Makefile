@@ -11,7 +11,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: help venv run reproduce test test-all lint format bench bench-ensemble docs clean clean-kernels
+.PHONY: help venv run reproduce test test-all lint format bench bench-ensemble docs wheel reliability clean clean-kernels
 
 help:
 	@echo "make run       variables selected from a real table, with a page to read in report/"
@@ -19,6 +19,7 @@ help:
 	@echo "make test      fast tests        make test-all  slow guarantees too"
 	@echo "make lint      style, types, layers"
 	@echo "make bench     speed of the theory and of message passing; make bench-ensemble: of the solvers"
+	@echo "make wheel     the package to install, in dist/; make reliability: the long runs of docs/reliability.md"
 	@echo "make docs      the documentation with its examples run, in docs/_build/html"
 
 venv: $(STAMP)
@@ -64,6 +65,14 @@ bench-ensemble: $(STAMP)
 docs: $(DOCS_STAMP)
 	@rm -rf docs/generated # names that are gone would leave pages behind
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
+
+wheel: $(STAMP)
+	@rm -rf dist
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	@ls dist
+
+reliability: $(STAMP)
+	$(BIN)/python -m benchmarks.reliability
 
 clean-kernels:
 	find src -name "*.nb[ci]" -delete

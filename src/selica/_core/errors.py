@@ -12,7 +12,8 @@ class ArgumentError(ValueError):
     def choice(cls, name: str, value: object, allowed: Iterable[str]) -> ArgumentError:
         """An unknown keyword, with the list of the known ones."""
         known = ", ".join(repr(a) for a in allowed)
-        return cls(f"{name} must be one of {known}; got {value!r}.")
+        got = " ".join(repr(value).split())  # one line, whatever it is
+        return cls(f"{name} must be one of {known}; got {got}.")
 
 
 class ColumnError(ArgumentError):

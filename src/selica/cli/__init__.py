@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import NoReturn
 
 import typer
 
@@ -47,16 +51,50 @@ app.command("app")(page)
 
 
 def main() -> None:
-    """Entry point: bad input ends with one line on stderr and exit code 2."""
+    """Entry point: bad input ends with one line on stderr and exit code 2.
+
+    So does what the system refuses, a full disk for instance, with exit code 1.
+    """
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
     except typer.TyperException as error:
         typer.echo(f"selica: {error.format_message()}", err=True)
         sys.exit(2)
     except ArgumentError as error:
         typer.echo(f"selica: {error}", err=True)
         sys.exit(2)
-    except (typer.Abort, KeyboardInterrupt):
+    except UnpicklingError as error:
+        _damaged_cache(error)
+    except (typer.Abort, KeyboardInterrupt) as error:
+        if isinstance(error.__cause__, EOFError):  # nothing here asks for input
+            _damaged_cache(error.__cause__)
         typer.echo("selica: stopped.", err=True)
         sys.exit(130)
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):  # whoever read has enough
+            typer.echo(
+                f"selica: {error.filename or 'output'}: {error.strerror or error}.", err=True
+            )
+        _leave_output()
+        sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _damaged_cache(error: Exception) -> NoReturn:
+    """Numba does not read a cache that was cut short, nor write it anew."""
+    where = os.environ.get("NUMBA_CACHE_DIR", Path(__file__).parents[1])
+    typer.echo(
+        "selica: the cache of compiled kernels is damaged "
+        f"({error or 'a file is empty'}); delete the files *.nbi and *.nbc below {where}.",
+        err=True,
+    )
+    sys.exit(1)
+
+
+def _leave_output() -> None:
+    """What cannot be printed would fail once more when Python ends, with a traceback."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -24,6 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from selica._core.errors import ArgumentError
+from selica._core.files import write_whole
 from selica._core.types import Progress as Callback
 
 if TYPE_CHECKING:
@@ -118,11 +119,16 @@ def write_figure(path: Path | None, draw: Callable[[], Figure], quiet: bool) -> 
     if path is None:
         return
     try:
-        draw().savefig(path, dpi=150)
+        from selica.plots.canvas import image
+
+        content = image(draw(), path.suffix, dpi=150)
+        write_whole({path: lambda part: part.write_bytes(content)})
     except ImportError:
         typer.echo("No figure: matplotlib is missing (pip install 'selica[plots]').", err=True)
         return
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise ArgumentError(f"--plot {path}: {error.strerror or error}.") from None
+    except ValueError as error:
         raise ArgumentError(f"--plot {path}: {error}") from None
     if not quiet:
         typer.echo(f"Figure written to {path}")

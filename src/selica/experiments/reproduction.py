@@ -6,14 +6,13 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from selica import __version__
 from selica._core.errors import ArgumentError
+from selica._core.files import write_whole
 from selica._core.table import Table
 from selica._core.types import Progress
 from selica._core.validation import choice, count
@@ -96,7 +95,7 @@ def reproduce(
     seconds = time.perf_counter() - begin
     for suffix in (".png", ".pdf", ".parquet", ".json"):
         (folder / f"{name}{suffix}").unlink(missing_ok=True)  # of an earlier run
-    files = [_written(folder / f"{name}.csv", table.to_csv)]
+    files = write_whole({folder / f"{name}.csv": table.to_csv})
     failed = [row for row in table if row.get("status") == "failed"]
     notes = (
         [f"{len(failed)} rows of the table are parts that failed, with reasons."] if failed else []
@@ -123,9 +122,8 @@ def reproduce(
         "notes": notes,
     }
     text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    files.append(
-        _written(folder / f"{name}.json", lambda path: path.write_text(text, encoding="utf-8"))
-    )
+    record_file = folder / f"{name}.json"
+    files += write_whole({record_file: lambda part: part.write_text(text, encoding="utf-8")})
     return Reproduced(name, table, findings, seconds, files, notes)
 
 
@@ -144,14 +142,6 @@ def check_folder(out: Path | str) -> Path:
     return folder
 
 
-def _written(path: Path, write: Callable[[Path], Any]) -> Path:
-    """The file in one step: a reader never sees half of it."""
-    part = path.with_name(f".{path.stem}.part{path.suffix}")
-    write(part)
-    os.replace(part, path)
-    return path
-
-
 def _parquet(path: Path, table: Table, notes: list[str]) -> list[Path]:
     try:
         import pyarrow  # noqa: F401
@@ -160,7 +150,7 @@ def _parquet(path: Path, table: Table, notes: list[str]) -> list[Path]:
     except ImportError:
         notes.append("No Parquet file: pandas or pyarrow is missing (pip install 'selica[data]').")
         return []
-    return [_written(path, lambda file: frame.to_parquet(file, index=False))]
+    return write_whole({path: lambda part: frame.to_parquet(part, index=False)})
 
 
 def _pictures(folder: Path, name: str, table: Table, failed: bool, notes: list[str]) -> list[Path]:
@@ -177,7 +167,7 @@ def _pictures(folder: Path, name: str, table: Table, failed: bool, notes: list[s
         notes.append(f"No picture without them: {error}")
         return []
     paths = [folder / f"{name}{suffix}" for suffix in (".png", ".pdf")]
-    return [_written(path, lambda file: save(figure, [file])) for path in paths]
+    return write_whole({path: lambda part: save(figure, [part]) for path in paths})
 
 
 def _version(package: str) -> str | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from selica._core.errors import ArgumentError
+from selica._core.files import naming
 
 
 class Store:
@@ -64,6 +65,10 @@ class Store:
         """Keeps a result; numbers keep every digit."""
         line = json.dumps({"key": key, "value": value})
         self._done[key] = json.loads(line)["value"]
+        with naming(self.path):
+            self._append(line)
+
+    def _append(self, line: str) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a+b", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,5 +75,12 @@ def save(figure: Figure, paths: Iterable[Path]) -> None:
     """Writes a figure; the same figure gives the same file, without the date in it."""
     for path in paths:
         dated = {"CreationDate": None} if path.suffix == ".pdf" else {"Software": None}
-        figure.savefig(path, dpi=200, metadata=dated)
+        path.write_bytes(image(figure, path.suffix, dpi=200, metadata=dated))
         figure.set_layout_engine("none")  # it is laid out now
+
+
+def image(figure: Figure, suffix: str, **settings: Any) -> bytes:
+    """A figure as the content of a file: drawn first, so that writing fails for its own reasons."""
+    file = io.BytesIO()
+    figure.savefig(file, format=suffix.lower().removeprefix("."), **settings)
+    return file.getvalue()

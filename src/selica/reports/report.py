@@ -7,10 +7,12 @@ import json
 import math
 import tempfile
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from selica._core.errors import ArgumentError
+from selica._core.files import write_whole
 from selica._core.table import Table
 from selica.reports.page import page
 from selica.reports.selection import Selection
@@ -46,12 +48,12 @@ def write_report(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         variables = selection.summary.variables
-        (_without_formulas(variables) if for_spreadsheets else variables).to_csv(files[0])
-        files[1].write_text(f"{text}\n", encoding="utf-8")
-        files[2].write_text(page(selection), encoding="utf-8")
+        table = _without_formulas(variables) if for_spreadsheets else variables
+        texts = [f"{text}\n", page(selection)]
+        writers = [partial(Path.write_text, data=data, encoding="utf-8") for data in texts]
+        return write_whole(dict(zip(files, [table.to_csv, *writers], strict=True)))
     except OSError as error:
         raise ArgumentError(f"{folder}: {error.strerror or error}.") from None
-    return files
 
 
 def report_zip(selection: Selection) -> bytes:

@@ -132,6 +132,11 @@ def parse_table(name: str | Path, content: bytes, limits: Limits | None = None) 
         raise ArgumentError(
             f"{path}: line {line} is not UTF-8; save the table as a CSV file in UTF-8."
         ) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise ArgumentError(
+            f"{path}: line {line} is not text; save the table as a CSV file in UTF-8."
+        )
     return _separated(path, text, kind, limits)
 
 

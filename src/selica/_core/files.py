@@ -1,0 +1,61 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+def write_whole(files: Mapping[Path, Callable[[Path], Any]]) -> list[Path]:
+    """Writes files in one step: no reader sees half of one, and a failure changes none.
+
+    Parameters
+    ----------
+    files : mapping of path to callable
+        What writes each file to the path that it is called with.
+
+    Returns
+    -------
+    list of path
+
+    Raises
+    ------
+    OSError
+        With the name of the file that could not be written; those there were before are untouched.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from selica._core.files import write_whole
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path] = write_whole({Path(folder) / "a.txt": lambda part: part.write_text("whole")})
+    ...     path.read_text()
+    'whole'
+    """
+    parts = {path: path.with_name(f".{path.stem}.part{path.suffix}") for path in files}
+    try:
+        for path, write in files.items():
+            with naming(path):
+                write(parts[path])
+        for path, part in parts.items():
+            with naming(path):
+                os.replace(part, path)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+    return list(files)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Errors of the system within say which file they are about, in the words of the system."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
