@@ -331,3 +331,11 @@ def test_message_passing_in_the_hard_phase():
     """Between the transitions: stuck from nothing, at the better solution from the truth."""
     _run(2000, 6, 0.18, 0.1, 1e-5, "gauss")
     _run(2000, 6, 0.18, 0.1, 1e-5, "gauss", from_truth=True)
+
+
+@pytest.mark.parametrize("Delta", [1e-250, 1e-300, 5e-324])
+def test_noise_too_small_for_a_number_is_none(Delta):
+    for alpha in (0.05, 1.5):
+        tiny, none = (theory.bayes_solutions(theory.Model(alpha, 0.2, x)) for x in (Delta, 0.0))
+        assert [one.status for one in tiny] == ["converged"] * len(none)
+        assert tiny[0].mse == pytest.approx(none[0].mse, rel=1e-12)

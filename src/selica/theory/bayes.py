@@ -25,6 +25,7 @@ from selica.theory.rates import Rates, make_rates
 
 BRANCHES = ("information", "algorithm")
 TOLERANCE = 1e-10
+_NOISELESS = 1e-200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -200,6 +201,7 @@ def solve_bayes(model: Model, branch: str = "information") -> BayesSolution:
     arrays = broadcast(**{name: np.asarray(getattr(model, name)) for name in names})
     shape = arrays[0].shape
     alpha, rho, Delta = (np.ravel(a) for a in arrays)
+    Delta = _noise(Delta)
     fields: dict[str, Array] = {}
     for share in np.unique(rho):
         index = np.flatnonzero(rho == share)
@@ -237,7 +239,7 @@ def bayes_solutions(model: Model) -> tuple[BayesSolution, ...]:
     Model.check(model)
     if model.shape != ():
         raise ArgumentError(f"model must be a single one; got a grid of shape {model.shape}.")
-    alpha, Delta = np.array([model.alpha]), np.array([model.Delta])
+    alpha, Delta = np.array([model.alpha]), _noise(np.array([model.Delta]))
     found = fixed_points(model.effects, model.rho, alpha, Delta)
     best, _ = _choose(found, 1, "information")
     out = []
@@ -250,6 +252,11 @@ def bayes_solutions(model: Model) -> tuple[BayesSolution, ...]:
         part["solutions"] = np.array([found.x.size])
         out.append(_solution(model, branch, {k: v.reshape(()) for k, v in part.items()}))
     return tuple(out)
+
+
+def _noise(Delta: Array) -> Array:
+    """Variances whose inverse is no number are none."""
+    return np.where(Delta < _NOISELESS, 0.0, Delta)
 
 
 def _choose(found: FixedPoints, size: int, branch: str) -> tuple[IntArray, IntArray]:
