@@ -54,6 +54,28 @@ def across(A, u, s, t, out):
             third[j] += x * x * t[i]
 
 
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def copied_rows(y, fit, chi, v, a, chi_copies, v_copies):
+    """What rows make of variables and copies: a, f_1 and f_1^2 v, each (n, L); and sums.
+
+    The sums (3, L) are those of f_1^2 v + a^2, of f_1 and of the squared residuals. y is (n,), sums
+    over the copies are (L,), the others (n, L); a is that of the step before.
+    """
+    n, L = fit.shape
+    new, f1, own, sums = np.empty((n, L)), np.empty((n, L)), np.empty((n, L)), np.zeros((3, L))
+    for i in range(n):
+        for k in range(L):
+            f = 1.0 / (1.0 + chi[i, k] + chi_copies[k])
+            # the mean of the copies' part is zero: only the own response comes back
+            z = y[i] - fit[i, k] + chi[i, k] * a[i, k]
+            spread = f * f * (v[i, k] + v_copies[k])
+            new[i, k], f1[i, k], own[i, k] = f * z, f, spread
+            sums[0, k] += spread + f * z * f * z
+            sums[1, k] += f
+            sums[2, k] += z * z
+    return new, f1, own, sums
+
+
 @njit(cache=True, nogil=True)
 def soft_moments(g, sd, lam):
     """Mean and variance of S(h), and P(S(h) != 0), for h ~ N(g, sd^2); each (p, L)."""

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, IntArray
 from selica._core.validation import real
+from selica.amp.kernels import copied_rows
 from selica.amp.loop import State, iterate_path
 from selica.amp.problem import Problem, check
 from selica.amp.results import KnockoffAmp, shaped
@@ -165,16 +166,11 @@ class Step:
         self, w_bar: Array, v: Array, chi: Array, a: Array, v_copies: Array, chi_copies: Array
     ) -> KnockoffFields:
         """From variables and copies to rows and back."""
-        fit, chi_row, v_row = self.squares.to_rows(w_bar, chi, v)
-        v_row += v_copies
-        f1 = 1.0 / (1.0 + chi_row + chi_copies)
-        # the mean of the copies' part is zero: only the own response comes back
-        z = self.problem.y[:, None] - fit + chi_row * a
-        a = f1 * z
-        own = f1**2 * v_row
-        field, Q_hat, v_hat = self.squares.to_columns(a, f1, own)
-        v_tilde_hat, Q_tilde_hat = (
-            np.sum(part, axis=0, keepdims=True) for part in (own + a**2, f1)
+        fit, chi_row, v_row = map(np.ascontiguousarray, self.squares.to_rows(w_bar, chi, v))
+        a, f1, own, sums = copied_rows(
+            self.problem.y, fit, chi_row, v_row, a, chi_copies[0], v_copies[0]
         )
-        E = np.mean(z**2, axis=0, keepdims=True)
+        field, Q_hat, v_hat = self.squares.to_columns(a, f1, own)
+        v_tilde_hat, Q_tilde_hat, square = sums[:, None]
+        E = square / self.problem.y.size
         return KnockoffFields(Q_hat * w_bar + field, v_hat, Q_hat, v_tilde_hat, Q_tilde_hat, a, E)
