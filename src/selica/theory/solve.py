@@ -57,7 +57,7 @@ def solve_lasso(
     lam : float or array
         Penalty, positive; broadcasts against the model.
     lam2 : float or array
-        Ridge part of the penalty, at least zero: lam |w|_1 + lam2 |w|^2 / 2
+        Ridge part of the penalty, at least zero: ``lam |w|_1 + lam2 |w|^2 / 2``
         (docs/elastic-net.md).
     spectrum : Spectrum, optional
         Law of the eigenvalues of X'X where columns are not independent: X has these eigenvalues,
