@@ -267,11 +267,16 @@ def _opposite_signs_shifted(
 
 
 def bivariate_survival(h: Array, k: Array, k_given_h: Array, h_given_k: Array) -> Array:
-    """P(z_1 > h, z_2 > k) for unit normals of correlation r, by Owen's function.
+    """P(z_1 > h, z_2 > k) for unit normals of correlation r <= 0, by Owen's function.
 
     The correlation enters through k_given_h = (k - r h)/sqrt(1 - r^2) and
     h_given_k = (h - r k)/sqrt(1 - r^2), which the caller can form without cancellation.
+    All four bound the probability: it is dropped where one of them is far out.
     """
+    h, k, k_given_h, h_given_k = np.broadcast_arrays(h, k, k_given_h, h_given_k)
+    near = np.maximum(np.maximum(h, k), np.maximum(k_given_h, h_given_k)) < _NEGLIGIBLE
+    out = np.zeros(h.shape)
+    h, k, k_given_h, h_given_k = (part[near] for part in (h, k, k_given_h, h_given_k))
     tiny = 1e-300
     h = np.where(h == 0.0, tiny, h)
     k = np.where(k == 0.0, tiny, k)
@@ -282,7 +287,8 @@ def bivariate_survival(h: Array, k: Array, k_given_h: Array, h_given_k: Array) -
             - owens_t(k, h_given_k / k)
             - 0.5 * (h * k < 0.0)
         )
-    return np.asarray(np.clip(total, 0.0, 1.0))
+    out[near] = np.clip(total, 0.0, 1.0)
+    return out
 
 
 def selection_probability(g: Array, own: Array, lam: Array) -> Array:

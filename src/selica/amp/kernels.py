@@ -15,6 +15,10 @@ from numba import njit
 _SQRT_HALF = math.sqrt(0.5)
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 
+# A threshold this many standard deviations out is passed with a probability below 1e-320; the other
+# threshold does not count where it is exp(-40) times as likely to be passed.
+_NEVER, _OTHER_SIDE = 38.5, 80.0
+
 _FAST = {"reassoc", "contract", "nsz"}
 
 
@@ -55,6 +59,36 @@ def across(A, u, s, t, out):
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
+def pack(parts, scale, both, size):
+    """Parts (m, L) times scale (m,), side by side in both; size (parts, L) takes columns to 1."""
+    m, L = parts[0].shape
+    size[:] = 0.0
+    for j, part in enumerate(parts):
+        for i in range(m):
+            for k in range(L):
+                size[j, k] = max(size[j, k], scale[i] * part[i, k])
+    for j in range(len(parts)):
+        for k in range(L):
+            if not size[j, k] > 0.0:
+                size[j, k] = 1.0
+    inverse = 1.0 / size
+    for j, part in enumerate(parts):
+        for i in range(m):
+            for k in range(L):
+                both[i, j * L + k] = scale[i] * part[i, k] * inverse[j, k]
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def unpack(both, scale, size, out):
+    """out (parts, m, L): the inverse of `pack`, with a scale of its own."""
+    parts, m, L = out.shape
+    for j in range(parts):
+        for i in range(m):
+            for k in range(L):
+                out[j, i, k] = scale[i] * size[j, k] * both[i, j * L + k]
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def copied_rows(y, fit, chi, v, a, chi_copies, v_copies):
     """What rows make of variables and copies: a, f_1 and f_1^2 v, each (n, L); and sums.
 
@@ -85,11 +119,16 @@ def soft_moments(g, sd, lam):
         for k in range(L):
             size, scale = abs(g[i, k]), sd[i, k]
             a, b = (lam[i, k] - size) / scale, (lam[i, k] + size) / scale
+            if a > _NEVER:
+                first[i, k] = variance[i, k] = active[i, k] = 0.0
+                continue
             above = 0.5 * math.erfc(_SQRT_HALF * a)
-            below = 0.5 * math.erfc(_SQRT_HALF * b)
             phi_a = _INV_SQRT_2PI * math.exp(-0.5 * a * a)
-            phi_b = _INV_SQRT_2PI * math.exp(-0.5 * b * b)
-            mean_b, square_b = phi_b - b * below, (1.0 + b * b) * below - b * phi_b
+            below = mean_b = square_b = 0.0
+            if b * b - a * a < _OTHER_SIDE:
+                below = 0.5 * math.erfc(_SQRT_HALF * b)
+                phi_b = _INV_SQRT_2PI * math.exp(-0.5 * b * b)
+                mean_b, square_b = phi_b - b * below, (1.0 + b * b) * below - b * phi_b
             if a < 0.0:
                 # a variable that is nearly always active: what is missing to an unclipped field is
                 # small and known to full accuracy, d = E(a - z)_+ and s = E(a - z)_+^2

@@ -15,8 +15,9 @@ from selica.amp.kernels import compare
 
 # Of a step: what is taken at least and at most.
 _STEPS = (0.02, 1.0)
-# Of many penalties, one in so many is solved first; more rounds would make products too small.
-_LEVELS = (4, 1)
+# Of many penalties, one in so many is solved first, and only so far: the rest of the way all of
+# them go together, in products with as many columns as there are penalties.
+_EVERY, _ROUGHLY = 4, 1e-3
 
 State = tuple[Array, ...]
 """Arrays whose last axis runs over the penalties."""
@@ -111,7 +112,7 @@ def iterate_path(
     tol: float,
     max_iter: int,
 ) -> Outcome:
-    """`iterate` for many penalties: a few of them first, the others from between those solved.
+    """`iterate` for many penalties: a few of them roughly, then all from between those.
 
     Parameters
     ----------
@@ -123,30 +124,29 @@ def iterate_path(
         As in `iterate`.
     """
     L = lam.size
-    start = tuple(np.repeat(part, L, axis=-1) for part in start)
-    if 2 * _LEVELS[0] > L:
-        return iterate(step, start, floors, tol=tol, max_iter=max_iter)
+    if 2 * _EVERY > L:
+        return iterate(step, _repeated(start, L), floors, tol=tol, max_iter=max_iter)
     order = np.argsort(lam, kind="stable")
-    whole = Outcome(
-        start, np.full(L, "", dtype=object), np.full(L, np.inf), np.zeros(L, dtype=np.intp),
-        np.ones(L),
+    some = order[np.unique(np.r_[0:L:_EVERY, L - 1])]
+    rough = iterate(
+        partial(_some, step, some), _repeated(start, some.size), floors, tol=max(tol, _ROUGHLY),
+        max_iter=max_iter // 2,
     )  # fmt: skip
-    for every in _LEVELS:
-        some = order[np.unique(np.r_[0:L:every, L - 1])]
-        some = some[whole.status[some] == ""]
-        begin, rate = tuple(part[..., some] for part in start), np.ones(some.size)
-        solved = np.flatnonzero(whole.status == Status.CONVERGED)
-        if solved.size:
-            nodes, where = np.unique(lam[solved], return_index=True)
-            known = solved[where]
-            begin = _between(tuple(part[..., known] for part in whole.state), nodes, lam[some])
-            rate = np.interp(np.log(lam[some]), np.log(nodes), whole.rate[known])
-        found = iterate(
-            partial(_some, step, some), begin, floors, tol=tol, max_iter=max_iter, rate=rate,
-        )  # fmt: skip
-        for part, fresh in zip((*whole.state, *whole[1:]), (*found.state, *found[1:]), strict=True):
-            part[..., some] = fresh
-    return whole._replace(status=whole.status.astype(str))
+    left = max_iter - int(rough.iterations.max())
+    solved = np.flatnonzero(rough.status == Status.CONVERGED)
+    near, rate = _repeated(start, L), np.ones(L)
+    if solved.size:
+        nodes, where = np.unique(lam[some[solved]], return_index=True)
+        known = solved[where]
+        near = _between(tuple(part[..., known] for part in rough.state), nodes, lam)
+        rate = np.interp(np.log(lam), np.log(nodes), rough.rate[known])
+    whole = iterate(step, near, floors, tol=tol, max_iter=left, rate=rate)
+    whole.iterations[some] += rough.iterations
+    return whole
+
+
+def _repeated(start: State, L: int) -> State:
+    return tuple(np.repeat(part, L, axis=-1) for part in start)
 
 
 def _some(step: Step, some: IntArray, state: State, which: IntArray) -> State:

@@ -9,7 +9,7 @@ import numpy as np
 
 from selica._core.types import Array
 from selica._core.validation import choice
-from selica.amp.kernels import across, along
+from selica.amp.kernels import across, along, pack, unpack
 from selica.amp.loop import State
 from selica.amp.problem import Problem
 
@@ -50,46 +50,46 @@ class Entries:
         self._type = np.float32 if single else np.float64
 
     @cached_property
-    def _square(self) -> tuple[Array, Array]:
-        """Mean squares of the columns, (p, 1), and the squares divided by them."""
+    def _square(self) -> tuple[Array, Array, Array]:
+        """Mean squares of the columns, (p,), ones for the rows, squares divided by those means."""
         mean = np.einsum("ij,ij->j", self._X, self._X) / self._X.shape[0]
         inverse = 1.0 / np.sqrt(np.where(mean > 0.0, mean, 1.0))
         square = np.empty_like(self._X, dtype=self._type)
         np.multiply(self._X, inverse, out=square, casting="same_kind")
-        return mean[:, None], np.square(square, out=square)
+        return mean, np.ones(self._X.shape[0]), np.square(square, out=square)
 
     def to_rows(self, mean: Array, one: Array, two: Array) -> Triple:
         """One reading of X for each penalty, or matrix products where there are many."""
         if mean.shape[1] <= _FEW:
             return _by_kernels(self._X, mean, one, two)
-        scale, square = self._square
-        first, second = _sums(square, scale * one, scale * two)
+        scale, ones, square = self._square
+        first, second = _sums(square, scale, ones, (one, two))
         return self._X @ mean, first, second
 
     def to_columns(self, mean: Array, one: Array, two: Array) -> Triple:
         """As `to_rows`."""
         if mean.shape[1] <= _FEW:
             return _by_kernels(self._X.T, mean, one, two)
-        scale, square = self._square
-        first, second = _sums(square.T, one, two)
-        return self._X.T @ mean, scale * first, scale * second
+        scale, ones, square = self._square
+        first, second = _sums(square.T, ones, scale, (one, two))
+        return self._X.T @ mean, first, second
 
     def sums(self, values: Array) -> Array:
         """As the others of `to_columns`."""
         if values.shape[1] <= _FEW:
             return _by_kernels(self._X.T, values, values, values)[1]
-        scale, square = self._square
-        (sums,) = _sums(square.T, values)
-        return scale * sums
+        scale, ones, square = self._square
+        return np.asarray(_sums(square.T, ones, scale, (values,))[0])
 
 
-def _sums(square: Array, *parts: Array) -> list[Array]:
-    """Products with all parts in one, each column brought to unit size for single precision."""
-    both = np.concatenate(parts, axis=1)
-    size = both.max(axis=0)
-    size[~(size > 0.0)] = 1.0
-    sums = (square @ (both / size).astype(square.dtype)) * size
-    return np.split(sums, len(parts), axis=1)
+def _sums(square: Array, inner: Array, outer: Array, parts: tuple[Array, ...]) -> Array:
+    """outer * (square @ (inner * part)) for all parts, in one product of columns of unit size."""
+    L = parts[0].shape[1]
+    both = np.empty((inner.size, len(parts) * L), dtype=square.dtype)
+    size, out = np.empty((len(parts), L)), np.empty((len(parts), outer.size, L))
+    pack(parts, inner, both, size)
+    unpack(square @ both, outer, size, out)
+    return out
 
 
 def _by_kernels(A: Array, mean: Array, one: Array, two: Array) -> Triple:
