@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from selica.app import markup
 from selica.plots.style import LineStyle
@@ -22,8 +23,9 @@ def curves(
     vertical: float | None = None,
     horizontal: float | None = None,
     log: bool = False,
-) -> None:
-    """Power of each method against something.
+    drawn: DeltaGenerator | None = None,
+) -> DeltaGenerator:
+    """Power of each method against something, with a legend below.
 
     Parameters
     ----------
@@ -36,6 +38,13 @@ def curves(
         Values to be marked by a line.
     log : bool
         Whether x is on a logarithmic scale.
+    drawn : DeltaGenerator, optional
+        Curves of the same styles that these replace.
+
+    Returns
+    -------
+    DeltaGenerator
+        The curves, which others can replace.
     """
     column, title = x
     scale: dict[str, Any] = {"type": "log", "nice": False} if log else {"zero": True}
@@ -80,8 +89,12 @@ def curves(
     ]
     # as an Arrow table: data frames would load pandas, and data in the specification draw all anew
     data = pa.Table.from_pylist([dict(row) for row in rows])
-    st.vega_lite_chart(data, {"layer": [lines, *marks], "height": 360}, width="stretch")
+    spec = {"layer": [lines, *marks], "height": 360}
+    if drawn is not None:
+        return drawn.vega_lite_chart(data, spec, width="stretch")
+    drawn = st.vega_lite_chart(data, spec, width="stretch")
     markup.legend([(style.label, style.colour, _dash(style)) for style in styles])
+    return drawn
 
 
 def _dash(style: LineStyle) -> list[float]:

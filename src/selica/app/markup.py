@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 STYLE = """<style>
 .block-container { padding-top: 2.2rem; max-width: 84rem; }
@@ -81,8 +82,12 @@ def _dashes(colour: str, dash: Sequence[float]) -> str:
     return f"repeating-linear-gradient(90deg, {', '.join(stops)})"
 
 
-def table(rows: Sequence[Mapping[str, Any]], marked: Sequence[bool] = ()) -> None:
-    """Rows with the same columns; marked ones are set off."""
+def table(
+    rows: Sequence[Mapping[str, Any]],
+    marked: Sequence[bool] = (),
+    drawn: DeltaGenerator | None = None,
+) -> DeltaGenerator:
+    """Rows with the same columns; marked ones are set off. Replaces a table that is drawn."""
     head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
     lines = "".join(
         f"<tr{' class=marked' if mark else ''}>"
@@ -90,7 +95,8 @@ def table(rows: Sequence[Mapping[str, Any]], marked: Sequence[bool] = ()) -> Non
         + "</tr>"
         for row, mark in zip(rows, marked or [False] * len(rows), strict=True)
     )
-    st.html(f"<div class=selica-wide><table><tr>{head}</tr>{lines}</table></div>")
+    draw = st.html if drawn is None else drawn.html
+    return draw(f"<div class=selica-wide><table><tr>{head}</tr>{lines}</table></div>")
 
 
 def cell(value: Any) -> str:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from selica import planning
+from selica.planning.samples import growing_requirement
 from selica.plots.style import LineStyle, line_style, quantity_style
 
 MOST_SAMPLES = 100_000
 METHODS = ("stability", "knockoff", "evalues", "pvalues", "stability_r_concave")
 """Of `planning.METHODS`, those a person would choose among."""
+
+
+_STYLES = tuple(
+    quantity_style(planning.METHODS[name].label, rank) for rank, name in enumerate(METHODS)
+)
+_CEILING = line_style("bayes")
+STYLES: tuple[LineStyle, ...] = (*_STYLES, _CEILING)
 
 
 class Need(NamedTuple):
@@ -25,18 +34,35 @@ class Need(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Answers of all methods, and power against the number of samples."""
+    """Answers of the methods that have one so far, and power against the number of samples."""
 
     needs: tuple[Need, ...]
-    ceiling: dict[str, Any]
-    """A row as those of the methods: what none of them can do without."""
+    ceiling: Need
+    """What no method can do without."""
     curves: list[dict[str, Any]]
-    styles: tuple[LineStyle, ...]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Of all methods, with dots for an answer to come."""
+        blank = dict.fromkeys(self.ceiling.row, "…")
+        waiting = [blank | {"method": style.label} for style in _STYLES[len(self.needs) :]]
+        return [*(need.row for need in self.needs), *waiting, self.ceiling.row]
 
 
-def plan(power: float, n_features: int, n_signals: int, r2: float, fdr: float) -> Plan:
-    """The smallest number of samples with which each method finds this share of the signals."""
-    found = planning.required_samples(
+def plans(
+    power: float,
+    n_features: int,
+    n_signals: int,
+    r2: float,
+    fdr: float,
+    told: Callable[[], object] = lambda: None,
+) -> Iterator[Plan]:
+    """The smallest number of samples with which each method finds this share of the signals.
+
+    First the ceiling, then method after method; the last one is whole. `told` is called before
+    each prediction.
+    """
+    growing = growing_requirement(
         power,
         n_features=n_features,
         n_signals=n_signals,
@@ -44,31 +70,30 @@ def plan(power: float, n_features: int, n_signals: int, r2: float, fdr: float) -
         fdr=fdr,
         method=METHODS,
         at_most=MOST_SAMPLES,
+        told=told,
     )
-    needs: list[Need] = []
-    curves: list[dict[str, Any]] = []
-    styles: list[LineStyle] = []
-    for rank, answer in enumerate((*found.answers, found.ceiling)):
-        known = planning.METHODS.get(answer.method)
-        style = line_style("bayes") if known is None else quantity_style(known.label, rank)
-        at = answer.prediction
-        row = {
-            "method": style.label,
-            "samples": "not reached" if answer.value is None else f"{answer.value:,.0f}",
-            "power": f"{at.power:.2f}",
-            "true": f"{at.true_selections:.1f}",
-            "false": f"{at.false_selections:.1f}",
-            "promise": at.promise,
-        }
-        samples = None if answer.value is None else int(answer.value)
-        needs.append(Need(style.label, samples, row, at.code))
-        curves.extend(
+    for found in growing:
+        needs = tuple(map(_need, _STYLES, found.answers))
+        every = ((_CEILING, found.ceiling), *zip(_STYLES, found.answers, strict=False))
+        curves = [
             {"method": style.label, "n": x, "power": y}
+            for style, answer in every
             for x, y in zip(answer.x.tolist(), answer.power.tolist(), strict=True)
-        )
-        styles.append(style)
-    *methods, ceiling = needs
-    return Plan(tuple(methods), ceiling.row, curves, tuple(styles))
+        ]
+        yield Plan(needs, _need(_CEILING, found.ceiling), curves)
+
+
+def _need(style: LineStyle, answer: planning.Answer) -> Need:
+    at = answer.prediction
+    row = {
+        "method": style.label,
+        "samples": "not reached" if answer.value is None else f"{answer.value:,.0f}",
+        "power": f"{at.power:.2f}",
+        "true": f"{at.true_selections:.1f}",
+        "false": f"{at.false_selections:.1f}",
+        "promise": at.promise,
+    }
+    return Need(style.label, None if answer.value is None else int(answer.value), row, at.code)
 
 
 def commands(

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from typing import NamedTuple
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from selica.app import charts, controls, markup
 from selica.app.controls import Wish
-from selica.app.plan import MOST_SAMPLES, Plan, commands, plan
+from selica.app.plan import MOST_SAMPLES, STYLES, Plan, commands, plans
+
+_KEPT = 256  # plans remembered: going back costs nothing
 
 
-@st.cache_data(max_entries=256, show_spinner="working out the numbers of samples")
-def _plan(power: float, wish: Wish) -> Plan:
-    return plan(power, *wish)
+@st.cache_resource
+def _known() -> OrderedDict[tuple[float, Wish], Plan]:
+    return OrderedDict()
 
 
 @st.fragment
@@ -32,22 +38,60 @@ def show() -> None:
         )
         wish = controls.wish()
     with right:
-        planned = _plan(power, wish)
-        charts.curves(
-            [row for row in planned.curves if row["n"] <= _end(planned)],
-            planned.styles,
-            ("n", "samples"),
-            horizontal=power,
-            log=True,
-        )
-        markup.table([*(need.row for need in planned.needs), planned.ceiling])
+        planned = _planned(power, wish)
         _recipe(planned, power, wish)
+
+
+def _planned(power: float, wish: Wish) -> Plan:
+    """The whole plan, drawn as far as it is known while it is worked out."""
+    known = _known()
+    planned = known.get((power, wish))
+    if planned is not None:
+        _draw(planned, power)
+        return planned
+    drawn: Drawn | None = None
+
+    def told() -> None:
+        if drawn is not None:  # the line lets the next move of a slider in
+            drawn.working.caption("working it out …")
+
+    for planned in plans(power, *wish, told):
+        drawn = _draw(planned, power, drawn)
+    assert planned is not None
+    assert drawn is not None
+    drawn.working.empty()
+    known[power, wish] = planned
+    while len(known) > _KEPT:
+        known.popitem(last=False)
+    return planned
+
+
+class Drawn(NamedTuple):
+    """What is on the page of a plan."""
+
+    curves: DeltaGenerator
+    table: DeltaGenerator
+    working: DeltaGenerator
+
+
+def _draw(planned: Plan, power: float, drawn: Drawn | None = None) -> Drawn:
+    """Draws a plan, or more of one that is drawn."""
+    curves = charts.curves(
+        [row for row in planned.curves if row["n"] <= _end(planned)],
+        STYLES,
+        ("n", "samples"),
+        horizontal=power,
+        log=True,
+        drawn=drawn and drawn.curves,
+    )
+    table = markup.table(planned.rows, drawn=drawn and drawn.table)
+    return Drawn(curves, table, drawn.working if drawn else st.empty())
 
 
 def _end(planned: Plan) -> float:
     """The curves are drawn to some way beyond the last answer."""
-    answers = [need.samples for need in planned.needs if need.samples is not None]
-    return 2.0 * max(answers, default=MOST_SAMPLES)
+    every = (*planned.needs, planned.ceiling)
+    return 2.0 * max((n.samples for n in every if n.samples is not None), default=MOST_SAMPLES)
 
 
 def _recipe(planned: Plan, power: float, wish: Wish) -> None:

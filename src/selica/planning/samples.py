@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from selica.planning.ceiling import CEILING, ceiling
 from selica.planning.compare import fdr_level, method_names
 from selica.planning.methods import SETTINGS, Prediction, predict
 from selica.planning.requirement import Answer, Requirement
+from selica.planning.search import Tried
 from selica.planning.study import Study
 
 MOST_SAMPLES = 1_000_000
@@ -22,12 +24,6 @@ _WEAKEST, _STRONGEST = 1e-4, 10.0
 """Effects that are tried, in standard deviations of the noise."""
 _LOWEST, _HIGHEST = 1e-3, 0.5
 """Levels that are tried."""
-_DIGITS = 1e-3
-"""Relative precision of an answer that is not a whole number."""
-# Powers this close to zero and one are as good as these.
-_EDGE = 1e-3
-
-Predicted = Callable[[float], Prediction]
 
 
 def required_samples(
@@ -71,30 +67,48 @@ def required_samples(
     >>> found.one("stability").value > 500
     True
     """
+    *_, whole = growing_requirement(
+        power, n_features=n_features, n_signals=n_signals, r2=r2, snr=snr, effect_size=effect_size,
+        fdr=fdr, effects=effects, method=method, settings=settings, at_most=at_most,
+    )  # fmt: skip
+    return whole
+
+
+def growing_requirement(
+    power: float,
+    *,
+    fdr: float = 0.1,
+    method: Sequence[str] | str | None = None,
+    settings: str = "best",
+    at_most: int = MOST_SAMPLES,
+    told: Callable[[], object] = lambda: None,
+    **sizes: Any,
+) -> Iterator[Requirement]:
+    """`required_samples` as it is worked out: the ceiling, each method, then all whole curves.
+
+    Parameters
+    ----------
+    power, fdr, method, settings, at_most
+        As in `required_samples`.
+    told : callable
+        Called before each prediction; what it raises ends the work.
+    **sizes
+        The other arguments of `required_samples`.
+    """
     target, level, names = _asked(power, fdr, method, settings)
     largest = count("at_most", at_most, at_least=2)
-    study = Study.of(
-        2, n_features, n_signals, r2=r2, snr=snr, effect_size=effect_size, effects=effects
-    )
-
-    start = min(max(16, n_signals), largest)
-
-    def search(tried: _Tried) -> int | None:
-        # samples double until they are enough, then every whole number between counts
-        low, high = 2, start
-        while not tried.reaches(high):
-            if high >= largest:
-                return None
-            low, high = high, min(2 * high, largest)
-        if low == 2 and tried.reaches(low):
-            return low
-        return int(tried.last(high, low, whole=True))
+    study = Study.of(2, **sizes)
+    start = min(max(16, study.n_signals), largest)
 
     def predicted(name: str, n: float) -> Prediction:
+        told()
         return _predict(study.with_samples(int(n)), name, level, settings)
 
-    every = [_Tried(name, partial(predicted, name), target) for name in (*names, CEILING)]
-    values = [search(tried) for tried in every]
+    every = [Tried(name, partial(predicted, name), target) for name in (CEILING, *names)]
+    values: list[int | None] = []
+    for tried in every:
+        values.append(_fewest(tried, start, largest))
+        yield _requirement("samples", target, _answers(every, values))
     # curves are compared: all of them go on to where the last method has enough
     enough = max((value for value in values if value is not None), default=0)
     for tried in every:
@@ -102,9 +116,24 @@ def required_samples(
         while n < min(2 * enough, largest):
             tried.reaches(n)
             n *= 2
-    return _requirement(
-        "samples", target, [t.answer(value) for t, value in zip(every, values, strict=True)]
-    )
+    yield _requirement("samples", target, _answers(every, values))
+
+
+def _fewest(tried: Tried, start: int, largest: int) -> int | None:
+    """Samples double until they are enough, then every whole number between counts."""
+    low, high = 2, start
+    while not tried.reaches(high):
+        if high >= largest:
+            return None
+        low, high = high, min(2 * high, largest)
+    if low == 2 and tried.reaches(low):
+        return low
+    return int(tried.last(high, low, whole=True))
+
+
+def _answers(every: list[Tried], values: Sequence[float | None]) -> list[Answer]:
+    """Of those that have one."""
+    return [tried.answer(value) for tried, value in zip(every, values, strict=False)]
 
 
 def detectable_effect(
@@ -149,10 +178,10 @@ def detectable_effect(
     at(1.0)  # bad arguments are said before the work
 
     def answer(name: str) -> Answer:
-        tried = _Tried(name, lambda size: _predict(at(size), name, level, settings), target)
+        tried = Tried(name, lambda size: _predict(at(size), name, level, settings), target)
         return tried.smallest(_WEAKEST, _STRONGEST, 3.0 / math.sqrt(n_samples))
 
-    return _requirement("effect size", target, [answer(name) for name in (*names, CEILING)])
+    return _requirement("effect size", target, [answer(name) for name in (CEILING, *names)])
 
 
 def largest_support(
@@ -202,7 +231,7 @@ def largest_support(
     at(1)
 
     def answer(name: str) -> Answer:
-        tried = _Tried(name, lambda k: _predict(at(k), name, level, settings), target)
+        tried = Tried(name, lambda k: _predict(at(k), name, level, settings), target)
         # few signals may be out of reach where a level needs many selections, so all sizes count
         sizes = np.unique(np.geomspace(1.0, n_features, 13).astype(int)).tolist()
         fine = [k for k in sizes if tried.reaches(k)]
@@ -212,7 +241,7 @@ def largest_support(
         high = next((k for k in sizes if k > low), None)
         return tried.answer(low if high is None else tried.last(low, high, whole=True))
 
-    return _requirement("signals", target, [answer(name) for name in (*names, CEILING)])
+    return _requirement("signals", target, [answer(name) for name in (CEILING, *names)])
 
 
 def achievable_fdr(
@@ -256,10 +285,10 @@ def achievable_fdr(
     )
 
     def answer(name: str) -> Answer:
-        tried = _Tried(name, lambda fdr: _predict(study, name, fdr, settings), target)
+        tried = Tried(name, lambda fdr: _predict(study, name, fdr, settings), target)
         return tried.smallest(_LOWEST, _HIGHEST, 0.1)
 
-    return _requirement("FDR level", target, [answer(name) for name in (*names, CEILING)])
+    return _requirement("FDR level", target, [answer(name) for name in (CEILING, *names)])
 
 
 def _predict(study: Study, name: str, fdr: float, settings: str) -> Prediction:
@@ -268,8 +297,8 @@ def _predict(study: Study, name: str, fdr: float, settings: str) -> Prediction:
 
 
 def _requirement(quantity: str, target: float, answers: list[Answer]) -> Requirement:
-    """The last answer is that of the ceiling."""
-    return Requirement(quantity, target, tuple(answers[:-1]), answers[-1])
+    """The first answer is that of the ceiling."""
+    return Requirement(quantity, target, tuple(answers[1:]), answers[0])
 
 
 def _asked(
@@ -281,73 +310,3 @@ def _asked(
         raise ArgumentError(f"power must be one number; got shape {target.shape}.")
     choice("settings", settings, SETTINGS)
     return float(target), fdr_level(fdr), method_names(method, calibrated=True)
-
-
-class _Tried:
-    """Predictions of a method at the values that were tried."""
-
-    def __init__(self, method: str, predicted: Predicted, target: float) -> None:
-        self.method, self.predicted, self.target = method, predicted, target
-        self.found: dict[float, Prediction] = {}
-
-    def reaches(self, x: float) -> bool:
-        if x not in self.found:
-            self.found[x] = self.predicted(x)
-        return self.found[x].power >= self.target
-
-    def smallest(self, low: float, high: float, start: float) -> Answer:
-        """The smallest value that reaches the power."""
-        bottom, top = low, high
-        step = 2.0
-        if self.reaches(start):
-            high, low = start, max(start / step, bottom)
-            while low > bottom and self.reaches(low):
-                high, low = low, max(low / step, bottom)
-        else:
-            low, high = start, min(start * step, top)
-            while high < top and not self.reaches(high):
-                low, high = high, min(high * step, top)
-        if self.reaches(low):
-            return self.answer(low)
-        if not self.reaches(high):
-            return self.answer(None)
-        return self.answer(self.last(high, low, whole=False))
-
-    def last(self, good: float, bad: float, *, whole: bool) -> float:
-        """The last value that reaches the power on the way from a good one to a bad one.
-
-        Regula falsi in the logit of the power and the logarithm of the value; a side that stays
-        twice counts half (the rule called Illinois), and every third step halves the interval.
-        """
-        ends = {True: self._excess(good), False: self._excess(bad)}
-        before: bool | None = None
-        step = 0
-        while abs(good - bad) > 1 if whole else abs(math.log(good / bad)) > math.log1p(_DIGITS):
-            step += 1
-            share = ends[False] / (ends[False] - ends[True]) if step % 3 else 0.5
-            x = math.exp((1.0 - share) * math.log(bad) + share * math.log(good))
-            low, high = min(good, bad), max(good, bad)
-            if whole:
-                x = min(max(round(x), low + 1), high - 1)
-            else:  # so far from the ends that a step is not lost
-                x = min(max(x, low * (1.0 + 0.4 * _DIGITS)), high / (1.0 + 0.4 * _DIGITS))
-            side = self.reaches(x)
-            ends[side] = self._excess(x)
-            if side == before:
-                ends[not side] *= 0.5
-            good, bad, before = (x, bad, side) if side else (good, x, side)
-        return good
-
-    def _excess(self, x: float) -> float:
-        """How far a value that was tried is above the target, or below."""
-        power, target = (
-            min(max(value, _EDGE), 1.0 - _EDGE) for value in (self.found[x].power, self.target)
-        )
-        apart = math.log(power / (1.0 - power)) - math.log(target / (1.0 - target))
-        return max(apart, _EDGE) if self.reaches(x) else min(apart, -_EDGE)
-
-    def answer(self, value: float | None) -> Answer:
-        x = np.array(sorted(self.found))
-        power = np.array([self.found[v].power for v in x])
-        best = x[int(np.argmax(power))] if value is None else value
-        return Answer(self.method, value, self.found[best], x, power)
