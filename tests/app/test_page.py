@@ -116,6 +116,36 @@ def test_plan_says_how_many_samples_and_what_to_run(monkeypatch: pytest.MonkeyPa
     assert need.prediction.code in fit
 
 
+def test_a_plan_grows_from_the_ceiling_to_every_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "METHODS", ("stability", "knockoff"))
+    first, *between, last = plan.plans(0.6, 200, 40, 0.9, 0.2)
+    assert [len(each.needs) for each in (first, *between, last)] == [0, 1, 2, 2]
+    waiting = {row["method"]: row["samples"] for row in first.rows}
+    assert waiting.pop("best possible") == f"{first.ceiling.samples}"
+    assert waiting == {"stability, message passing": "…", "knockoff+, one copy": "…"}
+    assert "…" not in str(last.rows)
+    assert first.ceiling.row == last.ceiling.row
+    ends = {row["method"]: row["n"] for row in last.curves}  # all curves end together
+    assert min(ends.values()) >= last.needs[1].samples
+
+
+def test_a_plan_can_be_left_half_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "METHODS", ("stability", "knockoff"))
+    known: list[None] = []
+
+    def told() -> None:
+        known.append(None)
+        if len(known) > 20:
+            raise KeyboardInterrupt
+
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        seen.extend(plan.plans(0.6, 200, 40, 0.9, 0.2, told))
+    assert len(seen) < 4
+    whole = list(plan.plans(0.6, 200, 40, 0.9, 0.2))
+    assert len(whole) == 4
+
+
 def test_plan_says_when_no_number_of_samples_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "MOST_SAMPLES", 60)
     monkeypatch.setattr(plan, "METHODS", ("knockoff",))

@@ -170,3 +170,13 @@ def test_curves_of_all_methods_go_to_where_the_last_has_enough():
     assert soon.value < 0.6 * late.value
     assert soon.x.max() >= late.value
     assert soon.power[np.argmax(soon.x)] > 0.5
+
+
+def test_answers_are_numbers_to_be_typed():
+    level = achievable_fdr(0.5, n_samples=300, **STUDY, method="stability").one("stability")
+    assert level.value == float(f"{level.value:.5g}")
+    assert f"fdr={level.value!r}" in level.prediction.code
+    size = detectable_effect(
+        0.6, n_samples=311, n_features=150, n_signals=20, method="stability"
+    ).one("stability")
+    assert size.value == float(f"{size.value:.5g}")

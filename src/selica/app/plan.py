@@ -14,11 +14,10 @@ METHODS = ("stability", "knockoff", "evalues", "pvalues", "stability_r_concave")
 """Of `planning.METHODS`, those a person would choose among."""
 
 
-_STYLES = tuple(
-    quantity_style(planning.METHODS[name].label, rank) for rank, name in enumerate(METHODS)
-)
-_CEILING = line_style("bayes")
-STYLES: tuple[LineStyle, ...] = (*_STYLES, _CEILING)
+def styles() -> tuple[LineStyle, ...]:
+    """Of all methods, and of the ceiling."""
+    labels = [planning.METHODS[name].label for name in METHODS]
+    return (*map(quantity_style, labels, range(len(labels))), line_style("bayes"))
 
 
 class Need(NamedTuple):
@@ -45,7 +44,7 @@ class Plan(NamedTuple):
     def rows(self) -> list[dict[str, Any]]:
         """Of all methods, with dots for an answer to come."""
         blank = dict.fromkeys(self.ceiling.row, "…")
-        waiting = [blank | {"method": style.label} for style in _STYLES[len(self.needs) :]]
+        waiting = [blank | {"method": style.label} for style in styles()[len(self.needs) : -1]]
         return [*(need.row for need in self.needs), *waiting, self.ceiling.row]
 
 
@@ -72,15 +71,16 @@ def plans(
         at_most=MOST_SAMPLES,
         told=told,
     )
+    *lines, top = styles()
     for found in growing:
-        needs = tuple(map(_need, _STYLES, found.answers))
-        every = ((_CEILING, found.ceiling), *zip(_STYLES, found.answers, strict=False))
+        every = (*zip(lines, found.answers, strict=False), (top, found.ceiling))
+        *needs, ceiling = (_need(style, answer) for style, answer in every)
         curves = [
             {"method": style.label, "n": x, "power": y}
             for style, answer in every
             for x, y in zip(answer.x.tolist(), answer.power.tolist(), strict=True)
         ]
-        yield Plan(needs, _need(_CEILING, found.ceiling), curves)
+        yield Plan(tuple(needs), ceiling, curves)
 
 
 def _need(style: LineStyle, answer: planning.Answer) -> Need:

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from selica.app import charts, controls, markup
 from selica.app.controls import Wish
-from selica.app.plan import MOST_SAMPLES, STYLES, Plan, commands, plans
+from selica.app.plan import MOST_SAMPLES, Plan, commands, plans, styles
 
 _KEPT = 256  # plans remembered: going back costs nothing
 
@@ -78,7 +78,7 @@ def _draw(planned: Plan, power: float, drawn: Drawn | None = None) -> Drawn:
     """Draws a plan, or more of one that is drawn."""
     curves = charts.curves(
         [row for row in planned.curves if row["n"] <= _end(planned)],
-        STYLES,
+        styles(),
         ("n", "samples"),
         horizontal=power,
         log=True,

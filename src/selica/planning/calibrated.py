@@ -25,6 +25,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, binom, ndtr, xlog1py, xlogy
@@ -91,58 +92,72 @@ def rates_of_members(solution: StabilitySolution, Pi_th: float, members: int) ->
     return make_rates(np.asarray(solution.rho), *(np.asarray(x) for x in mean))
 
 
+class Counts(NamedTuple):
+    """Shares of the variables by their statistics W of one copy; solutions by thresholds."""
+
+    t: Array
+    ahead: Array
+    """P(W > t)."""
+    behind: Array
+    """P(W <= -t)."""
+
+    @classmethod
+    def of(cls, solution: KnockoffSolution) -> Counts:
+        """At each of L solutions, or at one.
+
+        Own and copied fields are independent, so that both shares are averages over the copy, in
+        cells of which a step between two thresholds has a whole number.
+        """
+        s = solution
+        Q, lam, spread = (
+            np.ravel(part)[:, None] for part in (s.Q_hat, s.lam, np.sqrt(s.v_tilde_hat))
+        )
+        steps = np.append(1e-9, np.linspace(0.0, _FARTHEST, _STEPS)[1:])
+        width = (steps[2] - steps[1]) * spread
+        # edges of the cells of the copy, from the penalty on; thresholds are some of them
+        edges = lam + width / _PARTS * np.arange(_PARTS * (_STEPS - 1) + 1.0)
+        copy = two_sided(edges, np.zeros(()), spread**2)
+        weight = np.concatenate([-np.diff(copy), copy[:, -1:]], axis=1)
+        cells = weight.shape[1]
+        # what the own field has to exceed, up to the sum of the largest copy and threshold
+        coarse = np.arange(2.0 * _STEPS)
+        known = _own(s, lam + width * coarse)
+        middle = (np.arange(2.0 * cells) + 0.5) / _PARTS
+        own = np.exp(PchipInterpolator(coarse, np.log(known + _TINY), axis=1)(middle))
+        windows = sliding_window_view(own, cells, axis=1)[:, : _PARTS * _STEPS : _PARTS]
+        ahead = np.vecdot(windows, weight[:, None]) + (1.0 - copy[:, :1]) * known[:, :_STEPS]
+        # a copy in the cell i is ahead by d cells of what is at most the middle of cell i - d
+        below = np.concatenate([np.zeros((len(own), cells - 1)), 1.0 - own[:, :cells]], axis=1)
+        windows = sliding_window_view(below, cells, axis=1)[:, ::-_PARTS]
+        return cls(spread / Q * steps, ahead, np.vecdot(windows, weight[:, None]))
+
+
+def _own(solution: KnockoffSolution, x: Array) -> Array:
+    """P(abs(h) > x) over all variables, h the whole field of one member; x is (L, X)."""
+    s = solution
+    signals = s.model.effects.mixture().folded()
+    Q, var = (np.ravel(part)[:, None, None] for part in (s.Q_hat, s.chi_hat + s.v_hat))
+    null = two_sided(x, np.zeros(()), var[:, 0])
+    signal = two_sided(x[:, :, None], Q * signals.mean, (Q * signals.sd) ** 2 + var)
+    return np.asarray(s.rho * (signal @ signals.probability) + (1.0 - s.rho) * null)
+
+
 class OneCopy:
     """The statistics W = abs(w) - abs(w_copy) of p variables and one copy, in a large system."""
 
-    def __init__(self, solution: KnockoffSolution, p: int) -> None:
+    def __init__(self, solution: KnockoffSolution, p: int, counts: Counts | None = None) -> None:
         self.solution, self.p = solution, p
-        sd = math.sqrt(solution.v_tilde_hat) / solution.Q_hat
-        self._t = sd * np.append(1e-9, np.linspace(0.0, _FARTHEST, _STEPS)[1:])
-        Q = float(solution.Q_hat)
-        self._top = float(solution.lam + (_FARTHEST + 4.0) * Q * sd)
-        self._ahead, behind = self._of_statistics(Q * self._t)
-        """P(W > t) over all variables."""
-        self._behind = 1.0 / p + behind
-        """1/p + P(W <= -t): the share that is behind, and one more variable."""
+        if counts is None:
+            counts = Counts(*(part[0] for part in Counts.of(solution)))
+        self._t, self._ahead = counts.t, counts.ahead
+        self._behind = 1.0 / p + counts.behind
+        """The share that is behind, and one more variable."""
 
     @cached_property
     def _law(self) -> FieldLaw:
-        return FieldLaw.of(self.solution, self._top)
-
-    def _of_statistics(self, gap: Array) -> tuple[Array, Array]:
-        """P(W > t) and P(W <= -t) over all variables, for gaps Q_hat t that are equally spaced.
-
-        Own and copied fields are independent, so that both are averages over the copy, in cells
-        of which a step of the gaps has a whole number.
-        """
         s = self.solution
-        step = gap[2] - gap[1]
-        # edges of the cells of the copy, from the penalty on; gaps are some of them
-        edges = s.lam + step / _PARTS * np.arange(_PARTS * (gap.size - 1) + 1.0)
-        copy = two_sided(edges, np.zeros(()), np.asarray(s.v_tilde_hat))
-        weight = np.append(-np.diff(copy), copy[-1])
-        # what the own field has to exceed, up to the sum of the largest copy and gap
-        coarse = np.arange(2.0 * gap.size)
-        known = self._own(s.lam + step * coarse)
-        middle = (np.arange(2.0 * weight.size) + 0.5) / _PARTS
-        own = np.exp(PchipInterpolator(coarse, np.log(known + _TINY))(middle))
-        shift = _PARTS * np.arange(gap.size)
-        ahead = np.array([weight @ own[d : d + weight.size] for d in shift])
-        ahead += (1.0 - copy[0]) * known[: gap.size]
-        # a copy in the cell i is ahead by d cells of what is at most the middle of cell i - d
-        behind = np.array([weight[d:] @ (1.0 - own[: weight.size - d]) for d in shift])
-        return ahead, behind
-
-    def _own(self, x: Array) -> Array:
-        """P(abs(h) > x) over all variables, h the whole field of one member."""
-        s = self.solution
-        signals = s.model.effects.mixture().folded()
-        var = np.asarray(s.chi_hat + s.v_hat)
-        null = two_sided(x, np.zeros(()), var)
-        mean, spread = s.Q_hat * signals.mean[:, None], (s.Q_hat * signals.sd[:, None]) ** 2
-        return np.asarray(
-            s.rho * (signals.probability @ two_sided(x, mean, spread + var)) + (1.0 - s.rho) * null
-        )
+        top = float(s.lam + (_FARTHEST + 4.0) * math.sqrt(s.v_tilde_hat))
+        return FieldLaw.of(s, top)
 
     def knockoff_plus(self, fdr: float) -> Rates:
         """Rates of the filter with offset one."""

@@ -14,7 +14,7 @@ import numpy as np
 from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.results import Result
 from selica._core.types import Array
-from selica.planning.calibrated import OneCopy, cut_of_fields, rates_of_members
+from selica.planning.calibrated import Counts, OneCopy, cut_of_fields, rates_of_members
 from selica.planning.finite import (
     Expected,
     Rule,
@@ -133,7 +133,8 @@ def _one_copies(study: Study) -> tuple[Array, list[OneCopy], Array]:
     """Penalties, knockoffs with one copy at each of them, and the error of one fit."""
     lams = study.penalties(_PENALTIES)
     grid = solve_knockoff(study.model, lams)
-    ones = [OneCopy(_point(grid, i), study.n_features) for i in range(lams.size)]
+    counts = (Counts(*row) for row in zip(*Counts.of(grid), strict=True))
+    ones = [OneCopy(_point(grid, i), study.n_features, each) for i, each in enumerate(counts)]
     return lams, ones, grid.prediction_error
 
 

@@ -179,7 +179,7 @@ def detectable_effect(
 
     def answer(name: str) -> Answer:
         tried = Tried(name, lambda size: _predict(at(size), name, level, settings), target)
-        return tried.smallest(_WEAKEST, _STRONGEST, 3.0 / math.sqrt(n_samples))
+        return tried.smallest(_WEAKEST, _STRONGEST, float(f"{3.0 / math.sqrt(n_samples):.3g}"))
 
     return _requirement("effect size", target, [answer(name) for name in (CEILING, *names)])
 

@@ -67,6 +67,7 @@ class Tried:
                 x = min(max(round(x), low + 1), high - 1)
             else:  # so far from the ends that a step is not lost
                 x = min(max(x, low * (1.0 + 0.4 * _DIGITS)), high / (1.0 + 0.4 * _DIGITS))
+                x = float(f"{x:.5g}")  # a number to be read and typed
             side = self.reaches(x)
             ends[side] = self._excess(x)
             if side == before:
