@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,8 @@ def test_correlation_costs_power_as_theory_says_beforehand():
     assert first["power"] == pytest.approx(row["power"], abs=0.12)
     assert first["power_low"] < first["power"] < first["power_high"]
     assert found.foretold(row["method"]) == first["power"]
+    (plain,) = json.loads(json.dumps(found.to_dict()))["methods"]
+    assert plain == row | {"correlated": first["power"]}
     assert f"{first['power']:.2f}" in str(found).splitlines()[-1]
 
 

@@ -122,14 +122,14 @@ def own_table(
     run = None if best is None else _as_it_comes(best, X, planted, source)
     if as_json:
         size = {"n_samples": len(X), "n_features": len(names), "n_signals": n_signals}
-        told = {"fdr": fdr, "effects": effects.value, "n_sets": found.n_sets, "r2": found.r2}
+        asked = {"fdr": fdr, "effects": effects.value}
+        told = found.to_dict()
         rows = [
-            row
-            | {"method": name, "label": row["method"], "correlated": found.foretold(row["method"])}
-            for name, row in zip(chosen, found.methods, strict=True)
+            row | {"method": name, "label": row["method"]}
+            for name, row in zip(chosen, told["methods"], strict=True)
         ]
         picked = None if run is None else run.row | {"method": str(best)}
-        print_json(size | told | {"methods": rows, "best": picked})
+        print_json(size | asked | told | {"methods": rows, "best": picked})
         return
     say(
         f"{len(X)} rows, {len(names)} variables; {n_signals} signals planted in {found.n_sets} "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,7 +57,10 @@ class PlasmodePower(Result):
     r2: float
     first: Table | None = None
 
-    _columns: ClassVar[tuple[str, ...]] = ("n_sets", "r2")
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and text; a method has what was foretold of it as `correlated`."""
+        rows = [row | {"correlated": self.foretold(row["method"])} for row in self.methods]
+        return {"n_sets": self.n_sets, "r2": self.r2, "methods": rows}
 
     def to_frame(self) -> Any:
         """The methods as a data frame (needs pandas)."""
