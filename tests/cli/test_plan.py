@@ -365,6 +365,15 @@ def test_a_figure_is_written(question, tmp_path):
     assert path.exists()
 
 
+@pytest.mark.parametrize("question", ["table", "diagnose"])
+def test_a_figure_for_a_table(question, folder, tmp_path):
+    path = tmp_path / "plan.png"
+    more = SETS if question == "table" else ["--method", "knockoffs", "--sampler", "iid"]
+    source = [folder / "plain.csv", "--target", "y"]
+    assert f"Figure written to {path}" in plan(question, *source, *more, "--plot", path)
+    assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
 # --- tables ----------------------------------------------------------------------------------
 
 SETS = ["--n-sets", "3", "-k", str(K), "--r2", str(R2), "--fdr", "0.3", "--method", "knockoff"]

@@ -154,6 +154,10 @@ def test_a_diagnosis():
     assert found.required > 300 or found.power > 0.9
     assert "samples would reach" in str(found)
     assert not found.correlated
+    curve, *_ = found.plot().axes[0].lines
+    drawn = dict(zip(curve.get_xdata(), curve.get_ydata(), strict=True))
+    assert drawn[300] == found.power
+    assert drawn[found.required] >= 0.9
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -164,6 +168,8 @@ def test_pure_noise_is_diagnosed_as_nothing(seed):
     found = planning.diagnose(selector, X, y)
     assert (found.n_signals, found.r2, found.power, found.required) == (0, 0.0, None, None)
     assert "if no variable matters" in str(found)
+    with pytest.raises(ArgumentError, match="no curve to draw"):
+        found.plot()
 
 
 def test_what_cannot_be_diagnosed(table):

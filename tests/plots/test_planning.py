@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from selica.plots import plot_comparison, plot_requirement
+from selica.plots import plot_comparison, plot_planted, plot_requirement
 
 
 def test_equal_settings_are_both_seen():
@@ -33,3 +33,24 @@ def test_ticks_are_plain_numbers(x, labels):
     assert not [text for text in shown if "e" in text or "10^" in text]
     assert axes.get_legend() is None  # it is below, where no curve runs
     assert len(figure.legends) == 1
+
+
+def test_planted_signals_beside_theory():
+    spans = [(0.5, 0.4, 0.6), (0.3, 0.25, 0.4)], [(0.1, 0.0, 0.2), (0.05, 0.0, 0.1)]
+    figure = plot_planted(["a", "b"], *spans, 0.1, [0.45, None], [None, None])
+    left, right = figure.axes
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["theory, correlated columns", "simulation, 95 % interval"]
+    assert [text.get_text() for text in left.get_yticklabels()] == ["a", "b"]
+    (bars,) = left.containers
+    assert list(bars.lines[0].get_xdata()) == [0.5, 0.3]
+    (ends,) = bars.lines[2]
+    np.testing.assert_allclose(ends.get_segments()[1][:, 0], [0.25, 0.4])
+    assert right.get_xlabel() == "false discovery rate"
+
+
+def test_what_there_is_now_is_marked():
+    figure = plot_requirement(["a"], [([1.0, 4.0], [0.1, 0.9])], [None], 0.5, "samples", now=2.0)
+    assert [line.get_xdata()[0] for line in figure.axes[0].lines if line.get_label() == "now"] == [
+        2
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -29,13 +30,14 @@ from selica.cli.options import (
     Target,
     Way,
 )
-from selica.cli.output import bar, copyable, print_table, say, waiting
+from selica.cli.output import bar, check_figure, copyable, print_table, say, waiting, write_figure
 from selica.cli.plan_answers import Run, label, print_json
 from selica.cli.plan_options import (
     R2,
     EffectSize,
     Level,
     Methods,
+    Plot,
     Power,
     Procedure,
     Signals,
@@ -47,7 +49,7 @@ from selica.cli.select import Source, unfitted
 if TYPE_CHECKING:
     from selica._core.table import Table
     from selica._core.types import Array
-    from selica.planning import PlasmodePower
+    from selica.planning import Diagnosis, PlasmodePower
 
 _RUN = (Procedure.stability, Procedure.knockoff, Procedure.evalues)
 _PREDICTED = (Selector.stability, Selector.knockoffs, Selector.derandomized, Selector.aggregated)
@@ -77,6 +79,7 @@ def own_table(
     seed: Seed = 0,
     n_jobs: Jobs = None,
     as_json: AsJson = False,
+    plot: Plot = None,
     demo: Demo = False,
 ) -> None:
     """Power on a table of one's own: signals are planted in its columns, and selectors run.
@@ -86,6 +89,7 @@ def own_table(
 
     Example: selica plan table measurements.csv --target yield -k 20 --r2 0.6
     """
+    check_figure(plot)
     planted = strength_of(r2, snr, effect_size)
     planted |= {"n_signals": n_signals, "fdr": fdr, "effects": effects.law}
     if n_jobs == 0:
@@ -122,14 +126,14 @@ def own_table(
     run = None if best is None else _as_it_comes(best, X, planted, source)
     if as_json:
         size = {"n_samples": len(X), "n_features": len(names), "n_signals": n_signals}
-        asked = {"fdr": fdr, "effects": effects.value}
-        told = found.to_dict()
+        told = found.to_dict() | {"effects": effects.value}
         rows = [
             row | {"method": name, "label": row["method"]}
             for name, row in zip(chosen, told["methods"], strict=True)
         ]
         picked = None if run is None else run.row | {"method": str(best)}
-        print_json(size | asked | told | {"methods": rows, "best": picked})
+        print_json(size | told | {"methods": rows, "best": picked})
+        write_figure(plot, found.plot, quiet=True)
         return
     say(
         f"{len(X)} rows, {len(names)} variables; {n_signals} signals planted in {found.n_sets} "
@@ -137,6 +141,7 @@ def own_table(
     )
     typer.echo()
     _print(found, fdr)
+    write_figure(plot, found.plot, quiet=False)
     if best is None or run is None:
         say(f"No method finds anything in such data and keeps an FDR of {fdr:g}.")
         return
@@ -218,12 +223,14 @@ def diagnosis(
     n_jobs: Jobs = None,
     drop: Drop = None,
     as_json: AsJson = False,
+    plot: Plot = None,
     demo: Demo = False,
 ) -> None:
     """After a fit: what the data were like, the power they allowed, and samples for more.
 
     Example: selica plan diagnose measurements.csv --target yield --method knockoffs
     """
+    check_figure(plot)
     if method not in _PREDICTED:
         known = ", ".join(one.value for one in _PREDICTED)
         raise ArgumentError(f"--method {method.value} has no prediction; take one of {known}.")
@@ -262,11 +269,21 @@ def diagnosis(
         told = {"selected_variables": selection.selected, "notes": [*notes, *found.notes]}
         command = " ".join(words) if found.n_signals else None
         print_json(found.to_dict() | told | {"command": command})
+        _draw(plot, found, quiet=True)
         return
     for line in str(replace(found, method=label(found.method))).splitlines():
         say(line)
     for note in notes:
         say(f"Note: {note}")
+    _draw(plot, found, quiet=False)
     if found.n_signals:
         typer.echo("\nAll methods in such a study:")
         typer.echo(copyable(words))
+
+
+def _draw(plot: Path | None, found: Diagnosis, *, quiet: bool) -> None:
+    """The figure of a diagnosis, if it has one."""
+    if found.power is not None:
+        write_figure(plot, found.plot, quiet=quiet)
+    elif plot is not None and not quiet:
+        say("No figure: there is no power to draw.")

@@ -10,7 +10,7 @@ the explained variance follows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -22,9 +22,11 @@ from selica._core.types import Array
 from selica._core.validation import matrix, real
 from selica.amp.results import Fields
 from selica.planning.compare import fdr_level
-from selica.planning.methods import predict
+from selica.planning.methods import METHODS, predict
+from selica.planning.requirement import Answer
 from selica.planning.samples import required_samples
 from selica.planning.study import Study
+from selica.plots import plot_requirement
 from selica.selectors import (
     AggregatedKnockoffs,
     DerandomizedKnockoffs,
@@ -35,6 +37,9 @@ from selica.selectors.base import Selector
 from selica.selectors.engine import correlated, penalty_for_power, stability_fields
 from selica.selectors.members import Scheme
 from selica.statistics.data import make_data
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Where the search for the share of signals and their size begins.
 _STARTS = ((0.02, 3.0), (0.1, 2.0), (0.3, 5.0), (0.5, 1.0))
@@ -163,6 +168,30 @@ class Diagnosis(Result):
     def __repr__(self) -> str:
         return str(self)
 
+    def plot(self) -> Figure:
+        """Power of the method against the number of samples, by the estimate (needs matplotlib)."""
+        if self.power is None:
+            raise ArgumentError(
+                "X: the data are as likely if no variable matters; there is no curve to draw."
+            )
+        answer = _needed(
+            self.target, self.n_features, self.n_signals, self.r2, self.fdr, self.method
+        )
+        known = dict(zip(answer.x.tolist(), answer.power.tolist(), strict=True))
+        x, power = zip(*sorted((known | {self.n_samples: self.power}).items()), strict=True)
+        return plot_requirement(
+            [METHODS[self.method].label], [(x, power)], [answer.value], self.target, "samples",
+            now=self.n_samples,
+        )  # fmt: skip
+
+
+def _needed(target: float, p: int, k: int, r2: float, fdr: float, method: str) -> Answer:
+    """Samples for the target, as the method comes."""
+    found = required_samples(
+        target, n_features=p, n_signals=k, r2=r2, fdr=fdr, method=method, settings="default"
+    )
+    return found.one(method)
+
 
 def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
     """After a fit: what the data were like, the power they allowed, and samples for more.
@@ -220,10 +249,7 @@ def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
     k = min(max(round(found.sparsity * p), 1), p)
     study = Study.of(n, p, k, r2=found.r2)
     now = predict(study, method, level, "default")
-    need = required_samples(
-        target, n_features=p, n_signals=k, r2=found.r2, fdr=level, method=method,
-        settings="default",
-    ).one(method)  # fmt: skip
+    need = _needed(target, p, k, found.r2, level, method)
     return Diagnosis(
         n, p, k, found.r2, found.effect_size, found.effective_noise,
         int(selector.support_.sum()), method, level, now.power, now.true_selections,

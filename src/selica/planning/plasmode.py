@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,11 @@ from selica.planning.compare import fdr_level, method_names
 from selica.planning.first_answer import correlated_power, study_of_table
 from selica.planning.methods import METHODS, predict
 from selica.planning.study import Study
+from selica.plots import plot_planted
 from selica.sampling.random import RandomState, child, generator, seed_sequence
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Spawn keys: the planted data, the selectors.
 _DATA, _SELECTOR = range(2)
@@ -47,6 +51,8 @@ class PlasmodePower(Result):
     n_sets : int
     r2 : float
         Mean share of the variance that the signals explain.
+    fdr : float
+        Level that was asked for.
     first : Table or None
         What the theory said beforehand for Gaussian rows with the covariance of the table, from
         `correlated_power`: one row for each method that it covers. None if it was not asked.
@@ -55,16 +61,28 @@ class PlasmodePower(Result):
     methods: Table
     n_sets: int
     r2: float
+    fdr: float
     first: Table | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and text; a method has what was foretold of it as `correlated`."""
         rows = [row | {"correlated": self.foretold(row["method"])} for row in self.methods]
-        return {"n_sets": self.n_sets, "r2": self.r2, "methods": rows}
+        return {"n_sets": self.n_sets, "r2": self.r2, "fdr": self.fdr, "methods": rows}
 
     def to_frame(self) -> Any:
         """The methods as a data frame (needs pandas)."""
         return self.methods.to_frame()
+
+    def plot(self) -> Figure:
+        """Power and false discovery rate, beside what the theory said (needs matplotlib)."""
+        power, fdr = (
+            [(row[key], row[f"{key}_low"], row[f"{key}_high"]) for row in self.methods]
+            for key in ("power", "fdr")
+        )
+        names = [row["method"] for row in self.methods]
+        independent = [row["predicted"] for row in self.methods]
+        correlated = [self.foretold(name) for name in names]
+        return plot_planted(names, power, fdr, self.fdr, correlated, independent)
 
     def foretold(self, method: str) -> float | None:
         """Power that the theory for correlated columns said; None where it does not say."""
@@ -195,7 +213,7 @@ def plasmode_power(
     told = {METHODS[name].label: found.power for name, found in predictions.items()}
     rows = [_row(name, [run[name] for run in runs], told.get(name)) for name in chosen]
     mean_r2 = float(np.mean([run["r2"] for run in runs]))
-    return PlasmodePower(Table.of(rows), sets, mean_r2, first)
+    return PlasmodePower(Table.of(rows), sets, mean_r2, level, first)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from selica.plots.correlated import plot_correlated_power
 from selica.plots.large_deviations import plot_rate_function
-from selica.plots.planning import plot_comparison, plot_requirement
+from selica.plots.planning import plot_comparison, plot_planted, plot_requirement
 from selica.plots.power import plot_power
 from selica.plots.selection import (
     plot_bars,
@@ -16,6 +16,7 @@ __all__ = [
     "plot_comparison",
     "plot_correlated_power",
     "plot_frequencies",
+    "plot_planted",
     "plot_power",
     "plot_rate_function",
     "plot_requirement",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from selica.plots.canvas import Numbers, canvas, legend, line
+from selica.plots.canvas import Numbers, canvas, legend, line, markers
 from selica.plots.style import quantity_style
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def plot_requirement(
     values: Sequence[float | None],
     target: float,
     quantity: str,
+    now: float | None = None,
 ) -> Figure:
     """Power of methods against what is asked for, with the answers marked.
 
@@ -81,6 +82,8 @@ def plot_requirement(
         Power asked for.
     quantity : str
         What runs along the axis.
+    now : float, optional
+        What there is of it, to mark.
 
     Examples
     --------
@@ -97,8 +100,69 @@ def plot_requirement(
         if value is not None:
             axes.plot([value], [target], marker=style.marker, color=style.colour, zorder=3)
     axes.axhline(target, color="0.6", lw=0.8, zorder=0)
+    if now is not None:
+        axes.axvline(now, color="0.4", lw=1.0, ls=(0, (2, 2)), zorder=0, label="now")
     axes.set(xlabel=quantity, ylabel="power (true positive rate)", xscale="log", ylim=(0.0, 1.02))
     _plain_ticks(axes)
+    legend(figure, ncols=3)
+    return figure
+
+
+Span = tuple[float, float, float]
+"""A mean and the ends of its interval."""
+
+
+def plot_planted(
+    labels: Sequence[str],
+    power: Sequence[Span],
+    fdr: Sequence[Span],
+    level: float,
+    correlated: Sequence[float | None],
+    independent: Sequence[float | None],
+) -> Figure:
+    """What selectors did with planted signals, beside what the theory said.
+
+    Parameters
+    ----------
+    labels : sequence of str
+    power, fdr : sequences of (mean, low, high)
+    level : float
+        FDR level to mark.
+    correlated, independent : sequences of float or None
+        Power by the theory for correlated columns, and for independent ones.
+
+    Examples
+    --------
+    >>> from selica.plots import plot_planted
+    >>> spans = [(0.5, 0.4, 0.6)], [(0.1, 0.05, 0.15)]
+    >>> figure = plot_planted(["knockoff+"], *spans, 0.1, [0.48], [0.6])
+    >>> len(figure.axes)
+    2
+    """
+    rows = range(len(labels))
+    size = (7.2, 1.7 + 0.42 * len(labels))
+    figure, ((left, right),) = canvas(columns=2, size=size, sharey=True)
+    told = [
+        ("theory, correlated columns", correlated),
+        ("theory, independent columns", independent),
+    ]
+    for rank, (label, values) in enumerate(told, start=1):
+        style = quantity_style(label, rank)
+        known = [row for row in rows if values[row] is not None]
+        shape = {"marker": style.marker, "ls": "none", "mfc": "none", "ms": 8.0}
+        if known:
+            line(left, [values[row] for row in known], known, style, **shape)
+    style = quantity_style("simulation, 95 % interval", 0)
+    for axes, spans in ((left, power), (right, fdr)):
+        mean, low, high = zip(*spans, strict=True)
+        ends = [(m - a, b - m) for m, a, b in zip(mean, low, high, strict=True)]
+        markers(
+            axes, mean, rows, None, style, xerr=list(zip(*ends, strict=True)), label=style.label
+        )
+    right.axvline(level, color="0.6", lw=0.8, zorder=0)
+    left.set(xlabel="power", xlim=(-0.02, 1.02), yticks=rows, yticklabels=labels)
+    left.set_ylim(len(labels) - 0.5, -0.5)
+    right.set(xlabel="false discovery rate", xlim=(-0.02, None))
     legend(figure, ncols=3)
     return figure
 
