@@ -12,10 +12,12 @@ from selica._core.errors import ArgumentError
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, real
 from selica.control import benjamini_hochberg
+from selica.control.stability import ASSUMPTIONS
 from selica.plots import plot_bars, plot_frequencies, plot_stability_path
 from selica.sampling.random import child, generator, seed_sequence
+from selica.sampling.weights import SCHEMES
 from selica.selectors.base import AssumptionWarning, Selector, UnstableWarning
-from selica.selectors.bounds import ASSUMPTIONS, Bound
+from selica.selectors.bounds import Bound
 from selica.selectors.engine import (
     ENGINES,
     REFITTED,
@@ -34,7 +36,6 @@ from selica.statistics import Data
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SCHEMES = ("bootstrap", "poisson", "subsample", "pairs", "exponential")
 # What fewer resamples select is not stable, whatever its estimated error rate.
 LOWEST = 0.1
 # Spawn keys of the parts of a fit.
