@@ -140,7 +140,7 @@ def test_power_beside_theory_on_a_few_data_sets():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("place", "name"), enumerate(STUDIES), ids=STUDIES)
+@pytest.mark.parametrize(("place", "name"), list(enumerate(STUDIES)), ids=list(STUDIES))
 def test_power_is_what_the_theory_predicts(place, name):
     for row in power_beside_theory(50, {name: STUDIES[name]}, random_state=place):
         assert row["power"] >= 0.9 * row["predicted"] > 0.0, (row["method"], row["power"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,6 +28,17 @@ def unwrap(array: Any) -> Any:
     """A Python scalar for a zero-dimensional array, the array itself otherwise."""
     array = np.asarray(array)
     return array.item() if array.ndim == 0 else array
+
+
+def plain(value: Any) -> Any:
+    """For JSON without NaN or infinity: those become null."""
+    if isinstance(value, dict):
+        return {key: plain(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def statuses(good: BoolArray, residual: Array) -> Any:
