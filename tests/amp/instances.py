@@ -33,3 +33,8 @@ def instance(N, alpha, rho=0.3, Delta=0.01, seed=0, correlation=0.0, typical=Fal
         effects = norm.ppf((np.arange(k) + 0.5) / k)
         w0 = rng.permutation(np.r_[effects / np.sqrt(np.mean(effects**2)), np.zeros(N - k)])
     return Instance(X, X @ w0 + np.sqrt(Delta) * rng.standard_normal(n), w0)
+
+
+def rms(x):
+    """Root mean square."""
+    return float(np.sqrt(np.mean(np.square(x))))

@@ -8,7 +8,8 @@ import pytest
 from selica.amp import knockoff_amp, stability_amp
 from selica.sampling import iid_copies, resample_weights
 from selica.solvers import knockoff_path_batch, lasso_batch
-from tests.amp.instances import instance
+from tests.amp.instances import instance, rms
+from tests.amp.refits import assert_copies_are_integrated_out
 
 
 def frequencies(data, lam, B, scheme="bootstrap", rate=1.0, weakness=1.0, seed=5):
@@ -20,10 +21,6 @@ def frequencies(data, lam, B, scheme="bootstrap", rate=1.0, weakness=1.0, seed=5
         factor = np.where(draw < 0.5, 1.0 / weakness, 1.0)
     fit = lasso_batch(data.X, data.y, lam, weights, factor, keep=("counts", "moments"))
     return fit.counts[0] / B, fit.mean[0], fit.second_moment[0] - fit.mean[0] ** 2
-
-
-def rms(x):
-    return float(np.sqrt(np.mean(np.square(x))))
 
 
 def close(found, P, B, floor=0.02):
@@ -59,26 +56,12 @@ def test_every_resampling_law(scheme, law, rate, weakness, variances):
     ("alpha", "lam", "scale"), [(0.5, 0.1, 1 / np.sqrt(200)), (1.0, 0.2, None), (2.5, 0.1, None)]
 )
 def test_copies_integrated_out(alpha, lam, scale):
-    data, B, w_threshold = instance(200, alpha, seed=2), 400, 0.05
-    p = data.X.shape[1]
-    copies = iid_copies(data.X, scale=scale, random_state=1, members=B)
-    fit = knockoff_path_batch(data.X, data.y, [lam], copies.__getitem__, B)
-    size = np.abs(fit.coef[:, 0])
-    Z = size[:, :p] - size[:, p:]
-    found = knockoff_amp(data.X, data.y, lam, w_threshold, scale=scale)
-    assert found.status == "converged"
-    for t in (w_threshold, 0.0, -0.05):
-        P = np.mean(t < Z, axis=0)
-        error = np.sqrt(np.mean(P * (1 - P)) / B)
-        assert rms(found.probability(t) - P) < 1.5 * error
-    assert rms(found.selection_probabilities - found.probability(w_threshold)) == 0.0
-    mean = fit.coef[:, 0, :p].mean(axis=0)
-    spread = fit.coef[:, 0, :p].var(axis=0).mean()
-    assert rms(found.coef - mean) < 2.0 * np.sqrt(spread / B)
-    # the estimate of the false share is an upper one, and not an empty one
-    selected = w_threshold < Z
-    false = np.count_nonzero(selected & (data.w0 == 0.0)) / np.count_nonzero(selected)
-    assert false < found.expected_fdp() < 3.0 * false + 0.1
+    data = instance(200, alpha, seed=2)
+    copies = iid_copies(data.X, scale=scale, random_state=1, members=400)
+    fit = knockoff_path_batch(data.X, data.y, [lam], copies.__getitem__, 400)
+    found = knockoff_amp(data.X, data.y, lam, 0.05, scale=scale)
+    assert_copies_are_integrated_out(found, fit.coef[:, 0], data.w0, w_threshold=0.05)
+    assert rms(found.selection_probabilities - found.probability(0.05)) == 0.0
 
 
 def test_columns_of_any_scale():

@@ -11,11 +11,8 @@ from selica.amp import knockoff_amp, stability_amp, stability_vamp
 from selica.amp.single_body import at_rest, member
 from selica.sampling import iid_copies, resample_weights, simulate
 from selica.solvers import knockoff_path_batch, lasso_path_batch, logistic_path_batch
-from tests.amp.instances import instance
-
-
-def rms(x):
-    return float(np.sqrt(np.mean(np.square(x))))
+from tests.amp.instances import instance, rms
+from tests.amp.refits import assert_copies_are_integrated_out
 
 
 def close(found, P, B):
@@ -57,23 +54,11 @@ def test_against_refits(scheme, law, rate, weakness, lam2):
 
 @pytest.mark.parametrize(("alpha", "lam", "lam2"), [(0.5, 0.1, 0.3), (1.5, 0.2, 1.0)])
 def test_copies_integrated_out(alpha, lam, lam2):
-    data, B, w_threshold = instance(150, alpha, seed=2), 300, 0.02
-    p = data.X.shape[1]
-    copies = iid_copies(data.X, random_state=1, members=B)
-    fit = knockoff_path_batch(data.X, data.y, [lam], copies.__getitem__, B, lam2=lam2)
-    size = np.abs(fit.coef[:, 0])
-    Z = size[:, :p] - size[:, p:]
-    found = knockoff_amp(data.X, data.y, lam, w_threshold, lam2=lam2)
-    assert found.status == "converged"
-    for t in (w_threshold, 0.0, -0.05):
-        P = np.mean(t < Z, axis=0)
-        error = np.sqrt(np.mean(P * (1 - P)) / B)
-        assert rms(found.probability(t) - P) < 1.5 * error
-    mean, spread = fit.coef[:, 0, :p].mean(axis=0), fit.coef[:, 0, :p].var(axis=0).mean()
-    assert rms(found.coef - mean) < 2.0 * np.sqrt(spread / B)
-    selected = w_threshold < Z
-    false = np.count_nonzero(selected & (data.w0 == 0.0)) / np.count_nonzero(selected)
-    assert false < found.expected_fdp() < 3.0 * false + 0.1
+    data = instance(150, alpha, seed=2)
+    copies = iid_copies(data.X, random_state=1, members=300)
+    fit = knockoff_path_batch(data.X, data.y, [lam], copies.__getitem__, 300, lam2=lam2)
+    found = knockoff_amp(data.X, data.y, lam, 0.02, lam2=lam2)
+    assert_copies_are_integrated_out(found, fit.coef[:, 0], data.w0, w_threshold=0.02)
 
 
 def design(form, n, p):

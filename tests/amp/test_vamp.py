@@ -12,16 +12,13 @@ from selica.amp.couplings import Beliefs, Rotated, Tall, Wide
 from selica.amp.outputs import Logistic, Squares
 from selica.sampling import resample_weights, simulate
 from selica.solvers import lasso_path_batch, logistic_path_batch
+from tests.amp.instances import rms
 
 FORMS = ("diagonal", "restricted")
 NUMBERS = (
     "selection_probabilities", "coef", "coef_variance", "field", "field_variance", "precision",
     "ensemble_error", "residual",
 )  # fmt: skip
-
-
-def rms(x):
-    return float(np.sqrt(np.mean(np.square(x))))
 
 
 def frequencies(X, y, lam, scheme="poisson", rate=1.0, weakness=1.0, members=2000, binary=False):

@@ -1,86 +1,32 @@
-"""`selica plan`: what `planning` says, commands that run as printed, one line for bad input."""
+"""`selica plan`: what `planning` says, in tables and JSON."""
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-import shlex
-import sys
-from pathlib import Path
 
-import numpy as np
 import pytest
 import typer
-from typer.testing import CliRunner
 
-from selica import planning, selectors, theory
-from selica._core.errors import ArgumentError
-from selica.cli import app, main
-from selica.cli.output import copyable
+from selica import planning, theory
+from selica.cli import app
 from selica.cli.plan_answers import rounded_up
 from selica.cli.plan_options import Procedure
-from selica.cli.select import Source, command_of
-from selica.sampling import simulate
-
-N, P, K, R2 = 150, 60, 12, 0.9
-SIZES = ["-n", str(N), "-p", str(P), "-k", str(K)]
-STUDY = [*SIZES, "--r2", str(R2)]
-FEW = ["--method", "stability", "--method", "knockoff"]
-ONE = ["--method", "stability"]
-
-
-def invoke(*args):
-    """What a command prints, run in this process."""
-    result = CliRunner().invoke(app, [*map(str, args)], env={"COLUMNS": "80"})
-    if result.exception is not None:
-        raise result.exception
-    assert result.exit_code == 0
-    assert result.stderr == ""
-    return result.stdout
-
-
-def plan(*args):
-    return invoke("plan", *args)
-
-
-def no_constant(name):
-    raise AssertionError(f"{name} is not JSON")
-
-
-def report(*args):
-    return json.loads(plan(*args, "--json"), parse_constant=no_constant)
-
-
-def printed_commands(text):
-    """Commands among the lines, with those that are continued joined as a shell does."""
-    joined = text.replace("\\\n", "").splitlines()
-    return [shlex.split(line) for line in joined if line.startswith("  selica ")]
-
-
-def printed_code(text):
-    """The selector, which may take several lines."""
-    return text.split("or, in Python,\n")[1].split("\n\n")[0].strip()
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Tables like the study, with a seed whose data message passing can be believed on."""
-    folder = tmp_path_factory.mktemp("tables")
-    data = simulate(N, P, K, snr=R2 / (1.0 - R2), random_state=1)
-    names = [f"x{j}" for j in range(P)]
-    for file, target in (("table", data.y), ("classes", np.where(data.y > 0, "case", "control"))):
-        with (folder / f"{file}.csv").open("w", newline="") as out:
-            writer = csv.writer(out)
-            writer.writerow(["patient", *names, "y"])
-            for i, row in enumerate(data.X):
-                writer.writerow([f"id{i}", *row, target[i]])
-    with (folder / "plain.csv").open("w", newline="") as out:
-        writer = csv.writer(out)
-        writer.writerow([*names, "y"])
-        writer.writerows([*row, y] for row, y in zip(data.X, data.y, strict=True))
-    return folder
-
+from tests.cli.commands import invoke
+from tests.cli.plans import (
+    FEW,
+    ONE,
+    R2,
+    SIZES,
+    STUDY,
+    K,
+    N,
+    P,
+    plan,
+    printed_code,
+    printed_commands,
+    report,
+)
 
 # --- compare ---------------------------------------------------------------------------------
 
@@ -250,82 +196,6 @@ def test_selectors_as_they_come():
     assert told["methods"][0]["parameters"] == {"fdr": 0.1, "engine": "auto"}
 
 
-# --- what to run -----------------------------------------------------------------------------
-
-
-def test_every_command_gives_the_selector_its_settings(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    rows = report("compare", *STUDY, "--fdr", "0.2")["methods"]
-    best = [row for row in rows if row["settings"] == "best"]
-    assert len(best) == len(planning.METHODS)
-    for row in best:
-        # copies and resamples take time and are not in question
-        less = ["--n-resamples", "20"] if row["method"].startswith("stability_") else []
-        words = [*shlex.split(row["command"])[1:], "--drop", "patient", *less]
-        found = json.loads(invoke(*words, "--json"))
-        selector = eval(row["code"], vars(selectors))  # as a reader would run it
-        assert found["method"] == type(selector).__name__
-        assert found["settings"].items() >= row["parameters"].items()
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        ["compare", *STUDY, *FEW],
-        ["samples", *SIZES[2:], "--r2", "0.9", "--power", "0.6", "--method", "stability_r_concave"],
-    ],
-    ids=lambda asked: asked[0],
-)
-def test_what_is_printed_runs(asked, folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    text = plan(*asked)
-    commands = printed_commands(text)
-    # message passing may be refused, and then there is another method
-    assert len(commands) == (2 if "--method stability --fdr" in text else 1)
-    found = []
-    for command in commands:
-        assert command[:3] == ["selica", "select", "table.csv"]
-        found.append(json.loads(invoke(*command[1:], "--drop", "patient", "--json")))
-    selector = eval(printed_code(text), vars(selectors))
-    assert (
-        found[0]["settings"].items()
-        >= {
-            name: value
-            for name, value in selector.get_params().items()
-            if name != "random_state" and isinstance(value, str | float)
-        }.items()
-    )
-
-
-def test_another_method_is_named_where_the_first_may_be_refused():
-    told = report("compare", *STUDY, *FEW)
-    assert told["best"]["method"] == "stability"
-    assert told["otherwise"]["method"] == "knockoff"
-    assert report("compare", *STUDY, *ONE)["otherwise"] is None
-    assert report("compare", *STUDY, "--method", "knockoff")["otherwise"] is None
-    asked = ["samples", *STUDY[2:], "--power", "0.5", *FEW]
-    told = report(*asked)
-    by_name = {row["method"]: row["value"] for row in told["methods"]}
-    assert told["otherwise"] == {"method": "knockoff", "value": by_name["knockoff"]}
-    assert f"Then {by_name['knockoff']} with knockoff+, one copy:" in " ".join(plan(*asked).split())
-
-
-def test_names_with_spaces_and_quotes_are_quoted():
-    source = Source(Path("my tables/a b.csv"), "the 'y'", ("row name", "$HOME"))
-    words = command_of("KnockoffSelection", {"fdr": 0.25, "lam": 0.03}, source.words)
-    assert shlex.split(" ".join(words)) == [
-        "selica", "select", "my tables/a b.csv", "--target", "the 'y'", "--drop", "row name",
-        "--drop", "$HOME", "--method", "knockoffs", "--fdr", "0.25", "--lam", "0.03",
-    ]  # fmt: skip
-
-
-def test_a_long_command_is_cut_between_options():
-    words = ["selica select", *(f"--option-{i} {i}" for i in range(20))]
-    text = copyable(words)
-    assert max(map(len, text.splitlines())) <= 80
-    assert printed_commands(text) == [shlex.split(" ".join(words))]
-
-
 # --- the look --------------------------------------------------------------------------------
 
 LARGE = ["-n", "400000", "-p", "500000", "-k", "10000"]
@@ -365,203 +235,6 @@ def test_a_figure_is_written(question, tmp_path):
     assert path.exists()
 
 
-@pytest.mark.parametrize("question", ["table", "diagnose"])
-def test_a_figure_for_a_table(question, folder, tmp_path):
-    path = tmp_path / "plan.png"
-    more = SETS if question == "table" else ["--method", "knockoffs", "--sampler", "iid"]
-    source = [folder / "plain.csv", "--target", "y"]
-    assert f"Figure written to {path}" in plan(question, *source, *more, "--plot", path)
-    assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-
-
-# --- tables ----------------------------------------------------------------------------------
-
-SETS = ["--n-sets", "3", "-k", str(K), "--r2", str(R2), "--fdr", "0.3", "--method", "knockoff"]
-
-
-def test_power_on_ones_own_table(folder):
-    columns = [folder / "table.csv", "--drop", "patient", "--target", "y"]
-    told = report("table", *columns, *SETS, "--seed", "4")
-    X = np.loadtxt(folder / "plain.csv", delimiter=",", skiprows=1)[:, :P]
-    want = planning.plasmode_power(
-        X, K, r2=R2, fdr=0.3, methods="knockoff", n_sets=3, random_state=4
-    )
-    (row,) = want.methods
-    (got,) = told["methods"]
-    assert got["label"] == row["method"]
-    (first,) = planning.correlated_power(
-        X, K, r2=R2, fdr=0.3, methods="knockoff", random_state=4
-    )  # fmt: skip
-    assert got["correlated"] == first["power"]
-    assert {k: v for k, v in got.items() if k not in ("method", "label", "correlated")} == {
-        k: v for k, v in row.items() if k != "method"
-    }
-    assert (got["method"], told["n_features"], told["n_samples"]) == ("knockoff", P, N)
-    assert told["r2"] == pytest.approx(R2)
-    assert row["power"] > 0.3  # so that there is something to recommend
-    command = shlex.split(told["best"]["command"])
-    assert command[2:7] == [str(folder / "table.csv"), "--target", "y", "--drop", "patient"]
-    assert json.loads(invoke(*command[1:], "--json"))["settings"]["fdr"] == 0.3
-
-
-def test_a_table_without_a_response_keeps_all_its_columns(folder):
-    told = report("table", folder / "plain.csv", *SETS, "--no-theory")
-    assert told["n_features"] == P + 1
-    assert told["methods"][0]["correlated"] is None
-
-
-def test_the_printed_power_on_a_table(folder):
-    source = [folder / "table.csv", "--drop", "patient", "--target", "y"]
-    text = plan("table", *source, *SETS)
-    told = report("table", *source, *SETS)
-    (row,) = told["methods"]
-    lines = [line for line in text.splitlines() if line.startswith("knockoff+, one copy  ")]
-    first, line = lines  # before the simulation, and after it
-    assert first.split()[-2] == f"{row['correlated']:.2f}"
-    power = f"{row['power']:.2f} ({row['power_low']:.2f}-{row['power_high']:.2f})"
-    assert power in line
-    assert line.split()[-2:] == [f"{row['selected']:.1f}", f"{row['predicted']:.2f}"]
-    alone = plan("table", *source, *SETS, "--no-theory")
-    assert "First answer, by theory" in text
-    assert text.endswith(alone)
-    long = [x for x in text.splitlines() if len(x.rstrip()) > 80 and str(source[0]) not in x]
-    assert long == []
-
-
-def test_diagnosis_of_a_fit(folder):
-    source = [folder / "plain.csv", "--target", "y"]
-    options = ["--method", "knockoffs", "--fdr", "0.2", "--sampler", "iid", "--lam", "0.05"]
-    told = report("diagnose", *source, *options, "--power", "0.6")
-    table = np.loadtxt(folder / "plain.csv", delimiter=",", skiprows=1)
-    X, y = table[:, :P], table[:, P]
-    selector = selectors.KnockoffSelection(fdr=0.2, sampler="iid", lam=0.05, random_state=0)
-    want = planning.diagnose(selector.fit(X, y), X, y, power=0.6)
-    assert {name: told[name] for name in want.to_dict()} == want.to_dict()
-    assert (told["method"], told["fdr"], told["target"]) == ("knockoff", 0.2, 0.6)
-    assert len(told["selected_variables"]) == told["selected"]
-    text = plan("diagnose", *source, *options, "--power", "0.6")
-    assert f"About {want.n_signals} variables matter" in text
-    (command,) = printed_commands(text)
-    assert command == shlex.split(told["command"])
-    found = json.loads(invoke(*command[1:], *FEW, "--json"))
-    assert (found["n_samples"], found["n_signals"]) == (N, want.n_signals)
-    assert found["r2"] == pytest.approx(want.r2, rel=0.01)
-
-
-def test_an_estimate_that_predicts_worse_than_nothing_is_not_passed_on_silently(
-    folder, monkeypatch
-):
-    from selica.planning.diagnosis import Diagnosis
-
-    bad = Diagnosis(N, P, 9, 0.999999, 1.0, 2.7, 0, "knockoff", 0.1, 0.9, 8.0, 0.0, 0.8, 90, True)
-    monkeypatch.setattr(planning, "diagnose", lambda *_, **__: bad)
-    source = [folder / "plain.csv", "--target", "y", "--method", "knockoffs", "--lam", "0.1"]
-    text = plan("diagnose", *source)
-    assert "do not rely on it" in text
-    assert "--r2 0.999 " in text  # the command must run
-
-
-# --- what is wrong ---------------------------------------------------------------------------
-
-T = ["table", "t.csv", "-k", "1", "--r2", "0.5"]
-D = ["diagnose", "t.csv", "--target", "y"]
-BAD = {
-    # arguments after `plan`, words of the message
-    "unknown question": (["when"], "when"),
-    "no samples": (["compare", *SIZES[2:], "--r2", "0.9"], "--n-samples"),
-    "no signals": (["compare", *SIZES[:4], "--r2", "0.9"], "--n-signals"),
-    "no strength": (["compare", *SIZES], "--effect-size; got none"),
-    "two strengths": (["compare", *STUDY, "--effect-size", "1"], "got --r2 and --effect-size"),
-    "strength of an effect": (["effect", *STUDY], "--r2"),
-    "signals of signals": (["signals", *STUDY], "-k"),
-    "samples of samples": (["samples", *STUDY], "-n"),
-    "level of a level": (["fdr", *STUDY, "--fdr", "0.1"], "--fdr"),
-    "nan samples": (["compare", "-n", "nan", *SIZES[2:], "--r2", "0.9"], "--n-samples"),
-    "half a sample": (["compare", "-n", "1.5", *SIZES[2:], "--r2", "0.9"], "--n-samples"),
-    "samples without end": (["compare", "-n", "9" * 320, *SIZES[2:], "--r2", "0.9"], "--n-samples"),
-    "variables without end": (["effect", "-n", "9", "-p", "9" * 320, "-k", "1"], "--n-features"),
-    "no samples at all": (["compare", "-n", "0", *SIZES[2:], "--r2", "0.9"], "n_samples"),
-    "negative samples": (["fdr", "-n", "-5", *SIZES[2:], "--r2", "0.9"], "n_samples"),
-    "negative variables": (["samples", "-p", "-5", "-k", "1", "--r2", "0.9"], "n_features"),
-    "negative signals": (["effect", *SIZES[:4], "-k", "-1"], "n_signals"),
-    "too many signals": (["compare", *SIZES[:4], "-k", "61", "--r2", "0.9"], "n_signals"),
-    "nan r2": (["compare", *SIZES, "--r2", "nan"], "r2"),
-    "r2 of one": (["signals", *SIZES[:4], "--r2", "1"], "r2"),
-    "r2 of two": (["compare", *SIZES, "--r2", "2"], "r2"),
-    "negative snr": (["compare", *SIZES, "--snr", "-1"], "snr"),
-    "infinite effect": (["compare", *SIZES, "--effect-size", "inf"], "effect_size"),
-    "power zero": (["samples", *STUDY[2:], "--power", "0"], "power must be between"),
-    "power one": (["effect", *SIZES, "--power", "1"], "power must be between"),
-    "power two": (["fdr", *STUDY, "--power", "2"], "power must be between"),
-    "power nan": (["signals", *SIZES[:4], "--r2", "0.5", "--power", "nan"], "power must be finite"),
-    "power in words": (["samples", *STUDY[2:], "--power", "high"], "--power"),
-    "fdr of two": (["compare", *STUDY, "--fdr", "2"], "fdr must be between"),
-    "fdr zero": (["samples", *STUDY[2:], "--fdr", "0"], "fdr must be between"),
-    "fdr nan": (["effect", *SIZES, "--fdr", "nan"], "fdr"),
-    "unknown method": (["compare", *STUDY, "--method", "magic"], "--method"),
-    "unknown law": (["compare", *STUDY, "--effects", "cauchy"], "--effects"),
-    "unknown settings": (["samples", *STUDY[2:], "--settings", "worst"], "--settings"),
-    "no samples allowed": (["samples", *STUDY[2:], "--at-most", "0"], "at_most"),
-    "unknown figure": (["compare", *STUDY, "--plot", "plan.xyz"], "--plot"),
-    "no folder": (["samples", *STUDY[2:], "--plot", "/no/such/place/plan.png"], "--plot"),
-    "no table": (["table", "-k", "1", "--r2", "0.5"], "Name the TABLE"),
-    "missing table": (["table", "none.csv", *T[2:]], "none.csv: No such file"),
-    "text in the table": (["table", "text.csv", *T[2:]], "--drop 'a'"),
-    "gaps in the table": (["table", "gaps.csv", *T[2:]], "missing"),
-    "unknown target": ([*T, "--target", "z"], "target: there is no column 'z'"),
-    "unknown drop": ([*T, "--drop", "z"], "drop: there is no column 'z'"),
-    "nothing left": ([*T, "--drop", "a", "--drop", "b", "--target", "y"], "no variables"),
-    "too many planted": ([*T, "-k", "4"], "n_signals"),
-    "no planted": ([*T, "-k", "0"], "n_signals"),
-    "table without strength": (T[:4], "--effect-size; got none"),
-    "one data set": ([*T, "--n-sets", "1"], "n_sets"),
-    "no jobs": ([*T, "--n-jobs", "0"], "--n-jobs"),
-    "demo and table": ([*T, "--demo"], "--demo"),
-    "demo and target": (["table", "--demo", "--target", "y", *T[2:]], "--demo"),
-    "diagnosis of nothing": (["diagnose"], "Name the TABLE"),
-    "diagnosis without target": (D[:2], "--target"),
-    "diagnosis of a missing table": (["diagnose", "none.csv", *D[2:]], "none.csv: No such file"),
-    "diagnosis of another target": ([*D[:2], "--target", "z"], "target: there is no column 'z'"),
-    "diagnosis of classes": (["diagnose", "classes.csv", *D[2:]], "target: 'y' has two classes"),
-    "diagnosis of zeros and ones": (["diagnose", "zeros.csv", *D[2:]], "two classes"),
-    "no prediction": ([*D, "--method", "bolasso"], "--method bolasso has no prediction"),
-    "option of another": ([*D, "--method", "knockoffs", "--engine", "auto"], "--engine does not"),
-    "diagnosis at power two": (
-        [*D, "--method", "knockoffs", "--lam", "0.1", "--power", "2"],
-        "power",
-    ),
-    "diagnosis at fdr two": ([*D, "--fdr", "2"], "fdr"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_line_and_code_2(case, tmp_path, monkeypatch, capsys):
-    args, named = BAD[case]
-    rows = [(i * i % 7, i % 5, i) for i in range(20)]
-    numbers = "".join(f"{a},{b},{y}\n" for a, b, y in rows)
-    (tmp_path / "t.csv").write_text("a,b,y\n" + numbers)
-    (tmp_path / "text.csv").write_text("a,y\nu,1\nv,2\n")
-    (tmp_path / "gaps.csv").write_text("a,b,y\n1,,3\n" + numbers)
-    for file, values in (("classes", ("no", "yes")), ("zeros", (0, 1))):
-        lines = "".join(f"{a},{b},{values[y % 2]}\n" for a, b, y in rows)
-        (tmp_path / f"{file}.csv").write_text("a,b,y\n" + lines)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["selica", "plan", *args])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    printed = capsys.readouterr()
-    assert stop.value.code == 2
-    assert printed.out == ""
-    assert len(printed.err.splitlines()) == 1
-    assert printed.err.startswith("selica: ")
-    assert named in printed.err
-
-
-def test_an_argument_error_reaches_the_caller_of_the_app():
-    with pytest.raises(ArgumentError, match="power"):
-        plan("samples", *STUDY[2:], "--power", "2")
-
-
 # --- help ------------------------------------------------------------------------------------
 
 
@@ -580,7 +253,7 @@ def test_help_names_every_question_and_option():
                 assert parameter.opts[0] in text
 
 
-def test_the_examples_of_the_help_run(folder):
+def test_the_examples_of_the_help_run():
     group = typer.main.get_command(app).commands["plan"]
     for name in ("compare", "samples", "effect", "signals", "fdr"):
         words = group.commands[name].help.split("Example: selica ")[1].split()

@@ -1,25 +1,19 @@
-"""`selica predict`: tables, JSON, figures, and one clear line for everything that is wrong."""
+"""`selica predict`: tables, JSON, figures."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
-import subprocess
-import sys
-import sysconfig
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from selica import theory
 from selica._core.errors import ArgumentError
-from selica.cli import app, main
+from selica.cli import app
+from tests.cli.commands import assert_one_line, invoke, parsed, run
 
-SELICA = Path(sysconfig.get_path("scripts")) / "selica"
 STUDY = ["-n", "400", "-p", "500", "-k", "100", "--r2", "0.9"]
 RATIOS = ["--alpha", "0.8", "--rho", "0.2", "--r2", "0.9"]
 MODEL = theory.Model(alpha=400 / 500, rho=100 / 500, Delta=0.2 * 0.1 / 0.9)
@@ -29,31 +23,15 @@ TITLES = ["Power at FDR", "Penalty and prediction error", "Order parameters", "C
 
 
 def predict(*args):
-    """What the command prints, run in this process."""
-    result = CliRunner().invoke(app, ["predict", *args], env={"COLUMNS": "80"})
-    if result.exception is not None:
-        raise result.exception
-    assert result.exit_code == 0
-    assert result.stderr == ""
-    return result.stdout
-
-
-def no_constant(name):
-    raise AssertionError(f"{name} is not JSON")
+    return invoke("predict", *args)
 
 
 def report(*args):
-    return json.loads(predict(*args, "--json"), parse_constant=no_constant)
+    return parsed("predict", *args)
 
 
 def by_name(found):
     return {(row["method"], row["mu_B"]): row for row in found["methods"]}
-
-
-def run(*args, **env):
-    """The installed command in a process of its own."""
-    env = os.environ | {"COLUMNS": "80", "OMP_NUM_THREADS": "1"} | env
-    return subprocess.run([SELICA, *args], capture_output=True, text=True, timeout=60, env=env)
 
 
 @pytest.fixture(scope="module")
@@ -374,155 +352,3 @@ def test_without_matplotlib_the_table_is_printed_all_the_same(tmp_path):
     assert "Figure written" not in done.stdout
     assert not path.exists()
     assert json.loads(run(*args, "--json", PYTHONPATH=str(tmp_path)).stdout)["fdr"] == 0.1
-
-
-# --- what is wrong ---------------------------------------------------------------------------
-
-SIZE, SIGNALS, NOISE = ["-n", "400", "-p", "500"], ["-k", "100"], ["--r2", "0.9"]
-BAD = {
-    # arguments after `predict`, a word of the message
-    "nothing": ([], "--n-samples"),
-    "no size": ([*SIGNALS, *NOISE], "--alpha"),
-    "no features": (["-n", "400", *SIGNALS, *NOISE], "--n-features"),
-    "no signals": ([*SIZE, *NOISE], "--rho"),
-    "two sizes": ([*STUDY, "--alpha", "0.8"], "--alpha"),
-    "two shares": ([*STUDY, "--rho", "0.2"], "--rho"),
-    "no noise": ([*SIZE, *SIGNALS], "--snr"),
-    "two noises": ([*STUDY, "--snr", "9"], "--snr"),
-    "three noises": ([*STUDY, "--snr", "9", "--delta", "1"], "--delta"),
-    "negative n": (["-n", "-4", "-p", "500", *SIGNALS, *NOISE], "n_samples"),
-    "zero n": (["-n", "0", "-p", "500", *SIGNALS, *NOISE], "n_samples"),
-    "zero p": (["-n", "10", "-p", "0", *SIGNALS, *NOISE], "n_features"),
-    "negative k": ([*SIZE, "-k", "-1", *NOISE], "n_signals"),
-    "more signals than features": ([*SIZE, "-k", "501", *NOISE], "n_signals"),
-    "zero alpha": (["--alpha", "0", "--rho", "0.2", *NOISE], "alpha"),
-    "rho above one": (["--alpha", "1", "--rho", "1.2", *NOISE], "rho"),
-    "negative rho": (["--alpha", "1", "--rho", "-0.2", *NOISE], "rho"),
-    "r2 zero": (["--alpha", "1", "--rho", "0.2", "--r2", "0"], "r2"),
-    "r2 above one": (["--alpha", "1", "--rho", "0.2", "--r2", "1.1"], "r2"),
-    "snr zero": (["--alpha", "1", "--rho", "0.2", "--snr", "0"], "snr"),
-    "negative delta": (["--alpha", "1", "--rho", "0.2", "--delta", "-1"], "Delta"),
-    "fdr above one": ([*STUDY, "--fdr", "2"], "fdr"),
-    "negative fdr": ([*STUDY, "--fdr", "-0.1"], "fdr"),
-    "nan n": (["-n", "nan", "-p", "500", *SIGNALS, *NOISE], "n_samples"),
-    "nan alpha": (["--alpha", "nan", "--rho", "0.2", *NOISE], "alpha"),
-    "nan rho": (["--alpha", "1", "--rho", "nan", *NOISE], "rho"),
-    "nan r2": (["--alpha", "1", "--rho", "0.2", "--r2", "nan"], "r2"),
-    "infinite delta": (["--alpha", "1", "--rho", "0.2", "--delta", "inf"], "Delta"),
-    "nan fdr": ([*STUDY, "--fdr", "nan"], "fdr"),
-    "nan rate": ([*STUDY, "--mu-b", "nan"], "mu_B"),
-    "zero rate": ([*STUDY, "--mu-b", "0"], "mu_B"),
-    "zero among rates": ([*STUDY, "--mu-b", "1", "--mu-b", "0", "--lam", "0.2"], "mu_B"),
-    "negative rate": ([*STUDY, "--mu-b", "-1"], "mu_B"),
-    "more than all rows": ([*STUDY, "--resampling", "bernoulli", "--mu-b", "2"], "mu_B"),
-    "penalty in words": ([*STUDY, "--lam", "large"], "--lam"),
-    "penalty empty": ([*STUDY, "--lam", ""], "--lam"),
-    "penalty zero": ([*STUDY, "--lam", "0"], "lam"),
-    "penalty negative": ([*STUDY, "--lam", "-1"], "lam"),
-    "penalty nan": ([*STUDY, "--lam", "nan"], "lam"),
-    "penalty infinite": ([*STUDY, "--lam", "inf"], "lam"),
-    "text for a number": (["-n", "many", "-p", "500", *SIGNALS, *NOISE], "--n-samples"),
-    "text for a rate": ([*STUDY, "--mu-b", "one"], "--mu-b"),
-    "unknown resampling": ([*STUDY, "--resampling", "jackknife"], "--resampling"),
-    "unknown effects": ([*STUDY, "--effects", "cauchy"], "--effects"),
-    "unknown option": ([*STUDY, "--colour", "red"], "--colour"),
-    "option without value": ([*STUDY, "--fdr"], "--fdr"),
-    "extra word": ([*STUDY, "please"], "please"),
-    "unwritable figure": ([*STUDY, "--lam", "0.2", "--plot", "/no/such/place/power.png"], "--plot"),
-    "unknown figure": ([*STUDY, "--lam", "0.2", "--plot", "/no/such/place/power.xyz"], "--plot"),
-}
-
-
-def assert_one_line(code, stderr, word=""):
-    assert code == 2
-    assert "Traceback" not in stderr
-    lines = stderr.splitlines()
-    assert len(lines) == 1
-    assert lines[0].startswith("selica: ")
-    assert word.lower() in lines[0].lower()
-
-
-def call_main(monkeypatch, *args):
-    monkeypatch.setattr(sys, "argv", ["selica", *args])
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # put back afterwards
-    with pytest.raises(SystemExit) as done:
-        main()
-    return done.value.code
-
-
-@pytest.mark.parametrize(("args", "word"), BAD.values(), ids=BAD.keys())
-def test_bad_input_is_one_line_and_code_two(args, word, monkeypatch, capsys):
-    code = call_main(monkeypatch, "predict", *args)
-    assert_one_line(code, capsys.readouterr().err, word)
-
-
-def test_an_unknown_command_is_one_line_and_code_two(monkeypatch, capsys):
-    code = call_main(monkeypatch, "foretell")
-    assert_one_line(code, capsys.readouterr().err, "foretell")
-
-
-@pytest.mark.parametrize(
-    "name", ["r2 zero", "text for a number", "unknown option", "unknown figure"]
-)
-def test_bad_input_of_the_installed_command(name):
-    args, word = BAD[name]
-    done = run("predict", *args)
-    assert_one_line(done.returncode, done.stderr, word)
-    if name != "unknown figure":  # the table is there before the figure is tried
-        assert done.stdout == ""
-
-
-def test_an_argument_error_reaches_the_caller_of_the_app():
-    result = CliRunner().invoke(app, ["predict", *STUDY, "--fdr", "2"])
-    assert isinstance(result.exception, ArgumentError)
-    assert result.stdout == ""
-
-
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, typer.Abort])
-def test_a_stopped_run_says_so(stop, monkeypatch, capsys):
-    def stopped(**_):
-        raise stop
-
-    monkeypatch.setattr("selica.cli.app", stopped)
-    assert call_main(monkeypatch, "predict") == 130
-    assert capsys.readouterr().err == "selica: stopped.\n"
-
-
-# --- help and version ------------------------------------------------------------------------
-
-
-def test_the_installed_command_prints_its_table():
-    done = run("predict", *RATIOS, "--lam", "0.2")
-    assert done.returncode == 0
-    assert done.stderr == ""
-    assert list(tables(done.stdout)) == TITLES
-
-
-def test_version(monkeypatch, capsys):
-    assert call_main(monkeypatch, "--version") == 0
-    assert capsys.readouterr().out == f"selica {version('selica')}\n"
-
-
-OPTIONS = ["--n-samples", "-n", "--n-features", "-p", "--n-signals", "-k", "--alpha", "--rho"]
-OPTIONS += ["--r2", "--snr", "--delta", "--fdr", "--lam", "--mu-b", "--resampling", "--effects"]
-OPTIONS += ["--json", "--plot"]
-
-
-def test_help_names_every_option(monkeypatch, capsys):
-    assert call_main(monkeypatch, "predict", "--help") == 0
-    text = capsys.readouterr().out.replace(",", " ").split()
-    assert [name for name in OPTIONS if name not in text] == []
-
-
-def test_help_names_every_command(monkeypatch, capsys):
-    assert call_main(monkeypatch, "--help") == 0
-    assert "predict" in capsys.readouterr().out
-
-
-def test_without_arguments_the_help_is_shown():
-    done = run()
-    assert done.returncode in (0, 2)
-    assert "Traceback" not in done.stderr
-    text = done.stdout + done.stderr
-    assert text.startswith("Usage: selica")
-    assert "predict" in text

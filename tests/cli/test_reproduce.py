@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.test_predict import run
+from tests.cli.commands import run
 
 
 def test_figures_by_name(tmp_path):

@@ -11,11 +11,11 @@ import sys
 import numpy as np
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from selica._core.errors import ArgumentError
-from selica.cli import app, main
+from selica.cli import app
 from selica.sampling import simulate
+from tests.cli.commands import assert_refused, invoke, parsed
 
 SIGNALS = 6
 FAST = {
@@ -31,21 +31,11 @@ FAST = {
 
 
 def select(*args):
-    """What the command prints, run in this process."""
-    result = CliRunner().invoke(app, ["select", *map(str, args)], env={"COLUMNS": "80"})
-    if result.exception is not None:
-        raise result.exception
-    assert result.exit_code == 0
-    assert result.stderr == ""
-    return result.stdout
-
-
-def no_constant(name):
-    raise AssertionError(f"{name} is not JSON")
+    return invoke("select", *args)
 
 
 def report(*args):
-    return json.loads(select(*args, "--json"), parse_constant=no_constant)
+    return parsed("select", *args)
 
 
 @pytest.fixture(scope="module")
@@ -250,14 +240,7 @@ def test_bad_input_is_one_line_and_code_2(case, tmp_path, monkeypatch, capsys):
     )
     (tmp_path / "text.csv").write_text("a,y\nu,1\nv,2\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["selica", "select", *args])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    printed = capsys.readouterr()
-    assert stop.value.code == 2
-    assert printed.out == ""
-    assert len(printed.err.splitlines()) == 1
-    assert named in printed.err
+    assert_refused(monkeypatch, capsys, ["select", *args], named)
 
 
 def test_works_without_the_extras(table, tmp_path):

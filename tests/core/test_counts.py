@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from selica._core.counts import RESAMPLINGS, count_law, exponential_nodes, single_fit
+from selica._core.counts import RESAMPLINGS, check_rate, count_law, exponential_nodes, single_fit
 from selica._core.errors import ArgumentError
 
 RATES = [0.01, 0.3, 1.0, 2.0, 10.0, 79.9, 80.0, 80.1, 100.0, 400.0, 1000.0]
@@ -148,3 +148,13 @@ def test_tables_that_are_kept_cannot_be_changed_from_outside():
 def test_an_unknown_law_is_refused_by_name():
     with pytest.raises(ArgumentError, match=r"^resampling must be one of 'poisson'.*'jackknife'"):
         count_law("jackknife", np.ones(1))
+
+
+def test_rates_that_laws_can_have():
+    for law in RESAMPLINGS:
+        assert check_rate("mu_B", [0.5, 1.0], law).tolist() == [0.5, 1.0]
+    assert check_rate("mu_B", 3.0, "poisson") == 3.0
+    with pytest.raises(ArgumentError, match=r"^mu_B must be between .* and 1; got 3"):
+        check_rate("mu_B", 3.0, "bernoulli")
+    with pytest.raises(ArgumentError, match=r"^resampling must be one of 'poisson'"):
+        check_rate("mu_B", 1.0, "jackknife")

@@ -15,6 +15,7 @@ from selica._core.effects import (
     LaplaceEffects,
     Mixture,
     PointEffects,
+    check_effects,
 )
 from selica._core.errors import ArgumentError
 
@@ -229,3 +230,20 @@ def test_the_array_given_is_neither_changed_nor_kept():
     before = law.values
     values[0] = 50.0
     assert law.values == before
+
+
+def test_kinds_of_variables_begin_with_the_nulls():
+    kinds = PointEffects([1.0, 2.0]).mixture().kinds()
+    assert kinds.mean[0] == kinds.sd[0] == kinds.probability[0] == 0.0
+    assert (
+        kinds.mean[1:].tolist() == PointEffects([1.0, 2.0], signs="given").mixture().mean.tolist()
+    )
+    assert kinds.probability[1:].tolist() == [0.5, 0.5]
+
+
+def test_no_law_is_the_gaussian_one():
+    assert check_effects(None) == GaussianEffects()
+    law = PointEffects()
+    assert check_effects(law) is law
+    with pytest.raises(ArgumentError, match=r"^effects must be a law of effects"):
+        check_effects("gaussian")

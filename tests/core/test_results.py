@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from selica import theory
-from selica._core.results import Result, Status, unwrap
+from selica._core.results import Result, Status, plain, statuses, unwrap
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -150,3 +151,19 @@ def test_curves_as_tables():
     assert frame["fdr"].tolist() == levels * 2
     np.testing.assert_array_equal(frame["tpr"], np.ravel(curve.tpr))
     assert set(frame["lam"]) == {0.3}
+
+
+def test_statuses_of_points():
+    good = np.array([[True, False], [False, True]])
+    residual = np.array([[1e-12, 1e-3], [np.nan, 0.0]])
+    assert statuses(good, residual).tolist() == [
+        ["converged", "max_iter"], ["nonfinite", "converged"],
+    ]  # fmt: skip
+    assert statuses(np.ones(2, dtype=bool), np.zeros(2)).tolist() == ["converged"] * 2
+
+
+def test_plain_values_are_json():
+    given = {"a": [1, (2.5, np.inf)], "b": {"c": -np.inf, "d": float("nan")}, "e": (None, "x")}
+    want = {"a": [1, [2.5, None]], "b": {"c": None, "d": None}, "e": [None, "x"]}
+    assert plain(given) == want
+    assert json.loads(json.dumps(plain(given), allow_nan=False)) == want

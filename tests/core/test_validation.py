@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from selica._core.errors import ArgumentError, BoundaryWarning, ColumnError, ConvergenceWarning
-from selica._core.validation import broadcast, choice, positive, real
+from selica._core.validation import (
+    broadcast,
+    choice,
+    exactly_one,
+    flag,
+    positive,
+    real,
+    single,
+)
 
 
 @pytest.mark.parametrize(
@@ -120,3 +128,29 @@ def test_an_error_about_a_column_takes_its_name_and_travels():
     error = pickle.loads(pickle.dumps(ColumnError("X must vary; {column} does not.", 3)))
     assert str(error) == "X must vary; column 3 does not."
     assert str(error.named("{age}")) == "X must vary; {age} does not."
+
+
+def test_single_is_one_number_and_not_several():
+    assert single("lam", np.array(0.5)) == 0.5
+    assert type(single("lam", np.array(0.5))) is float
+    for bad in (np.ones(1), np.ones((2, 3))):
+        with pytest.raises(ArgumentError, match=r"^lam must be one number; got shape"):
+            single("lam", bad)
+
+
+def test_exactly_one_of_several():
+    assert exactly_one(r2=None, snr=4.0, noise_variance=None) == ("snr", 4.0)
+    assert exactly_one(r2=0.0, snr=None) == ("r2", 0.0)  # zero is given
+    text = "Give exactly one of r2, snr and noise_variance; got "
+    for given, got in (({}, "none of them"), ({"r2": 0.5, "snr": 1.0}, "r2 and snr")):
+        with pytest.raises(ArgumentError) as error:
+            exactly_one(**({"r2": None, "snr": None, "noise_variance": None} | given))
+        assert str(error.value) == f"{text}{got}."
+
+
+def test_a_flag_is_true_or_false_and_no_number():
+    assert flag("adaptive", True) is True
+    assert flag("adaptive", np.bool_(False)) is False
+    for bad in (0, 1, "yes", None, np.array([True])):
+        with pytest.raises(ArgumentError, match=r"^adaptive must be True or False; got"):
+            flag("adaptive", bad)

@@ -306,7 +306,7 @@ def test_what_is_not_solved_is_said(monkeypatch):
         (stability, {"covariance": np.eye(5), "n_features": 6}, "n_features"),
         (stability, {"covariance": np.ones((3, 4))}, "square"),
         (stability, {"covariance": np.eye(5), "lam": -1.0}, "lam"),
-        (stability, {"covariance": np.eye(5), "lam": [0.1, 0.2]}, "one point"),
+        (stability, {"covariance": np.eye(5), "lam": [0.1, 0.2]}, "lam must be one number"),
         (stability, {"covariance": np.eye(5), "rate": 0.0}, "resample_rate"),
         (stability, {"covariance": np.eye(5), "resampling": "magic"}, "resampling"),
         (stability, {"covariance": np.eye(5), "effects": np.ones(4)}, "effects"),

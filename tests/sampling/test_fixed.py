@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from itertools import product
 
@@ -12,6 +11,7 @@ import pytest
 from selica._core.errors import ArgumentError
 from selica.sampling import AugmentationWarning, FixedKnockoffs, s_matrix
 from selica.sampling.s_matrices import METHODS
+from tests.sampling.members import assert_members_do_not_depend_on_the_chunk
 from tests.sampling.test_s_matrices import ar1, nearly_singular
 
 methods = pytest.mark.parametrize("method", METHODS)
@@ -130,16 +130,7 @@ def test_the_free_part_is_uniform(intercept):
 
 @methods
 def test_members_do_not_depend_on_the_chunk(method):
-    X = design(30, 4)
-    knockoffs = FixedKnockoffs(method)
-    copies = knockoffs.copies(X, 5, 20)
-    assert copies.shape == (20, 30, 4)
-    np.testing.assert_array_equal(knockoffs.sample(X, 5), copies[0])
-    np.testing.assert_array_equal(knockoffs.copies(X, 5, [11, 3])[1], copies[3])
-    np.testing.assert_array_equal(knockoffs.copies(X, 5, slice(10, 100))[1], copies[11])
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(copies))[11], copies[11])
-    assert all(copy.flags.f_contiguous for copy in copies)
-    assert np.any(copies[0] != copies[1])
+    assert_members_do_not_depend_on_the_chunk(FixedKnockoffs(method), design(30, 4))
 
 
 def augmented(*args, **options):

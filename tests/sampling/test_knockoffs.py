@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from itertools import product
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy.stats import kstest
 from selica._core.errors import ArgumentError
 from selica.sampling import GaussianKnockoffs, s_matrix, simulate
 from selica.sampling.s_matrices import METHODS
+from tests.sampling.members import assert_members_do_not_depend_on_the_chunk
 from tests.sampling.test_s_matrices import ar1, equicorrelated, nearly_singular, wishart
 
 SD = np.array([1.0, 0.3, 5.0, 2.0])
@@ -148,16 +148,7 @@ def test_independent_variables_have_independent_copies():
 def test_members_do_not_depend_on_the_chunk(method):
     knockoffs = GaussianKnockoffs(MEAN, covariance(0.5), method)
     X = np.random.default_rng(0).standard_normal((30, 4))
-    copies = knockoffs.copies(X, 5, 20)
-    assert copies.shape == (20, 30, 4)
-    np.testing.assert_array_equal(knockoffs.sample(X, 5), copies[0])
-    np.testing.assert_array_equal(knockoffs.copies(X, 5, [11, 3])[1], copies[3])
-    np.testing.assert_array_equal(knockoffs.copies(X, 5, slice(10, 100))[1], copies[11])
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(copies))[11], copies[11])
-    for i, copy in enumerate(copies[7:9]):
-        assert copy.flags.f_contiguous
-        np.testing.assert_array_equal(copy, copies[7 + i])
-    assert np.any(copies[0] != copies[1])
+    assert_members_do_not_depend_on_the_chunk(knockoffs, X)
 
 
 @methods

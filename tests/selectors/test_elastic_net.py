@@ -27,6 +27,7 @@ from selica.selectors.stability import ROWS
 from selica.statistics import cross_validate, knockoff_statistic, make_data
 from selica.statistics.cross_validation import folds
 from selica.statistics.data import beside
+from tests.amp.instances import rms
 
 DATA = simulate(120, 30, 6, snr=5.0, covariance=("ar1", 0.6), random_state=0)
 
@@ -44,10 +45,6 @@ def peer(X, y, lam, l1_ratio, weight=None):
 
 def standard(X):
     return (X - X.mean(axis=0)) / X.std(axis=0)
-
-
-def rms(x):
-    return float(np.sqrt(np.mean(np.square(x))))
 
 
 @pytest.mark.parametrize("l1_ratio", [0.9, 0.3])

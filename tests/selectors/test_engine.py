@@ -16,6 +16,7 @@ from selica.control import benjamini_hochberg
 from selica.sampling import simulate
 from selica.selectors import AssumptionWarning, UnstableWarning
 from selica.selectors.engine import TOLERANCE, checks_needed, decide, error_bound
+from tests.amp.instances import rms
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +27,6 @@ def data():
 @pytest.fixture(scope="module")
 def correlated():
     return simulate(150, 200, 20, snr=4.0, covariance=("ar1", 0.95), random_state=3)
-
-
-def rms(x):
-    return float(np.sqrt(np.mean(np.square(x))))
 
 
 def fitted(data, cls=StabilitySelection, **settings):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from selica import DataSplitting, theory
+from selica import DataSplitting, planning, theory
 from selica.control import (
     benjamini_hochberg,
     ebh,
@@ -17,7 +17,7 @@ from selica.control import (
     tpp,
 )
 from selica.experiments.guarantees import SETTINGS, guarantees
-from selica.experiments.power import STUDIES, Study, power_beside_theory
+from selica.experiments.power import STUDIES, power_beside_theory
 from selica.planning.calibrated import OneCopy, first_variables
 from selica.sampling import simulate
 
@@ -131,8 +131,8 @@ def test_first_variables_are_as_many_as_asked_for():
 
 
 def test_power_beside_theory_on_a_few_data_sets():
-    study = Study("strong", n=300, p=100, k=25, r2=0.9, effects=theory.PointEffects())
-    table = power_beside_theory(4, [study], random_state=1)
+    study = planning.Study.of(300, 100, 25, r2=0.9, effects=theory.PointEffects())
+    table = power_beside_theory(4, {"strong": study}, random_state=1)
     for method in ("knockoff+", "e-values, 10 copies", "stability, bootstrap"):
         row = table.one(method=method)
         assert row["predicted"] > 0.9
@@ -140,9 +140,9 @@ def test_power_beside_theory_on_a_few_data_sets():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", range(len(STUDIES)), ids=[study.name for study in STUDIES])
-def test_power_is_what_the_theory_predicts(place):
-    for row in power_beside_theory(50, [STUDIES[place]], random_state=place):
+@pytest.mark.parametrize(("place", "name"), list(enumerate(STUDIES)), ids=list(STUDIES))
+def test_power_is_what_the_theory_predicts(place, name):
+    for row in power_beside_theory(50, {name: STUDIES[name]}, random_state=place):
         assert row["power"] >= 0.9 * row["predicted"] > 0.0, (row["method"], row["power"])
 
 

@@ -291,7 +291,7 @@ def test_a_ridge_too_large_for_any_coefficient(lam2):
 @pytest.mark.parametrize(
     ("lam2", "message"),
     [
-        (-1.0, "lam2 must not be negative"),
+        (-1.0, "lam2 must be at least 0"),
         ([1.0, 2.0], "lam2 must be a number or have one entry for each of the 3 penalties"),
         (np.nan, "lam2 must be finite"),
     ],

@@ -334,7 +334,7 @@ def test_it_becomes_a_table():
     [
         ({"method": "lasso"}, "method"),
         ({"resampling": "pairs"}, "resampling"),
-        ({"lam": [0.1, 0.2]}, "lam must be a single"),
+        ({"lam": [0.1, 0.2]}, "lam must be one number"),
         ({"lam": -1.0}, "lam"),
         ({"mu_B": 1.0, "resampling": "subsample"}, "below 1"),
         ({"y": np.nan}, "y must be finite"),

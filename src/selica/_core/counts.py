@@ -12,17 +12,18 @@ functions at every :math:`\chi \ge 0`.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh_tridiagonal
 from scipy.special import gammaln
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, BoolArray, IntArray
+from selica._core.validation import LARGEST, choice, positive
 
-Resampling = Literal["poisson", "bernoulli", "exponential"]
-RESAMPLINGS: tuple[str, ...] = get_args(Resampling)
+RESAMPLINGS = ("poisson", "bernoulli", "exponential")
 
 # From here on the Poisson law has exp(-rate) < 1e-34 at zero: nothing is lost when Gauss nodes
 # treat it as a smooth law, and 40 of them are exact to rounding.
@@ -73,6 +74,12 @@ class CountLaw(NamedTuple):
     def take(self, index: IntArray | BoolArray) -> CountLaw:
         """The law of a subset of the points."""
         return CountLaw(self.weight[index], self.probability[index])
+
+
+def check_rate(name: str, rate: ArrayLike, resampling: object) -> Array:
+    """A rate that a law of the row weights can have; of "bernoulli" it is a probability."""
+    law = choice("resampling", resampling, RESAMPLINGS)
+    return positive(name, rate, at_most=1.0 if law == "bernoulli" else LARGEST)
 
 
 def count_law(resampling: str, rate: Array) -> CountLaw:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from selica._core.counts import exponential_nodes
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
+from selica._core.validation import short
 
 
 class Mixture(NamedTuple):
@@ -37,6 +38,10 @@ class Mixture(NamedTuple):
         weight = np.zeros(key.shape[1])
         np.add.at(weight, inverse.ravel(), self.probability)
         return Mixture(key[0], key[1], weight)
+
+    def kinds(self) -> Mixture:
+        """The kinds of variables: nulls, a Gaussian without spread at zero, then `folded`."""
+        return Mixture(*(np.concatenate([[0.0], part]) for part in self.folded()))
 
 
 class Effects(ABC):
@@ -186,6 +191,18 @@ class EmpiricalEffects(Effects):
 
     def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
         return rng.choice(np.array(self.values), size=size)
+
+
+def check_effects(effects: object) -> Effects:
+    """`effects` if it is a law, the Gaussian one for None, or an error that says so."""
+    if effects is None:
+        return GaussianEffects()
+    if not isinstance(effects, Effects):
+        raise ArgumentError(
+            "effects must be a law of effects such as theory.GaussianEffects(); "
+            f"got {short(effects)}."
+        )
+    return effects
 
 
 def _finite_vector(name: str, values: ArrayLike) -> Array:

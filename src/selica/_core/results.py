@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+
+from selica._core.types import Array, BoolArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +28,26 @@ def unwrap(array: Any) -> Any:
     """A Python scalar for a zero-dimensional array, the array itself otherwise."""
     array = np.asarray(array)
     return array.item() if array.ndim == 0 else array
+
+
+def plain(value: Any) -> Any:
+    """For JSON without NaN or infinity: those become null."""
+    if isinstance(value, dict):
+        return {key: plain(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def statuses(good: BoolArray, residual: Array) -> Any:
+    """The status of each point: whether it is good and, where it is not, whether it is a number."""
+    out = np.full(good.shape, Status.CONVERGED.value, dtype="<U10")
+    if not good.all():
+        out[~good] = Status.MAX_ITER.value
+        out[~np.isfinite(residual)] = Status.NONFINITE.value
+    return out
 
 
 class Result:

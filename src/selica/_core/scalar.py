@@ -24,16 +24,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import erf, ndtr, owens_t, roots_genlaguerre, roots_legendre
+from scipy.special import erf, ndtr, owens_t, roots_genlaguerre
 
+from selica._core.quadrature import legendre
 from selica._core.types import Array
 
 _SQRT_2 = np.sqrt(2.0)
 _INV_SQRT_2PI = 1.0 / np.sqrt(2.0 * np.pi)
+LOG_SQRT_2PI = float(0.5 * np.log(2.0 * np.pi))
 
 # Owen integrals: exp(-t^2 x^2 u^2 / 2) times a rational function of (x u)^2, u in (0, 1), x <= 1;
 # where t x is large the prefactor exp(-t^2/2) is small. 20 nodes: error below 1e-15.
-_U, _WEIGHT = roots_legendre(20)
+_U, _WEIGHT = legendre(20)
 _U2 = (0.5 * (_U + 1.0)) ** 2
 _WEIGHT = 0.5 * _WEIGHT
 # Tail of the second moment, int_0^inf y^2 exp(-x y - y^2/2) dy for x >= _TAIL, by Laguerre nodes.
@@ -291,7 +293,7 @@ def bivariate_survival(h: Array, k: Array, k_given_h: Array, h_given_k: Array) -
     return out
 
 
-def selection_probability(g: Array, own: Array, lam: Array) -> Array:
+def selection_probability(g: Array, own: Array | float, lam: Array | float) -> Array:
     """P(|g + sqrt(own) eta| > lam): how often members select a variable of field g."""
     g, own, lam = np.broadcast_arrays(np.abs(g), own, lam)
     sd = np.sqrt(own)

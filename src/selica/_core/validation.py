@@ -15,6 +15,14 @@ LARGEST = 1e12
 """Parameters lie between 1/LARGEST and LARGEST: beyond, squares and exponentials overflow."""
 
 
+def array_of(value: Any) -> Any:
+    """`value` as an array of what it holds; rows of different lengths hold nothing."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        return np.asarray(None)
+
+
 def real(
     name: str,
     value: ArrayLike,
@@ -35,13 +43,10 @@ def real(
     copy : bool
         Whether the result may not share memory with `value`; a large table need not be doubled.
     """
-    try:
-        raw = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        raw = np.asarray(None)
+    raw = array_of(value)
     if raw.dtype.kind not in "iuf" or isinstance(value, bool):
         raise ArgumentError(f"{name} must be a number or an array of numbers; got {short(value)}.")
-    array = raw.astype(float, copy=copy)
+    array: Array = raw.astype(float, copy=copy)
     if array.size == 0:
         raise ArgumentError(f"{name} must not be empty.")
     if not np.all(np.isfinite(array)):
@@ -61,12 +66,33 @@ def positive(name: str, value: ArrayLike, *, at_most: float = LARGEST) -> Array:
     return real(name, value, at_least=1.0 / LARGEST, at_most=at_most)
 
 
+def single(name: str, value: Array) -> float:
+    """The number that a checked array holds, if it is one and not several."""
+    if value.ndim:
+        raise ArgumentError(f"{name} must be one number; got shape {value.shape}.")
+    return float(value)
+
+
+def exactly_one(**given: float | None) -> tuple[str, float]:
+    """Name and value of the one argument that is not None."""
+    some = [(name, value) for name, value in given.items() if value is not None]
+    if len(some) != 1:
+        *names, last = given
+        got = " and ".join(name for name, _ in some) or "none of them"
+        raise ArgumentError(f"Give exactly one of {', '.join(names)} and {last}; got {got}.")
+    return some[0]
+
+
+def flag(name: str, value: object) -> bool:
+    """`value` if it is a truth value; zero and one are not."""
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentError(f"{name} must be True or False; got {short(value)}.")
+    return bool(value)
+
+
 def matrix(name: str, value: Any, *, columns: int | None = None) -> Array:
     """`value` as a finite, non-empty (n, p) table of floats; not copied if it is one already."""
-    try:
-        raw = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        raw = np.asarray(None)
+    raw = array_of(value)
     if raw.dtype.kind not in "iuf":
         raise ArgumentError(f"{name} must be a table of numbers; got {short(value)}.")
     table = np.asarray(raw, dtype=float)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from selica._core.errors import ArgumentError
+
 if TYPE_CHECKING:
     from selica import theory
 
@@ -61,6 +63,12 @@ class Engine(StrEnum):
     semi_analytic = "semi-analytic"
 
 
+R2 = Annotated[
+    float | None, typer.Option("--r2", help="Share of the variance that signals explain.")
+]
+Snr = Annotated[float | None, typer.Option(help="Signal-to-noise ratio, instead of --r2.")]
+Level = Annotated[float, typer.Option(help="False discovery rate to allow.")]
+Plot = Annotated[Path | None, typer.Option(help="Write a figure (PNG, PDF or SVG).")]
 Effects = Annotated[EffectLaw, typer.Option(help="Law of the non-zero effects.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0)]
@@ -103,3 +111,34 @@ Way = Annotated[
         "--method stability --fdr)."
     ),
 ]
+
+
+def option(name: str) -> str:
+    """What a parameter is called on the command line."""
+    return f"--{name.replace('_', '-')}"
+
+
+def given_one(what: str, **values: float | None) -> tuple[str, float]:
+    """The one option of several that is given."""
+    some = [(name, value) for name, value in values.items() if value is not None]
+    if len(some) != 1:
+        known, got = ", ".join(map(option, values)), " and ".join(option(name) for name, _ in some)
+        raise ArgumentError(f"Give {what} by exactly one of {known}; got {got or 'none'}.")
+    return some[0]
+
+
+def number_or_word(name: str, text: str, words: tuple[str, ...]) -> float | str:
+    """An option that is a number or one of some words."""
+    if text in words:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        known = ", ".join(map(repr, words))
+        raise ArgumentError(f"{option(name)} must be {known} or a number; got {text!r}.") from None
+
+
+def check_jobs(n_jobs: int | None) -> None:
+    """Zero workers would do nothing."""
+    if n_jobs == 0:
+        raise ArgumentError("--n-jobs must not be 0.")

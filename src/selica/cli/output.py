@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -25,6 +26,7 @@ from rich.text import Text
 
 from selica._core.errors import ArgumentError
 from selica._core.files import write_whole
+from selica._core.results import plain
 from selica._core.types import Progress as Callback
 
 if TYPE_CHECKING:
@@ -51,6 +53,11 @@ def print_table(
     # a number cut off at the edge of a narrow terminal would be a wrong number
     width = Measurement.get(console, console.options.update(max_width=1000), table).maximum
     Console(width=max(width, console.width), highlight=False).print(table)
+
+
+def print_json(report: Any) -> None:
+    """JSON without NaN or infinity: those are null."""
+    typer.echo(json.dumps(plain(report), indent=2, allow_nan=False))
 
 
 def say(text: str) -> None:

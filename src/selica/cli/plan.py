@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from selica.cli import plan_answers as answers
-from selica.cli.options import AsJson, EffectLaw, Effects
-from selica.cli.output import check_figure, each, say, write_figure
+from selica.cli.options import R2, AsJson, EffectLaw, Effects, Level, Plot, Snr
+from selica.cli.output import check_figure, each, print_json, say, write_figure
 from selica.cli.plan_options import (
     MOST,
-    R2,
     As,
     EffectSize,
     Features,
-    Level,
     Methods,
-    Plot,
     Power,
     Samples,
     Settings,
     Signals,
-    Snr,
     strength_of,
 )
 from selica.cli.plan_table import diagnosis, own_table
-
-if TYPE_CHECKING:
-    from selica.planning import Requirement
 
 
 def compare(
@@ -56,24 +49,17 @@ def compare(
     check_figure(plot)
     from selica import planning  # late: other commands start without scikit-learn
 
-    parts = [
-        planning.compare_methods(
-            n_samples,
-            n_features,
-            n_signals,
-            **strength,
-            fdr=fdr,
-            effects=effects.law,
-            methods=[name],
-        )
-        for name in each(_names(method, planning.METHODS), "comparing")
-    ]
+    ask = partial(
+        planning.compare_methods, n_samples, n_features, n_signals, **strength,
+        fdr=fdr, effects=effects.law,
+    )  # fmt: skip
+    names = _names(method, planning.METHODS)
+    parts = [ask(methods=[name]) for name in each(names, "comparing")]
     found = replace(parts[0], predictions=tuple(one for part in parts for one in part.predictions))
     if as_json:
-        answers.print_json(answers.comparison_dict(found, effects.value))
+        print_json(answers.comparison_dict(found, effects.value))
     else:
-        sizes = {"n_samples": n_samples, "n_features": n_features, "n_signals": n_signals}
-        say_study(sizes | strength, effects)
+        say_study(_sizes(n_samples, n_features, n_signals) | strength, effects)
         answers.print_comparison(found)
     write_figure(plot, found.plot, quiet=as_json)
 
@@ -99,22 +85,10 @@ def samples(
 
     Example: selica plan samples -p 200 -k 20 --r2 0.6 --power 0.8
     """
-    strength = strength_of(r2, snr, effect_size)
-    asked: dict[str, Any] = {
-        "n_features": n_features,
-        "n_signals": n_signals,
-        **strength,
-        "fdr": fdr,
-    }
-    from selica import planning
-
-    common: dict[str, Any] = {
-        "effects": effects.law,
-        "settings": settings.value,
-        "at_most": at_most,
-    }
-    ask = partial(planning.required_samples, power, **asked, **common)
-    _answer(ask, asked, effects, method, as_json, plot)
+    asked: dict[str, Any] = {"n_features": n_features, "n_signals": n_signals}
+    asked |= strength_of(r2, snr, effect_size) | {"fdr": fdr}
+    more = {"settings": settings.value, "at_most": at_most}
+    _answer("required_samples", power, asked, effects, more, method, as_json, plot)
 
 
 def effect(
@@ -135,17 +109,9 @@ def effect(
 
     Example: selica plan effect -n 400 -p 500 -k 50 --power 0.8
     """
-    asked: dict[str, Any] = {
-        "n_samples": n_samples,
-        "n_features": n_features,
-        "n_signals": n_signals,
-        "fdr": fdr,
-    }
-    from selica import planning
-
-    common: dict[str, Any] = {"effects": effects.law, "settings": settings.value}
-    ask = partial(planning.detectable_effect, power, **asked, **common)
-    _answer(ask, asked, effects, method, as_json, plot)
+    asked: dict[str, Any] = _sizes(n_samples, n_features, n_signals) | {"fdr": fdr}
+    more = {"settings": settings.value}
+    _answer("detectable_effect", power, asked, effects, more, method, as_json, plot)
 
 
 def signals(
@@ -168,18 +134,10 @@ def signals(
 
     Example: selica plan signals -n 400 -p 500 --r2 0.9 --power 0.6
     """
-    strength = strength_of(r2, snr, effect_size)
-    asked: dict[str, Any] = {
-        "n_samples": n_samples,
-        "n_features": n_features,
-        **strength,
-        "fdr": fdr,
-    }
-    from selica import planning
-
-    common: dict[str, Any] = {"effects": effects.law, "settings": settings.value}
-    ask = partial(planning.largest_support, power, **asked, **common)
-    _answer(ask, asked, effects, method, as_json, plot)
+    asked: dict[str, Any] = {"n_samples": n_samples, "n_features": n_features}
+    asked |= strength_of(r2, snr, effect_size) | {"fdr": fdr}
+    more = {"settings": settings.value}
+    _answer("largest_support", power, asked, effects, more, method, as_json, plot)
 
 
 def level(
@@ -201,38 +159,41 @@ def level(
     Example: selica plan fdr -n 400 -p 500 -k 50 --r2 0.7 --power 0.5
     """
     strength = strength_of(r2, snr, effect_size)
-    sizes = {"n_samples": n_samples, "n_features": n_features, "n_signals": n_signals}
-    asked: dict[str, Any] = sizes | strength
-    from selica import planning
-
-    common: dict[str, Any] = {"effects": effects.law, "settings": settings.value}
-    ask = partial(planning.achievable_fdr, power, **asked, **common)
-    _answer(ask, asked, effects, method, as_json, plot)
+    asked: dict[str, Any] = _sizes(n_samples, n_features, n_signals) | strength
+    more = {"settings": settings.value}
+    _answer("achievable_fdr", power, asked, effects, more, method, as_json, plot)
 
 
 def _answer(
-    ask: Callable[..., Requirement],
+    question: str,
+    power: float,
     asked: dict[str, Any],
     effects: EffectLaw,
+    more: dict[str, Any],
     method: Sequence[str] | None,
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """Asks for each method, prints the answers."""
+    """Asks a function of `planning` for each method, prints the answers."""
     check_figure(plot)
     from selica import planning
 
+    ask = partial(getattr(planning, question), power, **asked, effects=effects.law, **more)
     able = [name for name, known in planning.METHODS.items() if known.calibrated]
     parts = [ask(method=name) for name in each(_names(method, able), "searching")]
     found = answers.settled(replace(parts[0], answers=tuple(part.answers[0] for part in parts)))
     allowed = asked.get("fdr", 1.0)
     if as_json:
         told = asked | {"effects": effects.value}
-        answers.print_json(answers.requirement_dict(found, told, allowed))
+        print_json(answers.requirement_dict(found, told, allowed))
     else:
         say_study(asked, effects)
         answers.print_requirement(found, allowed)
     write_figure(plot, found.plot, quiet=as_json)
+
+
+def _sizes(n_samples: int, n_features: int, n_signals: int) -> dict[str, Any]:
+    return {"n_samples": n_samples, "n_features": n_features, "n_signals": n_signals}
 
 
 def _names(method: Sequence[str] | None, known: Iterable[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -80,13 +79,6 @@ class Run:
         parts = [f"{part}," for part in self.inner[:-1]] + self.inner[-1:]
         opened = [f"{self.selector}({''.join(parts[:1])}", *parts[1:]]
         typer.echo(copyable([*opened[:-1], f"{opened[-1]})"], end=""))
-
-
-def print_json(report: dict[str, Any]) -> None:
-    """JSON without NaN or infinity: those are null."""
-    from selica.reports.report import plain
-
-    typer.echo(json.dumps(plain(report), indent=2, allow_nan=False))
 
 
 def label(method: str) -> str:

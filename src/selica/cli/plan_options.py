@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from selica._core.errors import ArgumentError
+from selica.cli.options import given_one
 
 
 class Procedure(StrEnum):
@@ -38,10 +37,6 @@ MOST = 1_000_000_000
 Samples = Annotated[int, typer.Option("--n-samples", "-n", help="Number of samples.", max=MOST)]
 Features = Annotated[int, typer.Option("--n-features", "-p", help="Number of variables.", max=MOST)]
 Signals = Annotated[int, typer.Option("--n-signals", "-k", help="Number of true signals.")]
-R2 = Annotated[
-    float | None, typer.Option("--r2", help="Share of the variance that signals explain.")
-]
-Snr = Annotated[float | None, typer.Option(help="Signal-to-noise ratio, instead of --r2.")]
 EffectSize = Annotated[
     float | None,
     typer.Option(
@@ -49,7 +44,6 @@ EffectSize = Annotated[
         "of the noise; instead of --r2."
     ),
 ]
-Level = Annotated[float, typer.Option(help="False discovery rate to allow.")]
 Power = Annotated[float, typer.Option(help="Share of the signals to find.")]
 Methods = Annotated[
     list[Procedure] | None,
@@ -62,17 +56,9 @@ Methods = Annotated[
 As = Annotated[
     Settings, typer.Option(help="Penalty and rate with the most power, or selectors as they come.")
 ]
-Plot = Annotated[Path | None, typer.Option(help="Write a figure (PNG, PDF or SVG).")]
 
 
 def strength_of(r2: float | None, snr: float | None, effect_size: float | None) -> dict[str, Any]:
     """The one of them that is given."""
-    named = {"r2": r2, "snr": snr, "effect_size": effect_size}
-    given = {name: value for name, value in named.items() if value is not None}
-    if len(given) != 1:
-        said = " and ".join(f"--{name.replace('_', '-')}" for name in given) or "none"
-        raise ArgumentError(
-            "Give the strength of the signals by exactly one of --r2, --snr, --effect-size; "
-            f"got {said}."
-        )
-    return given
+    what = "the strength of the signals"
+    return dict([given_one(what, r2=r2, snr=snr, effect_size=effect_size)])

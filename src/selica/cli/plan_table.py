@@ -14,6 +14,7 @@ from rich.console import Console
 from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
 from selica._core.validation import count
 from selica.cli.options import (
+    R2,
     AsJson,
     Copies,
     Demo,
@@ -21,27 +22,36 @@ from selica.cli.options import (
     EffectLaw,
     Effects,
     Jobs,
+    Level,
     Method,
     Penalty,
+    Plot,
     Resamples,
     Seed,
     Selector,
+    Snr,
     TableFile,
     Target,
     Way,
+    check_jobs,
 )
-from selica.cli.output import bar, check_figure, copyable, print_table, say, waiting, write_figure
-from selica.cli.plan_answers import Run, label, print_json
+from selica.cli.output import (
+    bar,
+    check_figure,
+    copyable,
+    print_json,
+    print_table,
+    say,
+    waiting,
+    write_figure,
+)
+from selica.cli.plan_answers import Run, label
 from selica.cli.plan_options import (
-    R2,
     EffectSize,
-    Level,
     Methods,
-    Plot,
     Power,
     Procedure,
     Signals,
-    Snr,
     strength_of,
 )
 from selica.cli.select import Source, unfitted
@@ -92,8 +102,7 @@ def own_table(
     check_figure(plot)
     planted = strength_of(r2, snr, effect_size)
     planted |= {"n_signals": n_signals, "fdr": fdr, "effects": effects.law}
-    if n_jobs == 0:
-        raise ArgumentError("--n-jobs must not be 0.")
+    check_jobs(n_jobs)
     count("n_sets", n_sets, at_least=2)  # before anything is printed
     # a table without a response gets one that is called y, as in the other examples
     source = Source.of(table, target if demo else target or "y", drop, demo)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -16,8 +14,18 @@ from rich.console import Console
 from selica._core.errors import ArgumentError, BoundaryWarning
 from selica._core.scaling import noise_from_r2, noise_from_snr, penalty_of_data, ratios
 from selica._core.validation import real
-from selica.cli.options import AsJson, EffectLaw, Effects
-from selica.cli.output import check_figure, each, print_table, write_figure
+from selica.cli.options import (
+    R2,
+    AsJson,
+    EffectLaw,
+    Effects,
+    Level,
+    Plot,
+    Snr,
+    given_one,
+    number_or_word,
+)
+from selica.cli.output import check_figure, each, print_json, print_table, write_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,17 +72,13 @@ def predict(
         float | None, typer.Option(help="Samples for each variable, instead of -n and -p.")
     ] = None,
     rho: Annotated[float | None, typer.Option(help="Share of true signals, instead of -k.")] = None,
-    r2: Annotated[
-        float | None, typer.Option("--r2", help="Share of the variance that signals explain.")
-    ] = None,
-    snr: Annotated[
-        float | None, typer.Option(help="Signal-to-noise ratio, instead of --r2.")
-    ] = None,
+    r2: R2 = None,
+    snr: Snr = None,
     delta: Annotated[
         float | None,
         typer.Option("--delta", "--Delta", help="Noise variance Delta of the article."),
     ] = None,
-    fdr: Annotated[float, typer.Option(help="False discovery rate to allow.")] = 0.1,
+    fdr: Level = 0.1,
     lam: Annotated[
         str,
         typer.Option(
@@ -91,9 +95,7 @@ def predict(
     ] = Resampling.poisson,
     effects: Effects = EffectLaw.gaussian,
     as_json: AsJson = False,
-    plot: Annotated[
-        Path | None, typer.Option(help="Write a figure of the power curves (PNG, PDF or SVG).")
-    ] = None,
+    plot: Plot = None,
 ) -> None:
     """Power, rates and order parameters of every method, before there is any data.
 
@@ -102,7 +104,7 @@ def predict(
     from selica import theory  # late: other commands start without SciPy
 
     model = _model(n_samples, n_features, n_signals, alpha, rho, r2, snr, delta, effects)
-    penalty = _penalty(lam)
+    penalty = number_or_word("lam", lam, ("prediction", "power"))
     rates = mu_b or ([0.5] if resampling is Resampling.bernoulli else [1.0, 2.0])
     real("fdr", fdr, at_least=0.0, at_most=1.0)
     check_figure(plot)
@@ -131,7 +133,7 @@ def predict(
             "ceiling": rows[-1],
             "notes": notes,
         }
-        typer.echo(json.dumps(_plain(report), indent=2, allow_nan=False))
+        print_json(report)
     else:
         _print_tables(model, effects, fdr, rows, notes, n_features)
     write_figure(plot, lambda: _draw(model, penalty, resampling, runs, fdr), quiet=as_json)
@@ -160,31 +162,12 @@ def _model(
         rho = float(ratios(n_samples or 1.0, n_features, n_signals)[1])
     elif n_signals is not None:
         raise ArgumentError("Give either --rho or --n-signals, not both.")
-    noise = {"--r2": r2, "--snr": snr, "--delta": delta}
-    given = [name for name, value in noise.items() if value is not None]
-    if len(given) != 1:
-        raise ArgumentError(
-            "Give the noise by exactly one of --r2, --snr, --delta; "
-            f"got {' and '.join(given) or 'none'}."
-        )
-    if r2 is not None:
-        delta = float(noise_from_r2(rho, r2))
-    elif snr is not None:
-        delta = float(noise_from_snr(rho, snr))
+    name, noise = given_one("the noise", r2=r2, snr=snr, delta=delta)
+    if name != "delta":
+        noise = float((noise_from_r2 if name == "r2" else noise_from_snr)(rho, noise))
     from selica import theory
 
-    return theory.Model(alpha, rho, delta, effects.law)  # type: ignore[arg-type]
-
-
-def _penalty(lam: str) -> float | str:
-    if lam in ("prediction", "power"):
-        return lam
-    try:
-        return float(lam)
-    except ValueError:
-        raise ArgumentError(
-            f"--lam must be 'prediction', 'power' or a number; got {lam!r}."
-        ) from None
+    return theory.Model(alpha, rho, noise, effects.law)
 
 
 def _rate(mu_B: float | None) -> float:
@@ -293,17 +276,6 @@ def _name(row: dict[str, Any]) -> str:
 
 def _number(value: Any) -> str:
     return "-" if value is None else f"{value:.4g}"
-
-
-def _plain(value: Any) -> Any:
-    """JSON without NaN or infinity: those become null."""
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_plain(v) for v in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value
 
 
 def _draw(

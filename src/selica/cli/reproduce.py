@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,8 @@ from rich.markup import escape
 from rich.table import Table as TextTable
 
 from selica._core.errors import ArgumentError
-from selica.cli.output import bar
+from selica.cli.options import AsJson, Jobs, Seed, check_jobs
+from selica.cli.output import bar, print_json
 from selica.experiments.figures import FIGURES
 from selica.experiments.figures.figure import Finding
 from selica.experiments.reproduction import Reproduced, check_folder
@@ -45,20 +45,19 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for figures, tables and provenance.")] = Path(
         "reproduced"
     ),
-    seed: Annotated[int, typer.Option(help="Seed of all randomness.", min=0)] = 0,
-    n_jobs: Annotated[int, typer.Option(help="Worker processes; -1 is one for each core.")] = -1,
+    seed: Seed = 0,
+    n_jobs: Jobs = -1,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Start anew instead of going on where a run stopped.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Figures of the article: theory against finite-size runs, from one command.
 
     Example: selica reproduce all --scale smoke --out figures
     """
     names = _names(figures)
-    if n_jobs == 0:
-        raise ArgumentError("--n-jobs must not be 0.")
+    check_jobs(n_jobs)
     check_folder(out)
     console = Console(highlight=False)
     done: list[Reproduced] = []
@@ -90,7 +89,7 @@ def reproduce(
             }
             for one in done
         ]
-        typer.echo(json.dumps(report, indent=2))
+        print_json(report)
         return
     _print_times(console, done, out)
     for note in dict.fromkeys(note for one in done for note in one.notes):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -29,8 +28,11 @@ from selica.cli.options import (
     TableFile,
     Target,
     Way,
+    check_jobs,
+    number_or_word,
+    option,
 )
-from selica.cli.output import print_table, waiting
+from selica.cli.output import print_json, print_table, waiting
 
 if TYPE_CHECKING:
     from selica.reports import Selection
@@ -267,7 +269,7 @@ def unfitted(method: Selector, seed: int, **options: Any) -> Any:
         if value is not None
     }
     if "lam" in given:
-        given["lam"] = _penalty(given["lam"])
+        given["lam"] = number_or_word("lam", given["lam"], ("auto", "cv", "theory", "power"))
     parameters = _parameters(method, given)
     from selica import selectors
 
@@ -292,7 +294,7 @@ def command_of(
     """
     method, options = next((m, o) for m, (name, o) in _METHODS.items() if name == selector)
     option_of = {parameter: option for option, parameter in options.items()}
-    chosen = [f"{_option(option_of[name])} {_word(value)}" for name, value in parameters.items()]
+    chosen = [f"{option(option_of[name])} {_word(value)}" for name, value in parameters.items()]
     return ["selica select", *source, f"--method {method.value}", *chosen]
 
 
@@ -300,31 +302,19 @@ def _word(value: Any) -> str:
     return repr(value).removesuffix(".0") if isinstance(value, float) else shlex.quote(str(value))
 
 
-def _penalty(lam: str) -> float | str:
-    if lam in ("auto", "cv", "theory", "power"):
-        return lam
-    try:
-        return float(lam)
-    except ValueError:
-        raise ArgumentError(
-            f"--lam must be 'auto', 'cv', 'theory', 'power' or a number; got {lam!r}."
-        ) from None
-
-
 def _parameters(method: Selector, given: dict[str, Any]) -> dict[str, Any]:
     """Arguments of the selector; an option that it does not have is an error, not ignored."""
     known = _METHODS[method][1]
-    foreign = [_option(name) for name in given if name not in known]
+    foreign = [option(name) for name in given if name not in known]
     if foreign:
         raise ArgumentError(
             f"{' and '.join(foreign)} {'does' if len(foreign) == 1 else 'do'} not belong to "
-            f"--method {method.value}, which takes {', '.join(map(_option, sorted(known)))}."
+            f"--method {method.value}, which takes {', '.join(map(option, sorted(known)))}."
         )
     lam = given.get("lam")
     if (lam == "theory" and "sampler" in known) or (lam == "power" and "weakness" not in known):
         raise ArgumentError(f"--lam {lam!r} does not belong to --method {method.value}.")
-    if given.get("n_jobs") == 0:
-        raise ArgumentError("--n-jobs must not be 0.")
+    check_jobs(given.get("n_jobs"))
     if method is Selector.stability and "pfer" in given:
         given = {"resampling": "pairs"} | given  # the bounds are for halves of the rows
     if method is Selector.stability and "fdr" in given:
@@ -334,10 +324,6 @@ def _parameters(method: Selector, given: dict[str, Any]) -> dict[str, Any]:
     return {known[name]: value for name, value in given.items()}
 
 
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
 def _probes(selection: Selection) -> dict[str, int]:
     from selica.reports.demo import N_PROBES, is_probe
 
@@ -345,13 +331,11 @@ def _probes(selection: Selection) -> dict[str, int]:
 
 
 def _print_json(selection: Selection, files: list[Path], demo: bool) -> None:
-    from selica.reports.report import plain
-
     report = selection.to_dict() | {"variables": selection.rows}
     report["files"] = [str(path) for path in files]
     if demo:
         report["probes"] = _probes(selection)
-    typer.echo(json.dumps(plain(report), indent=2, allow_nan=False))
+    print_json(report)
 
 
 def _print(selection: Selection, files: list[Path], demo: bool) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import count, real, short
+from selica._core.validation import array_of, count, real, short
 
 ROUNDING = 1e-9
 """Share of a count that rounding may take away."""
@@ -38,10 +38,7 @@ def numbers(
     at_most: float = np.inf,
 ) -> Array:
     """`value` as finite floats with `ndim` axes, inside the stated range (ends included)."""
-    try:
-        raw = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        raw = np.asarray(None)
+    raw = array_of(value)
     if raw.dtype.kind not in "iuf" or raw.ndim != ndim or raw.size == 0:
         raise ArgumentError(f"{name} must be {_KINDS[ndim]}; got {short(value)}.")
     return real(name, raw, at_least=at_least, at_most=at_most)
@@ -70,13 +67,6 @@ def integer(name: str, value: Any, *, at_least: int = 1, at_most: int = LARGEST_
     if got > at_most:
         raise ArgumentError(f"{name} must be at most {at_most}; got {short(got)}.")
     return got
-
-
-def flag(name: str, value: Any) -> bool:
-    """`value` if it is a truth value; zero and one are not."""
-    if not isinstance(value, bool | np.bool_):
-        raise ArgumentError(f"{name} must be True or False; got {short(value)}.")
-    return bool(value)
 
 
 def offset_of(value: Any) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import IntArray
-from selica._core.validation import short
+from selica._core.validation import array_of, short
 
 
 def fdp(selected: ArrayLike, truth: ArrayLike) -> float:
@@ -91,10 +91,7 @@ def _indices(selected: Any, truth: Any) -> tuple[IntArray, IntArray]:
 
 def _set(name: str, value: Any) -> Any:
     """A mask, or indices without repetition."""
-    try:
-        array = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        array = np.asarray(None)
+    array = array_of(value)
     if array.ndim == 1 and array.size == 0 and array.dtype.kind != "b":
         return np.empty(0, dtype=np.intp)
     if array.ndim != 1 or array.dtype.kind not in "biu":

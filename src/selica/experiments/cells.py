@@ -12,7 +12,7 @@ from selica._core.effects import Effects, EmpiricalEffects, GaussianEffects
 from selica._core.errors import ArgumentError
 from selica._core.table import Row
 from selica._core.types import Array
-from selica._core.validation import choice, count, positive, real
+from selica._core.validation import choice, count, positive, real, single
 from selica.sampling.covariance import parse_covariance
 from selica.sampling.random import child
 from selica.theory import Model
@@ -161,8 +161,7 @@ def check_cell(
         highest = 1.0 if THRESHOLDS[rule.method] == "Pi_th" else np.inf
         real("threshold", rule.thresholds, at_least=lowest, at_most=highest)
         if rule.Pi_th is not None:
-            if np.ndim(real("Pi_th", rule.Pi_th, at_least=0.0, at_most=1.0)):
-                raise ArgumentError(f"Pi_th must be one number; got {rule.Pi_th!r}.")
+            single("Pi_th", real("Pi_th", rule.Pi_th, at_least=0.0, at_most=1.0))
         elif rule.method == "derandomized":
             raise ArgumentError("Pi_th must be given for the method 'derandomized'.")
     if len({ENSEMBLES[rule.method] for rule in rules}) != 1:

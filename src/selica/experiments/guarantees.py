@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +21,11 @@ from selica._core.table import Row, Table
 from selica._core.types import Array, BoolArray, Progress
 from selica._core.validation import count
 from selica.control import fdp, tpp
+from selica.control.stability import ASSUMPTIONS
+from selica.experiments.data_sets import on_data_sets
 from selica.experiments.summary import mean_and_error
 from selica.sampling import GaussianKnockoffs, simulate
-from selica.sampling.random import RandomState, child, seed_sequence
+from selica.sampling.random import RandomState, child
 from selica.selectors import (
     AggregatedKnockoffs,
     DataSplitting,
@@ -107,7 +110,7 @@ def all_methods(setting: Setting, sigma: Any) -> dict[str, Any]:
     }
     if setting.statistic != "coefficient" or not setting.known:
         return out  # the rest knows neither copies nor covariances
-    for assumption in ("none", "unimodal", "r-concave"):
+    for assumption in ASSUMPTIONS:
         out[f"stability, {assumption}"] = StabilitySelection(
             resampling="pairs", n_resamples=100, pfer=PFER, threshold=0.75,
             assumption=assumption, n_jobs=1,
@@ -128,7 +131,7 @@ class Found(NamedTuple):
 
 
 def _run(
-    setting: Setting, methods: Methods, seeds: Sequence[np.random.SeedSequence]
+    setting: Setting, seeds: Sequence[np.random.SeedSequence], methods: Methods
 ) -> list[dict[str, Found]]:
     """Selections on some data sets, by method."""
     out = []
@@ -203,22 +206,13 @@ def guarantees(
         rows select with probability at most q/p (`low`), share of runs that select anything,
         power, and standard errors.
     """
-    from joblib import Parallel, delayed
-
-    runs = count("runs", runs)
-    seed = seed_sequence(random_state)
-    rows: list[Row] = []
-    for i, setting in enumerate(settings):
-        if progress is not None:
-            progress(i, len(settings))
-        seeds = [child(seed, i, r) for r in range(runs)]
-        blocks = [seeds[s : s + 10] for s in range(0, runs, 10)]
-        work = Parallel(n_jobs=n_jobs)(delayed(_run)(setting, methods, block) for block in blocks)
-        found = [one for block in work for one in block]
-        rows += [_row(setting, name, [one[name] for one in found]) for name in found[0]]
-    if progress is not None:
-        progress(len(settings), len(settings))
-    return Table.of(rows)
+    work = partial(_run, methods=methods)
+    where: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs, "progress": progress}
+    return Table.of(
+        _row(setting, name, [one[name] for one in found])
+        for setting, found in on_data_sets(work, settings, count("runs", runs), **where)
+        for name in found[0]
+    )
 
 
 def _row(setting: Setting, name: str, found: list[Found]) -> Row:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from selica._core.effects import Effects, GaussianEffects, PointEffects
-from selica._core.scaling import noise_from_r2, penalty_of_data
+from selica._core.effects import PointEffects
 from selica._core.table import Row, Table
 from selica._core.types import Progress
 from selica._core.validation import count
 from selica.control import fdp, tpp
+from selica.control.stability import ASSUMPTIONS
+from selica.experiments.data_sets import on_data_sets
 from selica.experiments.summary import mean_and_error
 from selica.planning.calibrated import OneCopy, first_variables
+from selica.planning.study import Study
 from selica.sampling import simulate
-from selica.sampling.random import RandomState, child, seed_sequence
+from selica.sampling.random import RandomState, child
 from selica.selectors import (
     AggregatedKnockoffs,
     DerandomizedKnockoffs,
@@ -32,37 +33,13 @@ _COPIES, _GAMMA = 10, 0.3
 _RESAMPLES = 100
 _OFTEN, _BOUNDED = 0.9, 0.75
 """Thresholds of stability selection: the article's form, and with a bound."""
-_ASSUMPTIONS = ("none", "unimodal", "r-concave")
 
 
-@dataclass(frozen=True, slots=True)
-class Study:
-    """Independent Gaussian columns, and noise that leaves a given share of the variance."""
-
-    name: str
-    n: int
-    p: int
-    k: int
-    r2: float
-    effects: Effects = GaussianEffects()  # noqa: RUF009 (frozen)
-
-    @property
-    def model(self) -> Model:
-        """What the theory sees."""
-        rho = self.k / self.p
-        return Model(self.n / self.p, rho, float(noise_from_r2(rho, self.r2)), self.effects)
-
-    def penalty(self, lam: float) -> float:
-        """A penalty of the theory in the unit of the selectors."""
-        model = self.model
-        return float(penalty_of_data(lam, self.n, self.p, model.rho, model.Delta))
-
-
-STUDIES = (
-    Study("Gaussian effects", n=400, p=200, k=40, r2=0.8),
-    Study("equal effects", n=600, p=300, k=30, r2=0.5, effects=PointEffects()),
-    Study("more variables than rows", n=240, p=300, k=45, r2=0.95),
-)
+STUDIES = {
+    "Gaussian effects": Study.of(400, 200, 40, r2=0.8),
+    "equal effects": Study.of(600, 300, 30, r2=0.5, effects=PointEffects()),
+    "more variables than rows": Study.of(240, 300, 45, r2=0.95),
+}
 
 
 def _penalties(model: Model) -> tuple[float, float]:
@@ -84,7 +61,7 @@ def _selectors(study: Study) -> dict[str, Any]:
             resampled, n_resamples=_RESAMPLES, threshold=_OFTEN, n_jobs=1
         ),
     }
-    for assumption in _ASSUMPTIONS:
+    for assumption in ASSUMPTIONS:
         out[f"stability, {assumption}"] = StabilitySelection(
             resampling="pairs", n_resamples=_RESAMPLES, pfer=PFER, threshold=_BOUNDED,
             assumption=assumption, n_jobs=1,
@@ -96,7 +73,7 @@ def _predicted(study: Study) -> dict[str, Rates]:
     """What the theory says about those that do not take the first q variables."""
     model = study.model
     both, resampled = _penalties(model)
-    one = OneCopy(solve_knockoff(model, both), study.p)
+    one = OneCopy(solve_knockoff(model, both), study.n_features)
     rows = solve_stability(model, resampled, 1.0)
     return {
         "knockoff+": one.knockoff_plus(FDR),
@@ -108,7 +85,7 @@ def _predicted(study: Study) -> dict[str, Rates]:
 
 def _of_first(study: Study, q: float) -> Rates:
     """What it says about those that do."""
-    halves = first_variables(study.model, study.p, q)
+    halves = first_variables(study.model, study.n_features, q)
     return halves.rates(_BOUNDED, n_members=_RESAMPLES)
 
 
@@ -129,8 +106,8 @@ def _run(study: Study, seeds: Sequence[np.random.SeedSequence]) -> list[dict[str
     selectors = _selectors(study)
     for seed in seeds:
         data = simulate(
-            study.n, study.p, study.k, noise_variance=study.model.Delta, effects=study.effects,
-            scale="article", random_state=seed,
+            study.n_samples, study.n_features, study.n_signals, noise_variance=study.model.Delta,
+            effects=study.effects, scale="article", random_state=seed,
         )  # fmt: skip
         found: dict[str, Found] = {}
         with warnings.catch_warnings():
@@ -148,7 +125,7 @@ def _run(study: Study, seeds: Sequence[np.random.SeedSequence]) -> list[dict[str
 
 def power_beside_theory(
     runs: int = 50,
-    studies: Sequence[Study] = STUDIES,
+    studies: Mapping[str, Study] = STUDIES,
     *,
     random_state: RandomState | None = 0,
     n_jobs: int | None = None,
@@ -160,7 +137,7 @@ def power_beside_theory(
     ----------
     runs : int
         Data sets of each study, at least two.
-    studies : sequence of Study
+    studies : mapping of str to planning.Study
     random_state, n_jobs
         As in `sweep`.
     progress : callable, optional
@@ -174,26 +151,18 @@ def power_beside_theory(
         first q variables, `predicted_taken` is the power predicted for as many as they did take:
         a resample stops at the last penalty of a grid at which it has no more than q.
     """
-    from joblib import Parallel, delayed
-
-    runs = count("runs", runs, at_least=2)
-    seed = seed_sequence(random_state)
     rows: list[Row] = []
-    for i, study in enumerate(studies):
-        if progress is not None:
-            progress(i, len(studies))
-        seeds = [child(seed, i, r) for r in range(runs)]
-        blocks = [seeds[s : s + 10] for s in range(0, runs, 10)]
-        work = Parallel(n_jobs=n_jobs)(delayed(_run)(study, block) for block in blocks)
-        found = [one for block in work for one in block]
+    measured = on_data_sets(
+        _run, list(studies.values()), count("runs", runs, at_least=2),
+        random_state=random_state, n_jobs=n_jobs, progress=progress,
+    )  # fmt: skip
+    for title, (study, found) in zip(studies, measured, strict=True):
         predicted = _predicted(study)
         rows += [
-            {"study": study.name, "method": name}
+            {"study": title, "method": name}
             | _row(study, [one[name] for one in found], predicted.get(name))
             for name in found[0]
         ]
-    if progress is not None:
-        progress(len(studies), len(studies))
     return Table.of(rows)
 
 

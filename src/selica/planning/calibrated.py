@@ -32,6 +32,7 @@ from scipy.special import betainc, betaincinv, binom, ndtr, xlog1py, xlogy
 
 from selica._core.scalar import density, knockoff_probability
 from selica._core.types import Array
+from selica.control.arguments import ceiling
 from selica.theory import KnockoffSolution, Model, Rates, Solution, StabilitySolution
 from selica.theory import solve_stability as _solve
 from selica.theory.members import votes_needed
@@ -167,7 +168,7 @@ class OneCopy:
     def evalues(self, fdr: float, copies: int) -> Rates:
         """Rates of e-BH on the average e-values, each copy at half the level."""
         own = 0.5 * fdr
-        early = (math.ceil(1.0 / own - 1e-9) - 1.0) / self.p
+        early = (ceiling(1.0 / own) - 1.0) / self.p
         excess = np.minimum(self._behind - own * self._ahead, self._ahead - early)
         t = _first(self._t, excess)
         if t is None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ArgumentError
 from selica._core.results import Result, Status, unwrap
 from selica._core.types import Array, BoolArray
-from selica._core.validation import choice, real
+from selica._core.validation import choice, real, single
 from selica.planning.correlated_equations import balanced
 from selica.theory import Model, Rates
 from selica.theory.members import votes_needed
@@ -32,13 +32,18 @@ class RocCurve(NamedTuple):
 
     def power(self, fdr: float) -> float:
         """Largest TPR with an FDR of at most the level; a step across it counts up to it."""
-        tpr, rate = np.append(0.0, self.tpr), np.append(0.0, self.fdr)
-        inside = rate <= fdr
-        best = float(tpr[inside].max())
-        for k in np.flatnonzero(inside[:-1] & ~inside[1:]):
-            share = (fdr - rate[k]) / (rate[k + 1] - rate[k])
-            best = max(best, float(tpr[k] + share * (tpr[k + 1] - tpr[k])))
-        return best
+        return tpr_at_level(fdr, self.tpr, self.fdr)
+
+
+def tpr_at_level(level: float, tpr: Array, fdr: Array) -> float:
+    """The same for rates as a threshold falls, from where nothing is selected."""
+    tpr, rate = np.append(0.0, tpr), np.append(0.0, fdr)
+    inside = rate <= level
+    best = float(tpr[inside].max())
+    for k in np.flatnonzero(inside[:-1] & ~inside[1:]):
+        share = (level - rate[k]) / (rate[k + 1] - rate[k])
+        best = max(best, float(tpr[k] + share * (tpr[k + 1] - tpr[k])))
+    return best
 
 
 class Power(NamedTuple):
@@ -221,8 +226,8 @@ class CorrelatedSolution(Result):
         if Pi_th is None:
             one = self.n_members == 1
             return np.asarray(self.statistic[:, 0], float) if one else self.probabilities()
-        share = real("Pi_th", _one("Pi_th", Pi_th), at_least=0.0, at_most=1.0)
-        k = max(int(votes_needed(share, self.n_members)), 1)
+        share = _one("Pi_th", Pi_th, at_least=0.0, at_most=1.0)
+        k = max(int(votes_needed(np.asarray(share), self.n_members)), 1)
         place = self.n_members - k
         ranked = np.partition(self.statistic, place, axis=1)[:, place]
         return np.asarray(ranked, dtype=float)
@@ -246,7 +251,7 @@ class CorrelatedSolution(Result):
         Pi_th : float in [0, 1], optional
             As in `scores`.
         """
-        level = float(real("fdr", _one("fdr", fdr), at_least=0.0, at_most=1.0))
+        level = _one("fdr", fdr, at_least=0.0, at_most=1.0)
         scores, truth = self.scores(Pi_th), self.effects != 0.0
         groups = np.array_split(np.arange(len(truth)), min(len(truth), _GROUPS_LEFT_OUT))
         kept = [np.delete(np.arange(len(truth)), group) for group in groups]
@@ -255,11 +260,8 @@ class CorrelatedSolution(Result):
         return Power(whole, np.array(without))
 
 
-def _one(name: str, value: float) -> float:
-    number = real(name, value)
-    if number.ndim:
-        raise ArgumentError(f"{name} must be one number; got shape {number.shape}.")
-    return float(number)
+def _one(name: str, value: float, at_least: float = -np.inf, at_most: float = np.inf) -> float:
+    return single(name, real(name, value, at_least=at_least, at_most=at_most))
 
 
 def _curve(scores: Array, truth: BoolArray, controls: Array) -> RocCurve:

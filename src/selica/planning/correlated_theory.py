@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.counts import RESAMPLINGS
+from selica._core.counts import check_rate
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.results import Status
 from selica._core.types import Array
-from selica._core.validation import LARGEST, choice, count, positive, real
+from selica._core.validation import count, positive, real, single
 from selica.planning.correlated_equations import Equations, FixedPoint
 from selica.planning.correlated_fits import CopyLaw, SingleBody, draw_effects, mean_signal
 from selica.planning.correlated_solution import CorrelatedSolution
@@ -93,12 +93,8 @@ def correlated_stability(
     """
     resampled = None
     if resample_rate is not None:
-        resampling = choice("resampling", resampling, RESAMPLINGS)
-        top = 1.0 if resampling == "bernoulli" else LARGEST
-        rate = positive("resample_rate", resample_rate, at_most=top)
-        if rate.ndim:
-            raise ArgumentError("resample_rate must be one number.")
-        resampled = (float(rate), resampling)
+        rate = check_rate("resample_rate", resample_rate, resampling)
+        resampled = (single("resample_rate", rate), resampling)
     members = count("n_members", n_members, at_least=2)
     return _solve(
         model, lam, covariance, resampled, None, n_features, effects,
@@ -162,10 +158,8 @@ def _solve(
     effects: ArrayLike | Effects | None, sizes: tuple[int, int],
     random_state: RandomState | None, method: str,
 ) -> CorrelatedSolution:  # fmt: skip
-    Model.check(model)
-    penalty = positive("lam", lam)
-    if model.shape or penalty.ndim:
-        raise ArgumentError("model and lam must be one point, not a grid.")
+    Model.check_single(model)
+    penalty = single("lam", positive("lam", lam))
     data = count("n_data", sizes[0], at_least=8)
     seed = seed_sequence(random_state)
     sigma = _covariance(covariance, n_features, seed)
@@ -179,7 +173,7 @@ def _solve(
         truth, signal = _given(known, data, N), None
     copies = None if s is None else CopyLaw.of(np.asarray(sigma), s)
     body = SingleBody(sigma, truth, sizes[1], draws, copies)
-    equations = Equations(body, model, float(penalty), resampled, signal)
+    equations = Equations(body, model, penalty, resampled, signal)
     found = equations.solve()
     if found.status != Status.CONVERGED.value:
         warnings.warn(

@@ -55,7 +55,7 @@ _MEMBERS, _THRESHOLD = 64, 0.6
 # Copies; knockoff+ takes one, and is run on each.
 _COPIES = {"knockoff": 8, "evalues": COPIES, "pvalues": AGGREGATED}
 _NORMAL = 1.96
-_VALUES = ("power", "power_low", "power_high", "fdr", "fdr_low", "fdr_high")
+_VALUES = tuple(f"{key}{end}" for key in ("power", "fdr") for end in ("", "_low", "_high"))
 
 
 def correlated_power(
@@ -144,6 +144,12 @@ def study_of_table(
         raise ArgumentError(f"X must have at least 10 rows; got {n}.")
     study = Study.of(n, p, k, r2=r2, snr=snr, effect_size=effect_size, effects=effects)
     return columns, study
+
+
+def with_interval(key: str, shares: Array) -> Row:
+    """Mean of a share over data sets, with the ends of its 95 % interval."""
+    mean, half = float(shares.mean()), _NORMAL * float(shares.std(ddof=1)) / math.sqrt(shares.size)
+    return {key: mean, f"{key}_low": max(mean - half, 0.0), f"{key}_high": min(mean + half, 1.0)}
 
 
 class _Setting:
@@ -245,10 +251,9 @@ def _rates(found: CorrelatedSolution, mask: BoolArray) -> Row:
     if mask.ndim == 3:
         truth = truth[:, None]
     true, false = np.sum(mask & truth, axis=-1), np.sum(mask & ~truth, axis=-1)
+    shares = {"power": true / truth.sum(axis=-1), "fdr": false / np.maximum(true + false, 1)}
     row: Row = {}
-    for values in (true / truth.sum(axis=-1), false / np.maximum(true + false, 1)):
+    for key, values in shares.items():
         each = values.reshape(len(values), -1).mean(axis=1)  # members share their data
-        mean, half = float(each.mean()), _NORMAL * float(each.std(ddof=1)) / math.sqrt(each.size)
-        ends = (mean, max(mean - half, 0.0), min(mean + half, 1.0))
-        row |= dict(zip(_VALUES[len(row) :], ends, strict=False))
+        row |= with_interval(key, each)
     return row

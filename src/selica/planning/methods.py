@@ -26,6 +26,7 @@ from selica.planning.finite import (
 )
 from selica.planning.halves import by_bound
 from selica.planning.study import Study
+from selica.selectors.stability import LOWEST
 from selica.theory import (
     KnockoffSolution,
     LassoSolution,
@@ -47,8 +48,8 @@ _RATES = (0.5, 1.0, 2.0, 4.0)
 _PENALTIES = 9
 _FINE = 40
 """Penalties of one lasso, which is solved quickly."""
-# Probabilities that a threshold can tell apart, and the smallest at which a selector stops.
-_CERTAIN, _LOWEST = 1.0 - 1e-6, 0.1
+# Probabilities beyond are not told apart from one.
+_CERTAIN = 1.0 - 1e-6
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -228,7 +229,7 @@ def _resampled(
 def _fields(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
     def usable(one: StabilitySolution) -> bool:
         cut = cut_of_fields(one, fdr)
-        return math.isfinite(cut) and _LOWEST <= one.selection_probability(cut) <= _CERTAIN
+        return math.isfinite(cut) and LOWEST <= one.selection_probability(cut) <= _CERTAIN
 
     solution, more = _resampled(study, best, usable)
     cut = cut_of_fields(solution, fdr)

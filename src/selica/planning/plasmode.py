@@ -19,7 +19,7 @@ from selica._core.types import Array, Progress
 from selica._core.validation import count
 from selica.control import fdp, tpp
 from selica.planning.compare import fdr_level, method_names
-from selica.planning.first_answer import correlated_power, study_of_table
+from selica.planning.first_answer import correlated_power, study_of_table, with_interval
 from selica.planning.methods import METHODS, predict
 from selica.planning.study import Study
 from selica.plots import plot_planted
@@ -34,7 +34,6 @@ _DATA, _SELECTOR = range(2)
 _THEORY = int.from_bytes(b"thry", "big")
 # Data sets that go to a worker together.
 _BLOCK = 5
-_NORMAL = 1.96
 _METHODS = ("stability", "knockoff", "evalues")
 
 
@@ -261,13 +260,7 @@ def _row(name: str, found: list[tuple[float, float, int, bool]], predicted: floa
     values = np.array(found, dtype=float)
     row: Row = {"method": name}
     for place, key in enumerate(("power", "fdr")):
-        mean = float(values[:, place].mean())
-        half = _NORMAL * float(values[:, place].std(ddof=1)) / np.sqrt(len(values))
-        row |= {
-            key: mean,
-            f"{key}_low": max(mean - half, 0.0),
-            f"{key}_high": min(mean + half, 1.0),
-        }
+        row |= with_interval(key, values[:, place])
     return row | {
         "selected": float(values[:, 2].mean()),
         "refused": int(values[:, 3].sum()),

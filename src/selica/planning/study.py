@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from selica._core.effects import Effects, GaussianEffects, Mixture
+from selica._core.effects import Effects, Mixture, check_effects
 from selica._core.errors import ArgumentError
 from selica._core.scaling import coefficient_of_data, penalty_of_data
 from selica._core.types import Array
-from selica._core.validation import count, real
+from selica._core.validation import count, exactly_one, real, single
 from selica.theory import Model
 
 # Ratios of signal to noise: below, nothing is found; above, there is no noise to speak of.
@@ -111,11 +111,7 @@ class Study:
                 raise ArgumentError(f"{name} must be at most {MOST:,}.")
         if k > p:
             raise ArgumentError(f"n_signals must be at most n_features = {p}; got {k}.")
-        if effects is None:
-            effects = GaussianEffects()
-        ratio = _ratio(k, r2, snr, effect_size)
-        Model(n / p, k / p, k / p / ratio, effects)  # a bad law of effects is said here
-        return cls(n, p, k, ratio, effects)
+        return cls(n, p, k, _ratio(k, r2, snr, effect_size), check_effects(effects))
 
     @property
     def model(self) -> Model:
@@ -158,21 +154,13 @@ class Study:
 
 def _ratio(k: int, r2: float | None, snr: float | None, effect_size: float | None) -> float:
     """Signal-to-noise ratio from the one argument that is given."""
-    named = {"r2": r2, "snr": snr, "effect_size": effect_size}
-    given = {name: value for name, value in named.items() if value is not None}
-    if len(given) != 1:
-        names = " and ".join(given) or "none of them"
-        raise ArgumentError(f"Give exactly one of r2, snr and effect_size; got {names}.")
-    ((name, value),) = given.items()
+    name, value = exactly_one(r2=r2, snr=snr, effect_size=effect_size)
     low, high = {
         "r2": (_WEAKEST, 1.0 - 1.0 / _STRONGEST),
         "snr": (_WEAKEST, _STRONGEST),
         "effect_size": (math.sqrt(_WEAKEST), math.sqrt(_STRONGEST)),
     }[name]
-    number = real(name, value, at_least=low, at_most=high)
-    if number.ndim:
-        raise ArgumentError(f"{name} must be one number; got shape {number.shape}.")
-    x = float(number)
+    x = single(name, real(name, value, at_least=low, at_most=high))
     if name == "r2":
         return x / (1.0 - x)
     return x if name == "snr" else min(k * x * x, _STRONGEST)

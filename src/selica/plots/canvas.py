@@ -57,6 +57,11 @@ def letter(axes: Axes, text: str) -> None:
     axes.set_title(text, loc="left", fontsize=9)
 
 
+def note(axes: Axes, text: str, at: tuple[float, float], offset: tuple[float, float]) -> None:
+    """A few small words beside a point; the offset is in points of print."""
+    axes.annotate(text, at, xytext=offset, textcoords="offset points", fontsize=8, color="0.4")
+
+
 def legend(target: Axes | Figure, **where: Any) -> None:
     """A legend without a frame; on a figure, below all panels and each label once."""
     settings: dict[str, Any] = {"frameon": False, "fontsize": 8.5}

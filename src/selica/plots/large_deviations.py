@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selica._core.table import Table
-from selica.plots.canvas import canvas, legend, line, markers
+from selica.plots.canvas import canvas, legend, line, markers, note
 from selica.plots.style import quantity_style
 from selica.theory import RateFunction
 
@@ -60,14 +60,7 @@ def plot_rate_function(
         for end in (one.low, one.high):
             if end.reason != "range":
                 axes.plot([end.cost], [end.s], "o", color=style.colour, ms=5)
-                axes.annotate(
-                    end.reason,
-                    (end.cost, end.s),
-                    xytext=(5, -3),
-                    textcoords="offset points",
-                    fontsize=8,
-                    color="0.4",
-                )
+                note(axes, end.reason, (end.cost, end.s), (5, -3))
     if measured is not None:
         for rank, N in enumerate(measured.unique("N"), start=len(many)):
             rows = measured.where(N=N)

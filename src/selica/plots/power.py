@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from selica.plots.canvas import canvas, legend, line
+from selica.plots.canvas import canvas, legend, line, note
 from selica.plots.style import line_style
 from selica.theory import Curve
 
@@ -51,14 +51,7 @@ def plot_power(
         line(axes, curve.fdr, curve.tpr, style, lw=1.8)
     if level is not None:
         axes.axvline(level, color="0.6", lw=0.8, zorder=0)
-        axes.annotate(
-            f"FDR {level:g}",
-            (level, 0.0),
-            xytext=(3, 3),
-            textcoords="offset points",
-            fontsize=8,
-            color="0.4",
-        )
+        note(axes, f"FDR {level:g}", (level, 0.0), (3, 3))
     axes.set(xlabel="false discovery rate", ylabel="power (true positive rate)", title=title)
     axes.set_xlim(0.0, float(max(curve.fdr[-1] for curve in curves)))
     axes.set_ylim(0.0, 1.0)

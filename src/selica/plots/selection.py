@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _CHOSEN, _OTHER, _BELOW = "#0072B2", "#999999", "#D55E00"
+# A threshold, whichever way it runs.
+_MARK: Any = {"color": "0.2", "lw": 1.0, "ls": (0, (4, 2))}
 
 
 def plot_bars(
@@ -59,7 +61,7 @@ def plot_bars(
                 error_kw={"ecolor": "0.25", "elinewidth": 0.8},
             )  # fmt: skip
     if threshold is not None and np.isfinite(threshold):
-        axes.axvline(threshold, color="0.2", lw=1.0, ls=(0, (4, 2)), label="threshold")
+        axes.axvline(threshold, **_MARK, label="threshold")
     axes.set_yticks(place, [_short(row["variable"]) for row in rows], fontsize=8)
     axes.set(xlabel=value, title=title, ylim=(-0.7, len(rows) - 0.3))
     axes.grid(visible=False, axis="y")
@@ -86,7 +88,7 @@ def plot_stability_path(
         lines = probabilities[:, chosen == picked]
         if lines.size:
             axes.plot(lams, lines, color=colour, lw=width, alpha=0.85)
-    axes.axhline(threshold, color="0.2", lw=1.0, ls=(0, (4, 2)))
+    axes.axhline(threshold, **_MARK)
     axes.set(xscale="log", xlabel="penalty", ylabel="selection probability", title=title)
     axes.set_ylim(-0.02, 1.02)
     axes.minorticks_off()
@@ -124,7 +126,7 @@ def plot_statistics(W: Array, threshold: float, title: str = "") -> Figure:
             axes.plot(rank[here], w[here], marker, color=colour, ms=4.5, ls="none", label=label)
     if np.isfinite(threshold):
         for level in (threshold, -threshold):
-            axes.axhline(level, color="0.2", lw=0.9, ls=(0, (4, 2)))
+            axes.axhline(level, **_MARK)
     axes.axhline(0.0, color="0.6", lw=0.8)
     axes.set(xlabel="variables by size of the statistic", ylabel="W", title=title)
     legend(axes, loc="upper right")
@@ -144,7 +146,7 @@ def plot_frequencies(probabilities: Array, threshold: float | None, title: str =
     figure, ((axes,),) = canvas(size=(6.4, 3.4))
     axes.hist(probabilities, bins=np.linspace(0.0, 1.0, 41).tolist(), color=_CHOSEN, alpha=0.85)
     if threshold is not None and np.isfinite(threshold):
-        axes.axvline(threshold, color="0.2", lw=1.0, ls=(0, (4, 2)), label="threshold")
+        axes.axvline(threshold, **_MARK, label="threshold")
         legend(axes, loc="upper right")
     axes.set(xlabel="selection probability", ylabel="variables", yscale="symlog", title=title)
     axes.set_xlim(0.0, 1.0)

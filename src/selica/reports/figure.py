@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import re
 import warnings
 from typing import TYPE_CHECKING, Any
+
+from selica.plots.canvas import image
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,12 +24,10 @@ def _saved(figure: Figure, kind: str, **settings: Any) -> bytes:
     for axes in figure.axes:
         for label in axes.get_yticklabels():
             label.set_parse_math(False)  # names are not formulas, whatever signs are in them
-    file = io.BytesIO()
     with warnings.catch_warnings():
         # names in scripts that the font lacks are drawn as boxes; the table beside has them
         warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
-        figure.savefig(file, format=kind, **settings)
-    return file.getvalue()
+        return image(figure, kind, **settings)
 
 
 def inline_svg(figure: Figure) -> str:

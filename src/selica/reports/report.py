@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import tempfile
 import zipfile
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from selica._core.errors import ArgumentError
 from selica._core.files import write_whole
+from selica._core.results import plain
 from selica._core.table import Table
 from selica.reports.page import page
 from selica.reports.selection import Selection
@@ -73,14 +72,3 @@ def _without_formulas(table: Table) -> Table:
         }
         for row in table
     )
-
-
-def plain(value: Any) -> Any:
-    """For JSON without NaN or infinity: those become null."""
-    if isinstance(value, dict):
-        return {key: plain(v) for key, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

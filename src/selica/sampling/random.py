@@ -70,30 +70,6 @@ def child(seed: np.random.SeedSequence, *key: int) -> np.random.SeedSequence:
     )
 
 
-def spawn(random_state: RandomState | None, n: int) -> list[np.random.SeedSequence]:
-    """The first n children of a seed: the same for every n, and at every call.
-
-    Parameters
-    ----------
-    random_state : None, int, SeedSequence, Generator or RandomState
-        A SeedSequence is left as it is; a Generator is advanced.
-    n : int
-        Number of children.
-
-    Returns
-    -------
-    list of SeedSequence
-
-    Examples
-    --------
-    >>> [s.spawn_key for s in spawn(0, 3)]
-    [(0,), (1,), (2,)]
-    """
-    n = count("n", n, at_least=0)
-    seed = seed_sequence(random_state)
-    return [child(seed, b) for b in range(n)]
-
-
 def generator(random_state: RandomState | None) -> np.random.Generator:
     """A generator: the given one, or a new one from a seed.
 

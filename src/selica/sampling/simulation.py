@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
-from selica._core.effects import Effects, GaussianEffects
+from selica._core.effects import Effects, check_effects
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.types import Array, BoolArray
-from selica._core.validation import LARGEST, choice, count, positive, real, short
+from selica._core.validation import (
+    LARGEST,
+    choice,
+    count,
+    exactly_one,
+    positive,
+    real,
+    short,
+    single,
+)
 from selica.sampling.covariance import Covariance, Scaled, parse_covariance
 from selica.sampling.random import SIMULATION, RandomState, child, seed_sequence
 
@@ -122,7 +131,7 @@ def simulate(
     0.8
     """
     n, p = count("n_samples", n_samples), count("n_features", n_features)
-    effects = _effects(effects)
+    effects = check_effects(effects)
     draw = _design(design)
     response = choice("response", response, ("linear", "logistic"))
     scale = choice("scale", scale, ("unit", "article"))
@@ -163,7 +172,7 @@ def _share(n_signals: int | None, sparsity: float | None, p: int) -> float:
     if (n_signals is None) == (sparsity is None):
         raise ArgumentError("Give exactly one of n_signals and sparsity.")
     if sparsity is not None:
-        return _number("sparsity", real("sparsity", sparsity, at_least=0.0, at_most=1.0))
+        return single("sparsity", real("sparsity", sparsity, at_least=0.0, at_most=1.0))
     k = count("n_signals", n_signals, at_least=0)
     if k > p:
         raise ArgumentError(f"n_signals must be at most n_features = {p}; got {k}.")
@@ -172,39 +181,21 @@ def _share(n_signals: int | None, sparsity: float | None, p: int) -> float:
 
 def _noise(response: str, **given: float | None) -> tuple[str, float] | None:
     """Name and value of the one noise argument; None for a logistic response."""
-    names = [name for name, value in given.items() if value is not None]
     if response == "logistic":
-        if names:
-            raise ArgumentError(f"{names[0]} has no meaning for a logistic response.")
+        for name, value in given.items():
+            if value is not None:
+                raise ArgumentError(f"{name} has no meaning for a logistic response.")
         return None
-    if len(names) != 1:
-        raise ArgumentError(
-            "Give exactly one of snr, r2 and noise_variance; got "
-            + (" and ".join(names) if names else "none of them")
-            + "."
-        )
-    name, value = names[0], given[names[0]]
-    assert value is not None
+    name, value = exactly_one(**given)
     if name == "noise_variance":
-        return name, _number(name, real(name, value, at_least=0.0, at_most=LARGEST))
-    return name, _number(name, positive(name, value, at_most=1.0 if name == "r2" else LARGEST))
+        return name, single(name, real(name, value, at_least=0.0, at_most=LARGEST))
+    return name, single(name, positive(name, value, at_most=1.0 if name == "r2" else LARGEST))
 
 
 def _noise_variance(name: str, value: float, signal: float) -> float:
     if name == "noise_variance":
         return value
     return signal / value if name == "snr" else signal * (1.0 - value) / value
-
-
-def _effects(effects: Effects | None) -> Effects:
-    if effects is None:
-        return GaussianEffects()
-    if not isinstance(effects, Effects):
-        raise ArgumentError(
-            "effects must be a law of effects such as theory.GaussianEffects(); "
-            f"got {short(effects)}."
-        )
-    return effects
 
 
 def _design(design: Any) -> Any:
@@ -215,7 +206,7 @@ def _design(design: Any) -> Any:
         case "rademacher":
             return _signs
         case ("t", dof):
-            freedom = _number("design: dof", positive("design: dof", dof))
+            freedom = single("design: dof", positive("design: dof", dof))
             if freedom <= 2.0:
                 raise ArgumentError(f"design: dof must be above 2 for a variance; got {freedom:g}.")
             return lambda rng, size: _student(rng, freedom, size)
@@ -235,9 +226,3 @@ def _student(rng: np.random.Generator, dof: float, size: tuple[int, int]) -> Arr
     out = rng.standard_t(dof, size=size)
     out *= np.sqrt((dof - 2.0) / dof)
     return out
-
-
-def _number(name: str, value: Array) -> float:
-    if value.ndim:
-        raise ArgumentError(f"{name} must be one number; got shape {value.shape}.")
-    return float(value)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, IntArray
-from selica._core.validation import choice, count, positive
+from selica._core.validation import LARGEST, array_of, choice, count, positive, single
 from selica.sampling.random import WEIGHTS, RandomState, child, member_indices, seed_sequence
 
 SCHEMES = ("bootstrap", "poisson", "subsample", "pairs", "exponential")
@@ -131,12 +131,11 @@ def _draws(scheme: str, rate: float, n: int) -> int:
 
 
 def _rate(scheme: str, rate: float) -> float:
-    value = positive("rate", rate, **({"at_most": 1.0} if scheme == "subsample" else {}))
-    if value.ndim:
-        raise ArgumentError(f"rate must be one number; got shape {value.shape}.")
+    most = 1.0 if scheme == "subsample" else LARGEST
+    value = single("rate", positive("rate", rate, at_most=most))
     if scheme == "pairs" and value not in (0.5, 1.0):
         raise ArgumentError(f"rate is 1/2 for pairs by construction; got {value:g}.")
-    return float(value)
+    return value
 
 
 def _cells(unit: IntArray, strata: ArrayLike | None, n: int) -> list[IntArray]:
@@ -154,10 +153,7 @@ def _cells(unit: IntArray, strata: ArrayLike | None, n: int) -> list[IntArray]:
 
 def _codes(name: str, labels: ArrayLike, n: int) -> IntArray:
     """Labels as 0, 1, ... in order of first appearance: renaming labels changes no draw."""
-    try:
-        array = np.asarray(labels)
-    except ValueError:  # rows of different lengths
-        array = np.asarray(None)
+    array = array_of(labels)
     if array.shape != (n,):
         raise ArgumentError(f"{name} must have one label for each of the {n} rows.")
     if array.dtype.kind == "O":

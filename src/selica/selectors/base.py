@@ -56,6 +56,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     estimator: Any = None
     support_: BoolArray
     guarantee_: Guarantee
+    note_: str | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Selects variables.
@@ -166,8 +167,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """What a selection would have needed, where there is none."""
 
     def _notes(self) -> tuple[str, ...]:
-        """What a summary adds."""
-        return () if self.support_.any() else (self.explain(),)
+        """What a summary adds: why nothing was selected, and which engine decided."""
+        nothing = () if self.support_.any() else (self.explain(),)
+        return nothing if self.note_ is None else (*nothing, self.note_)
 
     @abstractmethod
     def plot(self) -> Figure:

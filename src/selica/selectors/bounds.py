@@ -8,7 +8,6 @@ from selica._core.errors import ArgumentError
 from selica.control import stability_bound, stability_parameters
 from selica.selectors.guarantee import Guarantee, no_guarantee
 
-ASSUMPTIONS = ("none", "unimodal", "r-concave")
 _SOURCES = {
     "none": "Meinshausen and Bühlmann 2010",
     "unimodal": "Shah and Samworth 2013, unimodal frequencies",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from selica._core.errors import ArgumentError
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, real
 from selica.control import ebh, first_negatives_filter, frequency_bound, knockoff_evalues
+from selica.control.arguments import ceiling
 from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.engine import (
@@ -25,7 +25,7 @@ from selica.selectors.engine import (
 )
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.knockoffs import NEGATIVES, KnockoffSelector
-from selica.selectors.summary import Summary, frequency_table, known_error, near
+from selica.selectors.summary import Summary, frequency_table, near, standard_errors
 from selica.statistics import Data
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.negatives_: float | None = None
         self.fields_: Any = None
         self.probability_error_: float | None = None
-        self.note_: str | None = None
+        self.note_ = None
         self.statistics_ = np.zeros((0, table.shape[1]))
         if rule == "threshold":
             self._by_threshold(data, table, B, eta)
@@ -176,7 +176,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         counts = np.count_nonzero(votes, axis=0)
         self.selection_probabilities_ = counts / B
         self.threshold_ = eta
-        self.support_ = counts >= max(np.ceil(eta * B - 1e-9), 1.0)
+        self.support_ = counts >= max(ceiling(eta * B), 1)
 
     def _by_threshold(self, data: Data, table: Array, B: int, eta: float) -> None:
         """The article's rule, by copies or without them."""
@@ -300,15 +300,12 @@ class DerandomizedKnockoffs(KnockoffSelector):
             return self._ranked(title, "e-value", self.evalues_, self.evalues_)
         P, chosen = self.selection_probabilities_, int(self.support_.sum())
         sign = np.zeros(P.size)
-        if self.fields_ is None:
-            error: Array | None = np.sqrt(P * (1.0 - P) / B)
-        else:
-            error = known_error(P, self.probability_error_)
+        members = B if self.fields_ is None else None
+        error = standard_errors(P, members, self.probability_error_)
         close = near(P, self.threshold_, error)
         table = frequency_table(self._names(), P, sign, self.support_, close, error)
         title = f"{title}: {chosen} of {P.size} variables"
-        notes = self._notes() + (() if self.note_ is None else (self.note_,))
-        return Summary(title, table, str(self.guarantee_), notes, chosen + 5)
+        return Summary(title, table, str(self.guarantee_), self._notes(), chosen + 5)
 
     def _why(self) -> str:
         top = float(self.selection_probabilities_.max())
@@ -322,7 +319,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
                 "raises it."
             )
         level = 0.1 if self.fdr is None else self.fdr
-        least = math.ceil(1.0 / level - 1e-9)
+        least = ceiling(1.0 / level)
         e = -np.sort(-self.evalues_)
         with np.errstate(divide="ignore"):
             needed = float(np.min(e.size / (e * np.arange(1, e.size + 1))))

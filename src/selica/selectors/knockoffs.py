@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from selica._core.errors import ArgumentError, ColumnError
 from selica._core.types import Array
 from selica._core.validation import choice, real, short
 from selica.control import knockoff_threshold
+from selica.control.arguments import ceiling
 from selica.plots import plot_statistics
 from selica.sampling import Copies, FixedKnockoffs, GaussianKnockoffs, callable_copies, iid_copies
 from selica.sampling.random import child, generator, seed_sequence
@@ -134,7 +134,7 @@ class KnockoffSelector(Selector):
 
     def _check_level(self, fdr: float, p: int) -> None:
         """Says so when the level cannot be reached with so few variables."""
-        least = math.ceil(1.0 / fdr - 1e-9)
+        least = ceiling(1.0 / fdr)
         if least > p:
             warnings.warn(
                 f"fdr: a selection at level {fdr:g} has at least {least} variables, and there are "
@@ -272,7 +272,7 @@ class KnockoffSelection(KnockoffSelector):
 
     def _why(self) -> str:
         W = self.statistics_
-        least = math.ceil(self.offset / self.fdr - 1e-9) if self.offset else 1
+        least = ceiling(self.offset / self.fdr) if self.offset else 1
         positive = int(np.count_nonzero(W > 0.0))
         text = f"At FDR {self.fdr:g} a selection has at least {least} variables"
         if positive < least:

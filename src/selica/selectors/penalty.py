@@ -43,8 +43,8 @@ def choose_penalties(
             )
         if lam == "theory" and data.loss != "squared":
             raise ArgumentError(
-                "lam='theory' is for a continuous response, as the theory covers the squared loss "
-                "only; use lam='cv' for two classes."
+                "lam='theory' is for a continuous response: the model is estimated from a squared "
+                "error; use lam='cv' for two classes."
             )
         found = cross_validate(data, rng)
         if lam != "theory":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from selica._core.types import Array
 from selica._core.validation import count
 from selica.control import inclusion_rate_cutoff, mirror_threshold
+from selica.control.arguments import ceiling
 from selica.plots import plot_bars
 from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.base import Selector
@@ -121,7 +121,7 @@ class DataSplitting(Selector):
             return told
         return (
             f"{told} A split selects nothing where fewer than "
-            f"{math.ceil(self.offset / self.fdr - 1e-9)} variables agree in sign on both halves, "
+            f"{ceiling(self.offset / self.fdr)} variables agree in sign on both halves, "
             "as it counts one false selection at least."
         )
 

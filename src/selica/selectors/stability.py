@@ -12,10 +12,13 @@ from selica._core.errors import ArgumentError
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, real
 from selica.control import benjamini_hochberg
+from selica.control.arguments import ceiling
+from selica.control.stability import ASSUMPTIONS
 from selica.plots import plot_bars, plot_frequencies, plot_stability_path
 from selica.sampling.random import child, generator, seed_sequence
+from selica.sampling.weights import SCHEMES
 from selica.selectors.base import AssumptionWarning, Selector, UnstableWarning
-from selica.selectors.bounds import ASSUMPTIONS, Bound
+from selica.selectors.bounds import Bound
 from selica.selectors.engine import (
     ENGINES,
     REFITTED,
@@ -28,13 +31,12 @@ from selica.selectors.engine import (
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.members import Refits, Rule, Scheme, Selections
 from selica.selectors.penalty import choose_penalties
-from selica.selectors.summary import Summary, frequency_table, known_error, near
+from selica.selectors.summary import Summary, frequency_table, near, standard_errors
 from selica.statistics import Data
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SCHEMES = ("bootstrap", "poisson", "subsample", "pairs", "exponential")
 # What fewer resamples select is not stable, whatever its estimated error rate.
 LOWEST = 0.1
 # Spawn keys of the parts of a fit.
@@ -253,7 +255,7 @@ class StabilitySelection(Selector):
         self.selection_probabilities_ = most / B
         self.signs_ = np.sign(found.mean)
         self.mean_selected_ = found.mean_selected
-        self.support_ = most >= np.ceil(self.threshold_ * B - 1e-9)
+        self.support_ = most >= ceiling(self.threshold_ * B)
 
     def _by_fields(self, data: Data) -> None:
         """Probabilities by message passing, and the threshold where a level is asked for."""
@@ -336,10 +338,8 @@ class StabilitySelection(Selector):
 
     def _errors(self) -> Array | None:
         """Standard errors of the probabilities; None where they are not known."""
-        P = self.selection_probabilities_
-        if self.fields_ is None:
-            return np.asarray(np.sqrt(P * (1.0 - P) / self.n_resamples))
-        return known_error(P, self.probability_error_)
+        members = self.n_resamples if self.fields_ is None else None
+        return standard_errors(self.selection_probabilities_, members, self.probability_error_)
 
     def _close(self) -> BoolArray:
         """Variables another seed might decide differently."""
@@ -358,7 +358,7 @@ class StabilitySelection(Selector):
                 self._close(), self._errors(),
             ),
             guarantee=str(self.guarantee_),
-            notes=self._notes() + (() if self.note_ is None else (self.note_,)),
+            notes=self._notes(),
             shown=int(self.support_.sum()) + 5,
         )  # fmt: skip
 

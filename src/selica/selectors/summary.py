@@ -92,14 +92,17 @@ def frequency_table(
     )
 
 
-def known_error(probability: Array, error: float | None) -> Array | None:
-    """A root mean square error shared out to probabilities: those near 0 and 1 have less of it.
+def standard_errors(probability: Array, members: int | None, error: float | None) -> Array | None:
+    """Of shares of so many members; None where they are not known.
 
-    None where it is unknown.
+    Without members, of probabilities with a given root mean square error, which is shared out:
+    those near 0 and 1 have less of it.
     """
+    spread = probability * (1.0 - probability)
+    if members is not None:
+        return np.asarray(np.sqrt(spread / members))
     if error is None:
         return None
-    spread = probability * (1.0 - probability)
     typical = spread[probability > SEEN].mean() if np.any(probability > SEEN) else 0.0
     return np.asarray(error * np.sqrt(spread / typical)) if typical > 0.0 else np.zeros(spread.size)
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
+from selica._core.validation import matrix
 from selica.solvers.paths import STOPPED, Data, Entries, Kept, follow
-from selica.solvers.problem import Problem, matrix
+from selica.solvers.problem import Problem
 from selica.solvers.screening import SUMMED
 from selica.solvers.working_set import Space, make_space, positive_rows, take_columns
 

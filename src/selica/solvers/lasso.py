@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, Progress
-from selica._core.validation import choice, real
+from selica._core.validation import choice, count, matrix, real
 from selica.solvers.keeping import solve
-from selica.solvers.problem import check, matrix
+from selica.solvers.problem import check, penalty_factor
 from selica.solvers.results import LassoBatch
 
 
@@ -153,26 +153,19 @@ def knockoff_path_batch(
     >>> knockoff_path_batch(data.X, data.y, [20.0, 5.0], copies.__getitem__, 5).coef.shape
     (5, 2, 20)
     """
-    members = int(real("n_copies", n_copies, at_least=1.0))
+    members = count("n_copies", n_copies)
     if not callable(copies):
         raise ArgumentError("copies must be a function of the number of the member.")
     design = matrix("X", X)
-    if design.ndim != 2:
-        raise ArgumentError(f"X must have two dimensions; got shape {design.shape}.")
-    one = (
-        np.ones(design.shape[0])
-        if sample_weight is None
-        else matrix("sample_weight", sample_weight)
-    )
-    if one.shape != design.shape[:1]:
-        raise ArgumentError(f"sample_weight must have shape {design.shape[:1]}; got {one.shape}.")
-    weights = np.broadcast_to(one, (members, design.shape[0]))
-    p = design.shape[1]
-    factor = (
-        np.ones(2 * p) if penalty_weights is None else matrix("penalty_weights", penalty_weights)
-    )
-    if factor.shape != (2 * p,) or np.any(factor < 0.0):
-        raise ArgumentError(f"penalty_weights must be {2 * p} numbers that are not negative.")
+    n, p = design.shape
+    given = np.ones(n) if sample_weight is None else sample_weight
+    one = real("sample_weight", given, at_least=0.0)
+    if one.shape != (n,):
+        raise ArgumentError(f"sample_weight must have shape ({n},); got {one.shape}.")
+    weights = np.broadcast_to(one, (members, n))
+    factor = penalty_factor(penalty_weights, 2 * p)
+    if factor.shape != (2 * p,):
+        raise ArgumentError(f"penalty_weights must have shape ({2 * p},); got {factor.shape}.")
     problem = check(design, y, lams, lam2, weights, None, None, keep, tol, max_iter)
     problem = problem._replace(
         factor=factor,
@@ -220,7 +213,7 @@ def lasso_batch(
     >>> lasso_batch(data.X, data.y, [40.0, 20.0, 10.0, 5.0], weights).coef.shape
     (4, 1, 10)
     """
-    members = np.atleast_2d(matrix("weights", weights)).shape[0]
+    members = np.atleast_2d(real("weights", weights, copy=False)).shape[0]
     lams, ridge = (
         _of_members(name, value, members) for name, value in (("lam", lam), ("lam2", lam2))
     )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import real
+from selica._core.validation import count, matrix, real
 
 KEEP = ("coef", "sparse", "counts", "moments", "entry")
 # Members solved in lockstep: enough to fill the matrix products, few enough to stay in memory and
@@ -72,16 +72,6 @@ class Problem(NamedTuple):
         )
 
 
-def matrix(name: str, value: ArrayLike) -> Array:
-    """`value` as finite floats, shared if possible; the message does not print a whole table."""
-    try:
-        return real(name, value, copy=False)
-    except ArgumentError as error:
-        if np.size(np.asarray(value, dtype=object)) > 20:
-            raise ArgumentError(f"{name} must be an array of finite numbers.") from error
-        raise
-
-
 def check(
     X: ArrayLike,
     y: ArrayLike,
@@ -96,46 +86,35 @@ def check(
 ) -> Problem:
     """The arguments of `lasso_path_batch`, checked and at their full shapes."""
     design = matrix("X", X)
-    if design.ndim != 2:
-        raise ArgumentError(f"X must have two dimensions; got shape {design.shape}.")
     n, p = design.shape
-    rows = np.ascontiguousarray(matrix("weights", weights))
+    rows = np.ascontiguousarray(real("weights", weights, at_least=0.0, copy=False))
     if rows.ndim != 2 or rows.shape[1] != n:
         raise ArgumentError(f"weights must have shape (members, {n}); got {rows.shape}.")
-    if np.any(rows < 0.0):
-        raise ArgumentError("weights must not be negative.")
     members = rows.shape[0]
-    response = matrix("y", y)
+    response = real("y", y, copy=False)
     if response.shape not in ((n,), (members, n)):
         raise ArgumentError(f"y must have shape ({n},) or ({members}, {n}); got {response.shape}.")
-    path = np.atleast_1d(matrix("lams", lams))
+    path = np.atleast_1d(real("lams", lams, at_least=0.0))
     if path.ndim > 2 or (path.ndim == 2 and path.shape[0] != members):
         raise ArgumentError(f"lams must have shape (L,) or ({members}, L); got {path.shape}.")
-    if np.any(path < 0.0):
-        raise ArgumentError("lams must not be negative.")
-    ridge = matrix("lam2", lam2)
+    ridge = real("lam2", lam2, at_least=0.0)
     if ridge.shape not in ((), path.shape[-1:], path.shape):
         raise ArgumentError(
             f"lam2 must be a number or have one entry for each of the {path.shape[-1]} penalties; "
             f"got shape {ridge.shape}."
         )
-    if np.any(ridge < 0.0):
-        raise ArgumentError("lam2 must not be negative.")
-    factor = np.ones(p) if penalty_weights is None else matrix("penalty_weights", penalty_weights)
+    factor = penalty_factor(penalty_weights, p)
     if factor.shape not in ((p,), (members, p)):
         raise ArgumentError(
             f"penalty_weights must have shape ({p},) or ({members}, {p}); got {factor.shape}."
         )
-    if np.any(factor < 0.0):
-        raise ArgumentError("penalty_weights must not be negative.")
     wanted = frozenset([keep] if isinstance(keep, str) else keep)
     if not wanted <= set(KEEP):
         raise ArgumentError.choice("keep", keep, KEEP)
-    if max_active is not None and (int(max_active) != max_active or max_active < 0):
-        raise ArgumentError(f"max_active must be a whole number of at least 0; got {max_active!r}.")
+    most_active = None if max_active is None else count("max_active", max_active, at_least=0)
     real("tol", tol, at_least=1e-14, at_most=1.0)
     real("max_iter", max_iter, at_least=1.0)
-    settings = Settings(float(tol), int(max_iter), None if max_active is None else int(max_active))
+    settings = Settings(float(tol), int(max_iter), most_active)
     order = np.argsort(-path, axis=-1, kind="stable")
     path, ridge = (
         np.take_along_axis(part, order, axis=-1)
@@ -143,6 +122,13 @@ def check(
     )
     most = int(np.count_nonzero(rows, axis=1).max(initial=0))
     return Problem(design, response, path, ridge, rows, factor, wanted, settings, most_rows=most)
+
+
+def penalty_factor(penalty_weights: ArrayLike | None, columns: int) -> Array:
+    """Penalty weights, ones by default."""
+    if penalty_weights is None:
+        return np.ones(columns)
+    return real("penalty_weights", penalty_weights, at_least=0.0)
 
 
 def members_per_chunk(problem: Problem) -> int:

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import roots_legendre
 
 from selica._core.effects import Mixture
 from selica._core.errors import ArgumentError
-from selica._core.scalar import density, soft_threshold, survival
+from selica._core.quadrature import legendre, panels
+from selica._core.scalar import density, selection_probability, soft_threshold
 from selica._core.types import Array
 
-_X, _W = roots_legendre(24)
+_ORDER = 24
 _REACH = 9.0  # standard deviations; the rest weighs 2e-19
 _CHUNK = 2_000_000  # values of psi held at once
 
@@ -66,15 +66,9 @@ def _data_nodes(field: Field, mean: float, spread: float) -> tuple[Array, Array]
         edges += [centre + width * np.linspace(-_REACH, _REACH, 25) for width in (own, fine)]
     cuts = np.unique(np.concatenate(edges))
     cuts = cuts[(cuts >= mean - _REACH * sd) & (cuts <= mean + _REACH * sd)]
-    node, width = _panels(cuts)
+    node, width = panels(cuts, _ORDER)
     weight = width * density((node - mean) / sd) / sd
     return node, weight / weight.sum()
-
-
-def _panels(cuts: Array) -> tuple[Array, Array]:
-    half = 0.5 * np.diff(cuts)[:, None]
-    middle = 0.5 * (cuts[1:] + cuts[:-1])[:, None]
-    return (middle + half * _X).ravel(), (half * _W).ravel()
 
 
 def _estimates(g: Array, own: float, field: Field) -> tuple[Array, Array]:
@@ -84,7 +78,8 @@ def _estimates(g: Array, own: float, field: Field) -> tuple[Array, Array]:
     if sd == 0.0:
         value = soft_threshold(g, field.lam) / field.curvature
         return value, np.ones_like(value)
-    values, weights = [np.zeros_like(g)], [1.0 - _active(g, sd, field.lam)]
+    values, weights = [np.zeros_like(g)], [1.0 - selection_probability(g, own, field.lam)]
+    x, weight = legendre(_ORDER)
     for sign in (1.0, -1.0):
         # the active side sign * h > lam, as far as the field reaches
         start = np.maximum(field.lam, sign * g - _REACH * sd)
@@ -92,14 +87,10 @@ def _estimates(g: Array, own: float, field: Field) -> tuple[Array, Array]:
         for part in range(2):
             low = start + 0.5 * part * (stop - start)
             half = 0.25 * (stop - start)
-            h = low + half + half * _X
+            h = low + half + half * x
             values.append(sign * (h - field.lam) / field.curvature)
-            weights.append(half * _W * density((h - sign * g) / sd) / sd)
+            weights.append(half * weight * density((h - sign * g) / sd) / sd)
     return np.concatenate(values, axis=1), np.concatenate(weights, axis=1)
-
-
-def _active(g: Array, sd: float, lam: float) -> Array:
-    return survival((lam - g) / sd) + survival((lam + g) / sd)
 
 
 def _over_members(field: Field, g: Array, psi: Callable[..., Any]) -> Array:

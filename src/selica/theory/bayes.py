@@ -14,13 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.errors import ArgumentError
-from selica._core.results import Result, Status, unwrap
+from selica._core.results import statuses, unwrap
 from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, choice, real
 from selica.theory.fixed_points import FixedPoints, fixed_points
 from selica.theory.local_fdr import Cut, best_cut, local_fdr, tails
-from selica.theory.model import Model
+from selica.theory.model import Model, ModelResult
 from selica.theory.rates import Rates, make_rates
 
 BRANCHES = ("information", "algorithm")
@@ -29,7 +28,7 @@ _NOISELESS = 1e-200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class BayesSolution(Result):
+class BayesSolution(ModelResult):
     """The Bayes-optimal estimate in the limit; floats for one model, arrays over a grid.
 
     Attributes
@@ -71,31 +70,6 @@ class BayesSolution(Result):
         *("alpha", "rho", "Delta", "branch", "q", "m", "mse", "m_hat", "chi_hat"),
         *("ensemble_error", "information", "solutions", "status", "residual"),
     )
-
-    @property
-    def alpha(self) -> Any:
-        """Samples for each variable."""
-        return self.model.alpha
-
-    @property
-    def rho(self) -> Any:
-        """Share of signals."""
-        return self.model.rho
-
-    @property
-    def Delta(self) -> Any:
-        """Variance of the noise."""
-        return self.model.Delta
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the grid; () for a single point."""
-        return np.shape(self.q)
-
-    @property
-    def converged(self) -> Any:
-        """Whether each point converged."""
-        return unwrap(np.asarray(self.status) == "converged")
 
     @property
     def prediction_error(self) -> Any:
@@ -195,10 +169,8 @@ def solve_bayes(model: Model, branch: str = "information") -> BayesSolution:
     >>> round(s.mse, 5), s.solutions
     (0.01529, 1)
     """
-    Model.check(model)
+    arrays = broadcast(**Model.check(model).parameters)
     choice("branch", branch, BRANCHES)
-    names = ("alpha", "rho", "Delta")
-    arrays = broadcast(**{name: np.asarray(getattr(model, name)) for name in names})
     shape = arrays[0].shape
     alpha, rho, Delta = (np.ravel(a) for a in arrays)
     Delta = _noise(Delta)
@@ -236,9 +208,7 @@ def bayes_solutions(model: Model) -> tuple[BayesSolution, ...]:
     >>> [(s.branch, round(s.mse, 7)) for s in theory.bayes_solutions(model)]
     [('algorithm', 0.0300598), ('unstable', 0.0074419), ('information', 1.1e-06)]
     """
-    Model.check(model)
-    if model.shape != ():
-        raise ArgumentError(f"model must be a single one; got a grid of shape {model.shape}.")
+    Model.check_single(model)
     alpha, Delta = np.array([model.alpha]), _noise(np.array([model.Delta]))
     found = fixed_points(model.effects, model.rho, alpha, Delta)
     best, _ = _choose(found, 1, "information")
@@ -281,16 +251,13 @@ def _fields(
         constant = 0.5 * alpha * (np.log(alpha / Delta) - 1.0)
         information = np.where(Delta > 0.0, found.free_energy[pick] + constant, np.nan)
     residual = np.abs(mse + Delta - error) / (1.0 + error)
-    status = np.full(s.size, Status.CONVERGED.value, dtype="<U10")
-    status[~(found.converged[pick] & (residual <= TOLERANCE))] = Status.MAX_ITER.value
-    status[~np.isfinite(residual)] = Status.NONFINITE.value
     return {
         "q": rho - mse,
         "mse": mse,
         "m_hat": s,
         "ensemble_error": error,
         "information": information,
-        "status": status,
+        "status": statuses(found.converged[pick] & (residual <= TOLERANCE), residual),
         "residual": residual,
     }
 

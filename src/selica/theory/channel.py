@@ -18,16 +18,15 @@ import itertools
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import roots_legendre
 
 from selica._core.effects import Mixture
+from selica._core.quadrature import panels
+from selica._core.scalar import LOG_SQRT_2PI
 from selica._core.types import Array
-
-_LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
 
 # Centred mixtures. The posterior has its nearest poles where the odds are -1, at
 # Im u = pi / Re u > 0.3 as long as exp(-u^2/2) counts: panels of 0.5 with 14 nodes reach rounding.
-_X, _W = roots_legendre(14)
+_ORDER = 14
 _NEAR = np.linspace(0.0, 12.0, 25)
 _RATIO = np.log(1.5)  # growth of the panels beyond, where only wide components are left
 _REACH = 10.0  # standard deviations of a component that are integrated
@@ -103,10 +102,7 @@ def _radial_nodes(top: Array) -> tuple[Array, Array]:
     growth = np.linspace(0.0, 1.0, number + 1)[1:]
     far = _NEAR[-1] * (top[:, None] / _NEAR[-1]) ** growth
     edges = np.concatenate([np.broadcast_to(_NEAR, (top.size, _NEAR.size)), far], axis=1)
-    half = 0.5 * np.diff(edges)[..., None]
-    middle = 0.5 * (edges[:, 1:] + edges[:, :-1])[..., None]
-    shape = (top.size, -1)
-    return (middle + half * _X).reshape(shape), (half * _W).reshape(shape)
+    return panels(edges, _ORDER)
 
 
 def _averages(u: Array, du: Array, mean: Array, own: Array, weight: Array) -> Array:
@@ -114,7 +110,7 @@ def _averages(u: Array, du: Array, mean: Array, own: Array, weight: Array) -> Ar
     wide = 1.0 + own
     log_joint = (
         weight[..., None, :]
-        - _LOG_SQRT_2PI
+        - LOG_SQRT_2PI
         - 0.5 * np.log(wide)[..., None, :]
         - 0.5 * (u[..., None] - mean[..., None, :]) ** 2 / wide[..., None, :]
     )

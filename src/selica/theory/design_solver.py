@@ -23,6 +23,7 @@ from selica._core.root import find_root
 from selica._core.types import Array, BoolArray, IntArray
 from selica.theory.designs import Design, Response
 from selica.theory.equations import Equations, Member
+from selica.theory.paths import Found, follow
 
 _EMPTY = 1e-18  # so few active variables change nothing
 _STEPS, _MANY_STEPS, _MOST_STEPS = 25, 80, 400
@@ -158,36 +159,25 @@ def _newton(
 
 
 def _follow(eq: Equations, design: Design) -> tuple[Array, Array, BoolArray, IntArray]:
-    """Follows the solution from a large penalty, where it is next to nothing."""
+    """From a large penalty, where the solution is next to nothing, to the one asked for."""
     nothing = design.response(np.full(eq.lam.size, _NOTHING))
     field = np.sqrt(nothing.Q**2 * (eq.rho > 0.0) + nothing.a * eq.rho + nothing.b * eq.Delta)
     goal = np.log(eq.lam)
     far = -ndtri(np.minimum(0.005 * design.most, 1e-3))
     here = np.maximum(np.log(far * field), goal)
-    step = np.maximum((here - goal) / 8.0, 0.05)
+
+    def stacked(y: Array, log_A: Array, found: BoolArray, count: IntArray) -> Found:
+        return Found(np.stack([y, log_A]), found, count)
+
+    def solve(log_lam: Array, guess: Array, index: IntArray) -> Found:
+        part = replace(eq.take(index), lam=np.exp(log_lam))
+        return stacked(*_newton(part, design.take(index), guess[0], guess[1], _STEPS))
+
     start = replace(eq, lam=np.exp(here))
-    y, log_A, found, count = _newton(start, design, *_damped(start, design, 2), _MANY_STEPS)
-    point = np.stack([y, log_A])
-    before, earlier = point.copy(), here.copy()
-    arrived = found & (here <= goal)
-    active = np.flatnonzero(found & ~arrived)  # without a first point there is no path
-    for _ in range(_MOST_STEPS):
-        if active.size == 0:
-            break
-        target = np.maximum(here[active] - step[active], goal[active])
-        gone = here[active] - earlier[active]
-        ahead = np.where(gone < 0.0, (target - here[active]) / np.where(gone < 0.0, gone, 1.0), 0.0)
-        guess = point[:, active] + ahead * (point[:, active] - before[:, active])
-        part = replace(eq.take(active), lam=np.exp(target))
-        y, log_A, found, used = _newton(part, design.take(active), guess[0], guess[1], _STEPS)
-        count[active] += used
-        moved = active[found]
-        before[:, moved], earlier[moved] = point[:, moved], here[moved]
-        point[:, moved], here[moved] = np.stack([y, log_A])[:, found], target[found]
-        step[active] *= np.where(found, 1.5, 0.4)
-        arrived[moved] = here[moved] <= goal[moved]
-        active = active[~arrived[active]]
-    return point[0], point[1], arrived, count
+    first = stacked(*_newton(start, design, *_damped(start, design, 2), _MANY_STEPS))
+    step = np.maximum((here - goal) / 8.0, 0.05)
+    (y, log_A), arrived, count = follow(solve, first, here, goal, step, _MOST_STEPS)
+    return y, log_A, arrived, count
 
 
 def _patient(eq: Equations, design: Design) -> tuple[Array, Array, BoolArray, IntArray]:

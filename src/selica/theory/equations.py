@@ -88,9 +88,7 @@ class Equations:
     ) -> Equations:
         """Equations for a law of the effects; signs play no role and are dropped."""
         ridge = lam2 if lam2 is not None and lam2.any() else None
-        folded = signals.folded()
-        kinds = Mixture(*(np.concatenate([[0.0], part]) for part in folded))
-        return cls(alpha, rho, Delta, lam, ridge, law, kinds, copies)
+        return cls(alpha, rho, Delta, lam, ridge, law, signals.kinds(), copies)
 
     def take(self, index: IntArray | BoolArray) -> Equations:
         """The same equations at a subset of the points."""

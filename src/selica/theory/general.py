@@ -8,43 +8,33 @@ from typing import Any
 import numpy as np
 
 from selica._core.errors import ArgumentError
-from selica._core.results import Status, unwrap
+from selica._core.results import statuses
 from selica._core.types import Array
 from selica.theory.design_solver import at, own_variance, solve_members, solve_pairs
 from selica.theory.designs import Design
 from selica.theory.equations import Equations
 from selica.theory.model import Model
-from selica.theory.solution import LassoSolution, StabilitySolution
+from selica.theory.solution import LassoSolution, LossGiven, StabilitySolution
 from selica.theory.spectra import Spectrum
 
 _CHUNK_VALUES = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class DesignLassoSolution(LassoSolution):
+class DesignLassoSolution(LossGiven, LassoSolution):
     """One lasso on a design with a given spectrum; `ensemble_error` is q - 2 m + rho + Delta."""
 
     spectrum: Spectrum
     loss: Any
     """Training loss of the estimate for each variable."""
 
-    @property
-    def cost(self) -> Any:
-        """Minimal cost for each variable: training loss plus penalty."""
-        return unwrap(np.asarray(self.loss + self.penalty))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class DesignStabilitySolution(StabilitySolution):
+class DesignStabilitySolution(LossGiven, StabilitySolution):
     """Stability selection on a design with a given spectrum."""
 
     spectrum: Spectrum
     loss: Any
-
-    @property
-    def cost(self) -> Any:
-        """Minimal cost of one member for each variable: training loss plus penalty."""
-        return unwrap(np.asarray(self.loss + self.penalty))
 
 
 def check_spectrum(spectrum: object, model: Model) -> Spectrum:
@@ -81,9 +71,6 @@ def solve_chunk(eq: Equations, spectrum: Spectrum, tolerance: float) -> dict[str
         moved = np.array([fields["ensemble_error"], fields["v"], fields["chi"]]) - state
         residual = np.max(np.abs(moved) / (1.0 + np.abs(state)), axis=0)
     good = members.found & found_pairs & (residual <= tolerance)
-    status = np.full(good.shape, Status.CONVERGED.value, dtype="<U10")
-    status[~good] = Status.MAX_ITER.value
-    status[~np.isfinite(residual)] = Status.NONFINITE.value
     return {
         **fields,
         "Q_hat": Q,
@@ -91,7 +78,7 @@ def solve_chunk(eq: Equations, spectrum: Spectrum, tolerance: float) -> dict[str
         "chi_hat": T - v_hat,
         "v_hat": v_hat,
         "loss": here.response.loss_error * e + here.response.loss_noise * eq.Delta,
-        "status": status,
+        "status": statuses(good, residual),
         "residual": residual,
         "iterations": members.iterations + more,
     }

@@ -9,26 +9,23 @@ import numpy as np
 
 from selica._core.counts import count_law, single_fit
 from selica._core.errors import ArgumentError
-from selica._core.results import Status, unwrap
+from selica._core.results import statuses, unwrap
 from selica._core.types import Array
 from selica.theory.equations import Equations
 from selica.theory.model import Model
 from selica.theory.responses import Logistic, LogLoss
 from selica.theory.row_solver import Body, Point, solve_point
 from selica.theory.rows import Rows
-from selica.theory.solution import LassoSolution, StabilitySolution
+from selica.theory.solution import LassoSolution, LossGiven, StabilitySolution
 
 
-class _Labels:
+class _Labels(LossGiven):
     """What is different for labels: effects have a size in log odds, and the loss is no square."""
 
     __slots__ = ()
     model: Model
-    lam: Any
     m_hat: Any
-    penalty: Any
     T: Any
-    loss: Any
     absolute: Any
 
     @property
@@ -42,11 +39,6 @@ class _Labels:
     def mean_absolute(self) -> Any:
         """E|w_hat|; equals d cost / d lam."""
         return self.absolute
-
-    @property
-    def cost(self) -> Any:
-        """Minimal cost of one member for each variable: training loss plus penalty."""
-        return unwrap(np.asarray(self.loss + self.penalty))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -112,9 +104,7 @@ def solve_labels(
         name: np.array([getattr(a, name) for a in answers]).reshape(shape) for name in Point._fields
     }
     residual, found = columns["residual"], columns.pop("found")
-    status = np.full(shape, Status.CONVERGED.value, dtype="<U10")
-    status[~(found & (residual <= tolerance))] = Status.MAX_ITER.value
-    status[~np.isfinite(residual)] = Status.NONFINITE.value
+    status = statuses(found & (residual <= tolerance), residual)
     columns["absolute"] = columns.pop("mean_absolute")
     columns["ensemble_error"] = columns["q"] - 2.0 * columns["m"] + points["T"]
     columns |= {"status": status, "T": points["T"]}

@@ -9,13 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.effects import Mixture
 from selica._core.errors import ArgumentError, ConvergenceWarning
-from selica._core.results import Result, Status, unwrap
+from selica._core.results import Status, unwrap
 from selica._core.types import Array
-from selica._core.validation import LARGEST, choice, positive, real
+from selica._core.validation import LARGEST, choice, positive, real, single
 from selica.theory.methods import solve
-from selica.theory.model import Model
+from selica.theory.model import Model, ModelResult
 from selica.theory.rate_equations import RESAMPLINGS, RateEquations, State
 from selica.theory.rate_solver import Branch, End, Solved, follow, solve_at, to_vector
 
@@ -46,7 +45,7 @@ class Reach(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class RateFunction(Result):
+class RateFunction(ModelResult):
     """Generating function g(y) and rate function s of the cost; arrays over y, or floats.
 
     A member of the ensemble has the minimal cost N e with a probability of the order of
@@ -117,11 +116,6 @@ class RateFunction(Result):
         copies = _KNOCKOFF if self.v_tilde is not None else ()
         nu = ("nu",) if self.resampling in _FREE else ()
         return (*self._core, *_STABILITY, *copies, *nu, *self._certificate)
-
-    @property
-    def converged(self) -> Any:
-        """Whether each point converged."""
-        return unwrap(np.asarray(self.status) == Status.CONVERGED)
 
     def rate(self, cost: ArrayLike) -> Any:
         """s at any cost between the ends of the grid, nan outside.
@@ -251,22 +245,17 @@ def rate_function(
 def _equations(
     model: Model, method: str, lam: float, mu_B: float, resampling: str
 ) -> tuple[RateEquations, str]:
-    model = Model.check(model)
-    if model.shape:
-        raise ArgumentError(f"model must be a single one; got a grid of shape {model.shape}.")
+    model = Model.check_single(model)
     method = choice("method", method, METHODS)
     resampling = choice("resampling", resampling, RESAMPLINGS)
-    penalty, rate = positive("lam", lam), positive("mu_B", mu_B, at_most=_LARGEST_RATE)
-    for name, value in (("lam", penalty), ("mu_B", rate)):
-        if value.ndim:
-            raise ArgumentError(f"{name} must be a single number; got shape {value.shape}.")
+    penalty = single("lam", positive("lam", lam))
+    rate = single("mu_B", positive("mu_B", mu_B, at_most=_LARGEST_RATE))
     copies = 0 if method == "stability" else 1
     if not copies and resampling in ("bernoulli", "subsample") and rate >= 1.0:
         raise ArgumentError(f"mu_B must be below 1 for {resampling}: else all members are one.")
-    signals = model.effects.mixture().folded()
-    kinds = Mixture(*(np.concatenate([[0.0], part]) for part in signals))
-    law, rows = ("none", 1.0) if copies else (resampling, float(rate))
-    parameters = (float(model.alpha), float(model.rho), float(model.Delta), float(penalty))
+    kinds = model.effects.mixture().kinds()
+    law, rows = ("none", 1.0) if copies else (resampling, rate)
+    parameters = (float(model.alpha), float(model.rho), float(model.Delta), penalty)
     return RateEquations(*parameters, kinds, law, rows, copies), method
 
 

@@ -122,8 +122,7 @@ def lasso_at_level(
     model: Model, fdr: Array, own_axis: bool = False, *, lam2: Array
 ) -> LassoSupport:
     """The lasso with its penalty as the threshold; nothing selected where no penalty will do."""
-    named = {n: np.asarray(getattr(model, n)) for n in ("alpha", "rho", "Delta")}
-    named["lam2"] = lam2
+    named = model.parameters | {"lam2": lam2}
     if own_axis:
         whole = broadcast(**named)
         named = {n: a[..., None] for n, a in zip(named, whole, strict=True)}

@@ -15,11 +15,11 @@ from scipy.special import log_ndtr
 
 from selica._core.effects import Mixture
 from selica._core.root import find_root
+from selica._core.scalar import LOG_SQRT_2PI
 from selica._core.types import Array, IntArray
 from selica.theory.rates import Rates, make_rates
 from selica.theory.roc import log_odds, tpr_at_fdr
 
-_LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
 _FAR = 50.0  # standard deviations; no field of a null is that far out
 
 
@@ -177,7 +177,7 @@ def _threshold_at_level(signals: Mixture, s: Array, goal: Array) -> Array:
             at = np.where(inside, end, 0.0)
             steep = np.abs(log_ratio(signals, s[index], at)[1])
             with np.errstate(divide="ignore"):
-                loss = np.exp(-0.5 * at**2 - _LOG_SQRT_2PI - found.log_fpr) / steep
+                loss = np.exp(-0.5 * at**2 - LOG_SQRT_2PI - found.log_fpr) / steep
             thinner += np.where(inside, loss, 0.0)
         slope = thinner * -np.expm1(threshold - found.log_tpr + found.log_fpr)
         return value, slope

@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import betainc, betainccinv, betaincinv, roots_legendre
+from scipy.special import betainc, betainccinv, betaincinv
 
 from selica._core.effects import Mixture
+from selica._core.quadrature import panels
 from selica._core.scalar import density
 from selica._core.types import Array
 from selica._core.validation import count
 from selica.theory.rates import Rates, make_rates, two_sided
 
-_X, _W = roots_legendre(12)
+_ORDER = 12
 # Panels of the quadrature end where I_Pi(k, B - k + 1) has these values, and symmetrically.
 _LEVELS = np.array([1e-17, 1e-13, 1e-10, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.15, 0.3, 0.5])
 _REACH = np.linspace(-9.0, 9.0, 19)  # standard deviations of the field
@@ -71,9 +72,7 @@ def member_rates(
         own = np.clip(np.abs(mean) + sd * _REACH, low, high)
         cuts = np.sort(np.concatenate([np.broadcast_to(knots, own.shape[:-1] + knots.shape[-1:]),
                                        own], axis=-1), axis=-1)  # fmt: skip
-        half = 0.5 * np.diff(cuts)[..., None]
-        g = (cuts[..., :-1, None] + half * (1.0 + _X)).reshape(*cuts.shape[:-1], -1)
-        weight = (half * _W).reshape(g.shape)
+        g, weight = panels(cuts, _ORDER)
         with np.errstate(divide="ignore", invalid="ignore"):
             law = (density((g - mean) / sd) + density((g + mean) / sd)) / sd
         between = np.sum(weight * law * betainc(a, b, probability(g)), axis=-1)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.effects import Effects, GaussianEffects
+from selica._core.effects import Effects, GaussianEffects, check_effects
 from selica._core.errors import ArgumentError
-from selica._core.results import unwrap
+from selica._core.results import Result, Status, unwrap
+from selica._core.types import Array
 from selica._core.validation import LARGEST, broadcast, positive, real
 
 
@@ -55,17 +56,10 @@ class Model:
             "Delta": real("Delta", Delta, at_least=0.0, at_most=LARGEST),
         }
         broadcast(**values)
-        if effects is None:
-            effects = GaussianEffects()
-        if not isinstance(effects, Effects):
-            raise ArgumentError(
-                "effects must be a law of effects such as theory.GaussianEffects(); "
-                f"got {effects!r}."
-            )
         for name, value in values.items():
             value.setflags(write=False)
             object.__setattr__(self, name, unwrap(value))
-        object.__setattr__(self, "effects", effects)
+        object.__setattr__(self, "effects", check_effects(effects))
 
     @staticmethod
     def check(model: object) -> Model:
@@ -73,6 +67,19 @@ class Model:
         if not isinstance(model, Model):
             raise ArgumentError(f"model must be a theory.Model; got {model!r}.")
         return model
+
+    @staticmethod
+    def check_single(model: object) -> Model:
+        """The same for a model that has to be one point."""
+        one = Model.check(model)
+        if one.shape:
+            raise ArgumentError(f"model must be a single one; got a grid of shape {one.shape}.")
+        return one
+
+    @property
+    def parameters(self) -> dict[str, Array]:
+        """alpha, rho and Delta by name."""
+        return {name: np.asarray(getattr(self, name)) for name in ("alpha", "rho", "Delta")}
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -84,3 +91,37 @@ class Model:
         """Signal-to-noise ratio rho / Delta."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return unwrap(np.divide(self.rho, self.Delta))
+
+
+class ModelResult(Result):
+    """Base of results that belong to a model, or to each point of a grid of models."""
+
+    __slots__ = ()
+    model: Model
+    q: Any
+    status: Any
+
+    @property
+    def alpha(self) -> Any:
+        """Samples for each variable."""
+        return self.model.alpha
+
+    @property
+    def rho(self) -> Any:
+        """Share of signals."""
+        return self.model.rho
+
+    @property
+    def Delta(self) -> Any:
+        """Variance of the noise."""
+        return self.model.Delta
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the grid; () for a single point."""
+        return np.shape(self.q)
+
+    @property
+    def converged(self) -> Any:
+        """Whether each point converged."""
+        return unwrap(np.asarray(self.status) == Status.CONVERGED.value)

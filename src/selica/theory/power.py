@@ -325,7 +325,7 @@ class _Setting(NamedTuple):
 
     def check_shape(self, fdr: Array) -> None:
         """The level must fit the model; said in the words of the caller."""
-        named = {n: np.asarray(getattr(self.model, n)) for n in ("alpha", "rho", "Delta")}
+        named = self.model.parameters
         if not isinstance(self.lam, str):
             named["lam"] = self.lam
         if self.response is not None:

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.counts import RESAMPLINGS
+from selica._core.counts import check_rate
 from selica._core.results import unwrap
 from selica._core.root import find_root
 from selica._core.scalar import density, survival
 from selica._core.types import Array, IntArray
-from selica._core.validation import LARGEST, broadcast, choice, positive, real
-from selica.theory.methods import METHODS
+from selica._core.validation import broadcast, choice, real
+from selica.theory.methods import METHODS, copies_of
 
 
 def reconstruction_limit(
@@ -47,14 +47,11 @@ def reconstruction_limit(
     """
     method = choice("method", method, METHODS)
     rho = real("rho", rho, at_least=0.0, at_most=1.0)
-    if method in ("knockoff", "derandomized"):
+    if copies_of(method):
         return unwrap(2.0 * _l1_limit(0.5 * rho))
     if method != "stability":
         return unwrap(_l1_limit(rho))
-    resampling = choice("resampling", resampling, RESAMPLINGS)
-    top = 1.0 if resampling == "bernoulli" else LARGEST
-    rate = positive("mu_B", mu_B, at_most=top)
-    rho, rate = broadcast(rho=rho, mu_B=rate)
+    rho, rate = broadcast(rho=rho, mu_B=check_rate("mu_B", mu_B, resampling))
     seen = {"poisson": -np.expm1(-rate), "bernoulli": rate, "exponential": np.ones_like(rate)}
     return unwrap(_l1_limit(rho) / seen[resampling])
 

@@ -17,9 +17,8 @@ from scipy.special import log_ndtr
 
 from selica._core.effects import Mixture
 from selica._core.root import find_root
+from selica._core.scalar import LOG_SQRT_2PI
 from selica._core.types import Array, IntArray
-
-_LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
 
 
 def log_odds(rho: Array, fdr: Array) -> Array:
@@ -45,11 +44,11 @@ def log_rates(signals: Mixture, tau: Array, u: Array) -> tuple[Array, Array, Arr
         weight = np.log(signals.probability)
     parts = weight + np.logaddexp(log_ndtr(-low), log_ndtr(-high))
     log_tpr = np.logaddexp.reduce(parts, axis=1)
-    edges = weight - np.log(sd) - _LOG_SQRT_2PI + np.logaddexp(-0.5 * low**2, -0.5 * high**2)
+    edges = weight - np.log(sd) - LOG_SQRT_2PI + np.logaddexp(-0.5 * low**2, -0.5 * high**2)
     tail = log_ndtr(-u)
     with np.errstate(over="ignore", invalid="ignore"):  # beyond 1e8 deviations slopes are lost
         hazard_tpr = np.exp(np.logaddexp.reduce(edges, axis=1) - log_tpr)
-        hazard_fpr = np.exp(-0.5 * u**2 - _LOG_SQRT_2PI - tail)
+        hazard_fpr = np.exp(-0.5 * u**2 - LOG_SQRT_2PI - tail)
         slope = hazard_fpr - hazard_tpr
     return log_tpr, np.log(2.0) + tail, slope
 

@@ -20,6 +20,7 @@ import numpy as np
 from selica._core.root import find_root
 from selica._core.types import Array, IntArray
 from selica.theory.equations import Equations
+from selica.theory.paths import Found, follow
 from selica.theory.rows import Averages, Rows
 
 _DAMPED_STEPS = 8
@@ -203,30 +204,25 @@ def _newton(rows: Rows, body: Body, fields: Array, steps: int) -> tuple[Array, b
 
 
 def _follow(rows: Rows, body: Body) -> tuple[Array, bool, int]:
-    """Follows the solution from a large penalty, where it is next to nothing."""
+    """From a large penalty, where the solution is next to nothing, to the one asked for."""
     nothing = _nothing(rows)
-    goal = float(np.log(body.eq.lam[0]))
+    goal = np.log(body.eq.lam)
     _, m_hat, total = np.exp(nothing)
-    here = max(goal, float(np.log(4.0 * np.sqrt(total + (m_hat * body.scale) ** 2))))
-    fields, found, count = _newton(rows, _at(body, here), nothing, _MANY_STEPS)
-    step, before, earlier = 0.5, fields, here
-    for _ in range(_PATH_STEPS):
-        if not found or here <= goal:
-            break
-        target = max(here - step, goal)
-        ahead = (target - here) / (here - earlier) if here < earlier else 0.0
-        guess = fields + ahead * (fields - before)
-        new, good, used = _newton(rows, _at(body, target), guess, _NEWTON_STEPS)
-        count += used
-        if good:
-            before, earlier = fields, here
-            fields, here = new, target
-        step *= 1.5 if good else 0.4
-    return fields, found and here <= goal, count
+    here = np.maximum(goal, np.log(4.0 * np.sqrt(total + (m_hat * body.scale) ** 2)))
+
+    def one(fields: Array, found: bool, count: int) -> Found:
+        return Found(fields[:, None], np.array([found]), np.array([count]))
+
+    def solve(log_lam: Array, guess: Array, _: IntArray) -> Found:
+        return one(*_newton(rows, _at(body, log_lam), guess[:, 0], _NEWTON_STEPS))
+
+    first = one(*_newton(rows, _at(body, here), nothing, _MANY_STEPS))
+    fields, arrived, count = follow(solve, first, here, goal, 0.5, _PATH_STEPS)
+    return fields[:, 0], bool(arrived[0]), int(count[0])
 
 
-def _at(body: Body, log_lam: float) -> Body:
-    return replace(body, eq=replace(body.eq, lam=np.exp(np.array([log_lam]))))
+def _at(body: Body, log_lam: Array) -> Body:
+    return replace(body, eq=replace(body.eq, lam=np.exp(log_lam)))
 
 
 def _solve_pairs(

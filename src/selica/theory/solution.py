@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 from selica._core.counts import CountLaw, count_law, single_fit
 from selica._core.effects import Mixture
 from selica._core.errors import ArgumentError
-from selica._core.results import Result, unwrap
+from selica._core.results import unwrap
 from selica._core.scalar import knockoff_probability, selection_probability
 from selica._core.types import Array
 from selica._core.validation import broadcast, choice, real
 from selica.theory.averages import Field, expect
 from selica.theory.equations import Equations
 from selica.theory.members import member_rates
-from selica.theory.model import Model
+from selica.theory.model import Model, ModelResult
 from selica.theory.rates import (
     Rates,
     make_rates,
@@ -33,7 +33,7 @@ _GROUPS = ("all", "null", "signal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Solution(Result):
+class Solution(ModelResult):
     """Order parameters and conjugates; floats for one model, arrays over a grid.
 
     Attributes
@@ -84,28 +84,6 @@ class Solution(Result):
             *self._conjugates,
             *("ensemble_error", "prediction_error", "status", "residual", "iterations"),
         )
-
-    @property
-    def alpha(self) -> Any:
-        return self.model.alpha
-
-    @property
-    def rho(self) -> Any:
-        return self.model.rho
-
-    @property
-    def Delta(self) -> Any:
-        return self.model.Delta
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the grid; () for a single point."""
-        return np.shape(self.q)
-
-    @property
-    def converged(self) -> Any:
-        """Whether each point converged."""
-        return unwrap(np.asarray(self.status) == "converged")
 
     @property
     def prediction_error(self) -> Any:
@@ -239,6 +217,19 @@ class Solution(Result):
         rates = self.rates_of_field(threshold)
         share = np.asarray({"null": 0.0, "signal": 1.0, "all": self.model.rho}[group])
         return unwrap(1.0 - np.asarray((1.0 - share) * rates.fpr + share * rates.tpr))
+
+
+class LossGiven:
+    """For solutions that hold their training loss: it is no function of the order parameters."""
+
+    __slots__ = ()
+    loss: Any
+    penalty: Any
+
+    @property
+    def cost(self) -> Any:
+        """Minimal cost of one member for each variable: training loss plus penalty."""
+        return unwrap(np.asarray(self.loss + self.penalty))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)

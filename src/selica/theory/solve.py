@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.counts import RESAMPLINGS, count_law, single_fit
+from selica._core.counts import check_rate, count_law, single_fit
 from selica._core.errors import ArgumentError
-from selica._core.results import Status, unwrap
+from selica._core.results import statuses, unwrap
 from selica._core.types import Array, IntArray
-from selica._core.validation import LARGEST, broadcast, choice, positive, real
+from selica._core.validation import LARGEST, broadcast, positive, real
 from selica.theory.equations import Equations
 from selica.theory.general import (
     DesignLassoSolution,
@@ -128,9 +128,7 @@ def solve_stability(
     >>> round(s.rates(Pi_th=0.15).fdr, 6)
     0.492586
     """
-    resampling = choice("resampling", resampling, RESAMPLINGS)
-    top = 1.0 if resampling == "bernoulli" else LARGEST
-    rate = positive("mu_B", mu_B, at_most=top)
+    rate = check_rate("mu_B", mu_B, resampling)
     settings = check_penalty(lam, lam2) | {"mu_B": rate}
     if response is not None:
         labels, points = _solve_labels(model, response, settings, resampling, spectrum)
@@ -183,9 +181,7 @@ def check_ridge(lam2: ArrayLike) -> Array:
 
 def _points(model: Model, **settings: Array) -> dict[str, Array]:
     """Parameters and settings at their common shape."""
-    Model.check(model)
-    named = {name: np.asarray(getattr(model, name)) for name in ("alpha", "rho", "Delta")}
-    named |= settings
+    named = Model.check(model).parameters | settings
     return dict(zip(named, broadcast(**named), strict=True))
 
 
@@ -348,10 +344,6 @@ def _solve_chunk(eq: Equations) -> dict[str, Any]:
         moved = np.array([new.error, new.v + new.v_tilde, new.chi + new.chi_tilde]) - state
         residual = np.max(np.abs(moved) / (1.0 + np.abs(state)), axis=0)
     good = found_members & found_pairs & (residual <= TOLERANCE)
-    status = np.full(good.shape, Status.CONVERGED.value, dtype="<U10")
-    if not good.all():
-        status[~good] = Status.MAX_ITER.value
-        status[~np.isfinite(residual)] = Status.NONFINITE.value
     fields: dict[str, Any] = {
         "q": new.q,
         "m": new.m,
@@ -362,7 +354,7 @@ def _solve_chunk(eq: Equations) -> dict[str, Any]:
         "chi_hat": new.chi_hat,
         "v_hat": new.v_hat,
         "ensemble_error": new.error,
-        "status": status,
+        "status": statuses(good, residual),
         "residual": residual,
         "iterations": used + more,
     }

@@ -27,6 +27,7 @@ from selica._core.root import find_root
 from selica._core.scalar import soft_square
 from selica._core.types import Array, BoolArray, IntArray
 from selica.theory.equations import Equations
+from selica.theory.paths import Found, follow
 
 # Fewer active variables than this: chi changes f_1, f_2 by less than rounding, and the solution
 # is one explicit step from zero.
@@ -173,11 +174,7 @@ def _newton(
 
 
 def _follow(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
-    """Follows the solution from a large penalty, where it is next to nothing, to the one asked for.
-
-    Each step extrapolates in log lam and corrects by Newton's method; it is shortened where that
-    fails and lengthened where it works.
-    """
+    """From a large penalty, where the solution is next to nothing, to the one asked for."""
     size = eq.alpha.size
     f = eq.law.averages(np.zeros(size))
     field = np.sqrt((eq.alpha * f.f1) ** 2 + eq.alpha * f.f2 * (eq.rho + eq.Delta))
@@ -185,30 +182,19 @@ def _follow(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
     # far out: at most a hundredth as many variables active as there are samples
     far = -ndtri(np.minimum(0.005 * eq.alpha, 1e-3))
     here = np.maximum(np.log(far * field), goal)
-    step = np.maximum((here - goal) / 8.0, 0.05)
+
+    def logs(A: Array, chi: Array, found: BoolArray, count: IntArray) -> Found:
+        return Found(np.log(np.stack([A, chi])), found, count)
+
+    def solve(log_lam: Array, guess: Array, index: IntArray) -> Found:
+        part = replace(eq.take(index), lam=np.exp(log_lam))
+        return logs(*_newton(part, *np.exp(guess)))
+
     start = replace(eq, lam=np.exp(here))
-    A, chi, arrived, count = _newton(start, *_damped(start, *_nothing(eq)), _MANY_STEPS)
-    point = np.log(np.stack([A, chi]))
-    before, earlier = point.copy(), here.copy()
-    arrived &= here <= goal
-    active = np.flatnonzero(~arrived)
-    for _ in range(_MOST_STEPS):
-        if active.size == 0:
-            break
-        target = np.maximum(here[active] - step[active], goal[active])
-        gone = here[active] - earlier[active]
-        ahead = np.where(gone < 0.0, (target - here[active]) / np.where(gone < 0.0, gone, 1.0), 0.0)
-        guess = point[:, active] + ahead * (point[:, active] - before[:, active])
-        part = replace(eq.take(active), lam=np.exp(target))
-        A, chi, found, used = _newton(part, np.exp(guess[0]), np.exp(guess[1]))
-        count[active] += used
-        moved = active[found]
-        before[:, moved], earlier[moved] = point[:, moved], here[moved]
-        point[:, moved], here[moved] = np.log(np.stack([A, chi])[:, found]), target[found]
-        step[active] *= np.where(found, 1.5, 0.4)
-        arrived[moved] = here[moved] <= goal[moved]
-        active = active[~arrived[active]]
-    return np.exp(point[0]), np.exp(point[1]), arrived, count
+    first = logs(*_newton(start, *_damped(start, *_nothing(eq)), _MANY_STEPS))
+    step = np.maximum((here - goal) / 8.0, 0.05)
+    (A, chi), arrived, count = follow(solve, first, here, goal, step, _MOST_STEPS)
+    return np.exp(A), np.exp(chi), arrived, count
 
 
 def _patient(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:

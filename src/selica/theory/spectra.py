@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import roots_legendre
 
 from selica._core.errors import ArgumentError
+from selica._core.quadrature import panels
 from selica._core.types import Array
 from selica._core.validation import count, positive, real
 
-_X, _W = roots_legendre(16)
+_ORDER = 16
 _HALVINGS = 44  # panels shrink by half towards an end near which averages may have a pole
 
 
@@ -136,11 +136,9 @@ class Spectrum:
         ratio = float(positive("alpha", alpha))
         spread = float(real("condition", condition, at_least=1.0, at_most=1e12))
         # log L is uniform; panels of at most one e-folding
-        panels = max(1, int(np.ceil(2.0 * np.log(spread))))
-        edges = np.linspace(0.0, -2.0 * np.log(spread), panels + 1)
-        half = 0.5 * np.diff(edges)[:, None]
-        value = np.exp(edges[:-1, None] + half * (1.0 + _X)).ravel()
-        weight = np.tile(0.5 * _W, panels) / panels * min(1.0, ratio)
+        number = max(1, int(np.ceil(2.0 * np.log(spread))))
+        share, width = panels(np.linspace(0.0, 1.0, number + 1), _ORDER)
+        value, weight = spread ** (-2.0 * share), width * min(1.0, ratio)
         return cls._with_zeros(value * ratio / (weight @ value), weight, "geometric")
 
     @classmethod
@@ -170,5 +168,4 @@ class Spectrum:
 def _towards_zero(end: float) -> tuple[Array, Array]:
     """Gauss-Legendre nodes on (0, end) in panels that halve towards zero."""
     edges = np.concatenate([[0.0], end * 2.0 ** np.arange(-_HALVINGS, 1.0)])
-    half = 0.5 * np.diff(edges)[:, None]
-    return (edges[:-1, None] + half * (1.0 + _X)).ravel(), (half * _W).ravel()
+    return panels(edges, _ORDER)

@@ -13,17 +13,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, ndtr, roots_genlaguerre, roots_legendre
+from scipy.special import gammaln, ndtr, roots_genlaguerre
 
-from selica._core.scalar import density
+from selica._core.quadrature import panels
+from selica._core.scalar import LOG_SQRT_2PI, density
 from selica._core.types import Array
 
 # int_0^inf t^k exp(-x t - t^2/2) dt for x >= _TAIL by Laguerre nodes: relative error below 1e-14.
 _TAIL = 5.0
 _T, _T_WEIGHT = roots_genlaguerre(24, 0.0)
 _TAIL_WEIGHTS = _T_WEIGHT * _T ** np.arange(3)[:, None]
-_HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
-_X, _W = roots_legendre(16)
+_ORDER = 16
 REACH = 9.2  # standard deviations; the rest weighs 4e-20
 _PANELS = 24
 _MARGIN = 60.0  # counts beyond the bulk that a table holds: tilts move weight there
@@ -52,7 +52,7 @@ def above(x: Array) -> Above:
     if far.any():
         z = x[far]
         s0, s1, s2 = _TAIL_WEIGHTS @ np.exp(-0.5 * (_T[:, None] / z) ** 2)
-        log_p[far] = np.log(s0) - 0.5 * z * z - np.log(z) - _HALF_LOG_2PI
+        log_p[far] = np.log(s0) - 0.5 * z * z - np.log(z) - LOG_SQRT_2PI
         mean[far] = s1 / (s0 * z)
         variance[far] = (s2 / s0 - (s1 / s0) ** 2) / z**2
     return Above(log_p, mean, variance)
@@ -126,8 +126,6 @@ class TiltedRow(NamedTuple):
     """<k_c^2> - <k_c>^2."""
     fk: Array
     """<f_c k_c>."""
-    ff: Array
-    """<f_c^2>."""
     loss: Array
     """Twice the training loss of the row."""
     rows: Array
@@ -164,7 +162,6 @@ def tilted_row(
         mean,
         np.vecdot(p, off * off),
         p @ (f * k),
-        p @ (f * f),
         v * (p @ (f * fit)) + square * (p @ (k * fit)),
         p @ count,
     )
@@ -172,13 +169,6 @@ def tilted_row(
 
 class OutOfRange(Exception):
     """A state at which the averages do not exist; the text says which of them."""
-
-
-def panels(cuts: Array) -> tuple[Array, Array]:
-    """Gauss-Legendre nodes and weights between each pair of neighbouring cuts."""
-    half = 0.5 * np.diff(cuts)[:, None]
-    middle = 0.5 * (cuts[1:] + cuts[:-1])[:, None]
-    return (middle + half * _X).ravel(), (half * _W).ravel()
 
 
 def half_normal(sharpness: float) -> tuple[Array, Array]:
@@ -192,7 +182,7 @@ def half_normal(sharpness: float) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=8)
 def _half_normal(number: int) -> tuple[Array, Array]:
-    xi, width = panels(np.linspace(0.0, REACH, number + 1))
+    xi, width = panels(np.linspace(0.0, REACH, number + 1), _ORDER)
     weight = width * density(xi)
     return xi**2, weight / weight.sum()
 
@@ -217,7 +207,7 @@ def field_nodes(
     away = np.geomspace(smallest, max(top, 2.0 * smallest), number)
     parts += [np.array([lam]), lam - away, lam + away]
     cuts = np.unique(np.concatenate(parts))
-    return panels(cuts[(cuts >= 0.0) & (cuts <= top)])
+    return panels(cuts[(cuts >= 0.0) & (cuts <= top)], _ORDER)
 
 
 def poisson_table(rate: float, factor: float, tilt: float, slope: float) -> tuple[Array, Array]:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from selica._core.effects import Effects, GaussianEffects
-from selica._core.errors import ArgumentError
+from selica._core.effects import Effects, check_effects
 from selica._core.results import Result
 from selica._core.root import find_root
 from selica._core.types import Array, IntArray
@@ -75,11 +74,7 @@ def bayes_transitions(
     """
     share = float(real("rho", rho, at_least=0.0, at_most=1.0))
     noise = float(real("Delta", Delta, at_least=0.0, at_most=LARGEST))
-    law = GaussianEffects() if effects is None else effects
-    if not isinstance(law, Effects):
-        raise ArgumentError(
-            f"effects must be a law of effects such as theory.GaussianEffects(); got {effects!r}."
-        )
+    law = check_effects(effects)
     # beyond the last extremum A rises with the noise
     last = _LAST if noise == 0.0 else min(_LAST, max(np.log(1e3 / noise), _FIRST + 1.0))
     scene = landscape(law, share, noise, _FIRST, last)

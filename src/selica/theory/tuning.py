@@ -87,8 +87,7 @@ def optimal_lam(
         return _label_lam(model, response, method, rate, criterion, resampling, level, ridge)
     if by_level and method == "lasso":
         return unwrap(lasso_at_level(model, level, lam2=ridge).lam)
-    named = {n: np.asarray(getattr(model, n)) for n in ("alpha", "rho", "Delta")}
-    named["lam2"] = ridge
+    named = model.parameters | {"lam2": ridge}
     if method == "stability":
         named["mu_B"] = rate
     if by_level:
@@ -130,7 +129,7 @@ def _label_lam(
     lam2: Array,
 ) -> Any:
     """The best penalty for labels: by power, or by the error of the log odds."""
-    named = {n: np.asarray(getattr(model, n)) for n in ("alpha", "rho")}
+    named = {n: model.parameters[n] for n in ("alpha", "rho")}
     named |= {"T": np.asarray(response.T), "mu_B": mu_B, "fdr": fdr, "lam2": lam2}
     if method != "stability":
         named["mu_B"] = np.ones(())

@@ -18,6 +18,7 @@ from selica.experiments.figures.figure import Finding, Run, at_scale, edges_allo
 from selica.experiments.figures.power import METHODS, NOISES, PI_TH, RHO, style_of
 from selica.experiments.grid import Measured, collect
 from selica.experiments.summary import failure_rows, rates_of_data
+from selica.planning.correlated_solution import jackknife, tpr_at_level
 from selica.plots.canvas import canvas, legend, letter, line, markers
 
 if TYPE_CHECKING:
@@ -124,32 +125,15 @@ def _curve(part: Measured, i: int) -> tuple[list[Row], Power]:
         [_power(T - t, F - f, S - s) for t, f, s in zip(true, false, signals, strict=True)]
     )
     value = _power(T, F, S)
-    found = {"quantity": "power", "fdr": LEVEL, "value": value, "error": _jackknife(without)}
+    found = {"quantity": "power", "fdr": LEVEL, "value": value, "error": jackknife(without)}
     return curve, Power(base | found, value, without, part.numbers)
 
 
 def _power(true: Array, false: Array, signals: float) -> float:
-    """Largest TPR with FDR at most 0.1, between neighbouring thresholds by interpolation.
-
-    Beyond the strictest threshold nothing is selected.
-    """
+    """Largest TPR with FDR at most 0.1, from counts at thresholds in any order."""
     order = np.argsort(true + false)
-    t, f = np.append(0.0, true[order]), np.append(0.0, false[order])
-    fdr, tpr = f / np.maximum(t + f, 1e-300), t / signals
-    best = 0.0
-    for k in range(t.size):
-        if fdr[k] <= LEVEL:
-            best = max(best, tpr[k])
-        elif k > 0 and fdr[k - 1] < LEVEL:  # a step across the level counts up to the level
-            share = (LEVEL - fdr[k - 1]) / (fdr[k] - fdr[k - 1])
-            best = max(best, tpr[k - 1] + share * (tpr[k] - tpr[k - 1]))
-    return float(best)
-
-
-def _jackknife(without: Array) -> float:
-    """Standard error from values that leave out one data set each, at the penalty chosen."""
-    n = without.size
-    return float(np.sqrt((n - 1) / n * np.sum((without - without.mean()) ** 2)))
+    t, f = true[order], false[order]
+    return tpr_at_level(LEVEL, t / signals, f / np.maximum(t + f, 1e-300))
 
 
 def _differences(powers: list[Power]) -> list[Row]:
@@ -169,7 +153,7 @@ def _differences(powers: list[Power]) -> list[Row]:
             reason = "not simulated on the same data sets"
             out.append(row | {"value": None, "error": None, "status": "failed", "reason": reason})
         else:
-            error = _jackknife(mine.without - p.without)
+            error = jackknife(mine.without - p.without)
             out.append(row | {"value": mine.value - p.value, "error": error, "status": "ok"})
     return out
 

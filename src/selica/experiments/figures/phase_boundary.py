@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from selica import theory
 from selica._core.table import Table
 from selica.experiments.figures.figure import Finding, Run, at_scale
-from selica.plots.canvas import canvas, legend, line
+from selica.plots.canvas import canvas, legend, line, note
 from selica.plots.style import line_style
 
 if TYPE_CHECKING:
@@ -110,10 +110,7 @@ def draw(table: Table) -> Figure:
     for row in crossings:
         if float(row["rho"]) < 1e-3:
             continue
-        axes.annotate(
-            f"{row['rho']:.3g}", (row["rho"], row["alpha"]), xytext=(5, -10),
-            textcoords="offset points", fontsize=8, color="0.3",
-        )  # fmt: skip
+        note(axes, f"{row['rho']:.3g}", (row["rho"], row["alpha"]), (5, -10))
     axes.set(xlabel=r"share of signals $\rho$", ylabel=r"samples per variable $\alpha$")
     axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.7))
     legend(axes, loc="lower right")

@@ -1,0 +1,99 @@
+"""`selica plan`: one clear line for everything that is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from selica._core.errors import ArgumentError
+from tests.cli.commands import assert_refused
+from tests.cli.plans import SIZES, STUDY, plan
+
+T = ["table", "t.csv", "-k", "1", "--r2", "0.5"]
+D = ["diagnose", "t.csv", "--target", "y"]
+BAD = {
+    # arguments after `plan`, words of the message
+    "unknown question": (["when"], "when"),
+    "no samples": (["compare", *SIZES[2:], "--r2", "0.9"], "--n-samples"),
+    "no signals": (["compare", *SIZES[:4], "--r2", "0.9"], "--n-signals"),
+    "no strength": (["compare", *SIZES], "--effect-size; got none"),
+    "two strengths": (["compare", *STUDY, "--effect-size", "1"], "got --r2 and --effect-size"),
+    "strength of an effect": (["effect", *STUDY], "--r2"),
+    "signals of signals": (["signals", *STUDY], "-k"),
+    "samples of samples": (["samples", *STUDY], "-n"),
+    "level of a level": (["fdr", *STUDY, "--fdr", "0.1"], "--fdr"),
+    "nan samples": (["compare", "-n", "nan", *SIZES[2:], "--r2", "0.9"], "--n-samples"),
+    "half a sample": (["compare", "-n", "1.5", *SIZES[2:], "--r2", "0.9"], "--n-samples"),
+    "samples without end": (["compare", "-n", "9" * 320, *SIZES[2:], "--r2", "0.9"], "--n-samples"),
+    "variables without end": (["effect", "-n", "9", "-p", "9" * 320, "-k", "1"], "--n-features"),
+    "no samples at all": (["compare", "-n", "0", *SIZES[2:], "--r2", "0.9"], "n_samples"),
+    "negative samples": (["fdr", "-n", "-5", *SIZES[2:], "--r2", "0.9"], "n_samples"),
+    "negative variables": (["samples", "-p", "-5", "-k", "1", "--r2", "0.9"], "n_features"),
+    "negative signals": (["effect", *SIZES[:4], "-k", "-1"], "n_signals"),
+    "too many signals": (["compare", *SIZES[:4], "-k", "61", "--r2", "0.9"], "n_signals"),
+    "nan r2": (["compare", *SIZES, "--r2", "nan"], "r2"),
+    "r2 of one": (["signals", *SIZES[:4], "--r2", "1"], "r2"),
+    "r2 of two": (["compare", *SIZES, "--r2", "2"], "r2"),
+    "negative snr": (["compare", *SIZES, "--snr", "-1"], "snr"),
+    "infinite effect": (["compare", *SIZES, "--effect-size", "inf"], "effect_size"),
+    "power zero": (["samples", *STUDY[2:], "--power", "0"], "power must be between"),
+    "power one": (["effect", *SIZES, "--power", "1"], "power must be between"),
+    "power two": (["fdr", *STUDY, "--power", "2"], "power must be between"),
+    "power nan": (["signals", *SIZES[:4], "--r2", "0.5", "--power", "nan"], "power must be finite"),
+    "power in words": (["samples", *STUDY[2:], "--power", "high"], "--power"),
+    "fdr of two": (["compare", *STUDY, "--fdr", "2"], "fdr must be between"),
+    "fdr zero": (["samples", *STUDY[2:], "--fdr", "0"], "fdr must be between"),
+    "fdr nan": (["effect", *SIZES, "--fdr", "nan"], "fdr"),
+    "unknown method": (["compare", *STUDY, "--method", "magic"], "--method"),
+    "unknown law": (["compare", *STUDY, "--effects", "cauchy"], "--effects"),
+    "unknown settings": (["samples", *STUDY[2:], "--settings", "worst"], "--settings"),
+    "no samples allowed": (["samples", *STUDY[2:], "--at-most", "0"], "at_most"),
+    "unknown figure": (["compare", *STUDY, "--plot", "plan.xyz"], "--plot"),
+    "no folder": (["samples", *STUDY[2:], "--plot", "/no/such/place/plan.png"], "--plot"),
+    "no table": (["table", "-k", "1", "--r2", "0.5"], "Name the TABLE"),
+    "missing table": (["table", "none.csv", *T[2:]], "none.csv: No such file"),
+    "text in the table": (["table", "text.csv", *T[2:]], "--drop 'a'"),
+    "gaps in the table": (["table", "gaps.csv", *T[2:]], "missing"),
+    "unknown target": ([*T, "--target", "z"], "target: there is no column 'z'"),
+    "unknown drop": ([*T, "--drop", "z"], "drop: there is no column 'z'"),
+    "nothing left": ([*T, "--drop", "a", "--drop", "b", "--target", "y"], "no variables"),
+    "too many planted": ([*T, "-k", "4"], "n_signals"),
+    "no planted": ([*T, "-k", "0"], "n_signals"),
+    "table without strength": (T[:4], "--effect-size; got none"),
+    "one data set": ([*T, "--n-sets", "1"], "n_sets"),
+    "no jobs": ([*T, "--n-jobs", "0"], "--n-jobs"),
+    "demo and table": ([*T, "--demo"], "--demo"),
+    "demo and target": (["table", "--demo", "--target", "y", *T[2:]], "--demo"),
+    "diagnosis of nothing": (["diagnose"], "Name the TABLE"),
+    "diagnosis without target": (D[:2], "--target"),
+    "diagnosis of a missing table": (["diagnose", "none.csv", *D[2:]], "none.csv: No such file"),
+    "diagnosis of another target": ([*D[:2], "--target", "z"], "target: there is no column 'z'"),
+    "diagnosis of classes": (["diagnose", "classes.csv", *D[2:]], "target: 'y' has two classes"),
+    "diagnosis of zeros and ones": (["diagnose", "zeros.csv", *D[2:]], "two classes"),
+    "no prediction": ([*D, "--method", "bolasso"], "--method bolasso has no prediction"),
+    "option of another": ([*D, "--method", "knockoffs", "--engine", "auto"], "--engine does not"),
+    "diagnosis at power two": (
+        [*D, "--method", "knockoffs", "--lam", "0.1", "--power", "2"],
+        "power",
+    ),
+    "diagnosis at fdr two": ([*D, "--fdr", "2"], "fdr"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_code_2(case, tmp_path, monkeypatch, capsys):
+    args, named = BAD[case]
+    rows = [(i * i % 7, i % 5, i) for i in range(20)]
+    numbers = "".join(f"{a},{b},{y}\n" for a, b, y in rows)
+    (tmp_path / "t.csv").write_text("a,b,y\n" + numbers)
+    (tmp_path / "text.csv").write_text("a,y\nu,1\nv,2\n")
+    (tmp_path / "gaps.csv").write_text("a,b,y\n1,,3\n" + numbers)
+    for file, values in (("classes", ("no", "yes")), ("zeros", (0, 1))):
+        lines = "".join(f"{a},{b},{values[y % 2]}\n" for a, b, y in rows)
+        (tmp_path / f"{file}.csv").write_text("a,b,y\n" + lines)
+    monkeypatch.chdir(tmp_path)
+    assert_refused(monkeypatch, capsys, ["plan", *args], named)
+
+
+def test_an_argument_error_reaches_the_caller_of_the_app():
+    with pytest.raises(ArgumentError, match="power"):
+        plan("samples", *STUDY[2:], "--power", "2")
