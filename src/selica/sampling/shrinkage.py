@@ -25,7 +25,16 @@ from selica.sampling.checks import column_mean, row_shares, varying
 
 
 class Shrunk(NamedTuple):
-    """A mean, a covariance, and how much of the latter is the multiple of the identity."""
+    """A mean, a covariance, and how much of the latter is the multiple of the identity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling import ledoit_wolf
+    >>> found = ledoit_wolf(np.random.default_rng(0).standard_normal((50, 4)))
+    >>> found.covariance.shape, 0.0 < found.shrinkage < 1.0
+    ((4, 4), True)
+    """
 
     mean: Array
     covariance: Array

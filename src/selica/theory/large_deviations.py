@@ -33,7 +33,16 @@ _KNOCKOFF = ("chi_tilde", "v_tilde", "v_tilde_hat")
 
 
 class Reach(NamedTuple):
-    """The farthest solution in one direction of y."""
+    """The farthest solution in one direction of y.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
+    >>> found = theory.rate_function(model, "stability", lam=0.2, y=[0.0, 1.0])
+    >>> found.high.reason, found.high.y
+    ('range', 1.0)
+    """
 
     y: float
     cost: float
@@ -76,6 +85,14 @@ class RateFunction(Result):
         Where the solutions end in the direction of negative and of positive y, and why.
     typical_cost, typical_variance : float
         e and g'' at y = 0.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
+    >>> found = theory.rate_function(model, "stability", lam=0.2, y=[0.0, 1.0])
+    >>> found.cost.round(4).tolist(), found.s.round(6).tolist()
+    ([0.056, 0.0535], [0.0, -0.001266])
     """
 
     model: Model
