@@ -25,7 +25,7 @@ LOADED = {"img": "src", "script": "src", "link": "href", "source": "src", "ifram
 # MathJax draws its complaints, in SVG as in HTML.
 COMPLAINTS = 'mjx-merror, [data-mml-node="merror"]'
 # Code, tables and formulas that a window of usual width shows in part.
-CUT = """[...document.querySelectorAll('article pre, article table, article div.math')].filter(part => {
+CUT = """[...document.querySelectorAll('article :is(pre, table, div.math)')].filter(part => {
     const frame = part.closest('.pst-scrollable-table-container') || part
     const drawn = part.querySelector('svg') || part
     const right = Math.max(drawn.getBoundingClientRect().x + drawn.scrollWidth,

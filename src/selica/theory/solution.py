@@ -241,7 +241,7 @@ class Solution(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class LassoSolution(Solution):
-    """One lasso on the data.
+    """One lasso on the data. Attributes are those of `Solution`.
 
     >>> from selica.theory import Model, solve_lasso
     >>> round(solve_lasso(Model(alpha=2.5, rho=0.3, Delta=0.01), lam=0.3).rates(w_th=0.1).fdr, 4)
@@ -263,7 +263,7 @@ class LassoSolution(Solution):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class StabilitySolution(Solution):
-    """Stability selection: lassos on resampled rows.
+    """Stability selection: lassos on resampled rows. Attributes of `Solution`, and two settings.
 
     >>> from selica.theory import Model, solve_stability
     >>> found = solve_stability(Model(alpha=2.5, rho=0.3, Delta=0.01), lam=0.18)
@@ -317,7 +317,7 @@ class StabilitySolution(Solution):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class KnockoffSolution(Solution):
-    """The lasso on [X, knockoff copy of X]: derandomized over copies, or one copy.
+    """The lasso on [X, knockoff copy], over copies or one. Attributes of `Solution`, and of copies.
 
     >>> from selica.theory import Model, solve_knockoff
     >>> found = solve_knockoff(Model(alpha=2.5, rho=0.3, Delta=0.01), lam=0.18)
