@@ -36,8 +36,11 @@ class RocCurve(NamedTuple):
     """
 
     threshold: Array
+    """Of the statistic or the probability, from large to small."""
     tpr: Array
+    """Share of the signals that are selected."""
     fdr: Array
+    """Share of false ones among the selected."""
 
     def power(self, fdr: float) -> float:
         """Largest TPR with an FDR of at most the level; a step across it counts up to it."""
@@ -66,6 +69,7 @@ class Power(NamedTuple):
     """
 
     value: float
+    """Largest TPR with an FDR of at most the level."""
     without: Array
     """The same without each of some groups of data sets in turn."""
 

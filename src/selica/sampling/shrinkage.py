@@ -37,8 +37,11 @@ class Shrunk(NamedTuple):
     """
 
     mean: Array
+    """Means of the columns, shape (p,)."""
     covariance: Array
+    """Shape (p, p)."""
     shrinkage: float
+    """Share of the multiple of the identity, between 0 and 1."""
 
 
 def ledoit_wolf(

@@ -45,8 +45,11 @@ class Reach(NamedTuple):
     """
 
     y: float
+    """The tilt of it."""
     cost: float
+    """e(y) there."""
     s: float
+    """The rate function at this cost."""
     reason: str
     """range, instability, condensation, divergence, "no solution" or max_iter: see `End`."""
 
