@@ -2,9 +2,9 @@
 Which measurements tell two kinds of tumour apart?
 ==================================================
 
-569 breast tumours, benign or malignant, with thirty measurements of their cell nuclei (scikit-
-learn's table). A response with two values is fitted by logistic regression. The columns are far
-from independent: radius, perimeter and area say nearly the same.
+569 breast tumours, benign or malignant, with thirty measurements of their cell nuclei (the table of
+scikit-learn). A response with two values is fitted by logistic regression. The columns are far from
+independent: radius, perimeter and area say nearly the same.
 """
 
 # %%

@@ -12,6 +12,7 @@ import pytest
 
 import selica
 from tests.test_docstrings import ROOMS
+from tests.test_first_hour import run, words
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -29,6 +30,21 @@ def test_sessions_on_a_page_give_what_is_printed(page: Path) -> None:
         warnings.simplefilter("ignore")
         outcome = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
     assert outcome.failed == 0, "".join(said)
+
+
+@pytest.mark.parametrize(
+    ("page", "command"),
+    [
+        ("predicting", "selica predict"),
+        pytest.param("planning", "selica plan samples", marks=pytest.mark.slow),
+    ],
+)
+def test_a_command_on_a_page_prints_what_is_shown(page: str, command: str, tmp_path: Path) -> None:
+    text = (DOCS / f"{page}.md").read_text("utf-8")
+    (block,) = re.findall(rf"^```console\n\$ ({command}.*?)^```", text, re.MULTILINE | re.DOTALL)
+    typed, _, shown = block.partition("\n")
+    assert len(shown.split()) > 50
+    assert words(shown) in words(run(typed, tmp_path))
 
 
 def test_the_reference_lists_every_public_function_and_class() -> None:

@@ -45,7 +45,17 @@ class Mixture(NamedTuple):
 
 
 class Effects(ABC):
-    """A law of the non-zero effects with unit second moment."""
+    """A law of the non-zero effects with unit second moment.
+
+    Examples
+    --------
+    >>> from selica.theory import Effects, LaplaceEffects
+    >>> isinstance(LaplaceEffects(), Effects)
+    True
+    >>> law = LaplaceEffects().mixture()
+    >>> round(float(law.probability @ (law.mean**2 + law.sd**2)), 12)
+    1.0
+    """
 
     @abstractmethod
     def mixture(self) -> Mixture:

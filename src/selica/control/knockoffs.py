@@ -42,7 +42,15 @@ class SignCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KFwerParameters(Result):
-    """Parameter of the first-negatives filter for a k-FWER; see `kfwer_parameters`."""
+    """Parameter of the first-negatives filter for a k-FWER; see `kfwer_parameters`.
+
+    Examples
+    --------
+    >>> from selica.control import kfwer_parameters
+    >>> found = kfwer_parameters(k=3, level=0.2)
+    >>> found.v, round(found.probability, 4)
+    (1, 0.4)
+    """
 
     k: int
     level: float

@@ -53,7 +53,15 @@ MOST_PAIRS = 10_000
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StabilityParameters(Result):
-    """Settings of stability selection that belong together; see `stability_parameters`."""
+    """Settings of stability selection that belong together; see `stability_parameters`.
+
+    Examples
+    --------
+    >>> from selica.control import stability_parameters
+    >>> found = stability_parameters(1000, cutoff=0.75, pfer=1.0)
+    >>> found.q, round(found.bound, 3), found.feasible
+    (22, 0.968, True)
+    """
 
     p: int
     """Number of variables."""

@@ -27,7 +27,17 @@ PARTS = "parts"
 
 @dataclass(frozen=True, slots=True)
 class Reproduced:
-    """A figure that was made."""
+    """A figure that was made.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from selica.experiments import reproduce
+    >>> with TemporaryDirectory() as folder:
+    ...     made = reproduce("phase-boundary", "smoke", folder)
+    >>> made.name, made.notes, [path.name for path in made.files][:1]
+    ('phase-boundary', [], ['phase-boundary.csv'])
+    """
 
     name: str
     table: Table

@@ -116,6 +116,16 @@ class Diagnosis(Result):
         Samples at which the method is predicted to reach the target power; None if it never does.
     correlated : bool
         Whether columns are correlated: then all of this is a guide at best.
+
+    Examples
+    --------
+    >>> from selica import LassoSelection, planning
+    >>> from selica.sampling import simulate
+    >>> data = simulate(300, 200, 20, snr=4.0, random_state=0)
+    >>> selector = LassoSelection(lam=0.1).fit(data.X, data.y)
+    >>> found = planning.diagnose(selector, data.X, data.y)
+    >>> found.selected, found.n_signals, round(found.r2, 2)
+    (15, 23, 0.79)
     """
 
     n_samples: int

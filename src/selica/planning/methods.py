@@ -72,6 +72,15 @@ class Prediction(Result):
         The selector, as Python.
     parameters : dict
         Its arguments.
+
+    Examples
+    --------
+    >>> from selica.planning import compare_methods
+    >>> found = compare_methods(300, 200, 40, r2=0.8, fdr=0.1, methods="knockoff")
+    >>> found.one("knockoff", "default").code
+    'KnockoffSelection(fdr=0.1)'
+    >>> found.one("knockoff").promise
+    'FDR'
     """
 
     method: str

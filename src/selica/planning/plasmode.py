@@ -55,6 +55,17 @@ class PlasmodePower(Result):
     first : Table or None
         What the theory said beforehand for Gaussian rows with the covariance of the table, from
         `correlated_power`: one row for each method that it covers. None if it was not asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.planning import plasmode_power
+    >>> X = np.random.default_rng(0).standard_normal((100, 20))
+    >>> found = plasmode_power(
+    ...     X, 5, r2=0.9, methods="lasso", n_sets=3, theory=False, random_state=0
+    ... )
+    >>> found.n_sets, found.methods.columns[:3]
+    (3, ('method', 'power', 'power_low'))
     """
 
     methods: Table

@@ -30,6 +30,14 @@ class Answer(Result):
         At the answer, or where the power was largest.
     x, power : arrays
         The values that were tried, rising, and the power at each of them.
+
+    Examples
+    --------
+    >>> from selica.planning import required_samples
+    >>> found = required_samples(0.5, n_features=200, n_signals=20, r2=0.8, method="stability")
+    >>> answer = found.one("stability")
+    >>> answer.value, round(answer.prediction.power, 2)
+    (131, 0.5)
     """
 
     method: str
@@ -58,6 +66,13 @@ class Requirement(Result):
     answers : tuple of Answer
     ceiling : Answer
         Of the Bayes-optimal selector: what no method can do without in a large study.
+
+    Examples
+    --------
+    >>> from selica.planning import required_samples
+    >>> found = required_samples(0.5, n_features=200, n_signals=20, r2=0.8, method="stability")
+    >>> [(answer.method, answer.value) for answer in (*found.answers, found.ceiling)]
+    [('stability', 131), ('best possible', 119)]
     """
 
     quantity: str

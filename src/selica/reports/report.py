@@ -41,6 +41,18 @@ def write_report(
     -------
     list of path
         The files, the page last.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from selica import LassoSelection
+    >>> from selica.reports import demo_table, select, split, write_report
+    >>> X, y, names = split(demo_table(), "progression")
+    >>> found = select(LassoSelection(lam=0.3), X, y, names, "progression")
+    >>> with TemporaryDirectory() as folder:
+    ...     [path.name for path in write_report(found, Path(folder))]
+    ['selection.csv', 'selection.json', 'report.html']
     """
     files = [folder / name for name in ("selection.csv", "selection.json", "report.html")]
     text = json.dumps(plain(selection.to_dict()), indent=2, allow_nan=False, ensure_ascii=False)
@@ -56,7 +68,19 @@ def write_report(
 
 
 def report_zip(selection: Selection) -> bytes:
-    """The files of a report for download; its CSV file is safe to open in a spreadsheet."""
+    """The files of a report for download; its CSV file is safe to open in a spreadsheet.
+
+    Examples
+    --------
+    >>> import io
+    >>> import zipfile
+    >>> from selica import LassoSelection
+    >>> from selica.reports import demo_table, report_zip, select, split
+    >>> X, y, names = split(demo_table(), "progression")
+    >>> packed = report_zip(select(LassoSelection(lam=0.3), X, y, names, "progression"))
+    >>> zipfile.ZipFile(io.BytesIO(packed)).namelist()
+    ['selection.csv', 'selection.json', 'report.html']
+    """
     packed = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
         for path in write_report(selection, Path(folder), for_spreadsheets=True):

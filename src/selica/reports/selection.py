@@ -37,6 +37,15 @@ class Selection:
         On the measure of the summary's table, where the rule has one.
     notes : tuple of str
         What the reader has to know: warnings, and why nothing was selected.
+
+    Examples
+    --------
+    >>> from selica import LassoSelection
+    >>> from selica.reports import demo_table, select, split
+    >>> X, y, names = split(demo_table(), "progression")
+    >>> found = select(LassoSelection(lam=0.3), X, y, names, "progression")
+    >>> found.method, found.n_samples, found.selected
+    ('LassoSelection', 442, ['bmi', 'ltg'])
     """
 
     selector: Any

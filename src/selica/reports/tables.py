@@ -95,7 +95,11 @@ def read_table(path: str | Path) -> Columns:
 
 
 def parse_table(name: str | Path, content: bytes, limits: Limits | None = None) -> Columns:
-    """Reads a table that is already in memory.
+    r"""Reads a table that is already in memory, as `read_table` does a file.
+
+    >>> from selica.reports import parse_table
+    >>> parse_table("table.csv", b"age;y\n61;0.2\n58;0.1\n").names
+    ('age', 'y')
 
     Parameters
     ----------
@@ -104,11 +108,6 @@ def parse_table(name: str | Path, content: bytes, limits: Limits | None = None) 
     content : bytes
     limits : Limits, optional
         Compressed files are then refused: what is in them may be of any size.
-
-    Returns
-    -------
-    Columns
-        As from `read_table`.
     """
     path = Path(name)
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -248,7 +247,12 @@ def _columns(path: Path, header: Sequence[str], values: Sequence[Column]) -> Col
 def split(
     table: Columns, target: str, drop: Iterable[str] = ()
 ) -> tuple[Array, Column, tuple[str, ...]]:
-    """The variables and the response of a table, checked.
+    r"""The variables and the response of a table, checked.
+
+    >>> from selica.reports import parse_table, split
+    >>> table = parse_table("table.csv", b"age,dose,well\n61,1.5,yes\n58,0.5,no\n")
+    >>> [part.tolist() for part in split(table, "well", drop=["dose"])[:2]]
+    [[[61.0], [58.0]], ['yes', 'no']]
 
     Parameters
     ----------
@@ -260,11 +264,8 @@ def split(
 
     Returns
     -------
-    X : array of shape (n, p)
-    y : array of shape (n,)
-        Floats, or text of two classes.
-    names : tuple of str
-        Of the columns of X.
+    X, y, names : arrays of shape (n, p) and (n,), tuple of str
+        y is floats, or text of two classes; names are those of the columns of X.
     """
     _check_columns(table, ("target", target))
     left_out = tuple(drop)
@@ -278,7 +279,12 @@ def split(
 def variables(
     table: Columns, drop: Iterable[str] = (), target: str | None = None
 ) -> tuple[Array, tuple[str, ...]]:
-    """The variables of a table, checked: it need not have a response yet.
+    r"""The variables of a table and their names, checked: it need not have a response yet.
+
+    >>> from selica.reports import parse_table, variables
+    >>> X, names = variables(parse_table("table.csv", b"age,dose\n61,1.5\n58,0.5\n"))
+    >>> X.shape, names
+    ((2, 2), ('age', 'dose'))
 
     Parameters
     ----------
@@ -287,12 +293,6 @@ def variables(
         Columns to leave out.
     target : str, optional
         Column of the response, which is left out unseen.
-
-    Returns
-    -------
-    X : array of shape (n, p)
-    names : tuple of str
-        Of the columns of X.
     """
     unseen = () if target is None else (target,)
     _check_columns(table, *(("target", name) for name in unseen))

@@ -41,6 +41,14 @@ class Copies:
         Parent of the members' seeds.
     members : array of int, shape (B,)
         Which members these are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling import iid_copies
+    >>> copies = iid_copies(np.eye(4), random_state=0, members=3)
+    >>> len(copies), copies[1].shape, bool((copies[1] == copies[1:][0]).all())
+    (3, (4, 4), True)
     """
 
     law: CopyLaw

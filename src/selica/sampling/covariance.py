@@ -31,6 +31,14 @@ class Covariance(ABC):
     ----------
     n_features : int
         Number of variables p.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling import simulate
+    >>> covariance = simulate(10, 3, 1, snr=1.0, covariance=("ar1", 0.5), random_state=0).covariance
+    >>> np.asarray(covariance).tolist()
+    [[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]]
     """
 
     __slots__ = ()

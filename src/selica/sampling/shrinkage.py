@@ -25,11 +25,23 @@ from selica.sampling.checks import column_mean, row_shares, varying
 
 
 class Shrunk(NamedTuple):
-    """A mean, a covariance, and how much of the latter is the multiple of the identity."""
+    """A mean, a covariance, and how much of the latter is the multiple of the identity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling import ledoit_wolf
+    >>> found = ledoit_wolf(np.random.default_rng(0).standard_normal((50, 4)))
+    >>> found.covariance.shape, 0.0 < found.shrinkage < 1.0
+    ((4, 4), True)
+    """
 
     mean: Array
+    """Means of the columns, shape (p,)."""
     covariance: Array
+    """Shape (p, p)."""
     shrinkage: float
+    """Share of the multiple of the identity, between 0 and 1."""
 
 
 def ledoit_wolf(

@@ -31,7 +31,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Simulation(Result):
-    """A synthetic data set and the truth behind it."""
+    """A synthetic data set and the truth behind it.
+
+    Examples
+    --------
+    >>> from selica.sampling import simulate
+    >>> data = simulate(100, 30, 3, snr=4.0, random_state=0)
+    >>> data.X.shape, data.y.shape, int(data.support.sum())
+    ((100, 30), (100,), 3)
+    >>> round(data.signal_variance / data.noise_variance, 12)
+    4.0
+    """
 
     X: Array
     """Design, shape (n, p); columns contiguous in memory."""

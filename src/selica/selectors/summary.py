@@ -22,6 +22,17 @@ class Summary:
     """Variables with what was measured of them, the decision, and what it promises.
 
     `print` shows the selected variables and the near misses; `to_frame` has all of them.
+
+    Examples
+    --------
+    >>> from selica import LassoSelection
+    >>> from selica.sampling import simulate
+    >>> data = simulate(100, 30, 3, snr=10.0, random_state=0)
+    >>> found = LassoSelection(lam=0.3).fit(data.X, data.y).summary()
+    >>> found.title
+    'Lasso at lam = 0.3: 3 of 30 variables'
+    >>> [row["variable"] for row in found.variables if row["selected"]]
+    ['x25', 'x11', 'x8']
     """
 
     title: str

@@ -42,6 +42,14 @@ class LassoBatch(Result):
     iterations : integer array (B, L)
     status : array of str (B, L)
         converged, max_iter, or "stopped" after `max_active`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.solvers import lasso_path_batch
+    >>> fit = lasso_path_batch(np.eye(3), [3.0, -2.0, 0.5], [2.5, 1.0], np.ones((1, 3)))
+    >>> fit.n_active.tolist(), fit.converged, bool(fit.gap.max() < 1e-8)
+    ([[1, 2]], True, True)
     """
 
     lams: Array

@@ -17,7 +17,18 @@ _ENDS, _PATIENCE = (20, 30, 40, 50, 60), 5
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class CrossValidation(Result):
-    """Error along the path, and the fit to all rows."""
+    """Error along the path, and the fit to all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling import simulate
+    >>> from selica.statistics import cross_validate, make_data
+    >>> data = simulate(100, 10, 2, snr=9.0, random_state=0)
+    >>> found = cross_validate(make_data(data.X, data.y, "squared"), np.random.default_rng(0))
+    >>> bool(found.error[found.best] == found.error.min()), found.one_error <= found.best
+    (True, True)
+    """
 
     penalties: Array
     """(L,), in glmnet's unit, from large to small."""

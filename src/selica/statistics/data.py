@@ -15,7 +15,17 @@ _CONSTANT = 1e-12
 
 
 class Data(NamedTuple):
-    """Standardised columns and a response."""
+    """Standardised columns and a response.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.statistics import make_data
+    >>> X, y = np.array([[1.0, 5.0], [3.0, 5.0], [5.0, 5.0]]), np.array([1.0, 2.0, 3.0])
+    >>> data = make_data(X, y, "squared")
+    >>> data.X.round(3).tolist(), data.varies.tolist()
+    ([[-1.225, 0.0], [0.0, 0.0], [1.225, 0.0]], [True, False])
+    """
 
     X: Array
     """(n, p), columns of weighted mean 0 and variance 1; constant ones are zero."""

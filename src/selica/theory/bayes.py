@@ -51,6 +51,13 @@ class BayesSolution(ModelResult):
         How many solutions the fixed point has at these parameters.
     status, residual
         As in `Solution`.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> best = theory.solve_bayes(theory.Model(alpha=1.12, rho=0.5, Delta=0.01))
+    >>> best.status, best.solutions, round(best.mse, 4)
+    ('converged', 1, 0.0153)
     """
 
     model: Model

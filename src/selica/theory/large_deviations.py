@@ -32,11 +32,23 @@ _KNOCKOFF = ("chi_tilde", "v_tilde", "v_tilde_hat")
 
 
 class Reach(NamedTuple):
-    """The farthest solution in one direction of y."""
+    """The farthest solution in one direction of y.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
+    >>> found = theory.rate_function(model, "stability", lam=0.2, y=[0.0, 1.0])
+    >>> found.high.reason, found.high.y
+    ('range', 1.0)
+    """
 
     y: float
+    """The tilt of it."""
     cost: float
+    """e(y) there."""
     s: float
+    """The rate function at this cost."""
     reason: str
     """range, instability, condensation, divergence, "no solution" or max_iter: see `End`."""
 
@@ -75,6 +87,14 @@ class RateFunction(ModelResult):
         Where the solutions end in the direction of negative and of positive y, and why.
     typical_cost, typical_variance : float
         e and g'' at y = 0.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
+    >>> found = theory.rate_function(model, "stability", lam=0.2, y=[0.0, 1.0])
+    >>> found.cost.round(4).tolist(), found.s.round(6).tolist()
+    ([0.056, 0.0535], [0.0, -0.001266])
     """
 
     model: Model

@@ -30,7 +30,16 @@ from selica.theory.tuning import BY_LEVEL, CRITERIA, optimal_lam
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Curve(Result):
-    """Power against the false discovery rate; levels run along the last axis of `tpr`."""
+    """Power against the false discovery rate; levels run along the last axis of `tpr`.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=1.12, rho=0.5, Delta=0.01)
+    >>> curve = theory.power_curve(model, "stability", [0.05, 0.1], mu_B=2.0)
+    >>> curve.fdr.tolist(), curve.tpr.round(3).tolist()
+    ([0.05, 0.1], [0.723, 0.769])
+    """
 
     method: str
     fdr: Any
@@ -52,7 +61,16 @@ class Curve(Result):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class OperatingPoint(Result):
-    """A method at its best threshold for a level: settings, rates and the solution behind them."""
+    """A method at its best threshold for a level: settings, rates and the solution behind them.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=1.12, rho=0.5, Delta=0.01)
+    >>> found = theory.operating_point(model, "stability", fdr=0.1, mu_B=2.0)
+    >>> found.threshold_name, round(found.threshold, 3), round(found.tpr, 3)
+    ('Pi_th', 0.919, 0.769)
+    """
 
     method: str
     level: Any

@@ -23,7 +23,16 @@ from selica._core.types import Array, IntArray
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Rates(Result):
-    """True positive, false positive and false discovery rate in the limit of large systems."""
+    """True positive, false positive and false discovery rate in the limit of large systems.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> model = theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
+    >>> rates = theory.solve_lasso(model, lam=0.5).rates()
+    >>> round(rates.tpr, 3), round(rates.fpr, 3), round(rates.fdr, 3)
+    (0.824, 0.026, 0.069)
+    """
 
     tpr: Any
     fpr: Any

@@ -78,7 +78,7 @@ class LogLoss:
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class Logistic:
-    r"""Labels 0 and 1 with log odds x . w0, fitted by penalised logistic regression.
+    r"""Labels 0 and 1 with log odds linear in x, fitted by penalised logistic regression.
 
     Parameters
     ----------

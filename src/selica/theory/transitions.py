@@ -41,6 +41,13 @@ class Transition(Result):
         as anyone knows.
     mse_below, mse_above : float
         Bayes-optimal error on both sides of `information`.
+
+    Examples
+    --------
+    >>> from selica.theory import bayes_transitions
+    >>> (jump,) = bayes_transitions(rho=0.1, Delta=1e-4)
+    >>> round(jump.spinodal, 4), round(jump.information, 4), round(jump.algorithm, 4)
+    (0.1781, 0.193, 0.2088)
     """
 
     spinodal: float
