@@ -14,7 +14,7 @@ ROOMS = (
     "amp", "control", "experiments", "planning", "plots", "reports", "sampling", "selectors",
     "solvers", "statistics", "theory",
 )  # fmt: skip
-# reports is the command line's and the page's; reports.tables has no line left for examples.
+# reports is the command line's and the page's.
 SHOWN = tuple(room for room in ROOMS if room != "reports")
 
 

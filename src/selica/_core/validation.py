@@ -13,6 +13,10 @@ from selica._core.types import Array
 
 LARGEST = 1e12
 """Parameters lie between 1/LARGEST and LARGEST: beyond, squares and exponentials overflow."""
+MOST_WORKERS = 4096
+"""Processes or threads at the same time."""
+LARGEST_COUNT = 10**12
+"""Nothing is counted farther: no machine gets there, and sums of fractions are no longer exact."""
 
 
 def real(
@@ -95,8 +99,10 @@ def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def count(name: str, value: object, *, at_least: int = 1) -> int:
-    """`value` as a Python integer that is large enough."""
+def count(
+    name: str, value: object, *, at_least: int = 1, at_most: int | None = LARGEST_COUNT
+) -> int:
+    """`value` as a Python integer inside the stated range (ends included)."""
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
@@ -104,8 +110,34 @@ def count(name: str, value: object, *, at_least: int = 1) -> int:
     except TypeError:
         raise ArgumentError(f"{name} must be an integer; got {short(value)}.") from None
     if number < at_least:
-        raise ArgumentError(f"{name} must be at least {at_least}; got {number}.")
+        raise ArgumentError(f"{name} must be at least {at_least}; got {short(number)}.")
+    if at_most is not None and number > at_most:
+        raise ArgumentError(f"{name} must be at most {at_most}; got {short(number)}.")
     return number
+
+
+def workers(n_jobs: object) -> int | None:
+    """`n_jobs` if joblib can have so many workers: None, or an integer other than zero."""
+    if n_jobs is None:
+        return None
+    try:
+        if isinstance(n_jobs, bool | np.bool_):
+            raise TypeError
+        number = operator.index(n_jobs)  # type: ignore[arg-type]
+    except TypeError:
+        number = 0
+    if number == 0 or abs(number) > MOST_WORKERS:
+        raise ArgumentError(
+            f"n_jobs must be None or an integer other than 0, at most {MOST_WORKERS}; "
+            f"got {short(n_jobs)}."
+        )
+    return number
+
+
+def reporter(progress: object) -> None:
+    """Refuses what cannot be told of the progress."""
+    if progress is not None and not callable(progress):
+        raise ArgumentError(f"progress must be a function; got {short(progress)}.")
 
 
 def short(value: object) -> str:

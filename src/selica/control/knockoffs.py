@@ -29,7 +29,8 @@ from scipy.special import betainc
 
 from selica._core.results import Result
 from selica._core.types import Array, BoolArray, IntArray
-from selica.control.arguments import ROUNDING, error_level, integer, numbers, offset_of
+from selica._core.validation import count
+from selica.control.arguments import ROUNDING, error_level, numbers, offset_of
 
 
 class SignCounts(NamedTuple):
@@ -131,7 +132,7 @@ def first_negatives_filter(W: ArrayLike, v: int) -> BoolArray:
     array([ True, False,  True, False, False,  True])
     """
     w = numbers("W", W)
-    v = integer("v", v, at_least=0)
+    v = count("v", v, at_least=0)
     if v == 0:
         return np.zeros(w.size, dtype=bool)
     negative = np.sort(-w[w < 0.0])[::-1]
@@ -165,7 +166,7 @@ def kfwer_parameters(k: int, level: float) -> KFwerParameters:
     >>> kfwer_parameters(5, 0.05).v
     1
     """
-    k = integer("k", k)
+    k = count("k", k)
     share = error_level("level", level)
 
     def tail(v: int) -> float:

@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from selica._core.errors import ArgumentError
-from selica._core.files import naming
+from selica._core.files import as_path, naming
 
 
 class Store:
@@ -34,10 +33,7 @@ class Store:
     """
 
     def __init__(self, path: Path | str) -> None:
-        try:
-            self.path = Path(path)
-        except TypeError:
-            raise ArgumentError(f"path must be a path; got {path!r}.") from None
+        self.path = as_path("path", path)
         self._done: dict[str, Any] = {}
         self.found = 0
         """How many results were looked up."""

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from selica._core.errors import ArgumentError
-from selica._core.files import write_whole
+from selica._core.files import as_path, write_whole
 from selica._core.table import Table
+from selica._core.validation import short
 from selica.reports.page import page
 from selica.reports.selection import Selection
 
@@ -43,6 +44,8 @@ def write_report(
     list of path
         The files, the page last.
     """
+    _check(selection)
+    folder = as_path("folder", folder)
     files = [folder / name for name in ("selection.csv", "selection.json", "report.html")]
     text = json.dumps(plain(selection.to_dict()), indent=2, allow_nan=False, ensure_ascii=False)
     try:
@@ -58,11 +61,17 @@ def write_report(
 
 def report_zip(selection: Selection) -> bytes:
     """The files of a report for download; its CSV file is safe to open in a spreadsheet."""
+    _check(selection)
     packed = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
         for path in write_report(selection, Path(folder), for_spreadsheets=True):
             archive.write(path, path.name, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
+
+
+def _check(selection: Selection) -> None:
+    if not isinstance(selection, Selection):
+        raise ArgumentError(f"selection must be a Selection; got {short(selection)}.")
 
 
 def _without_formulas(table: Table) -> Table:
