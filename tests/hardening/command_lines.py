@@ -104,7 +104,7 @@ def command_lines(draw: Any, name: str) -> list[str]:
             continue
         known = _METHODS if name.startswith("plan") and name != "plan diagnose" else _SELECTORS
         values = known if option.name == "method" else _SENSIBLE[option.name]
-        if draw(st.integers(0, 2)) < 2:
+        if draw(st.integers(0, 4)) < 4:
             words += draw(st.sampled_from(values)).split()
         else:
             words += option.nargs * [draw(st.sampled_from(_ABSURD))]

@@ -9,7 +9,7 @@ import signal
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,11 @@ _ARRAYS = (
 ABSURD = st.sampled_from([*_NUMBERS, *_THINGS, *_ARRAYS, [[1.0], [2.0, 3.0]]])
 
 
+def absurd_names(names: Sequence[str]) -> st.SearchStrategy[list[str]]:
+    """Which of these get something absurd: up to two."""
+    return st.lists(st.sampled_from(names), max_size=2) if names else st.just([])
+
+
 class TooLong(BaseException):
     """A case did not end. No `Exception`: parts of a run that fail are rows of its table."""
 
@@ -55,7 +60,7 @@ def arguments(
     always: Collection[str] = (),
     alternatives: tuple[tuple[str, ...], ...] = (),
 ) -> dict[str, Any]:
-    """Keyword arguments; one in eight is absurd.
+    """Keyword arguments; up to two are absurd.
 
     Parameters
     ----------
@@ -77,12 +82,13 @@ def arguments(
         if len(names) > 1 and draw(st.integers(0, 7)) < 7:
             asked.add(draw(st.sampled_from(names)))
             left_out.update(set(names) - asked)
+    wrong = draw(absurd_names(list(known)))
     chosen = {}
     for name, parameter in known.items():
         required = parameter.default is inspect.Parameter.empty or name in asked
         if parameter.kind is inspect.Parameter.VAR_KEYWORD or name in left_out:
             continue
-        if draw(st.integers(0, 7)) == 7:
+        if name in wrong:
             chosen[name] = draw(ABSURD)
         elif name in sensible and (required or name in always or draw(st.booleans())):
             chosen[name] = draw(sensible[name])

@@ -7,6 +7,7 @@ import io
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -250,6 +251,7 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
         "scale": st.sampled_from(["unit", "article"]),
         "n_features": st.just(5),
     },
+    "solvers.logistic_path_batch": {"y": st.just(np.arange(ROWS) % 2)},
     "theory.Model": {"alpha": positive},
     "theory.Logistic": {"T": positive},
     "theory.EmpiricalEffects": {"values": some(st.floats(-2.0, 2.0))},
@@ -313,11 +315,15 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
     "reports.parse_table": {
         "name": st.sampled_from(["a.csv", "a.tsv", "a.csv.gz", "a.parquet", "a", "a.xlsx"]),
         "content": st.one_of(
-            st.binary(max_size=60), st.text(',;\n\t"a1.-', max_size=60).map(str.encode)
+            st.binary(max_size=60),
+            st.text(',;\n\t"a1.-', max_size=60).map(str.encode),
+            st.sampled_from([b"a,b\n1,2\n3,4\n", b"a;b\n1;x\n", csv_text().encode()]),
         ),
         "limits": st.just(reports.Limits(3, 3, 6)),
     },
-    "reports.read_table": {"path": st.sampled_from(["none.csv", ".", "/dev/null", __file__])},
+    "reports.read_table": {
+        "path": st.sampled_from(["table.csv", "none.csv", ".", "/dev/null", __file__])
+    },
     "reports.split": {
         "table": columns,
         "target": st.sampled_from(["y", "a", "no"]),
@@ -330,6 +336,7 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
     },
     "reports.write_report": {
         "selection": st.builds(_selection),
+        "folder": st.sampled_from(["report", "new/report", "table.csv"]).map(Path),
         "for_spreadsheets": st.booleans(),
     },
     "reports.report_zip": {"selection": st.builds(_selection)},

@@ -60,6 +60,14 @@ def real(
     return array
 
 
+def number(name: str, value: Any, *, at_least: float = -np.inf, at_most: float = np.inf) -> float:
+    """`value` as one finite float inside the stated range."""
+    got = real(name, value, at_least=at_least, at_most=at_most)
+    if got.ndim:
+        raise ArgumentError(f"{name} must be one number; got shape {got.shape}.")
+    return float(got)
+
+
 def positive(name: str, value: ArrayLike, *, at_most: float = LARGEST) -> Array:
     """`value` as an array of positive floats of a size that double precision can carry."""
     return real(name, value, at_least=1.0 / LARGEST, at_most=at_most)
@@ -114,6 +122,13 @@ def count(
     if at_most is not None and number > at_most:
         raise ArgumentError(f"{name} must be at most {at_most}; got {short(number)}.")
     return number
+
+
+def flag(name: str, value: object) -> bool:
+    """`value` if it is a truth value; zero and one are not."""
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentError(f"{name} must be True or False; got {short(value)}.")
+    return bool(value)
 
 
 def workers(n_jobs: object) -> int | None:

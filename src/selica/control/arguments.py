@@ -61,13 +61,6 @@ def error_level(name: str, value: Any) -> float:
     return got
 
 
-def flag(name: str, value: Any) -> bool:
-    """`value` if it is a truth value; zero and one are not."""
-    if not isinstance(value, bool | np.bool_):
-        raise ArgumentError(f"{name} must be True or False; got {short(value)}.")
-    return bool(value)
-
-
 def offset_of(value: Any) -> int:
     """The number that is added to the count of negatives: one, or zero for the looser rule."""
     return count("offset", value, at_least=0, at_most=1)

@@ -173,12 +173,13 @@ def kfwer_parameters(k: int, level: float) -> KFwerParameters:
         """P(NB(v, 1/2) >= k): fewer than v heads in v + k - 1 tosses."""
         return float(betainc(k, v, 0.5)) if v else 0.0
 
+    limit = share + ROUNDING * min(share, 1.0 - share)  # below one, which the tail reaches
     low, high = 0, k  # tail(k) = 1/2
-    while tail(high) <= share * (1.0 + ROUNDING):
+    while tail(high) <= limit:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        if tail(middle) <= share * (1.0 + ROUNDING):
+        if tail(middle) <= limit:
             low = middle
         else:
             high = middle

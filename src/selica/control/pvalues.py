@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.types import Array, BoolArray
-from selica.control.arguments import ROUNDING, ceiling, error_level, flag, number, numbers
+from selica._core.validation import flag
+from selica.control.arguments import ROUNDING, ceiling, error_level, number, numbers
 
 
 def benjamini_hochberg(pvalues: ArrayLike, fdr: float) -> BoolArray:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from selica._core.errors import ArgumentError
 from selica._core.files import as_path, naming
 
 
@@ -39,7 +40,11 @@ class Store:
         """How many results were looked up."""
         if not self.path.exists():
             return
-        for line in self.path.read_bytes().split(b"\n"):
+        try:
+            content = self.path.read_bytes()
+        except OSError as error:
+            raise ArgumentError(f"path: cannot read {self.path}: {error.strerror}.") from None
+        for line in content.split(b"\n"):
             try:
                 record = json.loads(line)
                 self._done[record["key"]] = record["value"]

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from selica._core.errors import ArgumentError
-from selica._core.table import Table
 from selica._core.types import Array
 from selica._core.validation import real, short
 
@@ -17,22 +16,12 @@ _LARGEST = 1e100
 T = TypeVar("T")
 
 
-def table(name: str, value: Any, *columns: str) -> Table:
-    """`value` if it is a table with rows and these columns."""
-    if not isinstance(value, Table) or not value.rows:
-        raise ArgumentError(f"{name} must be a Table with rows; got {short(value)}.")
-    missing = [column for column in columns if column not in value.columns]
-    if missing:
-        raise ArgumentError(f"{name} must have a column {missing[0]!r}; got {short(value)}.")
-    return value
-
-
 def number(name: str, value: Any) -> float:
     """`value` as one number; infinite where a rule selects nothing."""
     got = np.asarray(value) if isinstance(value, float | int | np.number) else np.asarray(None)
     if got.dtype.kind not in "iuf" or isinstance(value, bool) or np.isnan(got):
         raise ArgumentError(f"{name} must be one number; got {short(value)}.")
-    if np.isfinite(got) and abs(got) > _LARGEST:
+    if _LARGEST < abs(float(got)) < np.inf:
         raise ArgumentError(f"{name} must be at most {_LARGEST:g}; got {short(value)}.")
     return float(got)
 
@@ -66,8 +55,9 @@ def text(name: str, value: Any) -> str:
 
 def several(name: str, value: Any, kind: type[T] | tuple[type[T], ...], what: str) -> list[T]:
     """`value` as a list of things of one kind, which has at least one."""
-    listed = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
-    found = list(value) if listed and np.ndim(value) != 0 else []
+    array = isinstance(value, np.ndarray) and value.ndim > 0
+    listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    found = list(value) if listed or array else []
     if not found or not all(isinstance(one, kind) for one in found):
         raise ArgumentError(f"{name} must be a sequence of {what}; got {short(value)}.")
     return found

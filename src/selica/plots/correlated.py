@@ -39,7 +39,7 @@ def plot_correlated_power(table: Table, level: float) -> Figure:
     >>> len(plot_correlated_power(Table.of(rows), 0.1).axes)
     1
     """
-    check.table("table", table, "Delta", "correlation", "method", "mu_B", "value", "error")
+    Table.check("table", table, "Delta", "correlation", "method", "mu_B", "value", "error")
     check.finite("level", level)
     noises = table.unique("Delta")
     rates = sorted(rate for rate in table.unique("mu_B") if rate is not None)

@@ -57,7 +57,7 @@ def plot_rate_function(
     names = check.several("labels", names, str, "names")
     check.same_length(rates=many, labels=names)
     if measured is not None:
-        check.table("measured", measured, "N", "cost", "s", "error")
+        Table.check("measured", measured, "N", "cost", "s", "error")
     check.text("title", title)
     figure, ((axes,),) = canvas()
     for rank, (one, name) in enumerate(zip(many, names, strict=True)):

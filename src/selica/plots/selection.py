@@ -47,7 +47,7 @@ def plot_bars(
     >>> len(figure.axes[0].patches)
     3
     """
-    check.table("variables", variables, "variable", "selected")
+    Table.check("variables", variables, "variable", "selected")
     choice("value", value, variables.columns)
     check.text("title", title)
     most = count("most", most, at_most=_MOST_BARS)
@@ -96,8 +96,8 @@ def plot_stability_path(
     if np.any(lams <= 0.0):
         raise ArgumentError("lams must be positive.")
     probabilities = check.numbers("probabilities", probabilities, (lams.size, None))
-    chosen = np.asarray(chosen)
-    if chosen.dtype != bool or chosen.shape != probabilities.shape[1:]:
+    chosen = np.array(check.several("chosen", chosen, (bool, np.bool_), "True and False"))
+    if chosen.shape != probabilities.shape[1:]:
         raise ArgumentError("chosen must be True or False for each column of probabilities.")
     check.number("threshold", threshold)
     check.text("title", title)

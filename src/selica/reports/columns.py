@@ -96,9 +96,13 @@ def _variables(
 
 
 def _names(drop: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(drop, str | bytes) or not isinstance(drop, Iterable):
+    try:
+        found: tuple[str, ...] | None = tuple(drop)
+    except TypeError:
+        found = None
+    if found is None or isinstance(drop, str) or not all(isinstance(name, str) for name in found):
         raise ArgumentError(f"drop must be a list of names; got {short(drop)}.")
-    return tuple(drop)
+    return found
 
 
 def _check_columns(table: Columns, *named: tuple[str, str]) -> None:

@@ -18,7 +18,7 @@ from scipy.linalg import lstsq, qr
 
 from selica._core.errors import ArgumentError, ColumnError
 from selica._core.types import Array
-from selica._core.validation import count, matrix, real
+from selica._core.validation import count, flag, matrix, real
 from selica.sampling.checks import column_mean, row_shares, standardised, varying
 from selica.sampling.copies import Copies, draw_copies
 from selica.sampling.knockoffs import conditional
@@ -59,9 +59,7 @@ class FixedKnockoffs:
 
     def __init__(self, method: str = "sdp", *, intercept: bool = False) -> None:
         self.method = check_method(method)
-        if not isinstance(intercept, bool | np.bool_):
-            raise ArgumentError(f"intercept must be True or False; got {intercept!r}.")
-        self.intercept = bool(intercept)
+        self.intercept = flag("intercept", intercept)
 
     def rows_needed(self, n_features: int) -> int:
         """Number of rows that copies of so many columns need: 2p, or 2p + 1 with an intercept.

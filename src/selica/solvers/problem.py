@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import real
+from selica._core.validation import choice, count, number, real
 
 KEEP = ("coef", "sparse", "counts", "moments", "entry")
 # Members solved in lockstep: enough to fill the matrix products, few enough to stay in memory and
@@ -128,14 +128,14 @@ def check(
         )
     if np.any(factor < 0.0):
         raise ArgumentError("penalty_weights must not be negative.")
-    wanted = frozenset([keep] if isinstance(keep, str) else keep)
-    if not wanted <= set(KEEP):
-        raise ArgumentError.choice("keep", keep, KEEP)
-    if max_active is not None and (int(max_active) != max_active or max_active < 0):
-        raise ArgumentError(f"max_active must be a whole number of at least 0; got {max_active!r}.")
-    real("tol", tol, at_least=1e-14, at_most=1.0)
-    real("max_iter", max_iter, at_least=1.0)
-    settings = Settings(float(tol), int(max_iter), None if max_active is None else int(max_active))
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
+        keep = (keep,)
+    wanted = frozenset(choice("keep", one, KEEP) for one in keep)
+    settings = Settings(
+        number("tol", tol, at_least=1e-14, at_most=1.0),
+        count("max_iter", max_iter),
+        None if max_active is None else count("max_active", max_active, at_least=0),
+    )
     order = np.argsort(-path, axis=-1, kind="stable")
     path, ridge = (
         np.take_along_axis(part, order, axis=-1)
