@@ -1,69 +1,58 @@
-"""Functions, selectors and commands, called with what it should not be called with."""
+"""Functions, selectors and commands, called with what they should not be called with."""
 
 from __future__ import annotations
 
-import os
+import inspect
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from selica.reports import parse_table
-from tests.hardening.fuzzing import (
-    BYTES,
-    FILES,
-    FUNCTIONS,
-    arguments,
-    call,
-    command_lines,
-    run_command,
-    selecting,
-)
+from selica._core.errors import ArgumentError
+from tests.hardening.command_lines import COMMANDS, WEIGHTS, command_lines, run
+from tests.hardening.commands import csv_text
+from tests.hardening.fuzzing import ABSURD, absurd_names, arguments, call, fuzz
+from tests.hardening.subjects import ALTERNATIVES, COSTLY, SELECTORS, SENSIBLE, SUBJECTS
 
-CASES = int(os.environ.get("SELICA_FUZZ", "4"))
-"""For each function; `make reliability` asks for many."""
-fuzzed = settings(
-    max_examples=CASES,
-    deadline=None,
-    database=None,
-    derandomize=CASES == 4,
-    suppress_health_check=list(HealthCheck),
-)
+OWN_WORDS = (ValueError, TypeError)
+"""Of scikit-learn, which checks tables for the selectors."""
+FEW = {"n_resamples": 4, "n_copies": 2, "n_splits": 2}
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Files that are written lie where nobody misses them."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text(csv_text("a,b,c,d,e,y"), encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
 def test_functions(name):
-    @fuzzed
-    @given(arguments(FUNCTIONS[name]))
-    def check(kwargs):
-        call(name, FUNCTIONS[name], **kwargs)
-
-    check()
+    subject = SUBJECTS[name]
+    cases = arguments(subject.function, subject.sensible, COSTLY, ALTERNATIVES)
+    refusals = OWN_WORDS if name in ("reports.select", "planning.plasmode_power") else ArgumentError
+    fuzz(name, cases, lambda case: call(subject.function, refusals, case), subject.weight)
 
 
-def test_files():
-    @settings(fuzzed, max_examples=8 * CASES)
-    @given(FILES, BYTES)
-    def check(name, content):
-        call("parse_table", parse_table, name=name, content=content)
-
-    check()
-
-
-def test_selectors():
-    @settings(fuzzed, max_examples=8 * CASES)
-    @given(selecting())
-    def check(case):
-        kind, parameters, X, y = case
-        # scikit-learn checks tables in its own words
-        call(kind.__name__, lambda: kind(**parameters).fit(X, y), (ValueError, TypeError))
-
-    check()
+@st.composite
+def selecting(draw, kind):
+    """Settings, a table and a response, each of them at times absurd."""
+    known = inspect.signature(kind).parameters
+    settings = {name: value for name, value in FEW.items() if name in known}
+    wrong = draw(absurd_names([*known, "X", "y"]))
+    X, y = (draw(ABSURD if name in wrong else SENSIBLE[name]) for name in ("X", "y"))
+    return settings | {name: draw(ABSURD) for name in wrong if name in known}, X, y
 
 
-def test_commands(tmp_path):
-    @settings(fuzzed, max_examples=4 * CASES)
-    @given(command_lines())
-    def check(words):
-        run_command(words, tmp_path)
+@pytest.mark.parametrize("kind", SELECTORS, ids=lambda kind: kind.__name__)
+def test_selectors(kind):
+    def attempt(case):
+        settings, X, y = case
+        return call(lambda: kind(**settings).fit(X, y), OWN_WORDS, {})
 
-    check()
+    fuzz(f"selectors.{kind.__name__}", selecting(kind), attempt, 2.0)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands(name):
+    weight = WEIGHTS.get(name, 1.0)
+    fuzz(f"cli.{name}", command_lines(name), lambda words: run(words, "table.csv"), weight)

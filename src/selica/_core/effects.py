@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from selica._core.counts import exponential_nodes
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import short
+from selica._core.validation import choice, short
 
 
 class Mixture(NamedTuple):
@@ -148,8 +148,7 @@ class PointEffects(Effects):
             )
         if np.any(weight < 0.0) or weight.sum() <= 0.0:
             raise ArgumentError("weights must be non-negative with a positive sum.")
-        if signs not in ("random", "given"):
-            raise ArgumentError.choice("signs", signs, ("random", "given"))
+        signs = choice("signs", signs, ("random", "given"))
         weight = weight / weight.sum()
         value = _unit(value, weight)
         object.__setattr__(self, "values", tuple(value.tolist()))
@@ -218,8 +217,8 @@ def check_effects(effects: object) -> Effects:
 def _finite_vector(name: str, values: ArrayLike) -> Array:
     try:
         vector = np.atleast_1d(np.asarray(values, dtype=float))
-    except (TypeError, ValueError):
-        raise ArgumentError(f"{name} must be numbers; got {values!r}.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(f"{name} must be numbers; got {short(values)}.") from None
     if vector.ndim != 1 or vector.size == 0:
         raise ArgumentError(f"{name} must be a non-empty vector; got shape {vector.shape}.")
     if not np.all(np.isfinite(vector)):

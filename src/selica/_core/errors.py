@@ -8,12 +8,15 @@ from collections.abc import Iterable
 class ArgumentError(ValueError):
     """An argument is not usable; the message names it and says what it may be."""
 
+    def __str__(self) -> str:
+        """One line, whatever was passed in."""
+        return " ".join(super().__str__().splitlines())
+
     @classmethod
     def choice(cls, name: str, value: object, allowed: Iterable[str]) -> ArgumentError:
         """An unknown keyword, with the list of the known ones."""
         known = ", ".join(repr(a) for a in allowed)
-        got = " ".join(repr(value).split())  # one line, whatever it is
-        return cls(f"{name} must be one of {known}; got {got}.")
+        return cls(f"{name} must be one of {known}; got {value!r}.")
 
 
 class ColumnError(ArgumentError):

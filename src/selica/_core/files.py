@@ -8,6 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from selica._core.errors import ArgumentError
+from selica._core.validation import short
+
+
+def as_path(name: str, value: Path | str) -> Path:
+    """`value` as a path that can be told in a sentence."""
+    if not isinstance(value, Path | str) or not str(value).isprintable():
+        raise ArgumentError(f"{name} must be a path; got {short(value)}.")
+    return Path(value)
+
 
 def write_whole(files: Mapping[Path, Callable[[Path], Any]]) -> list[Path]:
     """Writes files in one step: no reader sees half of one, and a failure changes none.

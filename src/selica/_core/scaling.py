@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import positive, real
+from selica._core.validation import LARGEST, number, positive, real
 
 
 def noise_from_snr(rho: ArrayLike, snr: ArrayLike) -> Array:
@@ -100,7 +100,7 @@ def ridge_of_ratio(lam: ArrayLike, l1_ratio: float) -> Array:
     >>> ridge_of_ratio(2.0, 1.0).item()
     0.0
     """
-    share = float(positive("l1_ratio", l1_ratio, at_most=1.0))
+    share = number("l1_ratio", l1_ratio, at_least=1.0 / LARGEST, at_most=1.0)
     return np.asarray(real("lam", lam, at_least=0.0) * ((1.0 - share) / share))
 
 

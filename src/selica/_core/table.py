@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from selica._core.errors import ArgumentError
+from selica._core.validation import short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +47,16 @@ class Table:
         given = list(rows)
         columns = tuple(dict.fromkeys(name for row in given for name in row))
         return cls(columns, tuple({c: _plain(row.get(c)) for c in columns} for row in given))
+
+    @classmethod
+    def check(cls, name: str, value: Any, *columns: str) -> Table:
+        """`value` if it is a table with rows and these columns."""
+        if not isinstance(value, cls) or not value.rows:
+            raise ArgumentError(f"{name} must be a Table with rows; got {short(value)}.")
+        missing = [column for column in columns if column not in value.columns]
+        if missing:
+            raise ArgumentError(f"{name} must have a column {missing[0]!r}; got {short(value)}.")
+        return value
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -13,6 +13,10 @@ from selica._core.types import Array
 
 LARGEST = 1e12
 """Parameters lie between 1/LARGEST and LARGEST: beyond, squares and exponentials overflow."""
+MOST_WORKERS = 4096
+"""Processes or threads at the same time."""
+LARGEST_COUNT = 10**12
+"""Nothing is counted farther: no machine gets there, and sums of fractions are no longer exact."""
 
 
 def array_of(value: Any) -> Any:
@@ -61,6 +65,11 @@ def real(
     return array
 
 
+def number(name: str, value: Any, *, at_least: float = -np.inf, at_most: float = np.inf) -> float:
+    """`value` as one finite float inside the stated range."""
+    return single(name, real(name, value, at_least=at_least, at_most=at_most))
+
+
 def positive(name: str, value: ArrayLike, *, at_most: float = LARGEST) -> Array:
     """`value` as an array of positive floats of a size that double precision can carry."""
     return real(name, value, at_least=1.0 / LARGEST, at_most=at_most)
@@ -81,13 +90,6 @@ def exactly_one(**given: float | None) -> tuple[str, float]:
         got = " and ".join(name for name, _ in some) or "none of them"
         raise ArgumentError(f"Give exactly one of {', '.join(names)} and {last}; got {got}.")
     return some[0]
-
-
-def flag(name: str, value: object) -> bool:
-    """`value` if it is a truth value; zero and one are not."""
-    if not isinstance(value, bool | np.bool_):
-        raise ArgumentError(f"{name} must be True or False; got {short(value)}.")
-    return bool(value)
 
 
 def matrix(name: str, value: Any, *, columns: int | None = None) -> Array:
@@ -121,8 +123,10 @@ def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def count(name: str, value: object, *, at_least: int = 1) -> int:
-    """`value` as a Python integer that is large enough."""
+def count(
+    name: str, value: object, *, at_least: int = 1, at_most: int | None = LARGEST_COUNT
+) -> int:
+    """`value` as a Python integer inside the stated range (ends included)."""
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
@@ -130,8 +134,41 @@ def count(name: str, value: object, *, at_least: int = 1) -> int:
     except TypeError:
         raise ArgumentError(f"{name} must be an integer; got {short(value)}.") from None
     if number < at_least:
-        raise ArgumentError(f"{name} must be at least {at_least}; got {number}.")
+        raise ArgumentError(f"{name} must be at least {at_least}; got {short(number)}.")
+    if at_most is not None and number > at_most:
+        raise ArgumentError(f"{name} must be at most {at_most}; got {short(number)}.")
     return number
+
+
+def flag(name: str, value: object) -> bool:
+    """`value` if it is a truth value; zero and one are not."""
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentError(f"{name} must be True or False; got {short(value)}.")
+    return bool(value)
+
+
+def workers(n_jobs: object) -> int | None:
+    """`n_jobs` if joblib can have so many workers: None, or an integer other than zero."""
+    if n_jobs is None:
+        return None
+    try:
+        if isinstance(n_jobs, bool | np.bool_):
+            raise TypeError
+        number = operator.index(n_jobs)  # type: ignore[arg-type]
+    except TypeError:
+        number = 0
+    if number == 0 or abs(number) > MOST_WORKERS:
+        raise ArgumentError(
+            f"n_jobs must be None or an integer other than 0, at most {MOST_WORKERS}; "
+            f"got {short(n_jobs)}."
+        )
+    return number
+
+
+def reporter(progress: object) -> None:
+    """Refuses what cannot be told of the progress."""
+    if progress is not None and not callable(progress):
+        raise ArgumentError(f"progress must be a function; got {short(progress)}.")
 
 
 def short(value: object) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import count, matrix, positive, real
+from selica._core.validation import count, matrix, number, positive, real
 
 _LARGEST = 1e75
 """Entries of X and y stay below: products of four of them have to be numbers."""
@@ -59,10 +59,10 @@ def check(
     lams = np.atleast_1d(penalties)
     return Problem(
         design, response, lams, np.broadcast_to(ridge, lams.shape), penalties.ndim == 0,
-        float(real("tol", tol, at_least=1e-13, at_most=1.0)), count("max_iter", max_iter),
+        number("tol", tol, at_least=1e-13, at_most=1.0), count("max_iter", max_iter),
     )  # fmt: skip
 
 
 def check_weakness(weakness: float) -> float:
     """Of the randomised penalties: each is divided by it with probability 1/2."""
-    return float(real("weakness", weakness, at_least=1e-3, at_most=1.0))
+    return number("weakness", weakness, at_least=1e-3, at_most=1.0)

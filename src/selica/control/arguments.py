@@ -19,9 +19,6 @@ from selica._core.validation import array_of, count, real, short
 ROUNDING = 1e-9
 """Share of a count that rounding may take away."""
 
-LARGEST_COUNT = 10**12
-"""No count is larger: beyond, sums of counts and of fractions of them are no longer exact."""
-
 _KINDS = {
     0: "a number",
     1: "a non-empty vector of numbers",
@@ -61,17 +58,9 @@ def error_level(name: str, value: Any) -> float:
     return got
 
 
-def integer(name: str, value: Any, *, at_least: int = 1, at_most: int = LARGEST_COUNT) -> int:
-    """`value` as a Python integer inside the stated range (ends included)."""
-    got = count(name, value, at_least=at_least)
-    if got > at_most:
-        raise ArgumentError(f"{name} must be at most {at_most}; got {short(got)}.")
-    return got
-
-
 def offset_of(value: Any) -> int:
     """The number that is added to the count of negatives: one, or zero for the looser rule."""
-    return integer("offset", value, at_least=0, at_most=1)
+    return count("offset", value, at_least=0, at_most=1)
 
 
 def ceiling(value: float) -> int:

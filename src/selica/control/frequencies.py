@@ -16,8 +16,8 @@ falls from there on, so that the maximum is :math:`M / (2 j_0 - 1)` if :math:`2 
 
 from __future__ import annotations
 
-from selica._core.validation import choice
-from selica.control.arguments import ceiling, integer, number
+from selica._core.validation import choice, count
+from selica.control.arguments import ceiling, number
 
 
 def frequency_bound(n_copies: int, eta: float, assumption: str = "monotone") -> float:
@@ -43,7 +43,7 @@ def frequency_bound(n_copies: int, eta: float, assumption: str = "monotone") -> 
     >>> frequency_bound(31, 0.5, assumption="none")
     2.0
     """
-    n_copies = integer("n_copies", n_copies)
+    n_copies = count("n_copies", n_copies)
     eta = number("eta", eta, above=0.0, at_most=1.0)
     if choice("assumption", assumption, ("monotone", "none")) == "none":
         return 1.0 / eta

@@ -29,7 +29,8 @@ from scipy.special import betainc
 
 from selica._core.results import Result
 from selica._core.types import Array, BoolArray, IntArray
-from selica.control.arguments import ROUNDING, error_level, integer, numbers, offset_of
+from selica._core.validation import count
+from selica.control.arguments import ROUNDING, error_level, numbers, offset_of
 
 
 class SignCounts(NamedTuple):
@@ -139,7 +140,7 @@ def first_negatives_filter(W: ArrayLike, v: int) -> BoolArray:
     array([ True, False,  True, False, False,  True])
     """
     w = numbers("W", W)
-    v = integer("v", v, at_least=0)
+    v = count("v", v, at_least=0)
     if v == 0:
         return np.zeros(w.size, dtype=bool)
     negative = np.sort(-w[w < 0.0])[::-1]
@@ -173,19 +174,20 @@ def kfwer_parameters(k: int, level: float) -> KFwerParameters:
     >>> kfwer_parameters(5, 0.05).v
     1
     """
-    k = integer("k", k)
+    k = count("k", k)
     share = error_level("level", level)
 
     def tail(v: int) -> float:
         """P(NB(v, 1/2) >= k): fewer than v heads in v + k - 1 tosses."""
         return float(betainc(k, v, 0.5)) if v else 0.0
 
+    limit = share + ROUNDING * min(share, 1.0 - share)  # below one, which the tail reaches
     low, high = 0, k  # tail(k) = 1/2
-    while tail(high) <= share * (1.0 + ROUNDING):
+    while tail(high) <= limit:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        if tail(middle) <= share * (1.0 + ROUNDING):
+        if tail(middle) <= limit:
             low = middle
         else:
             high = middle

@@ -42,8 +42,8 @@ from dataclasses import dataclass
 
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
-from selica._core.validation import choice
-from selica.control.arguments import ROUNDING, ceiling, integer, number
+from selica._core.validation import choice, count
+from selica.control.arguments import ROUNDING, ceiling, number
 from selica.control.concave import largest_tail
 
 ASSUMPTIONS = ("none", "unimodal", "r-concave")
@@ -121,7 +121,7 @@ def stability_bound(
     0.6579
     0.2605
     """
-    p, n_pairs = integer("p", p, at_least=2), integer("n_pairs", n_pairs, at_most=MOST_PAIRS)
+    p, n_pairs = count("p", p, at_least=2), count("n_pairs", n_pairs, at_most=MOST_PAIRS)
     assumption = choice("assumption", assumption, ASSUMPTIONS)
     q, cutoff = _average("q", q, p), number("cutoff", cutoff, above=0.0, at_most=1.0)
     obstacle = _obstacle(p, q, cutoff, n_pairs, assumption)
@@ -176,7 +176,7 @@ def stability_parameters(
     >>> stability_parameters(10, q=3, pfer=0.2).feasible
     False
     """
-    p, n_pairs = integer("p", p, at_least=2), integer("n_pairs", n_pairs, at_most=MOST_PAIRS)
+    p, n_pairs = count("p", p, at_least=2), count("n_pairs", n_pairs, at_most=MOST_PAIRS)
     assumption = choice("assumption", assumption, ASSUMPTIONS)
     if pfer is None and q is not None and cutoff is not None:
         pfer = bound = stability_bound(p, q, cutoff, n_pairs, assumption)

@@ -12,7 +12,7 @@ from selica._core.effects import Effects, EmpiricalEffects, GaussianEffects
 from selica._core.errors import ArgumentError
 from selica._core.table import Row
 from selica._core.types import Array
-from selica._core.validation import choice, count, positive, real, single
+from selica._core.validation import LARGEST, choice, count, number, positive, real
 from selica.sampling.covariance import parse_covariance
 from selica.sampling.random import child
 from selica.theory import Model
@@ -161,7 +161,7 @@ def check_cell(
         highest = 1.0 if THRESHOLDS[rule.method] == "Pi_th" else np.inf
         real("threshold", rule.thresholds, at_least=lowest, at_most=highest)
         if rule.Pi_th is not None:
-            single("Pi_th", real("Pi_th", rule.Pi_th, at_least=0.0, at_most=1.0))
+            number("Pi_th", rule.Pi_th, at_least=0.0, at_most=1.0)
         elif rule.method == "derandomized":
             raise ArgumentError("Pi_th must be given for the method 'derandomized'.")
     if len({ENSEMBLES[rule.method] for rule in rules}) != 1:
@@ -179,7 +179,7 @@ def check_cell(
         Delta=float(model.Delta),
         effects=model.effects,
         lams=tuple(np.unique(positive("lam", lams))[::-1].tolist()),
-        mu_B=float(positive("mu_B", mu_B)),
+        mu_B=number("mu_B", mu_B, at_least=1.0 / LARGEST, at_most=LARGEST),
         N=size,
         n_members=count("n_members", n_members, at_least=2),
         n_datasets=count("n_datasets", n_datasets),

@@ -43,6 +43,8 @@ def deviations(table: Table) -> Table:
     >>> all(abs(row["deviation"]) < 4.0 for row in rows)
     True
     """
+    measured = ("source", "status", "quantity", "value", "error", "trials")
+    Table.check("table", table, *_NAMES, *measured)
     from scipy.stats import norm
     from scipy.stats import t as student
 

@@ -19,7 +19,7 @@ from selica._core.errors import ArgumentError
 from selica._core.table import Table
 from selica._core.threads import one_blas_thread
 from selica._core.types import Progress
-from selica._core.validation import choice, positive, real, short
+from selica._core.validation import choice, positive, real, reporter, short, workers
 from selica.experiments.cells import ENSEMBLES, IDENTITY, Cell, Rule, check_cell
 from selica.experiments.measure import Dataset, measure
 from selica.experiments.store import Store
@@ -73,10 +73,8 @@ def collect(
 
     if store is not None and not isinstance(store, Store):
         raise ArgumentError(f"store must be a Store; got {short(store)}.")
-    if progress is not None and not callable(progress):
-        raise ArgumentError(f"progress must be a function; got {short(progress)}.")
-    if n_jobs is not None and (not isinstance(n_jobs, int) or n_jobs == 0):
-        raise ArgumentError(f"n_jobs must be an integer other than 0; got {short(n_jobs)}.")
+    reporter(progress)
+    n_jobs = workers(n_jobs)
     seed = seed_sequence(random_state)
     origin = (_code(), seed.entropy, seed.spawn_key)
     total = sum(cell.n_datasets for cell in cells)
@@ -94,9 +92,9 @@ def collect(
                 todo.append((i, block, key))
     if progress is not None:
         progress(done, total)
-    workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
     work = (delayed(_block)(cells[i], seed, block, i, key) for i, block, key in todo)
-    for i, block, key, value, reason in workers(work):
+    for i, block, key, value, reason in parallel(work):
         if reason:
             failures.setdefault(i, []).append(reason)
         else:

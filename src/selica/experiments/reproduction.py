@@ -12,10 +12,10 @@ from pathlib import Path
 
 from selica import __version__
 from selica._core.errors import ArgumentError
-from selica._core.files import write_whole
+from selica._core.files import as_path, write_whole
 from selica._core.table import Table
 from selica._core.types import Progress
-from selica._core.validation import choice, count
+from selica._core.validation import choice, count, reporter, workers
 from selica.experiments.figures import FIGURES, figure_module
 from selica.experiments.figures.figure import SCALES, Finding, Run
 from selica.experiments.store import Store
@@ -93,7 +93,9 @@ def reproduce(
     ['.csv', '.json']
     """
     name, scale = choice("name", name, FIGURES), choice("scale", scale, SCALES)
-    random_state = count("random_state", random_state, at_least=0)
+    random_state = count("random_state", random_state, at_least=0, at_most=None)
+    n_jobs = workers(n_jobs)
+    reporter(progress)
     folder = check_folder(out)
     parts = folder / PARTS / f"{name}-{scale}-{random_state}.jsonl"
     if fresh:
@@ -139,9 +141,7 @@ def reproduce(
 
 def check_folder(out: Path | str) -> Path:
     """The folder, made if need be; whether files can be written there is known before the work."""
-    if not isinstance(out, Path | str):
-        raise ArgumentError(f"out must be a path; got {out!r}.")
-    folder = Path(out)
+    folder = as_path("out", out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".selica-can-write"

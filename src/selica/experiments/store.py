@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from selica._core.errors import ArgumentError
-from selica._core.files import naming
+from selica._core.files import as_path, naming
 
 
 class Store:
@@ -34,16 +34,17 @@ class Store:
     """
 
     def __init__(self, path: Path | str) -> None:
-        try:
-            self.path = Path(path)
-        except TypeError:
-            raise ArgumentError(f"path must be a path; got {path!r}.") from None
+        self.path = as_path("path", path)
         self._done: dict[str, Any] = {}
         self.found = 0
         """How many results were looked up."""
         if not self.path.exists():
             return
-        for line in self.path.read_bytes().split(b"\n"):
+        try:
+            content = self.path.read_bytes()
+        except OSError as error:
+            raise ArgumentError(f"path: cannot read {self.path}: {error.strerror}.") from None
+        for line in content.split(b"\n"):
             try:
                 record = json.loads(line)
                 self._done[record["key"]] = record["value"]

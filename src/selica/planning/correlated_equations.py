@@ -25,6 +25,8 @@ _NOISE = 0.1
 _WORSE, _HALVINGS = 1.2, 5
 # Where nothing is active, v and chi are this share of their scale.
 _FLOOR = 1e-12
+# Of the response: products of such variances are still numbers.
+_LEAST_VARIANCE = 1e-100
 
 
 class Conjugates(NamedTuple):
@@ -101,8 +103,10 @@ class Equations:
         """Quantities of a data set whose expectation over the draws is known to be zero."""
         self.inside = min(_INSIDE, body.shape[1])
         variance = self._signal + model.Delta
-        if variance == 0.0:
-            raise ArgumentError("Delta must be positive where no variable has an effect.")
+        if variance < _LEAST_VARIANCE:
+            raise ArgumentError(
+                f"Delta must be at least {_LEAST_VARIANCE:g} where no variable has an effect."
+            )
         self._floor = _FLOOR * np.array([variance, variance, 1.0])
 
     def fields(self, x: Array) -> Conjugates:

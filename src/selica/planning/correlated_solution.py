@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ArgumentError
 from selica._core.results import Result, Status, unwrap
 from selica._core.types import Array, BoolArray
-from selica._core.validation import choice, real, single
+from selica._core.validation import choice, number, real
 from selica.planning.correlated_equations import balanced
 from selica.theory import Model, Rates
 from selica.theory.members import votes_needed
@@ -193,7 +193,7 @@ class CorrelatedSolution(Result):
         Z_th : float
             Zero, other than for knockoffs and the thresholded lasso.
         """
-        return np.asarray(np.mean(self.statistic > _one("Z_th", Z_th), axis=1))
+        return np.asarray(np.mean(self.statistic > number("Z_th", Z_th), axis=1))
 
     def mean_probability(self, Z_th: float = 0.0) -> float:
         """Mean of the selection probabilities over variables and data."""
@@ -234,13 +234,13 @@ class CorrelatedSolution(Result):
             A member selects statistics above it.
         """
         Pi = real("Pi_th", Pi_th, at_least=0.0, at_most=1.0)
-        votes = np.sum(self.statistic > _one("Z_th", Z_th), axis=1)
+        votes = np.sum(self.statistic > number("Z_th", Z_th), axis=1)
         needed = votes_needed(Pi, self.n_members)
         return self._rates(votes >= needed[..., None, None])
 
     def single_rates(self, Z_th: float = 0.0) -> Rates:
         """Rates of one member that selects statistics above Z_th."""
-        return self._rates(np.mean(self.statistic > _one("Z_th", Z_th), axis=1))
+        return self._rates(np.mean(self.statistic > number("Z_th", Z_th), axis=1))
 
     def _rates(self, picked: Any) -> Rates:
         """Rates of masks or chances (..., n_data, N)."""
@@ -263,8 +263,8 @@ class CorrelatedSolution(Result):
         if Pi_th is None:
             one = self.n_members == 1
             return np.asarray(self.statistic[:, 0], float) if one else self.probabilities()
-        share = _one("Pi_th", Pi_th, at_least=0.0, at_most=1.0)
-        k = max(int(votes_needed(np.asarray(share), self.n_members)), 1)
+        share = real("Pi_th", number("Pi_th", Pi_th), at_least=0.0, at_most=1.0)
+        k = max(int(votes_needed(share, self.n_members)), 1)
         place = self.n_members - k
         ranked = np.partition(self.statistic, place, axis=1)[:, place]
         return np.asarray(ranked, dtype=float)
@@ -288,17 +288,13 @@ class CorrelatedSolution(Result):
         Pi_th : float in [0, 1], optional
             As in `scores`.
         """
-        level = _one("fdr", fdr, at_least=0.0, at_most=1.0)
+        level = number("fdr", fdr, at_least=0.0, at_most=1.0)
         scores, truth = self.scores(Pi_th), self.effects != 0.0
         groups = np.array_split(np.arange(len(truth)), min(len(truth), _GROUPS_LEFT_OUT))
         kept = [np.delete(np.arange(len(truth)), group) for group in groups]
         whole = _curve(scores, truth, self.controls).power(level)
         without = [_curve(scores[k], truth[k], self.controls[k]).power(level) for k in kept]
         return Power(whole, np.array(without))
-
-
-def _one(name: str, value: float, at_least: float = -np.inf, at_most: float = np.inf) -> float:
-    return single(name, real(name, value, at_least=at_least, at_most=at_most))
 
 
 def _curve(scores: Array, truth: BoolArray, controls: Array) -> RocCurve:

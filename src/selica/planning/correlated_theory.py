@@ -222,12 +222,14 @@ def _solution(
 
 
 def _covariance(value: Any, p: int | None, seed: np.random.SeedSequence) -> Covariance:
+    if p is not None:
+        p = count("n_features", p, at_least=2)
     if isinstance(value, Covariance):
         size = value.n_features
     elif isinstance(value, str | tuple | list) and value and isinstance(value[0], str):
         if p is None:
             raise ArgumentError("n_features must be given where covariance does not say it.")
-        size = count("n_features", p, at_least=2)
+        size = p
     else:
         size = len(value) if np.ndim(value) == 2 else 0
     if p is not None and p != size:

@@ -19,7 +19,7 @@ from scipy.special import expit
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.types import Array
-from selica._core.validation import matrix, real
+from selica._core.validation import matrix, number, real
 from selica.amp.results import Fields
 from selica.planning.compare import fdr_level
 from selica.planning.methods import METHODS, predict
@@ -233,7 +233,7 @@ def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
     """
     if not isinstance(selector, Selector) or not hasattr(selector, "support_"):
         raise ArgumentError("selector must be a fitted selector.")
-    target = float(real("power", power, at_least=0.01, at_most=0.999))
+    target = number("power", power, at_least=0.01, at_most=0.999)
     table = matrix("X", X, columns=selector.support_.size)
     response = real("y", y)
     if response.shape != table.shape[:1]:

@@ -16,7 +16,7 @@ from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.table import Row, Table
 from selica._core.types import Array, Progress
-from selica._core.validation import count
+from selica._core.validation import count, reporter, workers
 from selica.control import fdp, tpp
 from selica.planning.compare import fdr_level, method_names
 from selica.planning.first_answer import correlated_power, study_of_table, with_interval
@@ -191,6 +191,8 @@ def plasmode_power(
     """
     from joblib import Parallel, delayed
 
+    n_jobs = workers(n_jobs)
+    reporter(progress)
     columns, study = study_of_table(X, n_signals, r2, snr, effect_size, effects)
     level = fdr_level(fdr)
     names = method_names(methods)

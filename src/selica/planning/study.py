@@ -11,7 +11,7 @@ from selica._core.effects import Effects, Mixture, check_effects
 from selica._core.errors import ArgumentError
 from selica._core.scaling import coefficient_of_data, penalty_of_data
 from selica._core.types import Array
-from selica._core.validation import count, exactly_one, real, single
+from selica._core.validation import count, exactly_one, number
 from selica.theory import Model
 
 # Ratios of signal to noise: below, nothing is found; above, there is no noise to speak of.
@@ -160,7 +160,7 @@ def _ratio(k: int, r2: float | None, snr: float | None, effect_size: float | Non
         "snr": (_WEAKEST, _STRONGEST),
         "effect_size": (math.sqrt(_WEAKEST), math.sqrt(_STRONGEST)),
     }[name]
-    x = single(name, real(name, value, at_least=low, at_most=high))
+    x = number(name, value, at_least=low, at_most=high)
     if name == "r2":
         return x / (1.0 - x)
     return x if name == "snr" else min(k * x * x, _STRONGEST)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selica._core.table import Table
+from selica.plots import arguments as check
 from selica.plots.canvas import canvas, legend, letter, line
 from selica.plots.style import line_style
 
@@ -38,6 +39,8 @@ def plot_correlated_power(table: Table, level: float) -> Figure:
     >>> len(plot_correlated_power(Table.of(rows), 0.1).axes)
     1
     """
+    Table.check("table", table, "Delta", "correlation", "method", "mu_B", "value", "error")
+    check.finite("level", level)
     noises = table.unique("Delta")
     rates = sorted(rate for rate in table.unique("mu_B") if rate is not None)
     figure, (panels,) = canvas(columns=len(noises), size=(4.6 * len(noises), 4.4), sharey=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selica._core.table import Table
+from selica.plots import arguments as check
 from selica.plots.canvas import canvas, legend, line, markers, note
 from selica.plots.style import quantity_style
 from selica.theory import RateFunction
@@ -50,8 +51,14 @@ def plot_rate_function(
     >>> len(figure.axes)
     1
     """
-    many = [rates] if isinstance(rates, RateFunction) else list(rates)
-    names = labels if labels is not None else [_label(one) for one in many]
+    given = [rates] if isinstance(rates, RateFunction) else rates
+    many = check.several("rates", given, RateFunction, "rate functions")
+    names = [_label(one) for one in many] if labels is None else labels
+    names = check.several("labels", names, str, "names")
+    check.same_length(rates=many, labels=names)
+    if measured is not None:
+        Table.check("measured", measured, "N", "cost", "s", "error")
+    check.text("title", title)
     figure, ((axes,),) = canvas()
     for rank, (one, name) in enumerate(zip(many, names, strict=True)):
         style = quantity_style(name, rank)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import TYPE_CHECKING
 
+from selica.plots import arguments as check
 from selica.plots.canvas import Numbers, canvas, legend, line, markers
 from selica.plots.style import quantity_style
 
@@ -40,6 +42,14 @@ def plot_comparison(
     >>> len(figure.axes)
     2
     """
+    labels = check.several("labels", labels, str, "names")
+    settings = check.several("settings", settings, str, "names")
+    check.same_length(labels=labels, settings=settings)
+    power = check.numbers("power", power, (len(labels),)).tolist()
+    fdr = check.numbers("fdr", fdr, (len(labels),)).tolist()
+    check.finite("level", level)
+    if ceiling is not None:
+        check.finite("ceiling", ceiling)
     methods = list(dict.fromkeys(labels))
     size = (7.2, 1.5 + 0.34 * len(methods))
     figure, ((left, right),) = canvas(columns=2, size=size, sharey=True)
@@ -93,11 +103,19 @@ def plot_requirement(
     >>> figure.axes[0].get_xlabel()
     'samples'
     """
+    labels = check.several("labels", labels, str, "names")
+    pairs = check.several("curves", curves, (tuple, list), "pairs (x, power)")
+    answers = check.several("values", values, (Real, type(None)), "numbers")
+    check.same_length(labels=labels, curves=pairs, values=answers)
+    check.finite("target", target)
+    check.text("quantity", quantity)
     figure, ((axes,),) = canvas()
-    for rank, (label, (x, power), value) in enumerate(zip(labels, curves, values, strict=True)):
+    for rank, (label, (x, power), value) in enumerate(zip(labels, pairs, answers, strict=True)):
         style = quantity_style(label, rank)
-        line(axes, x, power, style)
+        along = check.numbers("curves: x", x)
+        line(axes, along, check.numbers("curves: power", power, along.shape), style)
         if value is not None:
+            check.finite("values", value)
             axes.plot([value], [target], marker=style.marker, color=style.colour, zorder=3)
     axes.axhline(target, color="0.6", lw=0.8, zorder=0)
     if now is not None:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from selica._core.errors import ArgumentError
+from selica.plots import arguments as check
 from selica.plots.canvas import canvas, legend, line, note
 from selica.plots.style import line_style
 from selica.theory import Curve
@@ -43,7 +48,14 @@ def plot_power(
     >>> figure = plot_power([curve], level=0.1)
     >>> figure.savefig("power.png")  # doctest: +SKIP
     """
-    rates = rates if rates is not None else [None] * len(curves)
+    curves = check.several("curves", curves, Curve, "power curves")
+    if any(np.ndim(curve.fdr) != 1 for curve in curves):
+        raise ArgumentError("curves must each be for one model.")
+    rates = [None] * len(curves) if rates is None else _rates(rates)
+    check.same_length(curves=curves, rates=rates)
+    if level is not None:
+        check.finite("level", level)
+    check.text("title", title)
     known = list(dict.fromkeys(r for r in rates if r is not None))
     figure, ((axes,),) = canvas()
     for curve, rate in zip(curves, rates, strict=True):
@@ -57,3 +69,8 @@ def plot_power(
     axes.set_ylim(0.0, 1.0)
     legend(axes, loc="lower right")
     return figure
+
+
+def _rates(values: Sequence[float | None]) -> list[float | None]:
+    found = check.several("rates", values, (Real, type(None)), "numbers")
+    return [None if rate is None else check.finite("rates", rate) for rate in found]

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from selica._core.errors import ArgumentError
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
+from selica._core.validation import choice, count
+from selica.plots import arguments as check
 from selica.plots.canvas import canvas, legend
 
 if TYPE_CHECKING:
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 _CHOSEN, _OTHER, _BELOW = "#0072B2", "#999999", "#D55E00"
 # A threshold, whichever way it runs.
 _MARK: Any = {"color": "0.2", "lw": 1.0, "ls": (0, (4, 2))}
+_MOST_BARS = 500
+"""More do not fit into a picture."""
 
 
 def plot_bars(
@@ -44,11 +49,17 @@ def plot_bars(
     >>> len(figure.axes[0].patches)
     3
     """
+    Table.check("variables", variables, "variable", "selected")
+    choice("value", value, variables.columns)
+    check.text("title", title)
+    most = count("most", most, at_most=_MOST_BARS)
+    if threshold is not None:
+        check.number("threshold", threshold)
     chosen = int(sum(row["selected"] for row in variables))
     rows = variables.rows[: max(most, min(chosen + 5, 2 * most))]
     figure, ((axes,),) = canvas(size=(6.4, 1.1 + 0.2 * len(rows)))
     place = np.arange(len(rows))[::-1]
-    sizes = np.array([row[value] for row in rows], dtype=float)
+    sizes = np.array([_size(value, row[value]) for row in rows])
     errors = None
     if "error" in variables.columns:
         errors = 2.0 * np.array([row["error"] or 0.0 for row in rows])
@@ -83,6 +94,15 @@ def plot_stability_path(
     >>> figure.axes[0].get_ylabel()
     'selection probability'
     """
+    lams = check.numbers("lams", lams)
+    if np.any(lams <= 0.0):
+        raise ArgumentError("lams must be positive.")
+    probabilities = check.numbers("probabilities", probabilities, (lams.size, None))
+    chosen = np.array(check.several("chosen", chosen, (bool, np.bool_), "True and False"))
+    if chosen.shape != probabilities.shape[1:]:
+        raise ArgumentError("chosen must be True or False for each column of probabilities.")
+    check.number("threshold", threshold)
+    check.text("title", title)
     figure, ((axes,),) = canvas()
     for picked, colour, width in ((False, _OTHER, 0.7), (True, _CHOSEN, 1.4)):
         lines = probabilities[:, chosen == picked]
@@ -112,6 +132,9 @@ def plot_statistics(W: Array, threshold: float, title: str = "") -> Figure:
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     ['selected', 'undecided']
     """
+    W = check.numbers("W", W)
+    check.number("threshold", threshold)
+    check.text("title", title)
     figure, ((axes,),) = canvas()
     order = np.argsort(-np.abs(W), kind="stable")
     rank = np.arange(W.size)
@@ -143,6 +166,10 @@ def plot_frequencies(probabilities: Array, threshold: float | None, title: str =
     >>> plot_frequencies(np.array([0.1, 0.2, 0.95]), 0.6).axes[0].get_xlabel()
     'selection probability'
     """
+    probabilities = check.numbers("probabilities", probabilities)
+    if threshold is not None:
+        check.number("threshold", threshold)
+    check.text("title", title)
     figure, ((axes,),) = canvas(size=(6.4, 3.4))
     axes.hist(probabilities, bins=np.linspace(0.0, 1.0, 41).tolist(), color=_CHOSEN, alpha=0.85)
     if threshold is not None and np.isfinite(threshold):
@@ -151,6 +178,11 @@ def plot_frequencies(probabilities: Array, threshold: float | None, title: str =
     axes.set(xlabel="selection probability", ylabel="variables", yscale="symlog", title=title)
     axes.set_xlim(0.0, 1.0)
     return figure
+
+
+def _size(column: str, value: Any) -> float:
+    """A value of a table, in which it may be missing."""
+    return np.nan if value is None else check.number(f"variables: {column}", value)
 
 
 def _short(name: str, most: int = 28) -> str:

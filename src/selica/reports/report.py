@@ -10,9 +10,10 @@ from functools import partial
 from pathlib import Path
 
 from selica._core.errors import ArgumentError
-from selica._core.files import write_whole
+from selica._core.files import as_path, write_whole
 from selica._core.results import plain
 from selica._core.table import Table
+from selica._core.validation import short
 from selica.reports.page import page
 from selica.reports.selection import Selection
 
@@ -54,6 +55,8 @@ def write_report(
     ...     [path.name for path in write_report(found, Path(folder))]
     ['selection.csv', 'selection.json', 'report.html']
     """
+    _check(selection)
+    folder = as_path("folder", folder)
     files = [folder / name for name in ("selection.csv", "selection.json", "report.html")]
     text = json.dumps(plain(selection.to_dict()), indent=2, allow_nan=False, ensure_ascii=False)
     try:
@@ -81,11 +84,17 @@ def report_zip(selection: Selection) -> bytes:
     >>> zipfile.ZipFile(io.BytesIO(packed)).namelist()
     ['selection.csv', 'selection.json', 'report.html']
     """
+    _check(selection)
     packed = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
         for path in write_report(selection, Path(folder), for_spreadsheets=True):
             archive.write(path, path.name, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
+
+
+def _check(selection: Selection) -> None:
+    if not isinstance(selection, Selection):
+        raise ArgumentError(f"selection must be a Selection; got {short(selection)}.")
 
 
 def _without_formulas(table: Table) -> Table:

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from selica._core.errors import BoundaryWarning, ConvergenceWarning
+from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
 from selica._core.types import Array
+from selica._core.validation import short
 from selica._version import __version__
 from selica.selectors import AssumptionWarning, Guarantee, Summary, UnstableWarning
-from selica.selectors.base import NamedColumns
+from selica.selectors.base import NamedColumns, Selector
 
 # What becomes a note of the report; other warnings are not meant for its reader.
 _SAID = (AssumptionWarning, UnstableWarning, BoundaryWarning, ConvergenceWarning)
@@ -119,6 +120,12 @@ def select(selector: Any, X: Array, y: Any, names: Sequence[str], target: str) -
     >>> list(found.selector.get_feature_names_out())
     ['bmi', 'ltg']
     """
+    if not isinstance(selector, Selector):
+        raise ArgumentError(f"selector must be a selector of selica; got {short(selector)}.")
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise ArgumentError(f"names must be a list of names; got {short(names)}.")
+    if not all(isinstance(name, str) for name in (*names, target)):
+        raise ArgumentError("names and target must be text.")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         selector.fit(NamedColumns(X, tuple(names)), y)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import gzip
 import io
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selica._core.errors import ArgumentError
+from selica._core.files import as_path
 from selica._core.types import Array
+from selica._core.validation import short
 
 Column = NDArray[Any]
 
@@ -86,12 +87,12 @@ def read_table(path: str | Path) -> Columns:
         A column of numbers is an array of floats; so is one of true and false. All others are
         text.
     """
-    path = Path(path)
+    file = as_path("path", path)
     try:
-        content = path.read_bytes()
+        content = file.read_bytes()
     except OSError as error:
-        raise ArgumentError(f"{path}: {error.strerror or error}.") from None
-    return parse_table(path, content)
+        raise ArgumentError(f"{file}: {error.strerror or error}.") from None
+    return parse_table(file, content)
 
 
 def parse_table(name: str | Path, content: bytes, limits: Limits | None = None) -> Columns:
@@ -109,7 +110,11 @@ def parse_table(name: str | Path, content: bytes, limits: Limits | None = None) 
     limits : Limits, optional
         Compressed files are then refused: what is in them may be of any size.
     """
-    path = Path(name)
+    path = as_path("name", name)
+    if not isinstance(content, bytes):
+        raise ArgumentError(f"content must be bytes; got {short(content)}.")
+    if limits is not None and not isinstance(limits, Limits):
+        raise ArgumentError(f"limits must be Limits; got {short(limits)}.")
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes[-1:] and suffixes[-1] in _SPREADSHEETS:
         raise ArgumentError(f"{path}: spreadsheets are not read; save the table as CSV.")
@@ -240,160 +245,16 @@ def _columns(path: Path, header: Sequence[str], values: Sequence[Column]) -> Col
     names = [name or f"column {j}" for j, name in enumerate(names, start=1)]
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        raise ArgumentError(f"{path}: column names must differ; more than once: {_listed(twice)}.")
+        raise ArgumentError(f"{path}: column names must differ; more than once: {listed(twice)}.")
     return Columns(tuple(names), tuple(values), tuple(unnamed))
-
-
-def split(
-    table: Columns, target: str, drop: Iterable[str] = ()
-) -> tuple[Array, Column, tuple[str, ...]]:
-    r"""The variables and the response of a table, checked.
-
-    >>> from selica.reports import parse_table, split
-    >>> table = parse_table("table.csv", b"age,dose,well\n61,1.5,yes\n58,0.5,no\n")
-    >>> [part.tolist() for part in split(table, "well", drop=["dose"])[:2]]
-    [[[61.0], [58.0]], ['yes', 'no']]
-
-    Parameters
-    ----------
-    table : Columns
-    target : str
-        Column of the response: numbers, or text with two different values.
-    drop : iterable of str
-        Columns to leave out.
-
-    Returns
-    -------
-    X, y, names : arrays of shape (n, p) and (n,), tuple of str
-        y is floats, or text of two classes; names are those of the columns of X.
-    """
-    _check_columns(table, ("target", target))
-    left_out = tuple(drop)
-    if target in left_out:
-        raise ArgumentError(f"drop: {target!r} is the target.")
-    y = table.values[table.names.index(target)]
-    X, names = _variables(table, left_out, {target: y})
-    return X, _response(target, y), names
-
-
-def variables(
-    table: Columns, drop: Iterable[str] = (), target: str | None = None
-) -> tuple[Array, tuple[str, ...]]:
-    r"""The variables of a table and their names, checked: it need not have a response yet.
-
-    >>> from selica.reports import parse_table, variables
-    >>> X, names = variables(parse_table("table.csv", b"age,dose\n61,1.5\n58,0.5\n"))
-    >>> X.shape, names
-    ((2, 2), ('age', 'dose'))
-
-    Parameters
-    ----------
-    table : Columns
-    drop : iterable of str
-        Columns to leave out.
-    target : str, optional
-        Column of the response, which is left out unseen.
-    """
-    unseen = () if target is None else (target,)
-    _check_columns(table, *(("target", name) for name in unseen))
-    return _variables(table, (*drop, *unseen), {})
-
-
-def _variables(
-    table: Columns, drop: tuple[str, ...], response: dict[str, Column]
-) -> tuple[Array, tuple[str, ...]]:
-    _check_columns(table, *(("drop", name) for name in sorted(drop)))
-    by_name = dict(zip(table.names, table.values, strict=True))
-    used = {n: v for n, v in by_name.items() if n not in response and n not in drop}
-    if not used:
-        beside = " beside the target" if response else ""
-        raise ArgumentError(f"There are no variables{beside}.")
-    nameless = [name for name in table.unnamed if name in used]
-    if nameless:
-        raise ArgumentError(
-            f"{_columns_are(nameless)} without a name in the file: if these are row names, leave "
-            f"them out (--drop {nameless[0]!r}); otherwise name them."
-        )
-    _check_missing(used | response)
-    text = [name for name, values in used.items() if values.dtype == object]
-    if text:
-        raise ArgumentError(
-            f"{_columns_are(text)} text: leave them out (--drop {text[0]!r}) or encode them as "
-            f"numbers, e.g. one column of 0 and 1 for each value."
-        )
-    _check_finite(used | response)
-    if len(table) < 2:
-        raise ArgumentError("There must be at least two rows; the table has one.")
-    return np.column_stack(list(used.values())), tuple(used)
-
-
-def _check_columns(table: Columns, *named: tuple[str, str]) -> None:
-    for option, name in named:
-        if name not in table.names:
-            raise ArgumentError(f"{option}: there is no column {name!r}{_meant(name, table)}")
-
-
-def _response(target: str, y: Column) -> Column:
-    if y.dtype != object:
-        return y
-    classes = sorted(set(y))
-    if len(classes) != 2:
-        raise ArgumentError(
-            f"target: {target!r} is text with {len(classes)} different "
-            f"{'value' if len(classes) == 1 else 'values'} ({_listed(classes)}); it must be "
-            "numbers, or text with two."
-        )
-    return y.astype(str)
-
-
-def _check_missing(columns: dict[str, Column]) -> None:
-    absent = {
-        name: values == None if values.dtype == object else np.isnan(values)  # noqa: E711
-        for name, values in columns.items()
-    }
-    found = [f"{name!r} ({_rows(int(a.sum()))})" for name, a in absent.items() if a.any()]
-    if found:
-        rows = int(np.any(list(absent.values()), axis=0).sum())
-        raise ArgumentError(
-            f"Values are missing in {_rows(rows)}: {_listed(found, quote=False)}. Fill them in, or "
-            "leave out these rows or columns."
-        )
-
-
-def _check_finite(columns: dict[str, Column]) -> None:
-    found = [
-        name
-        for name, values in columns.items()
-        if values.dtype != object and not np.isfinite(values).all()
-    ]
-    if found:
-        raise ArgumentError(f"{_columns_are(found)} infinite in some rows.")
-
-
-def _meant(name: str, table: Columns) -> str:
-    close = difflib.get_close_matches(name, table.names, n=1)
-    if close:
-        return f"; did you mean {close[0]!r}?"
-    return f"; there are {_listed(table.names)}."
-
-
-def _listed(names: Sequence[str], quote: bool = True) -> str:
-    shown = ", ".join(repr(name) if quote else name for name in names[:_LISTED])
-    more = len(names) - _LISTED
-    return f"{shown} and {more} more" if more > 0 else shown
-
-
-def _columns_are(names: Sequence[str]) -> str:
-    return f"{'Column' if len(names) == 1 else 'Columns'} {_listed(names)} {_are(names)}"
-
-
-def _are(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
-
-
-def _rows(n: int) -> str:
-    return "1 row" if n == 1 else f"{n} rows"
 
 
 def _fields(n: int) -> str:
     return "1 field" if n == 1 else f"{n} fields"
+
+
+def listed(names: Sequence[str], quote: bool = True) -> str:
+    """A few names in a sentence."""
+    shown = ", ".join(repr(name) if quote else name for name in names[:_LISTED])
+    more = len(names) - _LISTED
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -12,7 +12,7 @@ from scipy.linalg import LinAlgError, block_diag, cholesky, eigh
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import count, real, short, single
+from selica._core.validation import count, number, short
 from selica.sampling.checks import symmetric
 
 # Negative eigenvalues of a given matrix that count as rounding, as a share of the largest.
@@ -255,7 +255,7 @@ def parse_covariance(value: Any, p: int, rng: np.random.Generator) -> Covariance
         case ("factor", k, strength):
             k = count("covariance: the number of factors", k)
             name = "covariance: the strength of the factors"
-            share = single(name, real(name, strength, at_least=0.0, at_most=1.0))
+            share = number(name, strength, at_least=0.0, at_most=1.0)
             loadings = rng.standard_normal((p, k))
             loadings /= np.linalg.norm(loadings, axis=1, keepdims=True)
             return Factors(loadings, share)
@@ -265,7 +265,7 @@ def parse_covariance(value: Any, p: int, rng: np.random.Generator) -> Covariance
 def _correlation(r: Any, below: float, *, strict: bool = False) -> float:
     """r in [below, 1], or inside it if strict."""
     name = "covariance: the correlation"
-    value = single(name, real(name, r, at_least=below, at_most=1.0))
+    value = number(name, r, at_least=below, at_most=1.0)
     if strict and abs(value) == 1.0:
         raise ArgumentError("covariance: the correlation must be between -1 and 1, ends excluded.")
     return value

@@ -56,7 +56,7 @@ def seed_sequence(random_state: RandomState | None) -> np.random.SeedSequence:
         words = random_state.randint(0, 2**32, size=_WORDS, dtype=np.uint32)
         return np.random.SeedSequence(words.tolist())
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        return np.random.SeedSequence(count("random_state", random_state, at_least=0))
+        return np.random.SeedSequence(count("random_state", random_state, at_least=0, at_most=None))
     raise ArgumentError(
         "random_state must be None, an integer, a SeedSequence or a Generator; "
         f"got a {type(random_state).__name__}."

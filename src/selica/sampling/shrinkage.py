@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import matrix, real
+from selica._core.validation import flag, matrix, real
 from selica.sampling.checks import column_mean, row_shares, varying
 
 
@@ -101,7 +101,7 @@ def ledoit_wolf(
             )
         centre = np.broadcast_to(centre, table.shape[1:]).copy()
     rows = table - centre
-    if standardise:
+    if flag("standardise", standardise):
         varying("X", table, share)
         largest = np.abs(rows).max(axis=0)
         unit = largest * np.sqrt(share @ (rows / largest) ** 2)

@@ -17,8 +17,8 @@ from selica._core.validation import (
     choice,
     count,
     exactly_one,
+    number,
     positive,
-    real,
     short,
     single,
 )
@@ -182,7 +182,7 @@ def _share(n_signals: int | None, sparsity: float | None, p: int) -> float:
     if (n_signals is None) == (sparsity is None):
         raise ArgumentError("Give exactly one of n_signals and sparsity.")
     if sparsity is not None:
-        return single("sparsity", real("sparsity", sparsity, at_least=0.0, at_most=1.0))
+        return number("sparsity", sparsity, at_least=0.0, at_most=1.0)
     k = count("n_signals", n_signals, at_least=0)
     if k > p:
         raise ArgumentError(f"n_signals must be at most n_features = {p}; got {k}.")
@@ -198,7 +198,7 @@ def _noise(response: str, **given: float | None) -> tuple[str, float] | None:
         return None
     name, value = exactly_one(**given)
     if name == "noise_variance":
-        return name, single(name, real(name, value, at_least=0.0, at_most=LARGEST))
+        return name, number(name, value, at_least=0.0, at_most=LARGEST)
     return name, single(name, positive(name, value, at_most=1.0 if name == "r2" else LARGEST))
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from selica._core.errors import ArgumentError
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
-from selica._core.validation import choice, positive, short
+from selica._core.validation import LARGEST, choice, number, short
 from selica.sampling.checks import row_shares
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.summary import Summary
@@ -112,7 +112,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _share(self) -> float:
         """Of the l1 norm in the penalty, checked."""
-        share = float(positive("l1_ratio", self.l1_ratio, at_most=1.0))
+        share = number("l1_ratio", self.l1_ratio, at_least=1.0 / LARGEST, at_most=1.0)
         if share < 1.0 and self.estimator is not None:
             raise ArgumentError("l1_ratio is for the penalised fit; with estimator, leave it out.")
         return share

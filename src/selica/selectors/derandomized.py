@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, BoolArray, IntArray
-from selica._core.validation import choice, count, real
+from selica._core.validation import choice, count, number, real
 from selica.control import ebh, first_negatives_filter, frequency_bound, knockoff_evalues
 from selica.control.arguments import ceiling
 from selica.plots import plot_bars, plot_frequencies
@@ -180,7 +180,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
 
     def _by_threshold(self, data: Data, table: Array, B: int, eta: float) -> None:
         """The article's rule, by copies or without them."""
-        w = float(real("w_threshold", self.w_threshold))
+        w = number("w_threshold", self.w_threshold)
         self.guarantee_ = no_guarantee(
             "no theorem bounds the errors of a threshold on the frequency of W"
         )
@@ -261,7 +261,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         ratio = frequency_bound(B, eta)
         if rule == "pfer":
             assert self.pfer is not None
-            level = float(real("pfer", self.pfer, at_least=1e-12))
+            level = number("pfer", self.pfer, at_least=1e-12)
             v = level / ratio
             what = "expected number of false selections"
         else:
@@ -287,7 +287,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             k, level = self.kfwer  # type: ignore[misc]
         except (TypeError, ValueError):
             raise ArgumentError(f"kfwer must be a pair (k, level); got {self.kfwer!r}.") from None
-        return count("kfwer: k", k), float(real("kfwer: level", level, at_least=0.0, at_most=1.0))
+        return count("kfwer: k", k), number("kfwer: level", level, at_least=0.0, at_most=1.0)
 
     def summary(self) -> Summary:
         """The variables by what decides: e-values, or the share of copies that select them."""

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError, ColumnError
 from selica._core.types import Array
-from selica._core.validation import choice, real, short
+from selica._core.validation import choice, number, short
 from selica.control import knockoff_threshold
 from selica.control.arguments import ceiling
 from selica.plots import plot_statistics
@@ -88,7 +88,7 @@ class KnockoffSelector(Selector):
         if isinstance(self.lam, str):
             choice("lam", self.lam, ("auto", "cv"))
             return None
-        return float(real("lam", self.lam, at_least=1e-12))
+        return number("lam", self.lam, at_least=1e-12)
 
     def _copies(
         self, data: Data, table: Array, seed: np.random.SeedSequence, n_copies: int

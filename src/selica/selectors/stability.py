@@ -10,7 +10,7 @@ import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, BoolArray, IntArray
-from selica._core.validation import choice, count, real
+from selica._core.validation import choice, count, number, real
 from selica.control import benjamini_hochberg
 from selica.control.arguments import ceiling
 from selica.control.stability import ASSUMPTIONS
@@ -167,7 +167,7 @@ class StabilitySelection(Selector):
         self.threshold_, self.q_ = self._rule(data.X.shape[1], B)
         scheme = Scheme(
             choice("resampling", self.resampling, SCHEMES), self._rate(),
-            float(real("weakness", self.weakness, at_least=1e-3, at_most=1.0)),
+            number("weakness", self.weakness, at_least=1e-3, at_most=1.0),
         )  # fmt: skip
         seed = seed_sequence(self.random_state)
         analytic = self._analytic(data)
@@ -281,14 +281,14 @@ class StabilitySelection(Selector):
             return 0.5
         if self.resample_rate is None:
             return 1.0
-        return float(real("resample_rate", self.resample_rate, at_least=1e-3, at_most=1e3))
+        return number("resample_rate", self.resample_rate, at_least=1e-3, at_most=1e3)
 
     def _rule(self, p: int, B: int) -> tuple[float, int | None]:
         """Threshold and q, checked, or determined by the bound that was asked for."""
         choice("assumption", self.assumption, ASSUMPTIONS)
         threshold = self.threshold
         if threshold is not None:
-            threshold = float(real("threshold", threshold, at_least=0.0, at_most=1.0))
+            threshold = number("threshold", threshold, at_least=0.0, at_most=1.0)
         q = None if self.q is None else count("q", self.q)
         if q is not None and q > p:
             raise ArgumentError(f"q must be at most the number of variables, {p}; got {q}.")
@@ -301,7 +301,7 @@ class StabilitySelection(Selector):
             return (0.6 if threshold is None else threshold), q
         if threshold is not None and q is not None:
             raise ArgumentError("pfer determines q or threshold; give at most one of them.")
-        pfer = float(real("pfer", self.pfer, at_least=1e-12))
+        pfer = number("pfer", self.pfer, at_least=1e-12)
         return self._bound().parameters(p, B, pfer, threshold, q)
 
     def _bound(self) -> Bound:

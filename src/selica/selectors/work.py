@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numba
 
 from selica._core.threads import one_blas_thread
+from selica._core.validation import workers
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ def pieces(
         Workers, through joblib; None: threads of this process, since compiled code runs side by
         side in them.
     """
-    if n_jobs is not None:
+    if workers(n_jobs) is not None:
         from joblib import Parallel, delayed
 
         return list(Parallel(n_jobs=n_jobs)(delayed(work)(*each) for each in arguments))

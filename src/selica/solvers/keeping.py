@@ -12,6 +12,7 @@ import numpy as np
 
 from selica._core.threads import one_blas_thread
 from selica._core.types import Progress
+from selica._core.validation import reporter, workers
 from selica.solvers.ensemble import Design, Workspace, make_design, solve_chunk
 from selica.solvers.paths import Kept
 from selica.solvers.problem import Problem, members_per_chunk
@@ -30,6 +31,8 @@ class Part(NamedTuple):
 
 def solve(problem: Problem, n_jobs: int | None, progress: Progress | None = None) -> LassoBatch:
     """All members, in chunks that follow from the problem: on threads here, or on workers."""
+    n_jobs = workers(n_jobs)
+    reporter(progress)
     members = problem.weights.shape[0]
     size = members_per_chunk(problem)
     chunks = [problem.members(start, start + size) for start in range(0, members, size)]
@@ -45,8 +48,8 @@ def solve(problem: Problem, n_jobs: int | None, progress: Progress | None = None
     if n_jobs is not None and n_jobs != 1:
         from joblib import Parallel, delayed  # slow to import, and seldom needed
 
-        workers = Parallel(n_jobs=n_jobs, return_as="generator")
-        return joined(workers(delayed(_alone)(chunk) for chunk in chunks))
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+        return joined(parallel(delayed(_alone)(chunk) for chunk in chunks))
     design = make_design(problem)
     settings: Any = numba.config
     threads = 1 if n_jobs == 1 else min(int(settings.NUMBA_NUM_THREADS), len(chunks))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, Progress
-from selica._core.validation import choice, count, matrix, real
+from selica._core.validation import choice, count, flag, matrix, real
 from selica.solvers.keeping import solve
 from selica.solvers.problem import check, penalty_factor
 from selica.solvers.results import LassoBatch
@@ -92,7 +92,10 @@ def lasso_path_batch(
     [1.0, -0.5, 0.0]
     """
     problem = check(X, y, lams, lam2, weights, penalty_weights, max_active, keep, tol, max_iter)
-    problem = problem._replace(fit_intercept=bool(fit_intercept), standardize=bool(standardize))
+    problem = problem._replace(
+        fit_intercept=flag("fit_intercept", fit_intercept),
+        standardize=flag("standardize", standardize),
+    )
     return solve(problem, n_jobs, progress)
 
 
@@ -169,8 +172,8 @@ def knockoff_path_batch(
     problem = check(design, y, lams, lam2, weights, None, None, keep, tol, max_iter)
     problem = problem._replace(
         factor=factor,
-        fit_intercept=bool(fit_intercept),
-        standardize=bool(standardize),
+        fit_intercept=flag("fit_intercept", fit_intercept),
+        standardize=flag("standardize", standardize),
         copies=copies,
     )
     if choice("loss", loss, ("squared", "logistic")) == "logistic":

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from numpy.typing import ArrayLike
 
 from selica._core.types import Progress
+from selica._core.validation import flag
 from selica.solvers.keeping import solve
 from selica.solvers.problem import check
 from selica.solvers.results import LassoBatch
@@ -64,5 +65,8 @@ def logistic_path_batch(
     (True, True)
     """
     problem = check(X, y, lams, lam2, weights, penalty_weights, max_active, keep, tol, max_iter)
-    problem = problem._replace(fit_intercept=bool(fit_intercept), standardize=bool(standardize))
+    problem = problem._replace(
+        fit_intercept=flag("fit_intercept", fit_intercept),
+        standardize=flag("standardize", standardize),
+    )
     return solve(problem.with_labels(), n_jobs, progress)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import count, matrix, real
+from selica._core.validation import choice, count, matrix, number, real
 
 KEEP = ("coef", "sparse", "counts", "moments", "entry")
 # Members solved in lockstep: enough to fill the matrix products, few enough to stay in memory and
@@ -108,13 +108,14 @@ def check(
         raise ArgumentError(
             f"penalty_weights must have shape ({p},) or ({members}, {p}); got {factor.shape}."
         )
-    wanted = frozenset([keep] if isinstance(keep, str) else keep)
-    if not wanted <= set(KEEP):
-        raise ArgumentError.choice("keep", keep, KEEP)
-    most_active = None if max_active is None else count("max_active", max_active, at_least=0)
-    real("tol", tol, at_least=1e-14, at_most=1.0)
-    real("max_iter", max_iter, at_least=1.0)
-    settings = Settings(float(tol), int(max_iter), most_active)
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
+        keep = (keep,)
+    wanted = frozenset(choice("keep", one, KEEP) for one in keep)
+    settings = Settings(
+        number("tol", tol, at_least=1e-14, at_most=1.0),
+        count("max_iter", max_iter),
+        None if max_active is None else count("max_active", max_active, at_least=0),
+    )
     order = np.argsort(-path, axis=-1, kind="stable")
     path, ridge = (
         np.take_along_axis(part, order, axis=-1)

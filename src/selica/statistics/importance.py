@@ -9,6 +9,7 @@ import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
+from selica._core.validation import short
 from selica.statistics.data import Data
 
 
@@ -24,6 +25,8 @@ def importances(estimator: Any, data: Data, weight: Array | None = None) -> Arra
         Resampling weights. Rows without weight are left out; others go to `sample_weight` where
         the estimator takes it, or else whole numbers repeat their rows.
     """
+    if not hasattr(estimator, "fit"):
+        raise ArgumentError(f"estimator must have a method fit; got {short(estimator)}.")
     rows = np.ones(data.y.size) if weight is None else weight
     keep = np.flatnonzero(rows > 0.0)
     fresh = copy.deepcopy(estimator)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.results import Status, unwrap
 from selica._core.types import Array
-from selica._core.validation import LARGEST, choice, positive, real, single
+from selica._core.validation import LARGEST, choice, number, positive, real, single
 from selica.theory.methods import solve
 from selica.theory.model import Model, ModelResult
 from selica.theory.rate_equations import RESAMPLINGS, RateEquations, State
@@ -25,6 +25,7 @@ _FREE = {"multinomial": "poisson", "subsample": "bernoulli"}
 # probability of e^-20.
 _DEPTH = 0.1
 _SIDE = 20  # points on each side of y = 0
+_LEAST_VARIANCE = 1e-100  # of the response: products of such variances are still numbers
 _LARGEST_RATE = 1000.0  # of a Poisson law whose counts are summed one by one
 
 _STABILITY = ("q", "m", "chi", "v", "Q_hat", "m_hat", "chi_hat", "v_hat")
@@ -155,7 +156,7 @@ class RateFunction(ModelResult):
         """
         from scipy.interpolate import PchipInterpolator
 
-        size = float(positive("N", N))
+        size = number("N", N, at_least=1.0 / LARGEST, at_most=LARGEST)
         e, _, _, variance = self._by_cost()
         at = real("cost", cost)
         local = PchipInterpolator(e, variance, extrapolate=False)(at)
@@ -266,6 +267,8 @@ def _equations(
     model: Model, method: str, lam: float, mu_B: float, resampling: str
 ) -> tuple[RateEquations, str]:
     model = Model.check_single(model)
+    if model.rho + model.Delta < _LEAST_VARIANCE:
+        raise ArgumentError(f"model must have rho + Delta of at least {_LEAST_VARIANCE:g}.")
     method = choice("method", method, METHODS)
     resampling = choice("resampling", resampling, RESAMPLINGS)
     penalty = single("lam", positive("lam", lam))

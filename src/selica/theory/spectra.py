@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ArgumentError
 from selica._core.quadrature import panels
 from selica._core.types import Array
-from selica._core.validation import count, positive, real
+from selica._core.validation import LARGEST, count, number, real
 
 _ORDER = 16
 _HALVINGS = 44  # panels shrink by half towards an end near which averages may have a pole
@@ -99,7 +99,7 @@ class Spectrum:
         >>> theory.Spectrum.marchenko_pastur(2.0)
         Spectrum(Marchenko-Pastur, 720 nodes, mean=2, rank=1)
         """
-        ratio = float(positive("alpha", alpha))
+        ratio = number("alpha", alpha, at_least=1.0 / LARGEST, at_most=LARGEST)
         root = np.sqrt(ratio)
         # L = 1 + alpha - 2 sqrt(alpha) cos(t): the density is smooth in t up to a pole near t = 0
         t, width = _towards_zero(np.pi)
@@ -118,7 +118,7 @@ class Spectrum:
         >>> theory.Spectrum.row_orthogonal(0.25)
         Spectrum(row-orthogonal, 2 nodes, mean=0.25, rank=0.25)
         """
-        ratio = float(positive("alpha", alpha, at_most=1.0))
+        ratio = number("alpha", alpha, at_least=1.0 / LARGEST, at_most=1.0)
         return cls._with_zeros(np.ones(1), np.full(1, ratio), "row-orthogonal")
 
     @classmethod
@@ -133,11 +133,11 @@ class Spectrum:
         >>> theory.Spectrum.geometric(0.5, condition=100)
         Spectrum(geometric, 161 nodes, mean=0.5, rank=0.5)
         """
-        ratio = float(positive("alpha", alpha))
-        spread = float(real("condition", condition, at_least=1.0, at_most=1e12))
+        ratio = number("alpha", alpha, at_least=1.0 / LARGEST, at_most=LARGEST)
+        spread = number("condition", condition, at_least=1.0, at_most=1e12)
         # log L is uniform; panels of at most one e-folding
-        number = max(1, int(np.ceil(2.0 * np.log(spread))))
-        share, width = panels(np.linspace(0.0, 1.0, number + 1), _ORDER)
+        pieces = max(1, int(np.ceil(2.0 * np.log(spread))))
+        share, width = panels(np.linspace(0.0, 1.0, pieces + 1), _ORDER)
         value, weight = spread ** (-2.0 * share), width * min(1.0, ratio)
         return cls._with_zeros(value * ratio / (weight @ value), weight, "geometric")
 

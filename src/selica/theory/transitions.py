@@ -14,15 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from selica._core.effects import Effects, check_effects
+from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.root import find_root
 from selica._core.types import Array, IntArray
-from selica._core.validation import LARGEST, real
+from selica._core.validation import LARGEST, number
 from selica.theory.channel import channel
 from selica.theory.fixed_points import Landscape, landscape
 
 _FIRST = -12.0  # log of the smallest precision scanned
 _LAST = float(np.log(1e12))
+_LEAST_NOISE = 1e-16
+"""Below, sums with the signal's variance round it away."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -66,7 +69,8 @@ def bayes_transitions(
     ----------
     rho : float in [0, 1]
     Delta : float
-        Variance of the noise; without noise the better solution is perfect reconstruction.
+        Variance of the noise, 0 or at least 1e-16; without noise the better solution is perfect
+        reconstruction.
     effects : Effects, optional
         Gaussian by default.
 
@@ -79,11 +83,13 @@ def bayes_transitions(
     >>> round(hard.spinodal, 4), round(hard.information, 4), round(hard.algorithm, 4)
     (0.1227, 0.1578, 0.2076)
     """
-    share = float(real("rho", rho, at_least=0.0, at_most=1.0))
-    noise = float(real("Delta", Delta, at_least=0.0, at_most=LARGEST))
+    share = number("rho", rho, at_least=0.0, at_most=1.0)
+    noise = number("Delta", Delta, at_least=0.0, at_most=LARGEST)
+    if 0.0 < noise < _LEAST_NOISE:
+        raise ArgumentError(f"Delta must be 0 or at least {_LEAST_NOISE:g}; got {noise:g}.")
     law = check_effects(effects)
     # beyond the last extremum A rises with the noise
-    last = _LAST if noise == 0.0 else min(_LAST, max(np.log(1e3 / noise), _FIRST + 1.0))
+    last = _LAST if noise == 0.0 else max(float(np.log(1e3 / noise)), _FIRST + 1.0)
     scene = landscape(law, share, noise, _FIRST, last)
     if noise == 0.0:
         return _noiseless(law, share, scene)

@@ -1,0 +1,405 @@
+"""What is fuzzed: every public function, with sensible values for its parameters."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from selica import (
+    amp,
+    control,
+    experiments,
+    planning,
+    plots,
+    reports,
+    sampling,
+    selectors,
+    solvers,
+    theory,
+)
+from selica.experiments import Table
+from tests.hardening.commands import csv_text
+
+ROWS, COLUMNS = 12, 5
+
+
+def _array(seed, *shape):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def some(values: Any, most: int = 4) -> st.SearchStrategy:
+    return st.lists(values, min_size=1, max_size=most)
+
+
+seeds = st.integers(0, 1000)
+fractions = st.floats(0.0, 1.0)
+positive = st.floats(1e-3, 1e3)
+small = st.integers(1, 12)
+effects = st.sampled_from(
+    [theory.GaussianEffects(), theory.LaplaceEffects(), theory.PointEffects((1.0, 2.0))]
+)
+models = st.builds(theory.Model, st.floats(0.05, 20.0), st.floats(0.0, 0.9), st.floats(0.0, 10.0))
+tables = st.builds(lambda s: _array(s, ROWS, COLUMNS), seeds)
+responses = st.builds(lambda s: _array(s, ROWS), seeds)
+statistics = st.builds(lambda s: np.round(_array(s, 8), 1), seeds)
+probabilities = st.lists(fractions, max_size=8)
+covariances = st.one_of(
+    st.sampled_from(
+        ["identity", ("ar1", 0.5), ("equicorrelated", 0.3), ("block", 0.4, 3), ("factor", 2, 0.5)]
+    ),
+    seeds.map(lambda s: np.corrcoef(_array(s, 5, 20))),
+)
+METHODS = ["lasso", "stability", "knockoff", "derandomized", "bayes", "thresholded_lasso"]
+
+SENSIBLE: dict[str, st.SearchStrategy] = {
+    "model": models,
+    "method": st.sampled_from(METHODS),
+    "lam": positive,
+    "lam2": st.floats(0.0, 10.0),
+    "lams": some(positive).map(lambda v: sorted(v, reverse=True)),
+    "mu_B": st.floats(0.05, 5.0),
+    "resampling": st.sampled_from(["poisson", "bernoulli", "exponential", "subsample"]),
+    "response": st.none(),
+    "spectrum": st.sampled_from([None, theory.Spectrum(np.array([0.5, 1.5]), np.full(2, 0.5))]),
+    "fdr": fractions,
+    "fdrs": some(fractions, 3),
+    "criterion": st.sampled_from(["prediction", "power"]),
+    "branch": st.sampled_from(["information", "algorithm"]),
+    "rho": fractions,
+    "Delta": st.floats(0.0, 10.0),
+    "effects": effects,
+    "pvalues": probabilities,
+    "rates": probabilities,
+    "evalues": st.lists(st.floats(0.0, 100.0), max_size=8),
+    "W": statistics,
+    "M": statistics,
+    "selected": st.lists(st.booleans(), min_size=5, max_size=5),
+    "truth": st.lists(st.booleans(), min_size=5, max_size=5),
+    "v": small,
+    "k": small,
+    "p": st.integers(1, 1000),
+    "q": st.floats(0.5, 50.0),
+    "cutoff": st.floats(0.5, 1.0),
+    "pfer": st.floats(0.01, 5.0),
+    "n_pairs": small,
+    "level": fractions,
+    "eta": fractions,
+    "gamma": fractions,
+    "n_copies": small,
+    "offset": st.integers(0, 1),
+    "assumption": st.sampled_from(["none", "unimodal", "r-concave", "monotone"]),
+    "adaptive": st.booleans(),
+    "early_stopping": st.booleans(),
+    "X": tables,
+    "y": responses,
+    "weights": st.builds(lambda s: np.abs(_array(s, 3, ROWS)), seeds),
+    "penalty_weights": st.builds(lambda s: np.abs(_array(s, COLUMNS)), seeds),
+    "sample_weight": st.builds(lambda s: np.abs(_array(s, ROWS)), seeds),
+    "scale": st.none(),
+    "members": st.sampled_from([np.arange(3), 2, slice(1, 4)]),
+    "random_state": seeds,
+    "Sigma": seeds.map(lambda s: np.corrcoef(_array(s, 5, 20))),
+    "n_samples": st.integers(1, 30),
+    "n_features": st.integers(1, 20),
+    "n_resamples": small,
+    "n_signals": st.integers(0, 5),
+    "sparsity": fractions,
+    "scheme": st.sampled_from(["bootstrap", "poisson", "subsample", "pairs", "exponential"]),
+    "rate": st.floats(0.1, 2.0),
+    "resample_rate": st.floats(0.1, 2.0),
+    "w_threshold": st.floats(0.0, 2.0),
+    "weakness": st.floats(0.2, 1.0),
+    "variances": st.sampled_from(["vector", "scalar"]),
+    "form": st.sampled_from(["diagonal", "scalar"]),
+    "tol": st.sampled_from([1e-8, 1e-6, 1e-3]),
+    "max_iter": st.integers(1, 200),
+    "max_active": st.integers(1, 5),
+    "keep": st.sampled_from(["coef", "counts", ("coef", "counts")]),
+    "fit_intercept": st.booleans(),
+    "standardize": st.booleans(),
+    "standardise": st.booleans(),
+    "loss": st.sampled_from(["squared", "logistic"]),
+    "groups": st.just(np.arange(ROWS) // 2),
+    "design": st.sampled_from(["gaussian", "rotation", "binary"]),
+    "copies": st.just(lambda b: _array(b, ROWS, COLUMNS)),
+    "sampler": st.just(lambda X, rng: rng.standard_normal(X.shape)),
+    "snr": positive,
+    "r2": st.floats(0.05, 0.95),
+    "effect_size": st.floats(0.01, 3.0),
+    "noise_variance": st.floats(0.0, 10.0),
+    "covariance": covariances,
+    "s": st.sampled_from(["mvr", "maxent", "sdp", "equi"]),
+    "n_data": st.integers(8, 10),
+    "n_members": st.integers(2, 6),
+    "n_datasets": st.integers(1, 3),
+    "N": st.integers(2, 16),
+    "threshold": fractions,
+    "Pi_th": fractions,
+    "n_jobs": st.sampled_from([None, 1]),
+    "n_sets": st.integers(2, 3),
+    "theory": st.just(False),
+    "power": st.floats(0.01, 0.999),
+    "settings": st.sampled_from(["best", "default"]),
+    "at_most": st.integers(2, 3000),
+    "title": st.sampled_from(["", "power", "p < 0.1 & $\\alpha$"]),
+}
+COSTLY = {
+    *("N", "at_most", "method", "methods", "n_data", "n_datasets", "n_members", "n_sets"),
+    *("scale", "theory"),
+}
+"""Parameters that are always given: their defaults are for answers worth waiting for."""
+ALTERNATIVES = (("r2", "snr", "effect_size", "noise_variance"), ("n_signals", "sparsity"))
+"""Parameters of which a function wants exactly one."""
+
+_PLANNED = {
+    "method": some(st.sampled_from(["stability", "knockoff", "stability_r_concave"]), 1),
+    "methods": some(st.sampled_from(list(planning.METHODS)), 1),
+    "n_samples": st.integers(20, 300),
+    "n_features": st.integers(10, 200),
+    "n_signals": st.integers(1, 10),
+    "fdr": st.floats(0.01, 0.5),
+    "X": st.builds(lambda s: _array(s, 40, 8), seeds),
+}
+_SIMULATED = {
+    "method": st.sampled_from(["lasso", "stability", "knockoff", "thresholded_lasso"]),
+    "alpha": st.floats(0.3, 3.0),
+    "model": st.builds(
+        theory.Model, st.floats(0.3, 3.0), st.floats(0.05, 0.9), st.floats(0.01, 1.0)
+    ),
+}
+
+
+@cache
+def _fitted(name: str) -> Any:
+    few = {"n_resamples": 4, "n_copies": 2, "n_splits": 2, "random_state": 0, "lam": 0.1}
+    kind = getattr(selectors, name)
+    known = inspect.signature(kind).parameters
+    X = _array(0, 40, 8)
+    one = kind(**{key: value for key, value in few.items() if key in known})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return one.fit(X, 2.0 * X[:, 0] + _array(1, 40))
+
+
+@cache
+def _selection() -> reports.Selection:
+    X, names = _array(0, 40, 8), [f"x{j}" for j in range(8)]
+    return reports.select(selectors.LassoSelection(lam=0.1), X, X[:, 0] + _array(1, 40), names, "y")
+
+
+@cache
+def _curves() -> tuple[list[theory.Curve], list[theory.RateFunction]]:
+    model = theory.Model(0.8, 0.2, 0.01)
+    curves = [theory.power_curve(model, name, [0.05, 0.1]) for name in ("lasso", "knockoff")]
+    return curves, [theory.rate_function(model, "stability", 0.2, [-1, 0, 1])]
+
+
+def _bars(seed: int) -> Table:
+    rng = np.random.default_rng(seed)
+    return Table.of(
+        {"variable": f"x{j}", "selected": rng.random() < 0.5, "chance": rng.random(), "error": 0.1}
+        for j in range(1 + seed % 30)
+    )
+
+
+def _correlated(seed: int) -> Table:
+    row = {"Delta": 0.1, "method": "stability", "mu_B": 2.0, "error": 0.01}
+    return Table.of(row | {"correlation": c / 4, "value": 0.6} for c in range(1 + seed % 3))
+
+
+s_methods = st.sampled_from(["mvr", "maxent", "sdp", "equi"])
+fitted = st.sampled_from(["KnockoffSelection", "StabilitySelection", "DataSplitting"]).map(_fitted)
+columns = st.just(reports.parse_table("t.csv", csv_text("a,b,c,d,e,y").encode()))
+chances = st.builds(lambda s: np.random.default_rng(s).random(6), seeds)
+numbers = st.lists(fractions, min_size=3, max_size=3)
+SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
+    "planning.diagnose": {
+        "selector": fitted,
+        "X": st.just(_array(0, 40, 8)),
+        "y": st.builds(lambda s: _array(s, 40), seeds),
+    },
+    "planning.plasmode_power": {
+        "selectors": st.builds(lambda s: {"mine": s}, fitted),
+        "methods": some(st.sampled_from(["knockoff", "lasso"]), 1),
+    },
+    "control.quantile_aggregation": {
+        "pvalues": st.builds(lambda s: np.random.default_rng(s).random((3, 5)), seeds)
+    },
+    "sampling.GaussianKnockoffs": {
+        "mean": st.sampled_from([None, 0.0, np.zeros(5)]),
+        "covariance": seeds.map(lambda s: np.corrcoef(_array(s, 5, 20))),
+        "method": s_methods,
+    },
+    "sampling.FixedKnockoffs": {"method": s_methods, "intercept": st.booleans()},
+    "sampling.s_matrix": {"method": s_methods},
+    "sampling.resample_weights": {
+        "n_samples": st.just(ROWS),
+        "strata": st.just(np.arange(ROWS) // 6),
+        "members": st.sampled_from([None, slice(0, 1)]),
+    },
+    "sampling.simulate": {
+        "response": st.just("linear"),
+        "design": st.sampled_from(["gaussian", "rademacher", ("t", 5)]),
+        "scale": st.sampled_from(["unit", "article"]),
+        "n_features": st.just(5),
+    },
+    "solvers.logistic_path_batch": {"y": st.just(np.arange(ROWS) % 2)},
+    "theory.Model": {"alpha": positive},
+    "theory.Logistic": {"T": positive},
+    "theory.EmpiricalEffects": {"values": some(st.floats(-2.0, 2.0))},
+    "theory.PointEffects": {
+        "values": some(st.floats(-2.0, 2.0), 2),
+        "weights": some(fractions, 2),
+        "signs": st.sampled_from(["random", "fixed"]),
+    },
+    "theory.Spectrum": {"values": some(positive, 2), "weights": some(fractions, 2)},
+    "theory.rate_function": {"y": st.sampled_from([None, 0.5, [-1.0, 0.0, 1.0]])},
+    "amp.stability_vamp": {"response": st.sampled_from(["linear", "logistic"])},
+    "planning.correlated_stability": {"n_features": st.just(5)},
+    "planning.correlated_knockoff": {"n_features": st.just(5)},
+    "experiments.deviations": {
+        "table": st.builds(
+            lambda n: experiments.sweep(
+                method="lasso", alpha=1.0, rho=0.2, Delta=0.1, lam=0.5, N=8, n_datasets=n
+            ),
+            st.integers(2, 3),
+        )
+    },
+    "experiments.reproduce": {
+        "name": st.just("phase-boundary"),
+        "scale": st.just("smoke"),
+        "fresh": st.booleans(),
+    },
+    "plots.plot_bars": {
+        "variables": st.builds(_bars, seeds),
+        "value": st.sampled_from(["chance", "error"]),
+        "most": st.integers(1, 40),
+    },
+    "plots.plot_comparison": {
+        "labels": st.just(["a", "€ & <b>", "a"]),
+        "settings": st.just(["best", "best", "default"]),
+        "power": numbers,
+        "fdr": numbers,
+        "ceiling": fractions,
+    },
+    "plots.plot_correlated_power": {"table": st.builds(_correlated, seeds)},
+    "plots.plot_frequencies": {"probabilities": chances},
+    "plots.plot_power": {
+        "curves": st.builds(lambda: _curves()[0]),
+        "rates": st.sampled_from([None, [None, None], [None, 2.0]]),
+    },
+    "plots.plot_rate_function": {
+        "rates": st.builds(lambda: _curves()[1]),
+        "labels": st.just(["a"]),
+    },
+    "plots.plot_requirement": {
+        "labels": st.just(["a", "b"]),
+        "curves": st.just([([1, 2, 3], [0.1, 0.2, 0.4]), ([5, 7], [0.5, 0.7])]),
+        "values": st.sampled_from([[None, 6.0], [2.0, None]]),
+        "target": fractions,
+        "quantity": st.just("samples"),
+    },
+    "plots.plot_stability_path": {
+        "lams": st.just(np.array([0.3, 0.2, 0.1])),
+        "probabilities": st.builds(lambda s: np.random.default_rng(s).random((3, 4)), seeds),
+        "chosen": st.just(np.array([True, False, False, True])),
+    },
+    "reports.parse_table": {
+        "name": st.sampled_from(["a.csv", "a.tsv", "a.csv.gz", "a.parquet", "a", "a.xlsx"]),
+        "content": st.one_of(
+            st.binary(max_size=60),
+            st.text(',;\n\t"a1.-', max_size=60).map(str.encode),
+            st.sampled_from([b"a,b\n1,2\n3,4\n", b"a;b\n1;x\n", csv_text().encode()]),
+        ),
+        "limits": st.just(reports.Limits(3, 3, 6)),
+    },
+    "reports.read_table": {
+        "path": st.sampled_from(["table.csv", "none.csv", ".", "/dev/null", __file__])
+    },
+    "reports.split": {
+        "table": columns,
+        "target": st.sampled_from(["y", "a", "no"]),
+        "drop": st.lists(st.sampled_from(["b", "c", "no"]), max_size=2),
+    },
+    "reports.select": {
+        "selector": st.builds(selectors.LassoSelection),
+        "names": st.just([f"x{j}" for j in range(COLUMNS)]),
+        "target": st.just("y"),
+    },
+    "reports.write_report": {
+        "selection": st.builds(_selection),
+        "folder": st.sampled_from(["report", "new/report", "table.csv"]).map(Path),
+        "for_spreadsheets": st.booleans(),
+    },
+    "reports.report_zip": {"selection": st.builds(_selection)},
+}
+SPECIAL["reports.variables"] = SPECIAL["reports.split"]
+
+
+class Subject(NamedTuple):
+    """A function, and how to call it."""
+
+    function: Callable
+    sensible: Mapping[str, st.SearchStrategy]
+    weight: float
+    """Of its number of cases: those of costly functions are few."""
+
+
+_ROOMS = {
+    theory: 1.0,
+    control: 2.0,
+    sampling: 2.0,
+    solvers: 1.0,
+    amp: 1.5,
+    planning: 0.5,
+    experiments: 0.5,
+    plots: 1.0,
+    reports: 2.0,
+}
+_CHECKED = {
+    theory: ("EmpiricalEffects", "Logistic", "Model", "PointEffects", "Spectrum"),
+    sampling: ("FixedKnockoffs", "GaussianKnockoffs"),
+    experiments: ("Store",),
+}
+"""Classes that people build themselves."""
+
+
+def _drawn(function: Callable) -> Callable:
+    """What is plotted is also drawn: some of what is wrong is only noticed then."""
+
+    def draw(**kwargs: Any) -> None:
+        function(**kwargs).savefig(io.BytesIO(), format="png", dpi=20)
+
+    draw.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return draw
+
+
+def _subjects() -> dict[str, Subject]:
+    out = {}
+    for room, weight in _ROOMS.items():
+        short = room.__name__.removeprefix("selica.")
+        for name in room.__all__:
+            thing = getattr(room, name)
+            if not inspect.isfunction(thing) and name not in _CHECKED.get(room, ()):
+                continue
+            own = {"planning": _PLANNED, "experiments": _SIMULATED}.get(short, {})
+            label = f"{short}.{name}"
+            called = _drawn(thing) if room is plots else thing
+            out[label] = Subject(called, SENSIBLE | own | SPECIAL.get(label, {}), weight)
+    return out
+
+
+SUBJECTS = _subjects()
+SELECTORS = [
+    getattr(selectors, name)
+    for name in selectors.__all__
+    if hasattr(getattr(selectors, name), "fit")
+]
