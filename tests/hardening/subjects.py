@@ -292,6 +292,14 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
     },
     "plots.plot_correlated_power": {"table": st.builds(_correlated, seeds)},
     "plots.plot_frequencies": {"probabilities": chances},
+    "plots.plot_planted": {
+        "labels": st.just(["a", "b"]),
+        "power": st.just([(0.5, 0.4, 0.6), (0.2, 0.2, 0.2)]),
+        "fdr": st.just([(0.1, 0.0, 0.2), (0.0, 0.0, 0.0)]),
+        "level": fractions,
+        "correlated": st.sampled_from([[None, 0.2], [None, None]]),
+        "independent": st.just([0.1, 0.2]),
+    },
     "plots.plot_power": {
         "curves": st.builds(lambda: _curves()[0]),
         "rates": st.sampled_from([None, [None, None], [None, 2.0]]),

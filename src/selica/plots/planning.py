@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from selica.plots import arguments as check
 from selica.plots.canvas import Numbers, canvas, legend, line, markers
 from selica.plots.style import quantity_style
@@ -105,7 +107,7 @@ def plot_requirement(
     """
     labels = check.several("labels", labels, str, "names")
     pairs = check.several("curves", curves, (tuple, list), "pairs (x, power)")
-    answers = check.several("values", values, (Real, type(None)), "numbers")
+    answers = check.several("values", values, _KNOWN, "numbers")
     check.same_length(labels=labels, curves=pairs, values=answers)
     check.finite("target", target)
     check.text("quantity", quantity)
@@ -119,6 +121,7 @@ def plot_requirement(
             axes.plot([value], [target], marker=style.marker, color=style.colour, zorder=3)
     axes.axhline(target, color="0.6", lw=0.8, zorder=0)
     if now is not None:
+        check.finite("now", now)
         axes.axvline(now, color="0.4", lw=1.0, ls=(0, (2, 2)), zorder=0, label="now")
     axes.set(xlabel=quantity, ylabel="power (true positive rate)", xscale="log", ylim=(0.0, 1.02))
     _plain_ticks(axes)
@@ -128,6 +131,7 @@ def plot_requirement(
 
 Span = tuple[float, float, float]
 """A mean and the ends of its interval."""
+_KNOWN = (Real, type(None))
 
 
 def plot_planted(
@@ -157,26 +161,30 @@ def plot_planted(
     >>> len(figure.axes)
     2
     """
+    labels = check.several("labels", labels, str, "names")
     rows = range(len(labels))
+    spans = [
+        check.numbers(name, x, (len(labels), 3)) for name, x in (("power", power), ("fdr", fdr))
+    ]
+    told = {
+        "theory, correlated columns": check.several("correlated", correlated, _KNOWN, "numbers"),
+        "theory, independent columns": check.several("independent", independent, _KNOWN, "numbers"),
+    }
+    check.same_length(labels=labels, correlated=correlated, independent=independent)
+    check.finite("level", level)
     size = (7.2, 1.7 + 0.42 * len(labels))
     figure, ((left, right),) = canvas(columns=2, size=size, sharey=True)
-    told = [
-        ("theory, correlated columns", correlated),
-        ("theory, independent columns", independent),
-    ]
-    for rank, (label, values) in enumerate(told, start=1):
+    for rank, (label, values) in enumerate(told.items(), start=1):
         style = quantity_style(label, rank)
         known = [row for row in rows if values[row] is not None]
+        check.numbers(label, [values[row] for row in known] or [0.0])
         shape = {"marker": style.marker, "ls": "none", "mfc": "none", "ms": 8.0}
         if known:
             line(left, [values[row] for row in known], known, style, **shape)
     style = quantity_style("simulation, 95 % interval", 0)
-    for axes, spans in ((left, power), (right, fdr)):
-        mean, low, high = zip(*spans, strict=True)
-        ends = [(m - a, b - m) for m, a, b in zip(mean, low, high, strict=True)]
-        markers(
-            axes, mean, rows, None, style, xerr=list(zip(*ends, strict=True)), label=style.label
-        )
+    for axes, (mean, low, high) in zip((left, right), (span.T for span in spans), strict=True):
+        ends = np.maximum([mean - low, high - mean], 0.0)
+        markers(axes, mean, rows, None, style, xerr=ends, label=style.label)
     right.axvline(level, color="0.6", lw=0.8, zorder=0)
     left.set(xlabel="power", xlim=(-0.02, 1.02), yticks=rows, yticklabels=labels)
     left.set_ylim(len(labels) - 0.5, -0.5)
