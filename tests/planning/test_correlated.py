@@ -11,7 +11,7 @@ from selica import planning, theory
 from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica.planning import correlated_equations
 from selica.planning.correlated_equations import balanced, controlled
-from selica.planning.correlated_fits import CopyLaw, SingleBody, mean_signal
+from selica.planning.correlated_fits import GaussianCopies, SingleBody, mean_signal
 from selica.planning.correlated_solution import RocCurve
 from selica.sampling.covariance import parse_covariance
 from tests.oracles import simulation
@@ -166,7 +166,7 @@ def test_fits_are_optimal_also_where_copies_are_tied_to_columns(s):
     Sigma = ar1(20, 0.8)
     covariance = parse_covariance(Sigma, 20, np.random.default_rng(0))
     truth = np.random.default_rng(1).standard_normal((6, 20))
-    copies = None if s is None else CopyLaw.of(Sigma, s)
+    copies = None if s is None else GaussianCopies.of(Sigma, s)
     body = SingleBody(covariance, truth, 3, np.random.SeedSequence(0), copies)
     w = body.fit(0.4, 0.5, 0.3, 6, 3, keep=True)
     again = body.fit(0.4, 0.5, 0.3, 6, 3, keep=True)  # from the solution
@@ -180,7 +180,7 @@ def test_fits_are_optimal_also_where_copies_are_tied_to_columns(s):
 
 def test_fields_of_copies_have_their_covariance():
     Sigma = ar1(6, 0.5)
-    copies = CopyLaw.of(Sigma, "mvr")
+    copies = GaussianCopies.of(Sigma, "mvr")
     seen = copies.seen(np.linalg.cholesky(Sigma).T)  # rows: columns of R
     total = seen.T @ seen
     total[6:, 6:] += copies.root @ copies.root.T

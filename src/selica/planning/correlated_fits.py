@@ -38,7 +38,7 @@ _ROUNDING = 1e-8
 
 
 @dataclass(frozen=True, slots=True)
-class CopyLaw:
+class GaussianCopies:
     """Gaussian copies: the mean of a copy is (I - S Sigma^-1) x, its covariance given x root^2."""
 
     s: Array
@@ -48,7 +48,7 @@ class CopyLaw:
     """A root of 2 S - S Sigma^-1 S."""
 
     @classmethod
-    def of(cls, sigma: Array, s: Any) -> CopyLaw:
+    def of(cls, sigma: Array, s: Any) -> GaussianCopies:
         """The law for a covariance and an S-matrix, by name or by its diagonal."""
         standardised("covariance", sigma)
         if isinstance(s, str):
@@ -102,7 +102,7 @@ class SingleBody:
     members : int
         K; one is a single fit, without eta.
     seed : SeedSequence
-    copies : CopyLaw, optional
+    copies : GaussianCopies, optional
         For knockoffs.
     """
 
@@ -112,7 +112,7 @@ class SingleBody:
         truth: Array,
         members: int,
         seed: np.random.SeedSequence,
-        copies: CopyLaw | None = None,
+        copies: GaussianCopies | None = None,
     ) -> None:
         J, N = truth.shape
         self.truth, self.copies = truth, copies

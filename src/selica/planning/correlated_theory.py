@@ -27,7 +27,7 @@ from selica._core.results import Status
 from selica._core.types import Array
 from selica._core.validation import count, positive, real, single
 from selica.planning.correlated_equations import Equations, FixedPoint
-from selica.planning.correlated_fits import CopyLaw, SingleBody, draw_effects, mean_signal
+from selica.planning.correlated_fits import GaussianCopies, SingleBody, draw_effects, mean_signal
 from selica.planning.correlated_solution import CorrelatedSolution
 from selica.sampling.covariance import Covariance, parse_covariance
 from selica.sampling.random import RandomState, child, generator, seed_sequence
@@ -171,7 +171,7 @@ def _solve(
         signal = mean_signal(known, model.rho, np.asarray(sigma))
     else:
         truth, signal = _given(known, data, N), None
-    copies = None if s is None else CopyLaw.of(np.asarray(sigma), s)
+    copies = None if s is None else GaussianCopies.of(np.asarray(sigma), s)
     body = SingleBody(sigma, truth, sizes[1], draws, copies)
     equations = Equations(body, model, penalty, resampled, signal)
     found = equations.solve()
