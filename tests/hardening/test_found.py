@@ -77,6 +77,14 @@ REFUSED = {
         "estimator",
     ),
     "a store that is a folder": (lambda: experiments.Store("."), "path"),
+    "a seed that no file is named by": (
+        lambda: experiments.reproduce("phase-boundary", "smoke", "figures", random_state=10**400),
+        "random_state",
+    ),
+    "an array for fresh": (
+        lambda: experiments.reproduce("phase-boundary", "smoke", "figures", fresh=X),
+        "fresh",
+    ),
     "a table that is none": (lambda: experiments.deviations(np.nan), "table"),
     "a path that is none": (lambda: reports.read_table(2.5), "path"),
     "a path with a zero": (lambda: reports.read_table("a\0.csv"), "path"),

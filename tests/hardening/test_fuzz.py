@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from selica import amp, planning, selectors, theory
+from selica import amp, planning, selectors, solvers, theory
 from selica._core.errors import ArgumentError
 from tests.hardening.command_lines import COMMANDS, WEIGHTS, command_lines, run
 from tests.hardening.commands import csv_text
@@ -33,6 +33,8 @@ def compiled():
             for kind in (selectors.StabilitySelection, selectors.KnockoffSelection):
                 kind(random_state=0).fit(X, response)
             selectors.StabilitySelection(q=2, n_resamples=4, random_state=0).fit(X, response)
+        for loss, response in (("squared", y), ("logistic", (y > 0.0).astype(float))):
+            solvers.knockoff_path_batch(X, response, [0.1], lambda b: X[::-1], 2, loss=loss)
         for engine in (amp.stability_amp, amp.knockoff_amp, amp.stability_vamp):
             engine(X, y, 0.1)
         planning.correlated_stability(model, 0.2, np.eye(5), n_data=8, n_members=4, random_state=0)
