@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
-import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from benchmarks import page_users
+from benchmarks.page_users import resident
 
 from selica import KnockoffSelection, StabilitySelection
 from selica.amp import stability_amp
 
 ROOT = Path(__file__).parents[1]
-
-
-def resident(process: int | str = "self") -> float:
-    """Memory that a process holds, in MB."""
-    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def fits() -> dict[str, Callable[[int], object]]:
@@ -69,90 +61,38 @@ def memory(count: int) -> None:
         )
 
 
-def users(count: int, seconds: float) -> None:
-    """Pages that ask for other numbers again and again, all at once, of one server."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-c", "from selica.cli import main; main()", "app", "--no-browser"]
-    server = subprocess.Popen([*command, "--port", str(port)], stdout=subprocess.DEVNULL)
-    try:
-        asyncio.run(_visit(f"http://127.0.0.1:{port}/", count, seconds, server.pid))
-        if server.poll() is not None:
-            print("| page | the server ended |")
-    finally:
-        server.terminate()
-        server.wait(30)
-
-
-async def _visit(address: str, count: int, seconds: float, server: int) -> None:
-    from playwright.async_api import async_playwright
-
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    async with async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        pages = [await browser.new_page() for _ in range(count)]
-        for _ in range(300):
-            try:
-                await pages[0].goto(address)
-                break
-            except Exception:  # it is starting
-                await asyncio.sleep(0.2)
-        await asyncio.gather(*(_ask(page, address, 100 + 10 * k) for k, page in enumerate(pages)))
-        before, views, failures = resident(server), 0, 0
-        until = time.monotonic() + seconds
-        waits: list[float] = []
-
-        async def user(page: Any, number: int) -> None:
-            nonlocal views, failures
-            step = 0
-            while time.monotonic() < until:
-                step += 1
-                begin = time.monotonic()
-                try:
-                    await _ask(page, address, 200 + 10 * ((37 * step + 61 * number) % 300))
-                except Exception as error:
-                    failures += 1
-                    print(f"user {number}: {str(error).splitlines()[0]}", file=sys.stderr)
-                views += 1
-                waits.append(time.monotonic() - begin)
-
-        await asyncio.gather(*(user(page, k) for k, page in enumerate(pages)))
-        after = resident(server)
-        await browser.close()
-    print(
-        f"| page | {count} users, {seconds:.0f} s | {views} views, {failures} failed, median "
-        f"{np.median(waits):.1f} s, longest {max(waits):.1f} s; server {before:.0f} MB, then "
-        f"{after - before:+.0f} MB |",
-        flush=True,
-    )
-
-
-async def _ask(page: Any, address: str, n: int) -> None:
-    """A view with this many samples, until its answer is there."""
-    await page.goto(f"{address}?n={n}", timeout=60_000)
-    await page.wait_for_selector("text=At an FDR of", timeout=60_000)
-    if await page.locator("[data-testid=stException], .selica-box.problem").count():
-        raise RuntimeError("the page shows an error")
-
-
 def fuzz(examples: int) -> None:
-    """Cases by outcome, from the tests themselves."""
+    """Cases by room and outcome, from the tests themselves."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "cases"
         log.touch()
         environment = os.environ | {"SELICA_FUZZ": str(examples), "SELICA_FUZZ_LOG": str(log)}
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "--tb=short",
-            "tests/hardening/test_fuzz.py",
-        ]
-        done = subprocess.run(command, cwd=ROOT, env=environment)
-        outcomes = Counter(line.split()[-1] for line in log.read_text().splitlines())
-    print(f"| fuzz | {outcomes.total()} cases | {dict(outcomes)}, exit code {done.returncode} |")
+        command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "--hypothesis-seed=0"]
+        test = "tests/hardening/test_fuzz.py"
+        done = subprocess.run([*command, test], cwd=ROOT, env=environment)
+        lines = [line.split("\t") for line in log.read_text(encoding="utf-8").splitlines()]
+    print(fuzz_table(lines))
+    print(f"exit code {done.returncode}", flush=True)
+
+
+def fuzz_table(lines: list[list[str]]) -> str:
+    """Rows by room, and one of their sums."""
+    outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+    seconds: Counter[str] = Counter()
+    for kind, label, *rest in lines:
+        if kind == "case":
+            for room in (label.split(".")[0], "all"):
+                outcomes[room][rest[0]] += 1
+                seconds[room] += float(rest[1])  # type: ignore[assignment]
+    rows = [
+        "| room | cases | answered | refused | defects | seconds |",
+        "|---|---|---|---|---|---|",
+    ]
+    for room in sorted(outcomes, key=lambda name: (name == "all", name)):
+        count = outcomes[room]
+        kinds = " | ".join(f"{count[name]:,}" for name in ("answered", "refused", "defect"))
+        rows.append(f"| {room} | {count.total():,} | {kinds} | {seconds[room]:.0f} |")
+    return "\n".join(rows)
 
 
 def main() -> None:
@@ -162,11 +102,11 @@ def main() -> None:
     parser.add_argument("--fits", type=int, default=500)
     parser.add_argument("--users", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=300.0)
-    parser.add_argument("--examples", type=int, default=200, help="cases for each function")
+    parser.add_argument("--examples", type=int, default=80, help="cases for most functions")
     arguments = parser.parse_args()
     runs = {
         "memory": lambda: memory(arguments.fits),
-        "page": lambda: users(arguments.users, arguments.seconds),
+        "page": lambda: page_users.run(arguments.users, arguments.seconds),
         "fuzz": lambda: fuzz(arguments.examples),
     }
     for name in arguments.runs or runs:

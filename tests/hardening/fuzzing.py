@@ -107,7 +107,8 @@ def guarded() -> Iterator[None]:
     limits = resource.getrlimit(resource.RLIMIT_AS)
     handler = signal.signal(signal.SIGVTALRM, _late)
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, limits[1]))
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    # again and again: one that strikes in a finaliser is lost
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS, 1.0)
     try:
         with warnings.catch_warnings(), joblib.parallel_config(backend="threading"):
             warnings.simplefilter("ignore", UserWarning)
@@ -169,7 +170,10 @@ def fuzz(
             where = next((line for line in reversed(lines) if "/selica/" in line), "").strip()
             defects.setdefault(f"{type(error).__name__} {where}", f"{case!r}\n{''.join(lines)}")
             _log("defect", label, type(error).__name__, str(error)[:200], where, repr(case)[:2000])
-        _log("case", label, outcome, f"{time.perf_counter() - begin:.3f}")
+        seconds = time.perf_counter() - begin
+        if seconds > SECONDS / 4:
+            _log("slow", label, outcome, f"{seconds:.3f}", "", repr(case)[:2000])
+        _log("case", label, outcome, f"{seconds:.3f}")
 
     check()
     assert not defects, "\n\n".join(defects.values())

@@ -260,7 +260,15 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
         "weights": some(fractions, 2),
         "signs": st.sampled_from(["random", "fixed"]),
     },
-    "theory.Spectrum": {"values": some(positive, 2), "weights": some(fractions, 2)},
+    "theory.Spectrum": {
+        "values": st.lists(positive, min_size=2, max_size=2),
+        "weights": st.sampled_from([[0.5, 0.5], [0.2, 0.8]]),
+    },
+    "theory.Spectrum.of_eigenvalues": {"values": some(positive)},
+    "theory.Spectrum.of_singular_values": {"values": some(positive)},
+    "theory.Spectrum.marchenko_pastur": {"alpha": positive},
+    "theory.Spectrum.row_orthogonal": {"alpha": fractions},
+    "theory.Spectrum.geometric": {"alpha": positive, "condition": st.floats(1.0, 1e6)},
     "theory.rate_function": {"y": st.sampled_from([None, 0.5, [-1.0, 0.0, 1.0]])},
     "amp.stability_vamp": {"response": st.sampled_from(["linear", "logistic"])},
     "planning.correlated_stability": {"n_features": st.just(5)},
@@ -372,6 +380,8 @@ _ROOMS = {
     plots: 1.0,
     reports: 2.0,
 }
+_SLOW = {"theory.rate_function": 0.25, "experiments.reproduce": 0.25}
+"""Functions that take seconds at their best."""
 _CHECKED = {
     theory: ("EmpiricalEffects", "Logistic", "Model", "PointEffects", "Spectrum"),
     sampling: ("FixedKnockoffs", "GaussianKnockoffs"),
@@ -392,6 +402,15 @@ def _drawn(function: Callable) -> Callable:
 
 def _subjects() -> dict[str, Subject]:
     out = {}
+    for name in (
+        "of_eigenvalues",
+        "of_singular_values",
+        "marchenko_pastur",
+        "row_orthogonal",
+        "geometric",
+    ):
+        label = f"theory.Spectrum.{name}"
+        out[label] = Subject(getattr(theory.Spectrum, name), SENSIBLE | SPECIAL[label], 1.0)
     for room, weight in _ROOMS.items():
         short = room.__name__.removeprefix("selica.")
         for name in room.__all__:
@@ -401,7 +420,9 @@ def _subjects() -> dict[str, Subject]:
             own = {"planning": _PLANNED, "experiments": _SIMULATED}.get(short, {})
             label = f"{short}.{name}"
             called = _drawn(thing) if room is plots else thing
-            out[label] = Subject(called, SENSIBLE | own | SPECIAL.get(label, {}), weight)
+            out[label] = Subject(
+                called, SENSIBLE | own | SPECIAL.get(label, {}), _SLOW.get(label, weight)
+            )
     return out
 
 

@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from selica import amp, planning, selectors, solvers, theory
 from selica._core.errors import ArgumentError
 from tests.hardening.command_lines import COMMANDS, WEIGHTS, command_lines, run
 from tests.hardening.commands import csv_text
 from tests.hardening.fuzzing import ABSURD, absurd_names, arguments, call, fuzz
 from tests.hardening.subjects import ALTERNATIVES, COSTLY, SELECTORS, SENSIBLE, SUBJECTS
 
-OWN_WORDS = (ValueError, TypeError)
+OWN_WORDS = (ValueError, TypeError, OverflowError)
 """Of scikit-learn, which checks tables for the selectors."""
 FEW = {"n_resamples": 4, "n_copies": 2, "n_splits": 2}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """Kernels are compiled before a case has its time."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 8)), rng.standard_normal(40)
+    model = theory.Model(1.0, 0.3, 0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for response in (y, y > 0.0):
+            for kind in (selectors.StabilitySelection, selectors.KnockoffSelection):
+                kind(random_state=0).fit(X, response)
+            selectors.StabilitySelection(q=2, n_resamples=4, random_state=0).fit(X, response)
+        for loss, response in (("squared", y), ("logistic", (y > 0.0).astype(float))):
+            solvers.knockoff_path_batch(X, response, [0.1], lambda b: X[::-1], 2, loss=loss)
+        for engine in (amp.stability_amp, amp.knockoff_amp, amp.stability_vamp):
+            engine(X, y, 0.1)
+        planning.correlated_stability(model, 0.2, np.eye(5), n_data=8, n_members=4, random_state=0)
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from selica._core.compiled import njit
 from selica._core.types import Array, IntArray
 
 # Steps that turn back on the last ones are too long, steps that repeat them too short.

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
-from pickle import UnpicklingError
-from typing import NoReturn
 
 import typer
 
@@ -59,16 +56,12 @@ def main() -> None:
         code = app(standalone_mode=False)
         sys.stdout.flush()
     except typer.TyperException as error:
-        typer.echo(f"selica: {error.format_message()}", err=True)
+        typer.echo(f"selica: {' '.join(error.format_message().split())}", err=True)
         sys.exit(2)
     except ArgumentError as error:
         typer.echo(f"selica: {error}", err=True)
         sys.exit(2)
-    except UnpicklingError as error:
-        _damaged_cache(error)
-    except (typer.Abort, KeyboardInterrupt) as error:
-        if isinstance(error.__cause__, EOFError):  # nothing here asks for input
-            _damaged_cache(error.__cause__)
+    except (typer.Abort, KeyboardInterrupt):
         typer.echo("selica: stopped.", err=True)
         sys.exit(130)
     except OSError as error:
@@ -79,17 +72,6 @@ def main() -> None:
         _leave_output()
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _damaged_cache(error: Exception) -> NoReturn:
-    """Numba does not read a cache that was cut short, nor write it anew."""
-    where = os.environ.get("NUMBA_CACHE_DIR", Path(__file__).parents[1])
-    typer.echo(
-        "selica: the cache of compiled kernels is damaged "
-        f"({error or 'a file is empty'}); delete the files *.nbi and *.nbc below {where}.",
-        err=True,
-    )
-    sys.exit(1)
 
 
 def _leave_output() -> None:

@@ -15,12 +15,14 @@ from selica._core.errors import ArgumentError
 from selica._core.files import as_path, write_whole
 from selica._core.table import Table
 from selica._core.types import Progress
-from selica._core.validation import choice, count, reporter, workers
+from selica._core.validation import choice, count, flag, reporter, workers
 from selica.experiments.figures import FIGURES, figure_module
 from selica.experiments.figures.figure import SCALES, Finding, Run
 from selica.experiments.store import Store
 
 _DEPENDENCIES = ("numpy", "scipy", "numba", "joblib", "matplotlib", "pandas", "pyarrow")
+_LARGEST_SEED = 2**128
+"""It is in the name of a file."""
 PARTS = "parts"
 """Folder with the finished parts of each run."""
 
@@ -93,12 +95,12 @@ def reproduce(
     ['.csv', '.json']
     """
     name, scale = choice("name", name, FIGURES), choice("scale", scale, SCALES)
-    random_state = count("random_state", random_state, at_least=0, at_most=None)
-    n_jobs = workers(n_jobs)
+    random_state = count("random_state", random_state, at_least=0, at_most=_LARGEST_SEED)
+    n_jobs, anew = workers(n_jobs), flag("fresh", fresh)
     reporter(progress)
     folder = check_folder(out)
     parts = folder / PARTS / f"{name}-{scale}-{random_state}.jsonl"
-    if fresh:
+    if anew:
         parts.unlink(missing_ok=True)
     store = Store(parts)
     module = figure_module(name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from selica._core.compiled import njit
 from selica.solvers.quadratic import solve_one
 
 # Coordinate descent, where columns are degenerate: its tolerance and its longest run.

@@ -16,7 +16,7 @@ from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.table import Row, Table
 from selica._core.types import Array, Progress
-from selica._core.validation import count, reporter, workers
+from selica._core.validation import count, flag, reporter, workers
 from selica.control import fdp, tpp
 from selica.planning.compare import fdr_level, method_names
 from selica.planning.first_answer import correlated_power, study_of_table, with_interval
@@ -191,7 +191,7 @@ def plasmode_power(
     """
     from joblib import Parallel, delayed
 
-    n_jobs = workers(n_jobs)
+    n_jobs, foretell = workers(n_jobs), flag("theory", theory)
     reporter(progress)
     columns, study = study_of_table(X, n_signals, r2, snr, effect_size, effects)
     level = fdr_level(fdr)
@@ -206,7 +206,7 @@ def plasmode_power(
     plan = _Plan(columns, study, effect_size is None, chosen)
     seed = seed_sequence(random_state)
     first = None
-    if theory:
+    if foretell:
         strength = {"r2": r2, "snr": snr, "effect_size": effect_size}
         first = correlated_power(
             columns, study.n_signals, **strength, fdr=level, methods=names, effects=effects,

@@ -13,7 +13,7 @@ from selica._core.errors import ArgumentError
 from selica._core.files import as_path, write_whole
 from selica._core.results import plain
 from selica._core.table import Table
-from selica._core.validation import short
+from selica._core.validation import flag, short
 from selica.reports.page import page
 from selica.reports.selection import Selection
 
@@ -56,13 +56,13 @@ def write_report(
     ['selection.csv', 'selection.json', 'report.html']
     """
     _check(selection)
-    folder = as_path("folder", folder)
+    folder, safe = as_path("folder", folder), flag("for_spreadsheets", for_spreadsheets)
     files = [folder / name for name in ("selection.csv", "selection.json", "report.html")]
     text = json.dumps(plain(selection.to_dict()), indent=2, allow_nan=False, ensure_ascii=False)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         variables = selection.summary.variables
-        table = _without_formulas(variables) if for_spreadsheets else variables
+        table = _without_formulas(variables) if safe else variables
         texts = [f"{text}\n", page(selection)]
         writers = [partial(Path.write_text, data=data, encoding="utf-8") for data in texts]
         return write_whole(dict(zip(files, [table.to_csv, *writers], strict=True)))

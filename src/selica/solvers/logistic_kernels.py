@@ -11,8 +11,8 @@ exceeds its penalty.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from selica._core.compiled import njit
 from selica.solvers.quadratic import (
     axpy,
     dot,

@@ -7,8 +7,8 @@ the working set meets: there the gradient is that of the loss, and screening is 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from selica._core.compiled import njit
 from selica.solvers.logistic_kernels import newton
 from selica.solvers.quadratic import ridge_conjugate, solve_one
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from selica._core.compiled import njit
 from selica._core.types import Array, IntArray
 from selica.solvers.member import solve_member
 from selica.solvers.screening import (

@@ -23,7 +23,8 @@ before it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from selica._core.compiled import njit
 
 # A column whose part outside the span of the active ones is below this share is dependent.
 DEPENDENT = 1e-10

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from selica._core.compiled import njit
 from selica.solvers.working_set import four_by_two
 
 _BLOCK = 32

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from selica._core.compiled import njit
 from selica._core.types import Array, IntArray
 from selica.solvers.quadratic import axpy, dot
 

@@ -19,6 +19,8 @@ from selica._core.validation import LARGEST, count, number, real
 
 _ORDER = 16
 _HALVINGS = 44  # panels shrink by half towards an end near which averages may have a pole
+_ROUNDING = 1e-9  # of weights that add up to one
+_MOST_COLUMNS = 10**8  # an eigenvalue is kept for each
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -45,6 +47,19 @@ class Spectrum:
     weights: Array
     name: str = field(default="given")
 
+    def __post_init__(self) -> None:
+        values = real("values", self.values, at_least=0.0, at_most=LARGEST, copy=False)
+        weights = real("weights", self.weights, at_least=0.0, at_most=1.0, copy=False)
+        if values.ndim != 1 or weights.shape != values.shape:
+            raise ArgumentError(
+                "values and weights must be vectors of one length; got shapes "
+                f"{values.shape} and {weights.shape}."
+            )
+        if abs(float(weights.sum()) - 1.0) > _ROUNDING:
+            raise ArgumentError(f"weights must add up to one; got {weights.sum():g}.")
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "weights", weights)
+
     @classmethod
     def of_eigenvalues(cls, values: ArrayLike) -> Spectrum:
         """The eigenvalues of one matrix X'X, all N of them.
@@ -57,7 +72,7 @@ class Spectrum:
         >>> theory.Spectrum.of_eigenvalues(np.linalg.eigvalsh(X.T @ X))
         Spectrum(given, 50 nodes, mean=0.5871, rank=0.6)
         """
-        value = np.ravel(real("values", values))
+        value = np.ravel(real("values", values, at_least=-LARGEST, at_most=LARGEST))
         top = float(np.abs(value).max())
         if top == 0.0:
             raise ArgumentError("values must not all be zero.")
@@ -77,8 +92,8 @@ class Spectrum:
         >>> theory.Spectrum.of_singular_values([1.0, 1.0], n_features=4)
         Spectrum(given, 4 nodes, mean=0.5, rank=0.5)
         """
-        value = np.ravel(real("values", values, at_least=0.0))
-        columns = count("n_features", n_features)
+        value = np.ravel(real("values", values, at_least=0.0, at_most=np.sqrt(LARGEST)))
+        columns = count("n_features", n_features, at_most=_MOST_COLUMNS)
         if value.size > columns:
             extra = np.sort(value)[: value.size - columns]
             if extra.max() > 1e-6 * value.max():
