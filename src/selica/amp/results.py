@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from selica._core.errors import ArgumentError
 from selica._core.results import Result, unwrap
 from selica._core.root import find_root
 from selica._core.scalar import (
@@ -138,7 +139,7 @@ class Fields(Members):
 
     def _one_penalty(self, what: str) -> None:
         if np.ndim(self.lam):
-            raise ValueError(f"{what} is for one penalty; take one of them with .at(position).")
+            raise ArgumentError(f"{what} is for one penalty; take one of them with .at(position).")
 
     def _representatives(self) -> Any:
         """Variables that stand for all, evenly over the order of their noise."""

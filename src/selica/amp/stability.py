@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.counts import RESAMPLINGS, CountLaw, count_law
-from selica._core.errors import ArgumentError
+from selica._core.counts import CountLaw, check_rate, count_law
 from selica._core.types import Array, IntArray
-from selica._core.validation import choice, positive
+from selica._core.validation import single
 from selica.amp.loop import State, iterate_path
 from selica.amp.problem import Problem, check, check_weakness
 from selica.amp.results import StabilityAmp, shaped
@@ -104,12 +103,8 @@ def stability_amp(
 
 def resampling_law(resampling: str, resample_rate: float) -> CountLaw:
     """Weights of the rows, checked."""
-    choice("resampling", resampling, RESAMPLINGS)
-    most = {"at_most": 1.0} if resampling == "bernoulli" else {}
-    rate = positive("resample_rate", resample_rate, **most)
-    if rate.ndim:
-        raise ArgumentError(f"resample_rate must be one number; got shape {rate.shape}.")
-    return count_law(resampling, np.atleast_1d(rate))
+    rate = check_rate("resample_rate", resample_rate, resampling)
+    return count_law(resampling, np.array([single("resample_rate", rate)]))
 
 
 class Fields(NamedTuple):

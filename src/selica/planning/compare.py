@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
-from selica._core.validation import real, short
+from selica._core.validation import number, short
 from selica.planning.ceiling import CEILING, ceiling
 from selica.planning.methods import METHODS, SETTINGS, Prediction, predict
 from selica.planning.study import Study
@@ -185,10 +185,7 @@ def compare_methods(
 
 def fdr_level(fdr: float) -> float:
     """A checked level."""
-    level = real("fdr", fdr, at_least=1e-3, at_most=0.5)
-    if level.ndim:
-        raise ArgumentError(f"fdr must be one number; got shape {level.shape}.")
-    return float(level)
+    return number("fdr", fdr, at_least=1e-3, at_most=0.5)
 
 
 def method_names(methods: Sequence[str] | str | None, calibrated: bool = False) -> tuple[str, ...]:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from selica._core.effects import Effects
-from selica._core.errors import ArgumentError
-from selica._core.validation import choice, count, real
+from selica._core.validation import choice, count, number
 from selica.planning.ceiling import CEILING, ceiling
 from selica.planning.compare import fdr_level, method_names
 from selica.planning.methods import SETTINGS, Prediction, predict
@@ -305,8 +304,6 @@ def _asked(
     power: float, fdr: float, method: Sequence[str] | str | None, settings: str
 ) -> tuple[float, float, tuple[str, ...]]:
     """Checked arguments of an inverse question."""
-    target = real("power", power, at_least=0.01, at_most=0.999)
-    if target.ndim:
-        raise ArgumentError(f"power must be one number; got shape {target.shape}.")
+    target = number("power", power, at_least=0.01, at_most=0.999)
     choice("settings", settings, SETTINGS)
-    return float(target), fdr_level(fdr), method_names(method, calibrated=True)
+    return target, fdr_level(fdr), method_names(method, calibrated=True)
