@@ -27,11 +27,6 @@ RUNS = {
 }
 
 
-# Products outside the members use the threads BLAS has, which round in their own order: see
-# docs/reliability.md for how much.
-ROUNDED = {"two threads of BLAS": {"KnockoffSelection", "stability_vamp"}}
-
-
 def in_a_process(arguments, environment):
     command = [sys.executable, "-W", "ignore", "-m", "tests.hardening.digests", *arguments]
     settings = {"cwd": ROOT, "env": os.environ | ONE | environment, "stdout": subprocess.PIPE}
@@ -46,9 +41,7 @@ def expected():
 @pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
 def test_same_bytes(run, expected):
-    found, apart = in_a_process(*RUNS[run]), ROUNDED.get(run, set())
-    assert found.keys() == expected.keys()
-    assert {name for name in found if found[name] != expected[name]} <= apart
+    assert in_a_process(*RUNS[run]) == expected
 
 
 def test_threads_of_joblib_change_no_byte():

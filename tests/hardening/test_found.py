@@ -76,6 +76,7 @@ REFUSED = {
         lambda: selectors.KnockoffSelection(estimator=X).fit(X, Y),
         "estimator",
     ),
+    "a store with too long a name": (lambda: experiments.Store("x" * 1000), "path"),
     "a store that is a folder": (lambda: experiments.Store("."), "path"),
     "a seed that no file is named by": (
         lambda: experiments.reproduce("phase-boundary", "smoke", "figures", random_state=10**400),

@@ -14,7 +14,8 @@ from selica._core.errors import ArgumentError
 from tests.hardening.command_lines import COMMANDS, WEIGHTS, command_lines, run
 from tests.hardening.commands import csv_text
 from tests.hardening.fuzzing import ABSURD, absurd_names, arguments, call, fuzz
-from tests.hardening.subjects import ALTERNATIVES, COSTLY, SELECTORS, SENSIBLE, SUBJECTS
+from tests.hardening.subjects import SELECTORS, SUBJECTS
+from tests.hardening.values import ALTERNATIVES, COSTLY, SENSIBLE
 
 OWN_WORDS = (ValueError, TypeError, OverflowError)
 """Of scikit-learn, which checks tables for the selectors."""

@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from selica._core.counts import CountLaw
 from selica._core.results import Status
+from selica._core.threads import blas_threads_for
 from selica._core.types import Array, BoolArray, IntArray
 from selica.amp.couplings import Beliefs, Cavities, Coupling, coupling_of
 from selica.amp.loop import Outcome, State, iterate
@@ -92,11 +94,22 @@ def stability_vamp(
     """
     problem = check(X, y, lam, lam2, tol, max_iter)
     weakness = check_weakness(weakness)
+    law = resampling_law(resampling, resample_rate)
+    with blas_threads_for(problem.X.shape):
+        joined = _along(problem, response, form, law, weakness)
+    return shaped(
+        StabilityVamp, problem.single, lam=problem.lam, lam2=problem.lam2, weakness=weakness,
+        **joined,
+    )  # fmt: skip
+
+
+def _along(
+    problem: Problem, response: str, form: str, law: CountLaw, weakness: float
+) -> dict[str, Array]:
+    """The attributes of a result, penalty by penalty from the largest on."""
     units = _units(problem, response)
     design = problem.X / units.column
-    output = output_of(
-        response, problem.y / units.response, resampling_law(resampling, resample_rate)
-    )
+    output = output_of(response, problem.y / units.response, law)
     coupling = coupling_of(design, form)
     start = _start(coupling, *design.shape)
     floors = tuple(_ROUNDING * float(np.sqrt(part.shape[0])) for part in start)
@@ -108,11 +121,7 @@ def stability_vamp(
         parts[k] = _described(step, outcome, units)
         if outcome.status[0] == Status.CONVERGED:
             start = outcome.state
-    joined = {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
-    return shaped(
-        StabilityVamp, problem.single, lam=problem.lam, lam2=problem.lam2, weakness=weakness,
-        **joined,
-    )  # fmt: skip
+    return {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
 
 
 def _solve(step: Step, start: State, floors: tuple[float, ...], problem: Problem) -> Outcome:

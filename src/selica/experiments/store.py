@@ -38,10 +38,10 @@ class Store:
         self._done: dict[str, Any] = {}
         self.found = 0
         """How many results were looked up."""
-        if not self.path.exists():
-            return
         try:
             content = self.path.read_bytes()
+        except FileNotFoundError:
+            return
         except OSError as error:
             raise ArgumentError(f"path: cannot read {self.path}: {error.strerror}.") from None
         for line in content.split(b"\n"):

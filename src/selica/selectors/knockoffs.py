@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError, ColumnError
+from selica._core.threads import blas_threads_for
 from selica._core.types import Array
 from selica._core.validation import choice, number, short
 from selica.control import knockoff_threshold
@@ -71,7 +72,8 @@ class KnockoffSelector(Selector):
         if not varies.any():
             raise ArgumentError("X: all columns are constant.")
         try:
-            copies = self._copies(part, table[:, varies], child(seed, COPIES), n_copies)
+            with blas_threads_for(table.shape):
+                copies = self._copies(part, table[:, varies], child(seed, COPIES), n_copies)
         except ColumnError as error:
             place = np.flatnonzero(varies)[error.column]
             raise error.named(self._names()[place]) from None
