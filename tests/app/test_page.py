@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import selica.app
 from selica import planning, theory
 from selica._core.errors import ArgumentError
 from selica.app import page, plan, selecting
+from selica.app.turns import Turns
 from selica.cli import app as command_line
 
 SCRIPT = Path(selica.app.__file__).parent / "served" / "start.py"
@@ -267,3 +269,31 @@ def test_every_method_of_the_page_exists() -> None:
 
 def test_all_tabs_are_there() -> None:
     assert [tab.label for tab in opened().tabs] == list(page.TABS)
+
+
+def test_long_work_takes_turns() -> None:
+    turns, order, looked = Turns(), [], Event()
+
+    def other() -> None:
+        with turns.turn(looked.set):
+            order.append("second")
+
+    thread = Thread(target=other)
+    with turns.turn():
+        thread.start()
+        assert looked.wait(10.0)
+        order.append("first")
+    thread.join(10.0)
+    assert order == ["first", "second"]
+
+
+def test_one_who_leaves_while_waiting_holds_up_nobody() -> None:
+    turns = Turns()
+
+    def leave() -> None:
+        raise KeyboardInterrupt
+
+    with turns.turn(), pytest.raises(KeyboardInterrupt), turns.turn(leave):
+        pass
+    with turns.turn(leave):
+        pass

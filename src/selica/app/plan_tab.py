@@ -11,7 +11,9 @@ from streamlit.delta_generator import DeltaGenerator
 from selica.app import charts, controls, markup
 from selica.app.controls import Wish
 from selica.app.plan import MOST_SAMPLES, Plan, commands, plans, styles
+from selica.app.turns import Turns
 
+_PLANS = Turns()
 _KEPT = 256  # plans remembered: going back costs nothing
 
 
@@ -55,10 +57,12 @@ def _planned(power: float, wish: Wish) -> Plan:
         if drawn is not None:  # the line lets the next move of a slider in
             drawn.working.caption("working it out …")
 
-    for planned in plans(power, *wish, told):
-        drawn = _draw(planned, power, drawn)
-    assert planned is not None
-    assert drawn is not None
+    growing = plans(power, *wish, told)
+    planned = next(growing)
+    drawn = _draw(planned, power)
+    with _PLANS.turn(told):
+        for planned in growing:
+            drawn = _draw(planned, power, drawn)
     drawn.working.empty()
     known[power, wish] = planned
     while len(known) > _KEPT:

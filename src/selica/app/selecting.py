@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath, PureWindowsPath
-from threading import Lock
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from selica import reports, selectors
 from selica._core.errors import ArgumentError
+from selica.app.turns import Turns
 from selica.reports.demo import TARGET
 from selica.reports.figure import png
 
 LIMITS = reports.Limits(rows=20_000, columns=2_000, cells=5_000_000)
 """What a page can answer while someone waits; the command line has no such limits."""
 # The compiled solvers use all cores, and may not be entered by two sessions at once.
-_ONE_FIT = Lock()
+_FITS = Turns()
 
 
 class Method(NamedTuple):
@@ -93,7 +93,7 @@ def select(
     if chosen.level is not None:
         parameters[chosen.level] = level
     selector = getattr(selectors, chosen.selector)(**parameters, random_state=0)
-    with _ONE_FIT:
+    with _FITS.turn():
         selection = reports.select(selector, X, y, names, target)
         return Outcome(
             title=selection.summary.title,
