@@ -98,9 +98,9 @@ def test_an_estimate_that_predicts_worse_than_nothing_is_not_passed_on_silently(
 
 
 @pytest.mark.parametrize("question", ["table", "diagnose"])
-def test_a_figure_for_a_table(question, folder, tmp_path):
+def test_a_figure_for_a_table(question, study_folder, tmp_path):
     path = tmp_path / "plan.png"
     more = SETS if question == "table" else ["--method", "knockoffs", "--sampler", "iid"]
-    source = [folder / "plain.csv", "--target", "y"]
+    source = [study_folder / "plain.csv", "--target", "y"]
     assert f"Figure written to {path}" in plan(question, *source, *more, "--plot", path)
     assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")

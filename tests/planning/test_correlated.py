@@ -324,7 +324,7 @@ def test_one_sentence_for_bad_input(solve, arguments, words):
 
 
 def test_nothing_to_explain_is_said():
-    with pytest.raises(ArgumentError, match="Delta must be positive"):
+    with pytest.raises(ArgumentError, match="Delta must be at least 1e-100"):
         stability(np.eye(5), model=theory.Model(1.0, 0.0, 0.0))
 
 

@@ -43,7 +43,7 @@ def deviations(table: Table) -> Table:
     >>> all(abs(row["deviation"]) < 4.0 for row in rows)
     True
     """
-    measured = ("source", "status", "quantity", "value", "error", "trials")
+    measured = ("source", "status", "quantity", "value", "error")  # trials where some ran
     Table.check("table", table, *_NAMES, *measured)
     from scipy.stats import norm
     from scipy.stats import t as student
@@ -61,7 +61,7 @@ def deviations(table: Table) -> Table:
         if theory is None and counted:  # a rule on one member, which has no votes to count
             theory = expected.get((_setting(row), name, math.inf))
         error = float(row["error"] or 0.0)
-        if counted and row["trials"]:
+        if counted and row.get("trials"):
             error = max(error, 1.0 / float(row["trials"]))
         if theory is None or row["value"] is None or error == 0.0:
             continue
