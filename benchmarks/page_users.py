@@ -113,6 +113,7 @@ class User:
 
     async def _move_slider(self) -> None:
         thumbs = self.page.locator(f"{_SLIDER} input[type=range]")
+        await thumbs.first.wait_for(state="attached", timeout=WAIT)
         thumb = thumbs.nth(self.rng.randrange(await thumbs.count()))
         key = "ArrowRight" if self.rng.random() < 0.5 else "ArrowLeft"
         for _ in range(self.rng.randint(1, 6)):

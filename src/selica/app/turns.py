@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import Condition
 
 _OFTEN = 0.1
-"""Seconds between two looks."""
+"""Seconds between two looks of one who waits."""
 
 
 class Turns:
-    """Of one kind of work."""
+    """Of one kind of work: first come, first served."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._changed = Condition()
+        self._queue: deque[object] = deque()
 
     @contextmanager
     def turn(self, waiting: Callable[[], object] = lambda: None) -> Iterator[None]:
-        """Waits for the work of others; `waiting` is called again and again, and may raise."""
-        while not self._lock.acquire(timeout=_OFTEN):
-            waiting()
+        """Waits for those who came before; `waiting` is called again and again, and may raise."""
+        ticket = object()
+        with self._changed:
+            self._queue.append(ticket)
         try:
+            while not self._is_first(ticket):
+                waiting()
             yield
         finally:
-            self._lock.release()
+            with self._changed:
+                self._queue.remove(ticket)
+                self._changed.notify_all()
+
+    def _is_first(self, ticket: object) -> bool:
+        with self._changed:
+            return self._changed.wait_for(lambda: self._queue[0] is ticket, _OFTEN)
