@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from time import monotonic
 from typing import NamedTuple
 
 import streamlit as st
@@ -14,6 +15,8 @@ from selica.app.plan import MOST_SAMPLES, Plan, commands, plans, styles
 from selica.app.turns import Turns
 
 _PLANS = Turns()
+_TOLD, _DRAWN = 0.15, 0.4
+"""Seconds at least between two words of progress, and between two pictures."""
 _KEPT = 256  # plans remembered: going back costs nothing
 
 
@@ -52,17 +55,22 @@ def _planned(power: float, wish: Wish) -> Plan:
         _draw(planned, power)
         return planned
     drawn: Drawn | None = None
+    told_at = drawn_at = monotonic()
 
     def told() -> None:
-        if drawn is not None:  # the line lets the next move of a slider in
-            drawn.working.caption("working it out …")
+        nonlocal told_at
+        if drawn is not None and monotonic() > told_at + _TOLD:
+            told_at = monotonic()
+            drawn.working.caption("working it out …")  # this lets the next move of a slider in
 
     growing = plans(power, *wish, told)
     planned = next(growing)
     drawn = _draw(planned, power)
     with _PLANS.turn(told):
         for planned in growing:
-            drawn = _draw(planned, power, drawn)
+            if monotonic() > drawn_at + _DRAWN:
+                drawn, drawn_at = _draw(planned, power, drawn), monotonic()
+    drawn = _draw(planned, power, drawn)
     drawn.working.empty()
     known[power, wish] = planned
     while len(known) > _KEPT:
