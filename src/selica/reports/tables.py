@@ -34,7 +34,7 @@ _LISTED = 5
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A table by columns.
+    r"""A table by columns.
 
     Attributes
     ----------
@@ -43,6 +43,15 @@ class Columns:
         Floats, with NaN where a value is missing; or objects, text with None where it is missing.
     unnamed : tuple of str
         Those of `names` that were made up because the file has none.
+
+    Examples
+    --------
+    >>> from selica.reports import parse_table
+    >>> table = parse_table("table.csv", b"age,well\n61,yes\n,no\n")
+    >>> table.names, len(table)
+    (('age', 'well'), 2)
+    >>> [column.tolist() for column in table.values]
+    [[61.0, nan], ['yes', 'no']]
     """
 
     names: tuple[str, ...]
@@ -55,7 +64,16 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The largest table that is read."""
+    r"""The largest table that is read.
+
+    Examples
+    --------
+    >>> from selica.reports import Limits, parse_table
+    >>> few = Limits(rows=1, columns=10, cells=10)
+    >>> parse_table("table.csv", b"age\n61\n58\n", few)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    selica._core.errors.ArgumentError: table.csv: the table has more than 1 rows, ...
+    """
 
     rows: int
     columns: int
@@ -73,7 +91,7 @@ class Limits:
 
 
 def read_table(path: str | Path) -> Columns:
-    """Reads a table.
+    r"""Reads a table.
 
     Parameters
     ----------
@@ -86,6 +104,17 @@ def read_table(path: str | Path) -> Columns:
     Columns
         A column of numbers is an array of floats; so is one of true and false. All others are
         text.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from selica.reports import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "table.csv"
+    ...     _ = path.write_text("age;dose\n61;1.5\n")
+    ...     read_table(path).names
+    ('age', 'dose')
     """
     file = as_path("path", path)
     try:

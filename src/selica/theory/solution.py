@@ -52,6 +52,12 @@ class Solution(ModelResult):
     residual : float or array
         Largest abs(F(x) - x) / (1 + abs(x)) of one undamped step of the equations.
     iterations : int or array
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> isinstance(theory.solve_lasso(theory.Model(0.8, 0.2, 0.1), 0.5), theory.Solution)
+    True
     """
 
     model: Model
