@@ -47,14 +47,14 @@ class Notes:
 
 
 @contextmanager
-def _server() -> Iterator[tuple[str, int]]:
+def server() -> Iterator[tuple[str, int]]:
     """Address and process of the page."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-c", "from selica.cli import main; main()", "app", "--no-browser"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    server = subprocess.Popen([*command, "--port", str(port)], **quiet)  # type: ignore[call-overload]
+    process = subprocess.Popen([*command, "--port", str(port)], **quiet)  # type: ignore[call-overload]
     try:
         until = time.monotonic() + 120.0
         while True:
@@ -62,15 +62,21 @@ def _server() -> Iterator[tuple[str, int]]:
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health"):
                     break
             except OSError:
-                if server.poll() is not None or time.monotonic() > until:
+                if process.poll() is not None or time.monotonic() > until:
                     raise RuntimeError("the server did not start") from None
-                time.sleep(0.2)
-        yield f"http://127.0.0.1:{port}/", server.pid
-        if server.poll() is not None:
+                time.sleep(0.02)
+        yield f"http://127.0.0.1:{port}/", process.pid
+        if process.poll() is not None:
             raise RuntimeError("the server did not live through it")
     finally:
-        server.terminate()
-        server.wait(30)
+        process.terminate()
+        process.wait(30)
+
+
+def chromium() -> dict[str, Any]:
+    """How the browser is started."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    return {"executable_path": path, "args": ["--no-sandbox"]}
 
 
 class User:
@@ -121,7 +127,7 @@ class User:
         values = [await self._value(place) for place in range(await thumbs.count())]
         if self.tab == PREDICT:
             n, p, k, _, fdr = values
-            said = f"At an FDR of {fdr:g}, {min(k, p):g} signals among {p:g} variables, {n:g} samp"
+            said = f"At an FDR of {fdr:g}: {min(k, p):g} signals among {p:g} variables, {n:g} samp"
         else:
             power, p, k, r2, fdr = values
             said = f"-p {p:g} -k {min(k, p):g} --r2 {r2:g} --fdr {fdr:g} --power {power:g}"
@@ -176,9 +182,8 @@ async def _visit(address: str, server: int, count: int, seconds: float) -> Notes
     from playwright.async_api import async_playwright
 
     notes = Notes()
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     async with async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = await driver.chromium.launch(**chromium())
         users = []
         for number in range(count):
             window = await browser.new_context(viewport={"width": 1400, "height": 1000})
@@ -199,7 +204,7 @@ async def _visit(address: str, server: int, count: int, seconds: float) -> Notes
 
 def run(count: int, seconds: float) -> None:
     """Prints rows of the table, errors first."""
-    with _server() as (address, process):
+    with server() as (address, process):
         notes = asyncio.run(_visit(address, process, count, seconds))
     for error in notes.errors:
         print(error, file=sys.stderr)

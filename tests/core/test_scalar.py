@@ -76,9 +76,9 @@ def test_one_member_against_quadrature(mean, var, lam):
     # in one call with the rest, the moments of S are exact only to absolute accuracy
     assert got.square[0] == pytest.approx(want.square, rel=1e-12, abs=1e-15 * (var + lam**2))
     assert got.first[0] == pytest.approx(want.mean, rel=1e-12, abs=1e-15 * (np.sqrt(var) + lam))
-    sd = np.sqrt(var)
-    assert got.phi_a[0] == pytest.approx(norm.pdf((lam - mean) / sd), rel=1e-11, abs=1e-300)
-    assert got.phi_b[0] == pytest.approx(norm.pdf((lam + mean) / sd), rel=1e-11, abs=1e-300)
+    at_lam, at_minus = (norm.pdf(side * lam, mean, np.sqrt(var)) for side in (1.0, -1.0))
+    assert got.edge[0] == pytest.approx(lam * (at_lam + at_minus), rel=1e-11, abs=1e-300)
+    assert got.gap[0] == pytest.approx(at_lam - at_minus, rel=1e-11, abs=1e-14 * at_lam)
 
 
 @pytest.mark.parametrize(("mean", "var", "lam"), FIELDS)

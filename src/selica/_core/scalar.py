@@ -29,7 +29,7 @@ from scipy.special import erf, ndtr, owens_t, roots_genlaguerre
 from selica._core.quadrature import legendre
 from selica._core.types import Array
 
-_SQRT_2 = np.sqrt(2.0)
+_SQRT_2, _SQRT_HALF = np.sqrt(2.0), np.sqrt(0.5)
 _INV_SQRT_2PI = 1.0 / np.sqrt(2.0 * np.pi)
 LOG_SQRT_2PI = float(0.5 * np.log(2.0 * np.pi))
 
@@ -77,9 +77,9 @@ def excess_square(x: Array) -> Array:
     return out
 
 
-def _inside_square(t: Array, phi: Array) -> Array:
-    """E[z^2; |z| < t] for a standard normal z, given its density at t."""
-    out = np.asarray(erf(t / _SQRT_2) - 2.0 * t * phi)
+def _inside_square(t: Array, edge: Array) -> Array:
+    """E[z^2; |z| < t] for a standard normal z, given 2 t times its density at t."""
+    out = np.asarray(erf(t * _SQRT_HALF) - edge)
     small = t < 0.01
     if small.any():  # the difference of two terms of order t is of order t^3
         s2 = t[small] ** 2
@@ -99,10 +99,10 @@ class MemberMoments(NamedTuple):
     """E S(h)^2, to absolute accuracy; `soft_square` is exact in the tail."""
     first: Array | float
     """E S(h)."""
-    phi_a: Array
-    """Normal density at a = (lam - mean) / sd."""
-    phi_b: Array
-    """Normal density at b = (lam + mean) / sd."""
+    edge: Array
+    """lam times the density of abs(h) at lam."""
+    gap: Array | float
+    """Density of h at lam, less that at -lam."""
 
 
 def one_member(mean: Array | None, var: Array, lam: Array) -> MemberMoments:
@@ -118,12 +118,13 @@ def one_member(mean: Array | None, var: Array, lam: Array) -> MemberMoments:
     sd = np.sqrt(var)
     t = lam / sd
     if mean is None:
-        phi = density(t)
-        active = 2.0 * survival(t)
+        t2 = t * t
+        edge = t * np.exp(-0.5 * t2) * (2.0 * _INV_SQRT_2PI)
+        active = 2.0 * ndtr(-t)
+        out = t2 * active
         # E clip^2 = E[h^2; |h| < lam] + lam^2 P(|h| > lam)
-        clipped = var * _inside_square(t, phi) + lam * lam * active
-        square = var * ((1.0 + t * t) * active - 2.0 * t * phi)
-        return MemberMoments(active, clipped, square, 0.0, phi, phi)
+        clipped = var * (_inside_square(t, edge) + out)
+        return MemberMoments(active, clipped, var * (active + out - edge), 0.0, edge, 0.0)
     a, b = t - mean / sd, t + mean / sd
     phi_a, phi_b = density(a), density(b)
     above, below = survival(a), survival(b)
@@ -137,7 +138,8 @@ def one_member(mean: Array | None, var: Array, lam: Array) -> MemberMoments:
     )
     square = var * ((1.0 + a * a) * above - a * phi_a + (1.0 + b * b) * below - b * phi_b)
     first = sd * (phi_a - a * above - phi_b + b * below)
-    return MemberMoments(active, clipped, square, first, phi_a, phi_b)
+    edge, gap = t * (phi_a + phi_b), (phi_a - phi_b) / sd
+    return MemberMoments(active, clipped, square, first, edge, gap)
 
 
 def soft_square(mean: Array | None, var: Array, lam: Array) -> Array:

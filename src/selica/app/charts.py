@@ -12,11 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 from selica.app import markup
 from selica.plots.style import LineStyle
 
-Rows = Sequence[Mapping[str, Any]]
-
 
 def curves(
-    rows: Rows,
+    columns: Mapping[str, Sequence[Any]],
     styles: Sequence[LineStyle],
     x: tuple[str, str],
     *,
@@ -29,8 +27,8 @@ def curves(
 
     Parameters
     ----------
-    rows : sequence of mapping
-        With method (a label of `styles`), power and the column of `x`.
+    columns : mapping of str to sequence
+        method (labels of `styles`), power and the column of `x`.
     styles : sequence of LineStyle
     x : pair of str
         Column, and what to write under it.
@@ -54,6 +52,7 @@ def curves(
     colours = {"domain": labels, "range": [style.colour for style in styles]}
     dashes = {"domain": labels, "range": [_dash(style) for style in styles]}
     lines = {
+        "transform": [{"filter": "isValid(datum.power)"}],
         "mark": {"type": "line", "strokeWidth": 2, "interpolate": "monotone"},
         "encoding": {
             "x": {
@@ -78,17 +77,23 @@ def curves(
             ],
         },
     }
+    marked = {"x": vertical, "y": horizontal}
     marks = [
         {
-            "data": {"values": [{"at": at}]},
+            "transform": [{"filter": f"isValid(datum.{axis})"}],
             "mark": {"type": "rule", "color": "#8a949e", "strokeDash": [2, 3]},
-            "encoding": {axis: {"field": "at", "type": "quantitative"}},
+            "encoding": {axis: {"field": axis, "type": "quantitative"}},
         }
-        for axis, at in (("x", vertical), ("y", horizontal))
+        for axis, at in marked.items()
         if at is not None
     ]
-    # as an Arrow table: data frames would load pandas, and data in the specification draw all anew
-    data = pa.Table.from_pylist([dict(row) for row in rows])
+    # All that moves is in the data, marks too: with a new specification all is drawn anew. The
+    # data are an Arrow table: data frames would load pandas.
+    size = len(columns["method"])
+    data = pa.table(
+        {name: [*values, None] for name, values in columns.items()}
+        | {axis: pa.array([*[None] * size, at], pa.float64()) for axis, at in marked.items()}
+    )
     spec = {"layer": [lines, *marks], "height": 360}
     if drawn is not None:
         return drawn.vega_lite_chart(data, spec, width="stretch")

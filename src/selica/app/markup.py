@@ -27,6 +27,8 @@ STYLE = """<style>
   vertical-align: middle; }
 .selica-wide { overflow-x: auto; }
 .selica-wide table { border-collapse: collapse; width: 100%; font-size: .92rem; margin: 0; }
+.selica-wide caption { caption-side: top; text-align: left; font-weight: 600; font-size: 1rem;
+  color: inherit; padding: .2rem 0 .4rem; }
 .selica-wide th, .selica-wide td { border: 0; border-bottom: 1px solid rgba(128, 140, 155, .25);
   padding: .32rem .8rem .32rem 0; text-align: right; white-space: nowrap;
   font-variant-numeric: tabular-nums; }
@@ -34,6 +36,7 @@ STYLE = """<style>
 .selica-wide th:first-child, .selica-wide td:first-child { text-align: left; white-space: normal;
   overflow-wrap: anywhere; min-width: 8rem; }
 .selica-wide tr.marked td:first-child { font-weight: 600; color: #0072b2; }
+.selica-note { font-size: .875rem; opacity: .65; margin: 0 0 .6rem; }
 .selica-box { border-left: .25rem solid #0072b2; background: rgba(0, 114, 178, .1);
   border-radius: 0 .6rem .6rem 0; padding: .7rem 1rem; overflow-wrap: anywhere; }
 .selica-box.problem { border-color: #d55e00; background: rgba(213, 94, 0, .12); }
@@ -85,6 +88,8 @@ def _dashes(colour: str, dash: Sequence[float]) -> str:
 def table(
     rows: Sequence[Mapping[str, Any]],
     marked: Sequence[bool] = (),
+    *,
+    title: str = "",
     drawn: DeltaGenerator | None = None,
 ) -> DeltaGenerator:
     """Rows with the same columns; marked ones are set off. Replaces a table that is drawn."""
@@ -95,8 +100,14 @@ def table(
         + "</tr>"
         for row, mark in zip(rows, marked or [False] * len(rows), strict=True)
     )
+    above = f"<caption>{escape(title)}</caption>" if title else ""
     draw = st.html if drawn is None else drawn.html
-    return draw(f"<div class=selica-wide><table><tr>{head}</tr>{lines}</table></div>")
+    return draw(f"<div class=selica-wide><table>{above}<tr>{head}</tr>{lines}</table></div>")
+
+
+def notes(*texts: str) -> None:
+    """Sentences in small print, each on lines of its own. Not Markdown, which takes longer."""
+    st.html("".join(f"<p class=selica-note>{escape(text)}</p>" for text in texts))
 
 
 def cell(value: Any) -> str:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from functools import cache
 from importlib import import_module
-from typing import Any
 
 import streamlit as st
 
@@ -26,12 +23,4 @@ def show() -> None:
     for tab, module in zip(tabs, TABS.values(), strict=True):
         if tab.open:
             with tab:
-                _loaded(module).show()
-
-
-@cache
-def _loaded(module: str) -> Any:
-    """A tab. What is imported is never garbage, and Streamlit looks for garbage at each change."""
-    tab = import_module(f"selica.app.{module}")
-    gc.freeze()
-    return tab
+                import_module(f"selica.app.{module}").show()

@@ -38,7 +38,17 @@ class Plan(NamedTuple):
     needs: tuple[Need, ...]
     ceiling: Need
     """What no method can do without."""
-    curves: list[dict[str, Any]]
+    points: tuple[tuple[str, float, float], ...]
+    """Method, number of samples and power."""
+
+    @property
+    def curves(self) -> dict[str, list[Any]]:
+        """The points in columns, to some way beyond the last answer."""
+        every = (*self.needs, self.ceiling)
+        answers = [need.samples for need in every if need.samples is not None]
+        end = 2.0 * max(answers, default=MOST_SAMPLES)
+        method, n, power = zip(*(p for p in self.points if p[1] <= end), strict=True)
+        return {"method": list(method), "n": list(n), "power": list(power)}
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -75,12 +85,12 @@ def plans(
     for found in growing:
         every = (*zip(lines, found.answers, strict=False), (top, found.ceiling))
         *needs, ceiling = (_need(style, answer) for style, answer in every)
-        curves = [
-            {"method": style.label, "n": x, "power": y}
+        points = tuple(
+            (style.label, x, y)
             for style, answer in every
             for x, y in zip(answer.x.tolist(), answer.power.tolist(), strict=True)
-        ]
-        yield Plan(tuple(needs), ceiling, curves)
+        )
+        yield Plan(tuple(needs), ceiling, points)
 
 
 def _need(style: LineStyle, answer: planning.Answer) -> Need:

@@ -89,7 +89,7 @@ class Drawn(NamedTuple):
 def _draw(planned: Plan, power: float, drawn: Drawn | None = None) -> Drawn:
     """Draws a plan, or more of one that is drawn."""
     curves = charts.curves(
-        [row for row in planned.curves if row["n"] <= _end(planned)],
+        planned.curves,
         styles(),
         ("n", "samples"),
         horizontal=power,
@@ -98,12 +98,6 @@ def _draw(planned: Plan, power: float, drawn: Drawn | None = None) -> Drawn:
     )
     table = markup.table(planned.rows, drawn=drawn and drawn.table)
     return Drawn(curves, table, drawn.working if drawn else st.empty())
-
-
-def _end(planned: Plan) -> float:
-    """The curves are drawn to some way beyond the last answer."""
-    every = (*planned.needs, planned.ceiling)
-    return 2.0 * max((n.samples for n in every if n.samples is not None), default=MOST_SAMPLES)
 
 
 def _recipe(planned: Plan, power: float, wish: Wish) -> None:

@@ -5,47 +5,42 @@ from __future__ import annotations
 import streamlit as st
 
 from selica.app import charts, controls, markup, prediction
-from selica.app.prediction import Penalties, Predicted, Study
+from selica.app.prediction import Predicted, Study
 
-_KEPT = 512  # settings remembered: going back costs nothing
-
-
-@st.cache_data(max_entries=_KEPT, show_spinner=False)
-def _penalties(study: Study) -> Penalties:
-    return prediction.penalties(study)
+_KEPT = 512  # studies remembered: going back costs nothing
 
 
 @st.cache_data(max_entries=_KEPT, show_spinner=False)
-def _predicted(study: Study, fdr: float) -> Predicted:
-    return prediction.predict(study, fdr, _penalties(study))
+def _predicted(study: Study, more: float | None) -> Predicted:
+    return prediction.predict(study, more)
 
 
 @st.fragment
 def show() -> None:
-    """Sliders on the left, curves and numbers on the right."""
+    """Sliders on the left, curves and numbers on the right. Few elements: each takes its time."""
     left, right = st.columns([1, 2.4], gap="large")
     with left:
         n = controls.samples()
         p, k, r2, fdr = controls.wish()
-    study = Study(n, p, k, r2)
-    predicted = _predicted(study, fdr)
+    predicted = _predicted(Study(n, p, k, r2), None if prediction.known(fdr) else fdr)
     with right:
         x = ("fdr", "false discovery rate")
-        charts.curves(predicted.curves, prediction.STYLES, x, vertical=fdr)
-        st.markdown(f"**At an FDR of {fdr:g}**, {k} signals among {p} variables, {n} samples")
-        markup.table(predicted.methods)
-        with st.expander("Settings and order parameters"):
-            st.caption(
-                "lam is the penalty of the theory, at which one fit predicts best; on data it is "
-                "glmnet's lambda and scikit-learn's alpha, for standardised X and y."
-            )
-            markup.table(predicted.settings)
-            st.caption("Order parameters and their conjugates, in the article's units.")
-            markup.table(predicted.order_parameters)
-        for note in predicted.notes:
-            st.caption(note)
-        st.caption(
+        charts.curves(predicted.curves(), prediction.STYLES, x, vertical=fdr)
+        title = f"At an FDR of {fdr:g}: {k} signals among {p} variables, {n} samples"
+        markup.table(predicted.found(fdr), title=title)
+        details = st.expander("Settings and order parameters", key="details", bind="query-params")
+        if details.open:
+            with details:
+                markup.notes(
+                    "lam is the penalty of the theory, at which one fit predicts best; on data it "
+                    "is glmnet's lambda and scikit-learn's alpha, for standardised X and y."
+                )
+                markup.table(predicted.settings(fdr))
+                markup.notes("Order parameters and their conjugates, in the article's units.")
+                markup.table(predicted.order_parameters(fdr))
+        markup.notes(
+            *predicted.notes,
             "Independent Gaussian columns, a linear response, thresholds at their true FDR: a "
             "guide, not a promise. Best possible is the Bayes-optimal selector, which knows the "
-            "law of the effects. How a method finds its threshold from data is on the tab Plan."
+            "law of the effects. How a method finds its threshold from data is on the tab Plan.",
         )

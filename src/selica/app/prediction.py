@@ -1,4 +1,4 @@
-"""All methods of the theory in one study: curves, points at the level, what is behind them."""
+"""All methods of the theory in one study: curves, points at a level, what is behind them."""
 
 from __future__ import annotations
 
@@ -10,28 +10,35 @@ import numpy as np
 from selica import theory
 from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.scaling import noise_from_r2, penalty_of_data, ratios
+from selica._core.types import Array
 from selica.plots.style import LineStyle, line_style
 
 RATES = (1.0, 2.0)
 """Resampling rates of stability selection that are shown."""
-_RUNS: tuple[tuple[str, float | None], ...] = (
-    ("stability", RATES[1]),
-    ("stability", RATES[0]),
-    ("derandomized", None),
-    ("knockoff", None),
-    ("thresholded_lasso", None),
-    ("lasso", None),
-    ("bayes", None),
+_RUNS: tuple[tuple[str, tuple[float, ...]], ...] = (
+    ("stability", RATES),
+    ("derandomized", (1.0,)),
+    ("knockoff", (1.0,)),
+    ("thresholded_lasso", (1.0,)),
+    ("lasso", (1.0,)),
+    ("bayes", (1.0,)),
 )
-STYLES: tuple[LineStyle, ...] = tuple(
-    line_style(method, rate, 0 if rate is None else RATES.index(rate)) for method, rate in _RUNS
+_FIT = {"derandomized": "knockoff", "thresholded_lasso": "lasso", "bayes": "lasso"}
+"""Methods that look at the fits of another one; the ceiling has no penalty, and any will do."""
+STYLES: tuple[LineStyle, ...] = (
+    *(line_style("stability", rate, RATES.index(rate)) for rate in reversed(RATES)),
+    *(line_style(method) for method, _ in _RUNS[1:]),
 )
 _ORDER = (
     *("q", "m", "chi", "v", "chi_tilde", "v_tilde"),
     *("Q_hat", "m_hat", "chi_hat", "v_hat", "v_tilde_hat"),
 )
-# Closer where curves rise.
-_LEVELS = np.concatenate([np.linspace(0.002, 0.08, 16), np.linspace(0.1, 0.5, 17)])
+# Every position of the slider, so that moving it asks for nothing new.
+_LEVELS = np.array([0.002, 0.005, *np.round(np.linspace(0.01, 0.5, 50), 2)])
+# Of these, few that show the curves: points take time to draw.
+_DRAWN = np.isin(
+    _LEVELS, [0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, *np.round(np.linspace(0.1, 0.5, 9), 2)]
+)
 
 
 class Study(NamedTuple):
@@ -49,98 +56,137 @@ class Study(NamedTuple):
         return theory.Model(float(alpha), float(rho), float(noise_from_r2(rho, self.r2)))
 
 
-class Penalties(NamedTuple):
-    """The penalties that predict best: the slow part, which no FDR level changes."""
+class Line(NamedTuple):
+    """One method at all levels."""
 
-    lasso: float
-    stability: tuple[float, ...]
-    knockoff: float
-    notes: tuple[str, ...]
-
-    def of(self, method: str, rate: float | None) -> float:
-        """Of one method; the lasso itself moves its own."""
-        if rate is not None:
-            return self.stability[RATES.index(rate)]
-        return self.lasso if method in ("lasso", "thresholded_lasso") else self.knockoff
+    label: str
+    method: str
+    mu_B: float
+    lam: Array
+    """The penalty at each level: of the theory, in which the lasso moves its own."""
+    tpr: Array
+    fpr: Array
+    threshold: Array
+    kind: Array
+    """Names of the thresholds."""
+    parts: dict[str, Array]
+    """Errors and order parameters, those there are."""
 
 
 class Predicted(NamedTuple):
-    """Power of every method against the FDR, and everything at one level."""
+    """Every method of a study, at all levels."""
 
-    curves: list[dict[str, Any]]
-    methods: list[dict[str, Any]]
-    settings: list[dict[str, Any]]
-    order_parameters: list[dict[str, Any]]
+    study: Study
+    levels: Array
+    lines: tuple[Line, ...]
     notes: tuple[str, ...]
 
+    def curves(self) -> dict[str, list[Any]]:
+        """Power against the level, one method after the other."""
+        drawn = np.isin(self.levels, _LEVELS[_DRAWN])
+        levels = self.levels[drawn].tolist()
+        return {
+            "method": [line.label for line in self.lines for _ in levels],
+            "fdr": levels * len(self.lines),
+            "power": [tpr for line in self.lines for tpr in line.tpr[drawn].tolist()],
+        }
 
-def penalties(study: Study) -> Penalties:
-    """Penalties of all methods."""
-    model = study.model
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        lasso = float(theory.optimal_lam(model, "lasso"))
-        stability = np.asarray(theory.optimal_lam(model, "stability", RATES))
-        knockoff = float(theory.optimal_lam(model, "knockoff"))
-    return Penalties(lasso, tuple(stability.tolist()), knockoff, _said(caught))
+    def found(self, fdr: float) -> list[dict[str, Any]]:
+        """What every method finds at one of the levels."""
+        at, p, k = self._at(fdr), self.study.n_features, self.study.n_signals
+        return [
+            {
+                "method": line.label,
+                "power": f"{line.tpr[at]:.3f}",
+                "true": f"{k * line.tpr[at]:.1f}",
+                "false": f"{(p - k) * line.fpr[at]:.1f}",
+            }
+            for line in self.lines
+        ]
 
-
-def predict(study: Study, fdr: float, penalty: Penalties) -> Predicted:
-    """Every method: its power at all levels; at one, what it finds and what is behind it."""
-    model = study.model
-    p, k = study.n_features, study.n_signals
-    out = Predicted([], [], [], [], ())
-    levels = np.append(_LEVELS, fdr)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warnings.simplefilter("ignore", BoundaryWarning)  # of levels that nobody asked for
-        for (method, rate), style in zip(_RUNS, STYLES, strict=True):
-            lam, mu_B = penalty.of(method, rate), rate or 1.0
-            points = theory.operating_point(model, method, levels, lam, mu_B)
-            out.curves.extend(
-                {"method": style.label, "fdr": level, "power": tpr}
-                for level, tpr in zip(_LEVELS.tolist(), points.tpr.tolist(), strict=False)
-            )
-            threshold, tpr, fpr = (
-                float(part[-1]) for part in (points.threshold, points.tpr, points.fpr)
-            )
-            kind = str(np.broadcast_to(points.threshold_name, levels.shape)[-1])
+    def settings(self, fdr: float) -> list[dict[str, Any]]:
+        """Penalties, thresholds and errors at one of the levels."""
+        at, n, p = self._at(fdr), self.study.n_samples, self.study.n_features
+        model, rows = self.study.model, []
+        for line in self.lines:
+            lam = float(line.lam[at])
             # without one that keeps the level the lasso selects nothing; the ceiling has none
-            lam = threshold if method == "lasso" else lam
-            used = method != "bayes" and np.isfinite(lam)
-            sizes = (study.n_samples, p, model.rho, model.Delta, mu_B)
-            name = {"method": style.label}
-            out.methods.append(
-                name
-                | {
-                    "power": f"{tpr:.3f}",
-                    "true": f"{k * tpr:.1f}",
-                    "false": f"{(p - k) * fpr:.1f}",
-                }
-            )
-            errors = (points.solution.prediction_error, points.solution.ensemble_error)
-            single, average = (_last(part) for part in errors)
-            out.settings.append(
-                name
-                | {
-                    "threshold": f"{kind} {threshold:.4g}",
+            used = line.method != "bayes" and np.isfinite(lam)
+            sizes = (n, p, model.rho, model.Delta, line.mu_B)
+            rows.append(
+                {
+                    "method": line.label,
+                    "threshold": f"{line.kind[at]} {line.threshold[at]:.4g}",
                     "lam": lam if used else None,
                     "lam on data": float(penalty_of_data(lam, *sizes)) if used else None,
-                    "error, one fit": single,
-                    "error, average": average,
+                    "error, one fit": float(line.parts["prediction_error"][at]),
+                    "error, average": float(line.parts["ensemble_error"][at]),
                 }
             )
-            out.order_parameters.append(
-                name | {part: _last(getattr(points.solution, part, None)) for part in _ORDER}
-            )
-    return out._replace(notes=tuple(dict.fromkeys((*penalty.notes, *_said(caught)))))
+        return rows
+
+    def order_parameters(self, fdr: float) -> list[dict[str, Any]]:
+        """Order parameters and their conjugates at one of the levels."""
+        at = self._at(fdr)
+        return [
+            {"method": line.label}
+            | {name: float(line.parts[name][at]) if name in line.parts else None for name in _ORDER}
+            for line in self.lines
+        ]
+
+    def _at(self, fdr: float) -> int:
+        return int(np.argmin(np.abs(self.levels - fdr)))
 
 
-def _last(values: Any) -> float | None:
-    """Of one level, the last, where there are several; the only one otherwise."""
-    return None if values is None else float(np.ravel(values)[-1])
+def known(fdr: float) -> bool:
+    """Whether a level is among those that are always predicted."""
+    return bool(np.min(np.abs(_LEVELS - fdr)) < 1e-9)
 
 
-def _said(caught: list[warnings.WarningMessage]) -> tuple[str, ...]:
+def predict(study: Study, more: float | None = None) -> Predicted:
+    """Every method at all levels, and at one more; each at the penalty that predicts best."""
+    levels = _LEVELS if more is None else np.sort(np.append(_LEVELS, more))
+    model = study.model
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        penalty = {
+            "lasso": theory.optimal_lam(model, "lasso"),
+            "stability": theory.optimal_lam(model, "stability", RATES),
+            "knockoff": theory.optimal_lam(model, "knockoff"),
+        }
+        warnings.simplefilter("ignore", BoundaryWarning)  # of levels that nobody asked for
+        lines = [
+            line
+            for method, rates in _RUNS
+            for line in _lines(model, method, rates, penalty[_FIT.get(method, method)], levels)
+        ]
     kinds = (BoundaryWarning, ConvergenceWarning)
-    return tuple(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, kinds)))
+    notes = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, kinds))
+    ordered = {line.label: line for line in lines}
+    return Predicted(study, levels, tuple(ordered[s.label] for s in STYLES), tuple(notes))
+
+
+def _lines(
+    model: theory.Model, method: str, rates: tuple[float, ...], lam: Any, levels: Array
+) -> list[Line]:
+    """A method at its rates: one call for all of them."""
+    points = theory.operating_point(model, method, levels[:, None], np.atleast_1d(lam), rates)
+    solution, shape = points.solution, (levels.size, len(rates))
+    names = ("prediction_error", "ensemble_error", *_ORDER)
+    named = {
+        "lam": points.threshold if method == "lasso" else lam,
+        "tpr": points.tpr,
+        "fpr": points.fpr,
+        "threshold": points.threshold,
+        "kind": points.threshold_name,
+    }
+    parts = {name: getattr(solution, name) for name in names if hasattr(solution, name)}
+    labels = [line_style(method, rate if method == "stability" else None).label for rate in rates]
+    return [
+        Line(
+            label, method, rate,
+            **{name: np.broadcast_to(value, shape)[:, k] for name, value in named.items()},
+            parts={name: np.broadcast_to(value, shape)[:, k] for name, value in parts.items()},
+        )
+        for k, (label, rate) in enumerate(zip(labels, rates, strict=True))
+    ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,6 +38,8 @@ def app(
     typer.echo(f"The page is at http://{shown}:{port}; Ctrl+C ends it.")
     if host not in (LOOPBACK, "localhost", "::1"):
         typer.echo("Everyone who can reach this address can use it: there is no password.")
+    # Streamlit would look for garbage after every move of a slider
+    os.environ.setdefault("STREAMLIT_RUNNER_POST_SCRIPT_GC", "false")
     from streamlit.web.cli import main
 
     Thread(target=_prepare, daemon=True).start()

@@ -122,34 +122,33 @@ class Equations:
     def member(self, Q: Array, T: Array) -> Member:
         """What one member does with fields of slope Q and noise T, knockoff copies included."""
         mean, var, lam = self._fields(Q, T)
-        share = self.share(self.copies)
         one = one_member(mean, var, lam)
-        noise = T[:, None]
-        sd = np.sqrt(var)
-        edge = lam * (one.phi_a + one.phi_b) / sd
-        var_Q = 2.0 * Q[:, None] * self.mixture.sd**2
-        P_var = 0.5 * edge / var
+        slope, noise, spread = Q[:, None], T[:, None], self.mixture.sd**2
+        var_Q = 2.0 * slope * spread
+        P_var = 0.5 * one.edge / var
         if mean is not None:
-            gap = (one.phi_a - one.phi_b) / sd
-            P_var = P_var - 0.5 * mean * gap / var
-        N_var = 1.0 - one.active - edge + 2.0 * noise * P_var
+            P_var = P_var - 0.5 * mean * one.gap / var
+        outside = 2.0 * noise * P_var - one.edge  # N_var + active - 1
+        N_var, N_T = outside + (1.0 - one.active), outside + one.active
         P_Q, N_Q = var_Q * P_var, var_Q * N_var
         if mean is not None:
-            P_Q = P_Q + self.mixture.mean * gap
-            N_Q = N_Q + 2.0 * self.mixture.mean * ((noise - var) * gap + mean * (1.0 - one.active))
-        N = self._off(Q[:, None], noise, one)
-        N_T = 2.0 * one.active - 1.0 + N_var
+            P_Q = P_Q + self.mixture.mean * one.gap
+            more = (noise - var) * one.gap + mean * (1.0 - one.active)
+            N_Q = N_Q + 2.0 * self.mixture.mean * more
+        N = self._off(slope, noise, one)
         if self.lam2 is not None:
-            more, inside = self._ridge(self.lam2[:, None], Q[:, None], mean, var, lam)
-            twice, variance = 2.0 * self.lam2[:, None], self.mixture.sd**2
+            more, inside = self._ridge(self.lam2[:, None], slope, mean, var, lam)
+            twice = 2.0 * self.lam2[:, None]
             # slopes of E[w0 clip(h)] = mu E clip(h) + Q sd^2 P(|h| < lam)
-            C_var = -Q[:, None] * variance * P_var
-            C_Q = variance * inside + var_Q * C_var
+            C_var = -slope * spread * P_var
+            C_Q = spread * inside + var_Q * C_var
             if mean is not None:
                 mu = self.mixture.mean
-                C_var, C_Q = C_var - 0.5 * mu * gap, C_Q - mu * var_Q * gap + mu**2 * inside
+                C_var = C_var - 0.5 * mu * one.gap
+                C_Q = C_Q - mu * var_Q * one.gap + mu**2 * inside
             N, N_Q, N_T = N + more, N_Q + twice * C_Q, N_T + twice * C_var
-        return Member(*(np.vecdot(share, part) for part in (one.active, P_Q, P_var, N, N_Q, N_T)))
+        every = np.array((one.active, P_Q, P_var, N, N_Q, N_T))
+        return Member(*np.vecdot(self.share(self.copies), every))
 
     def _off(self, Q: Array, T: Array, one: MemberMoments) -> Array:
         """E (S(h) - Q w0)^2 of each kind of variable, (n, K), in the form that does not cancel.
@@ -159,9 +158,12 @@ class Equations:
         Where noise rules, the three terms of the square are added as they stand.
         """
         mu, variance = self.mixture.mean, self.mixture.sd**2
-        size = Q * Q * (mu * mu + variance)
+        square = Q * Q
+        size = square * (mu * mu + variance)
         strong = T * (2.0 * one.active - 1.0) + one.clipped
-        weak = one.square - 2.0 * Q * (mu * one.first + Q * variance * one.active) + size
+        weak = one.square + size - 2.0 * square * variance * one.active
+        if mu.any():
+            weak = weak - 2.0 * Q * mu * one.first
         return np.where(size > T, strong, weak)
 
     def _ridge(

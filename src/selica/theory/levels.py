@@ -12,7 +12,6 @@ from selica._core.scalar import knockoff_probability
 from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, broadcast
 from selica.theory.model import Model
-from selica.theory.rates import over_signals
 from selica.theory.roc import log_odds, log_rates, tpr_at_fdr
 from selica.theory.scanned import ScannedErrors
 from selica.theory.search import largest_penalty, minimise, warn_edge
@@ -64,29 +63,21 @@ def _one_copy(signals: Mixture, Q: Array, noise: Array, lam: Array, rho: Array, 
     Q, noise, lam, goal = (a[todo] for a in (Q, noise, lam, goal))
     sd = np.sqrt(noise)
 
+    kinds, weight = signals.kinds(), signals.probability
+
     def chances(gap: Array, index: IntArray) -> tuple[Array, Array, Array]:
         """TPR, log TPR - log FPR and its slope, at a gap in units of the field's noise."""
-        scale = sd[index]
-        null = knockoff_probability(
-            np.zeros(index.size), noise[index], noise[index], lam[index], gap * scale
+        scale, slope = sd[index], Q[index, None]
+        own, penalty = noise[index, None], lam[index, None]
+        mean, var = slope * kinds.mean, (slope * kinds.sd) ** 2 + own
+        chance = knockoff_probability(mean, var, own, penalty, (gap * scale)[:, None])
+        (null, value), (null_slope, value_slope) = (
+            (part[:, 0], part[:, 1:] @ weight) for part in (chance.value, chance.gap_slope)
         )
-        copy, penalty, width = noise[index, None], lam[index, None], (gap * scale)[:, None]
-
-        def part(name: str) -> Array:
-            return over_signals(
-                signals,
-                Q[index],
-                noise[index],
-                lambda mean, var: getattr(
-                    knockoff_probability(mean, var, copy, penalty, width), name
-                ),
-            )
-
-        value, slope = part("value"), part("gap_slope")
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.clip(np.log(value) - np.log(null.value), -1e3, 1e3)
-            steep = (slope / value - null.gap_slope / null.value) * scale
-        return value, np.where(null.value > 0.0, ratio, 1e3), steep
+            ratio = np.clip(np.log(value) - np.log(null), -1e3, 1e3)
+            steep = (value_slope / value - null_slope / null) * scale
+        return value, np.where(null > 0.0, ratio, 1e3), steep
 
     every = np.arange(todo.size)
     at_zero = chances(np.zeros(todo.size), every)[1]

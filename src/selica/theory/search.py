@@ -46,9 +46,20 @@ def best_penalty(
             warn_edge(int(edge.sum()), top.size, lower=lower, level=4)
     index = np.flatnonzero(inner)
     if index.size:
-        left, right = grid[index, best[index] + 1], grid[index, best[index] - 1]
-        x[index] = minimise(lambda y, i: objective(y, index[i]), left, x[index], right)
+        at = best[index]
+        left, right = grid[index, at + 1], grid[index, at - 1]
+        three = (value[index, at + k] for k in (1, 0, -1))
+        start = _vertex(x[index], 0.5 * (right - left), *three)
+        x[index] = minimise(lambda y, i: objective(y, index[i]), left, start, right)
     return x
+
+
+def _vertex(x: Array, step: Array, before: Array, here: Array, after: Array) -> Array:
+    """Lowest point of the parabola through three values, the least of them in the middle."""
+    bend = before - 2.0 * here + after
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift = 0.5 * (before - after) / bend
+    return np.asarray(x + step * np.where(np.abs(shift) <= 0.5, shift, 0.0))
 
 
 def warn_edge(count: int, total: int, *, lower: bool, level: int) -> None:
@@ -74,4 +85,4 @@ def minimise(objective: Objective, left: Array, start: Array, right: Array) -> A
         bend = 16.0 * (near_left + near_right) - 30.0 * here - far_left - far_right
         return slope, bend / (12.0 * h * h)
 
-    return find_root(equation, start, lower=left, upper=right, tol=1e-6, max_iter=60).x
+    return find_root(equation, start, lower=left, upper=right, tol=5e-6, max_iter=60).x

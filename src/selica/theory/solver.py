@@ -32,6 +32,8 @@ from selica.theory.paths import Found, follow
 # Fewer active variables than this: chi changes f_1, f_2 by less than rounding, and the solution
 # is one explicit step from zero.
 _EMPTY = 1e-18
+_SOME = 1e-9  # a guess of chi above which it is not asked whether anything is active
+_DAMPED_STEPS = 2
 _NEWTON_STEPS = 14  # at first; a second try may take many
 _MANY_STEPS = 80
 _ROUNDS = 20  # from the solutions at neighbouring penalties, as long as these help
@@ -45,31 +47,26 @@ def solve_members(
 ) -> tuple[Array, Array, BoolArray, IntArray]:
     """A and chi of one member, whether each was found, and iterations used.
 
-    A guess of both saves iterations where it is close; there is none where it is not finite.
+    A guess of both saves iterations where it is close; there is none where it is not a number.
     """
     A = eq.rho + eq.Delta
     chi = np.zeros_like(A)
     found = np.ones(A.size, dtype=bool)
     count = np.zeros(A.size, dtype=np.intp)
     todo = np.flatnonzero(A > 0.0)  # otherwise y = 0 and there is nothing to fit
+    fresh = todo
+    if guess is not None:
+        known = (A > 0.0) & (guess[1] > _SOME)  # and never where a guess is not a number
+        A, chi = (np.where(known, new, old) for new, old in zip(guess, (A, chi), strict=True))
+        fresh = todo[~known[todo]]
+    if fresh.size:
+        A[fresh], chi[fresh], busy = _first_steps(eq if fresh.size == A.size else eq.take(fresh))
+        if not busy.all():
+            todo = np.setdiff1d(todo, fresh[~busy], assume_unique=True)
     if todo.size == 0:
         return A, chi, found, count
-
     part = eq if todo.size == A.size else eq.take(todo)
-    A[todo], chi[todo], P = _plain_step(part, A[todo], chi[todo])
-    busy = P > _EMPTY
-    todo = todo[busy]
-    if todo.size == 0:
-        return A, chi, found, count
-    if not busy.all():
-        part = part.take(busy)
-    first, second = (np.full_like(A, np.nan),) * 2 if guess is None else guess
-    start = first[todo], second[todo]
-    new = ~np.isfinite(start[0])
-    if new.any():
-        own = _damped(part, 0.5 * (part.rho + part.Delta + A[todo]), 0.5 * chi[todo])
-        start = np.where(new, own[0], start[0]), np.where(new, own[1], start[1])
-    A[todo], chi[todo], found[todo], count[todo] = _newton(part, *start)
+    A[todo], chi[todo], found[todo], count[todo] = _newton(part, A[todo], chi[todo])
     for _ in range(_ROUNDS):
         lost, near = _beside(eq, todo[~found[todo]], todo[found[todo]])
         if lost.size == 0:
@@ -116,9 +113,24 @@ def _plain_step(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array, Arra
     return eq.Delta + one.N / K**2, one.P / K, one.P
 
 
-def _damped(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array]:
-    """Two damped steps: near enough for Newton's method at nine points of ten."""
-    for _ in range(2):
+def _first_steps(eq: Equations) -> tuple[Array, Array, BoolArray]:
+    """A plain step from zero, which is exact where nothing is active, and whether anything is.
+
+    Where something is, damped steps follow: near enough for Newton's method at nine points of ten.
+    """
+    A, chi, P = _plain_step(eq, *_nothing(eq))
+    busy = P > _EMPTY
+    if not busy.any():
+        return A, chi, busy
+    part = eq if busy.all() else eq.take(busy)
+    start = 0.5 * (part.rho + part.Delta + A[busy]), 0.5 * chi[busy]
+    A[busy], chi[busy] = _damped(part, *start, _DAMPED_STEPS)
+    return A, chi, busy
+
+
+def _damped(eq: Equations, A: Array, chi: Array, steps: int) -> tuple[Array, Array]:
+    """Steps of the plain iteration, each half as far."""
+    for _ in range(steps):
         new_A, new_chi, _ = _plain_step(eq, A, chi)
         A, chi = 0.5 * (A + new_A), 0.5 * (chi + new_chi)
     return A, chi
@@ -191,7 +203,7 @@ def _follow(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
         return logs(*_newton(part, *np.exp(guess)))
 
     start = replace(eq, lam=np.exp(here))
-    first = logs(*_newton(start, *_damped(start, *_nothing(eq)), _MANY_STEPS))
+    first = logs(*_newton(start, *_damped(start, *_nothing(eq), _DAMPED_STEPS), _MANY_STEPS))
     step = np.maximum((here - goal) / 8.0, 0.05)
     (A, chi), arrived, count = follow(solve, first, here, goal, step, _MOST_STEPS)
     return np.exp(A), np.exp(chi), arrived, count
@@ -199,10 +211,7 @@ def _follow(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
 
 def _patient(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
     """Many damped steps of the plain iteration, then Newton's method."""
-    A, chi = _nothing(eq)
-    for _ in range(_MOST_STEPS):
-        new_A, new_chi, _ = _plain_step(eq, A, chi)
-        A, chi = 0.5 * (A + new_A), 0.5 * (chi + new_chi)
+    A, chi = _damped(eq, *_nothing(eq), _MOST_STEPS)
     A, chi, found, count = _newton(eq, A, chi, _MANY_STEPS)
     return A, chi, found, count + _MOST_STEPS
 

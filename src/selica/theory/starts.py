@@ -22,6 +22,7 @@ THRESHOLDS = np.concatenate([np.linspace(0.04, 2.0, 18), np.linspace(2.3, 6.0, 8
 _STEPS = 8
 _LONGEST = 1.0
 _CLOSE = 1e-4
+_HOPELESS = 100.0  # steps that long only grow: there is no solution
 
 
 class Traced(NamedTuple):
@@ -57,6 +58,8 @@ def trace(eq: Equations, kappa: Array) -> Traced:
         size = np.where(np.isfinite(size), size, np.inf)
         shrink = np.where(np.isfinite(size), _LONGEST / np.maximum(size, _LONGEST), 0.0)
         u, w = (x + shrink * np.where(shrink > 0.0, s, 0.0) for x, s in ((u, step_u), (w, step_w)))
+        if np.all((size < _CLOSE) | (size > _HOPELESS)):
+            break
     tau, chi = np.exp(u), np.exp(w)
     f1, f2, _ = eq.law.averages(chi)
     Q = eq.alpha * f1
