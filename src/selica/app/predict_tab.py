@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import streamlit as st
 
 from selica.app import charts, controls, markup, prediction
-from selica.app.prediction import Predicted, Study
+from selica.app.prediction import Study
 
-_KEPT = 512  # studies remembered: going back costs nothing
+_predicted = lru_cache(maxsize=512)(prediction.predict)  # going back costs nothing
 
 
-@st.cache_data(max_entries=_KEPT, show_spinner=False)
-def _predicted(study: Study, more: float | None) -> Predicted:
-    return prediction.predict(study, more)
+def prepare() -> None:
+    """Works out the first view, for whoever opens the page without a link."""
+    n, p, k, r2, _ = controls.FIRST
+    _predicted(Study(n, p, k, r2), None)
 
 
 @st.fragment

@@ -47,8 +47,8 @@ def app(
 
 
 def _prepare() -> None:
-    """Loads what the first view needs while the server starts and the browser opens."""
-    import_module("selica.app.predict_tab")
+    """Works the first view out while the server starts and the browser opens."""
+    import_module("selica.app.predict_tab").prepare()
 
 
 def _script() -> Path:

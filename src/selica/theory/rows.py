@@ -16,14 +16,16 @@ below.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.interpolate import BSpline, make_interp_spline
 
 from selica._core.root import find_root
 from selica._core.types import Array, IntArray
 from selica.theory.responses import Loss
+
+if TYPE_CHECKING:
+    from scipy.interpolate import BSpline
 
 _STEP = 0.45  # of a field, by the strip of analyticity: exp(-2 pi^2 / 0.45) = 1e-19
 _STEP_SD = 0.65  # in standard deviations, by the Gaussian: exp(-2 pi^2 / 0.65^2) = 5e-21
@@ -101,6 +103,8 @@ class Rows:
         grid = np.linspace(-reach, reach, int(np.ceil(2.0 * reach / _TABLE_STEP)) + 1)
         y = self.loss.labels[:, None, None]
         mean = (-self.weight * self.loss.slope(y, self._fit(grid, chi))) @ self.probability
+        from scipy.interpolate import make_interp_spline  # a quarter of a second, for labels only
+
         table = make_interp_spline(grid, mean, k=_DEGREE, axis=1)
         return Pairs(self, m, total, self.member(m, total, chi).own, table)
 
