@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from threading import Event, Thread
@@ -18,7 +20,7 @@ from typer.testing import CliRunner
 import selica.app
 from selica import planning, theory
 from selica._core.errors import ArgumentError
-from selica.app import page, plan, selecting
+from selica.app import page, plan, prediction, selecting
 from selica.app.turns import Turns
 from selica.cli import app as command_line
 
@@ -55,6 +57,48 @@ def test_predict_shows_the_power_of_the_theory_and_follows_the_sliders() -> None
         ):
             expected = theory.power(model, method, fdr=0.2)
             assert power_shown(at, label) == pytest.approx(expected, abs=6e-4)
+
+
+def test_a_level_between_two_positions_of_its_slider_is_predicted_too() -> None:
+    study = prediction.Study(600, 500, 50, 0.8)
+    assert prediction.known(0.07)
+    assert not prediction.known(0.073)
+    found = prediction.predict(study, 0.073)
+    for line in found.lines:
+        at = int(np.searchsorted(found.levels, 0.073))
+        rate = {"mu_B": line.mu_B} if line.method == "stability" else {}
+        assert line.tpr[at] == pytest.approx(
+            theory.power(study.model, line.method, 0.073, **rate), rel=1e-7
+        )
+    drawn = found.curves()
+    assert 0.073 not in drawn["fdr"]
+    assert {len(part) for part in drawn.values()} == {len(prediction.STYLES) * 16}
+
+
+def test_details_are_drawn_when_they_are_open() -> None:
+    assert "Q_hat" not in bodies(opened())
+    at = opened(details="true")
+    assert not at.exception
+    rows = bodies(at).split("<th>threshold</th>")[1]
+    study = prediction.Study(400, 500, 100, 0.95)
+    for method in ("lasso", "knockoff", "stability"):
+        lam = theory.optimal_lam(study.model, method)
+        if method != "lasso":  # the page moves the lasso's own
+            assert f"<td>{lam:.4g}</td>" in rows
+    found = theory.operating_point(study.model, "lasso", 0.1)
+    assert f"<td>lam {found.threshold:.4g}</td><td>{found.threshold:.4g}</td>" in rows
+    assert f"<td>{found.solution.Q_hat:.4g}</td>" in rows
+
+
+def test_the_curves_need_no_pandas() -> None:
+    """It takes half a second of the first view."""
+    code = (
+        "import sys; from selica.app import charts, prediction as p\n"
+        "found = p.predict(p.Study(400, 500, 100, 0.95)).curves()\n"
+        "charts.curves(found, p.STYLES, ('fdr', 'rate'), vertical=0.1)\n"
+        "assert 'pandas' not in sys.modules and 'scipy.interpolate' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=120)
 
 
 def test_a_link_reproduces_a_view() -> None:
@@ -127,7 +171,8 @@ def test_a_plan_grows_from_the_ceiling_to_every_method(monkeypatch: pytest.Monke
     assert waiting == {"stability, message passing": "…", "knockoff+, one copy": "…"}
     assert "…" not in str(last.rows)
     assert first.ceiling.row == last.ceiling.row
-    ends = {row["method"]: row["n"] for row in last.curves}  # all curves end together
+    drawn = last.curves
+    ends = dict(zip(drawn["method"], drawn["n"], strict=True))  # all curves end together
     assert min(ends.values()) >= last.needs[1].samples
 
 

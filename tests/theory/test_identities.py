@@ -169,3 +169,14 @@ def test_signal_to_noise_of_the_field_is_alpha_over_error():
         np.testing.assert_allclose(
             s.m_hat**2 / s.chi_hat, MODEL.alpha / s.ensemble_error, rtol=1e-12
         )
+
+
+@pytest.mark.parametrize("effects", LAWS, ids=["gauss", "laplace", "points"])
+def test_copies_are_nulls_of_a_lasso_with_twice_as_many_variables(effects):
+    """In units of that lasso effects are as large, and noise and penalty are halved."""
+    half = theory.Model(*(0.5 * BOX[name] for name in ("alpha", "rho", "Delta")), effects)
+    whole = theory.Model(BOX["alpha"], BOX["rho"], BOX["Delta"], effects)
+    copied = theory.solve_knockoff(whole, BOX["lam"])
+    lasso = theory.solve_lasso(half, 0.5 * BOX["lam"])
+    np.testing.assert_allclose(copied.prediction_error, 2.0 * lasso.prediction_error, rtol=1e-9)
+    np.testing.assert_allclose(copied.Q_hat, 2.0 * lasso.Q_hat, rtol=1e-9)

@@ -261,19 +261,20 @@ def test_what_is_built_on_a_failed_point_warns(monkeypatch):
 @pytest.mark.parametrize("law", [None, "poisson", "bernoulli", "exponential"])
 def test_scans_begin_close_to_what_they_find(law, alpha, Delta, effects):
     """Within a factor of three, while chi goes through decades; and what is found is the same."""
-    model = theory.Model(np.array([alpha]), np.array([0.2]), np.array([Delta]), effects)
     log_lam = np.linspace(2.0, -12.0, 40)
-    rate = None if law is None else np.array([0.7])
+    models = {"alpha": np.array([alpha]), "rho": np.array([0.2]), "Delta": np.array([Delta])}
+    if law is not None:
+        models["mu_B"] = np.array([0.7])
+    settings = {"copies": 0, "resampling": law or ""}
     with np.errstate(all="ignore"):
-        guess = member_guesses(model, log_lam[None], rate, copies=0, resampling=law or "")
-    wide = theory.Model(*(np.full(40, x) for x in (alpha, 0.2, Delta)), effects)
-    wide_rate = None if law is None else np.full(40, 0.7)
-    settings = {"lam2": np.zeros(40), "copies": 0, "resampling": law or ""}
-    found = member_errors(wide, np.exp(log_lam), wide_rate, **settings)
+        guess = member_guesses(effects, models, log_lam[None], **settings)
+    points = {name: np.repeat(value, 40) for name, value in models.items()}
+    points |= {"lam": np.exp(log_lam), "lam2": np.zeros(40)}
+    found = member_errors(effects, points, **settings)
     known = np.isfinite(guess.prediction)
     assert known.sum() >= 30
     for near, exact in zip(guess, found, strict=True):
         assert np.all(np.abs(np.log(near / exact)[known]) < np.log(3.0))
-    again = member_errors(wide, np.exp(log_lam), wide_rate, **settings, guess=guess)
+    again = member_errors(effects, points, **settings, guess=guess)
     for one, other in zip(again, found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10)

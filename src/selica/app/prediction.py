@@ -149,11 +149,7 @@ def predict(study: Study, more: float | None = None) -> Predicted:
     model = study.model
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        penalty = {
-            "lasso": theory.optimal_lam(model, "lasso"),
-            "stability": theory.optimal_lam(model, "stability", RATES),
-            "knockoff": theory.optimal_lam(model, "knockoff"),
-        }
+        penalty = _penalties(model)
         warnings.simplefilter("ignore", BoundaryWarning)  # of levels that nobody asked for
         lines = [
             line
@@ -164,6 +160,16 @@ def predict(study: Study, more: float | None = None) -> Predicted:
     notes = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, kinds))
     ordered = {line.label: line for line in lines}
     return Predicted(study, levels, tuple(ordered[s.label] for s in STYLES), tuple(notes))
+
+
+def _penalties(model: theory.Model) -> dict[str, Any]:
+    """The penalty at which one fit predicts best, for each kind of fit."""
+    # Copies are nulls: a lasso of twice as many variables, in units in which they are unit ones.
+    # So one search finds two penalties.
+    both = theory.Model(*([x, 0.5 * x] for x in (model.alpha, model.rho, model.Delta)))
+    lasso, knockoff = theory.optimal_lam(both, "lasso")
+    stability = theory.optimal_lam(model, "stability", RATES)
+    return {"lasso": lasso, "stability": stability, "knockoff": 2.0 * knockoff}
 
 
 def _lines(

@@ -141,7 +141,7 @@ class _LassoPath:
 
     def __init__(self, model: Model, lam2: Array) -> None:
         self._alpha = model.alpha
-        self._members = ScannedErrors(model, lam2, None, 0, "")
+        self._members = ScannedErrors(model.effects, model.parameters | {"lam2": lam2})
         self._signals = model.effects.mixture().folded()
         top = np.log(largest_penalty(model)) + 1.0
         self.grid = np.maximum(top[:, None] - np.linspace(0.0, 16.0, 129), -np.log(LARGEST))

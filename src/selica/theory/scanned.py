@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from selica._core.effects import Effects
 from selica._core.types import Array, IntArray
-from selica.theory.model import Model
 from selica.theory.solve import Errors, member_errors, member_guesses
 
 
@@ -14,27 +14,37 @@ class ScannedErrors:
 
     What two members share is not solved for. The first call is a scan, with equally many penalties
     of each model in turn, falling; later calls start from what it found nearby.
+
+    Parameters
+    ----------
+    effects : Effects
+    models : dict of arrays of shape (models,)
+        alpha, rho, Delta, lam2 and mu_B; without the last, nothing is resampled.
+    copies, resampling
+        As in the equations.
     """
 
     def __init__(
-        self, model: Model, lam2: Array, rate: Array | None, copies: int, resampling: str
+        self, effects: Effects, models: dict[str, Array], copies: int = 0, resampling: str = ""
     ) -> None:
-        self._model, self._lam2, self._rate = model, lam2, rate
+        self._effects, self._models = effects, models
         self._copies, self._resampling = copies, resampling
         self._scan: tuple[Array, Errors] | None = None
 
     def __call__(self, log_lam: Array, index: IntArray) -> Errors:
         """Of the models `index`."""
-        m = self._model
-        part = Model(m.alpha[index], m.rho[index], m.Delta[index], m.effects)
-        rate = None if self._rate is None else self._rate[index]
+        points = {name: values[index] for name, values in self._models.items()}
         found = member_errors(
-            part, np.exp(log_lam), rate, lam2=self._lam2[index], copies=self._copies,
+            self._effects, points | {"lam": np.exp(log_lam)}, copies=self._copies,
             resampling=self._resampling, guess=self._near(log_lam, index),
         )  # fmt: skip
         if self._scan is None:
-            self._scan = log_lam.reshape(self._model.alpha.size, -1), found
+            self._scan = self._rows(log_lam), found
         return found
+
+    def _rows(self, log_lam: Array) -> Array:
+        """Penalties of a scan, one row for each model."""
+        return log_lam.reshape(self._models["alpha"].size, -1)
 
     def _near(self, log_lam: Array, index: IntArray) -> Errors | None:
         """Of the same model, between the two scanned points beside a penalty."""
@@ -50,9 +60,10 @@ class ScannedErrors:
 
     def _first(self, log_lam: Array) -> Errors | None:
         """For the scan itself; with a ridge part it begins as anywhere else."""
-        if self._lam2.any():
+        models = dict(self._models)
+        if models.pop("lam2").any():
             return None
         return member_guesses(
-            self._model, log_lam.reshape(self._model.alpha.size, -1), self._rate,
+            self._effects, models, self._rows(log_lam),
             copies=self._copies, resampling=self._resampling,
         )  # fmt: skip

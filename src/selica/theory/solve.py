@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.counts import check_rate, count_law, single_fit
+from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica._core.results import statuses, unwrap
 from selica._core.types import Array, IntArray
@@ -209,29 +210,25 @@ class Errors(NamedTuple):
 
 
 def member_errors(
-    model: Model,
-    lam: Array,
-    mu_B: Array | None,
+    effects: Effects,
+    points: dict[str, Array],
     *,
-    lam2: Array,
     copies: int,
     resampling: str,
     guess: Errors | None = None,
 ) -> Errors:
-    """Prediction errors of single members, for models in one row: a search needs no more.
+    """Prediction errors of single members at points in one row: a search needs no more.
 
     Parameters
     ----------
-    model : Model
-        Arrays of shape (points,).
-    lam, mu_B, lam2 : arrays of shape (points,)
-        Without `mu_B`, nothing is resampled.
+    effects : Effects
+    points : dict of arrays of shape (points,)
+        alpha, rho, Delta, lam, lam2 and mu_B; without the last, nothing is resampled.
     copies, resampling
         As in the equations.
     guess : Errors, optional
         At penalties nearby, which saves iterations.
     """
-    points = _points(model, lam=lam, lam2=lam2, **({} if mu_B is None else {"mu_B": mu_B}))
 
     def chunk(eq: Equations, pick: IntArray) -> dict[str, Any]:
         near = None if guess is None else (guess.prediction[pick], guess.chi[pick])
@@ -239,43 +236,42 @@ def member_errors(
             A, chi, found, _ = solve_members(eq, near)
         return {"prediction": np.where(found, A, np.inf), "chi": chi}
 
-    return Errors(**_by_chunks(model, points, chunk, copies, None if mu_B is None else resampling))
+    law = resampling if "mu_B" in points else None
+    return Errors(**_by_chunks(effects, points, chunk, copies, law))
 
 
 def member_guesses(
-    model: Model, log_lam: Array, mu_B: Array | None, *, copies: int, resampling: str
+    effects: Effects, models: dict[str, Array], log_lam: Array, *, copies: int, resampling: str
 ) -> Errors:
     """First guesses for `member_errors` along many penalties without a ridge part.
 
     Parameters
     ----------
-    model : Model
-        Arrays of shape (models,).
+    effects, copies, resampling
+        As in `member_errors`.
+    models : dict of arrays of shape (models,)
+        The points of `member_errors` without their penalties.
     log_lam : array of shape (models, penalties)
-    mu_B, copies, resampling
-        As in `member_errors`, for each model.
 
     Returns
     -------
     Errors
         Arrays of shape (models * penalties,), not a number where there is no guess.
     """
-    models, size = log_lam.shape[0], THRESHOLDS.size
-    each = np.repeat(np.arange(models), size)
-    part = Model(model.alpha[each], model.rho[each], model.Delta[each], model.effects)
-    rate = {} if mu_B is None else {"mu_B": mu_B[each]}
-    points = _points(part, lam=np.tile(THRESHOLDS, models), lam2=np.zeros(each.size), **rate)
+    count, size = log_lam.shape[0], THRESHOLDS.size
+    points = {name: np.repeat(values, size) for name, values in models.items()}
+    points |= {"lam": np.tile(THRESHOLDS, count), "lam2": np.zeros(count * size)}
 
     def chunk(eq: Equations, _: IntArray) -> dict[str, Any]:
         with np.errstate(all="ignore"):
             return trace(eq, eq.lam)._asdict()
 
-    law = None if mu_B is None else resampling
-    traced = _by_chunks(part, points, chunk, copies, law)
-    rows = {name: values.reshape(models, size) for name, values in traced.items()}
+    law = resampling if "mu_B" in points else None
+    traced = _by_chunks(effects, points, chunk, copies, law)
+    rows = {name: values.reshape(count, size) for name, values in traced.items()}
     found = [
         along(Traced(**{name: values[k] for name, values in rows.items()}), log_lam[k])
-        for k in range(models)
+        for k in range(count)
     ]
     return Errors(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
@@ -294,7 +290,7 @@ def _solve(
     if spectrum is not None:
         given = check_spectrum(spectrum, model)
         solve, at_once = (lambda eq, _: solve_chunk(eq, given, TOLERANCE)), chunk_size(given)
-    found = _by_chunks(model, points, solve, copies, resampling, at_once)
+    found = _by_chunks(model.effects, points, solve, copies, resampling, at_once)
     fields = {name: unwrap(values.reshape(shape)) for name, values in found.items()}
     if spectrum is not None:
         fields["spectrum"] = spectrum
@@ -303,7 +299,7 @@ def _solve(
 
 
 def _by_chunks(
-    model: Model,
+    effects: Effects,
     points: dict[str, Array],
     solve: Callable[[Equations, IntArray], dict[str, Any]],
     copies: int,
@@ -313,7 +309,7 @@ def _by_chunks(
     """Solves points in one row; the grid is cut into chunks that fit the cache."""
     flat = {name: np.ravel(value) for name, value in points.items()}
     size = flat["lam"].size
-    mixture = model.effects.mixture()
+    mixture = effects.mixture()
     per_point = max(20 * (mixture.mean.size + 1), 80)
     step = at_once or max(1, _CHUNK_VALUES // per_point)
     # like rates together: the tables of counts in a chunk are as long as the longest

@@ -109,7 +109,8 @@ def optimal_lam(
 
     whole = Model(flat["alpha"], flat["rho"], flat["Delta"], model.effects)
     top = np.log(largest_penalty(whole, rate))
-    members = ScannedErrors(whole, flat["lam2"], flat.get("mu_B"), copies_of(method), resampling)
+    models = {name: values for name, values in flat.items() if name != "fdr"}
+    members = ScannedErrors(model.effects, models, copies_of(method), resampling)
 
     def prediction(log_lam: Array, index: IntArray) -> Array:
         return _log(members(log_lam, index).prediction)
