@@ -84,24 +84,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--moves", type=int, default=8, help="of each slider")
     parser.add_argument("--starts", type=int, default=3)
+    parser.add_argument("--tabs", nargs="+", choices=_SLIDERS, default=[*_SLIDERS])
     asked = parser.parse_args()
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
         browser = driver.chromium.launch(**chromium())
-        starts = np.array([first_view(browser) for _ in range(asked.starts)])
-        for what, seconds in zip(("command", "server's answer"), starts.T, strict=True):
+        starts = [first_view(browser) for _ in range(asked.starts)]
+        for what, *seconds in zip(("command", "server's answer"), *starts, strict=True):
+            if not seconds:
+                break
             each = ", ".join(f"{s:.2f}" for s in seconds)
             print(f"first view, seconds after the {what}: {each}", flush=True)
         print(f"\n| tab, slider | median ms | largest | below {GOAL:g} ms |\n|---|---|---|---|")
         with server() as (address, _):
-            for tab, sliders in _SLIDERS.items():
+            for tab in asked.tabs:
                 page = browser.new_page(viewport={"width": 1400, "height": 1000})
                 page.goto(f"{address}?tab={tab}")
                 page.wait_for_selector(".selica-wide table")
                 page.evaluate(_WATCH)
                 page.wait_for_timeout(3000)
-                for slider in sliders:
+                for slider in _SLIDERS[tab]:
                     first, whole = moves(page, tab, slider, asked.moves)
                     parts = (
                         {"": whole} if tab == "Predict" else {", first": first, ", whole": whole}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -54,10 +53,7 @@ def curves(
     colours = {"domain": labels, "range": [style.colour for style in styles]}
     dashes = {"domain": labels, "range": [_dash(style) for style in styles]}
     lines = {
-        "transform": [
-            {"filter": "isValid(datum.power)"},
-            {"calculate": f"{json.dumps(labels)}[datum.line]", "as": "method"},
-        ],
+        "transform": [{"filter": "isValid(datum.power)"}],
         "mark": {"type": "line", "strokeWidth": 2, "interpolate": "monotone"},
         "encoding": {
             "x": {
@@ -82,25 +78,25 @@ def curves(
             ],
         },
     }
-    marked = {"x": vertical, "y": horizontal}
-    marks = [
-        {
-            "transform": [{"filter": f"isValid(datum.{axis})"}],
-            "mark": {"type": "rule", "color": "#8a949e", "strokeDash": [2, 3]},
-            "encoding": {axis: {"field": axis, "type": "quantitative"}},
-        }
-        for axis, at in marked.items()
+    marks = {
+        name: (axis, at)
+        for name, axis, at in (("vertical", "x", vertical), ("horizontal", "y", horizontal))
         if at is not None
+    }
+    rules = [
+        {
+            "transform": [{"filter": f"isValid(datum.{name})"}],
+            "mark": {"type": "rule", "color": "#8a949e", "strokeDash": [2, 3]},
+            "encoding": {axis: {"field": name, "type": "quantitative"}},
+        }
+        for name, (axis, _) in marks.items()
     ]
     # All that moves is in the data, marks too: with a new specification all is drawn anew.
     size = len(columns["method"])
-    data = {"line": [labels.index(method) for method in columns["method"]]} | {
-        name: columns[name] for name in (column, "power")
-    }
-    data = {name: [*values, None] for name, values in data.items()}
-    data |= {axis: [*[None] * size, at] for axis, at in marked.items()}
-    table = pa.table({name: _floats(values) for name, values in data.items()})
-    spec = {"layer": [lines, *marks], "height": 360}
+    parts = {name: _floats([*columns[name], None]) for name in (column, "power")}
+    parts |= {name: _floats([*[None] * size, at]) for name, (_, at) in marks.items()}
+    table = pa.table({"method": _strings([*columns["method"], "asked for"]), **parts})
+    spec = {"layer": [lines, *rules], "height": 360}
     if drawn is not None:
         return drawn.vega_lite_chart(table, spec, width="stretch")
     drawn = st.vega_lite_chart(table, spec, width="stretch")
@@ -112,6 +108,13 @@ def _floats(values: Sequence[float | None]) -> pa.Array:
     """A column. `pa.array` would load pandas, and so would a data frame: half a second."""
     data = np.array(values, dtype=float)
     return pa.Array.from_buffers(pa.float64(), data.size, [None, pa.py_buffer(data)])
+
+
+def _strings(values: Sequence[str]) -> pa.Array:
+    """A column of text."""
+    data = [value.encode() for value in values]
+    ends = np.cumsum([0, *map(len, data)], dtype=np.int32)
+    return pa.StringArray.from_buffers(len(data), pa.py_buffer(ends), pa.py_buffer(b"".join(data)))
 
 
 def _dash(style: LineStyle) -> list[float]:

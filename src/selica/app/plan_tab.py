@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from time import monotonic
+from time import monotonic, sleep
 from typing import NamedTuple
 
 import streamlit as st
@@ -17,6 +17,8 @@ from selica.app.turns import Turns
 _PLANS = Turns()
 _TOLD, _DRAWN = 0.15, 0.4
 """Seconds at least between two words of progress, and between two pictures."""
+_OUT = 0.03
+"""Seconds in which the first answer leaves the server, before more is worked out."""
 _KEPT = 256  # plans remembered: going back costs nothing
 
 
@@ -66,6 +68,7 @@ def _planned(power: float, wish: Wish) -> Plan:
     growing = plans(power, *wish, told)
     planned = next(growing)
     drawn = _draw(planned, power)
+    sleep(_OUT)
     with _PLANS.turn(told):
         for planned in growing:
             if monotonic() > drawn_at + _DRAWN:

@@ -164,9 +164,10 @@ def predict(study: Study, more: float | None = None) -> Predicted:
 
 def _penalties(model: theory.Model) -> dict[str, Any]:
     """The penalty at which one fit predicts best, for each kind of fit."""
-    # Copies are nulls: a lasso of twice as many variables, in units in which they are unit ones.
-    # So one search finds two penalties.
-    both = theory.Model(*([x, 0.5 * x] for x in (model.alpha, model.rho, model.Delta)))
+    # Copies are nulls: a lasso of twice as many variables, in units that halve noise and penalty.
+    # So one search finds both.
+    halves = np.array([1.0, 0.5])
+    both = theory.Model(*(x * halves for x in model.parameters.values()))
     lasso, knockoff = theory.optimal_lam(both, "lasso")
     stability = theory.optimal_lam(model, "stability", RATES)
     return {"lasso": lasso, "stability": stability, "knockoff": 2.0 * knockoff}
