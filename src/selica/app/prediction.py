@@ -12,6 +12,8 @@ from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.scaling import noise_from_r2, penalty_of_data, ratios
 from selica._core.types import Array
 from selica.plots.style import LineStyle, line_style
+from selica.theory.methods import solve
+from selica.theory.power import point_of
 
 RATES = (1.0, 2.0)
 """Resampling rates of stability selection that are shown."""
@@ -23,8 +25,8 @@ _RUNS: tuple[tuple[str, tuple[float, ...]], ...] = (
     ("lasso", (1.0,)),
     ("bayes", (1.0,)),
 )
-_FIT = {"derandomized": "knockoff", "thresholded_lasso": "lasso", "bayes": "lasso"}
-"""Methods that look at the fits of another one; the ceiling has no penalty, and any will do."""
+_FIT = {"derandomized": "knockoff", "thresholded_lasso": "lasso"}
+"""Methods that look at the fits of another one."""
 STYLES: tuple[LineStyle, ...] = (
     *(line_style("stability", rate, RATES.index(rate)) for rate in reversed(RATES)),
     *(line_style(method) for method, _ in _RUNS[1:]),
@@ -151,11 +153,14 @@ def predict(study: Study, more: float | None = None) -> Predicted:
         warnings.simplefilter("always")
         penalty = _penalties(model)
         warnings.simplefilter("ignore", BoundaryWarning)  # of levels that nobody asked for
-        lines = [
-            line
-            for method, rates in _RUNS
-            for line in _lines(model, method, rates, penalty[_FIT.get(method, method)], levels)
-        ]
+        fits = {name: solve(model, name, lam, RATES) for name, lam in penalty.items()}
+        lines = []
+        for method, rates in _RUNS:
+            if method in ("lasso", "bayes"):  # one moves its own penalty, the other has none
+                points = theory.operating_point(model, method, levels[:, None])
+            else:
+                points = point_of(fits[_FIT.get(method, method)], method, levels[:, None])
+            lines += _lines(points, rates)
     kinds = (BoundaryWarning, ConvergenceWarning)
     notes = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, kinds))
     ordered = {line.label: line for line in lines}
@@ -170,18 +175,15 @@ def _penalties(model: theory.Model) -> dict[str, Any]:
     both = theory.Model(*(x * halves for x in model.parameters.values()))
     lasso, knockoff = theory.optimal_lam(both, "lasso")
     stability = theory.optimal_lam(model, "stability", RATES)
-    return {"lasso": lasso, "stability": stability, "knockoff": 2.0 * knockoff}
+    return {"lasso": [lasso], "stability": stability, "knockoff": [2.0 * knockoff]}
 
 
-def _lines(
-    model: theory.Model, method: str, rates: tuple[float, ...], lam: Any, levels: Array
-) -> list[Line]:
-    """A method at its rates: one call for all of them."""
-    points = theory.operating_point(model, method, levels[:, None], np.atleast_1d(lam), rates)
-    solution, shape = points.solution, (levels.size, len(rates))
+def _lines(points: theory.OperatingPoint, rates: tuple[float, ...]) -> list[Line]:
+    """A method at its rates."""
+    method, solution, shape = points.method, points.solution, (points.tpr.shape[0], len(rates))
     names = ("prediction_error", "ensemble_error", *_ORDER)
     named = {
-        "lam": points.threshold if method == "lasso" else lam,
+        "lam": points.threshold if method == "lasso" else points.lam,
         "tpr": points.tpr,
         "fpr": points.fpr,
         "threshold": points.threshold,

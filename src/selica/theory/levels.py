@@ -94,7 +94,8 @@ def _one_copy(signals: Mixture, Q: Array, noise: Array, lam: Array, rho: Array, 
             _, ratio, steep = chances(x, index[i])
             return ratio - goal[index[i]], steep
 
-        gap[index] = find_root(equation, np.full(index.size, start), lower=low, upper=high).x
+        begin = np.full(index.size, start)
+        gap[index] = find_root(equation, begin, lower=low, upper=high, tol=1e-8).x
     value, ratio, _ = chances(gap, every)
     kept = ratio >= goal - 1e-6  # forty deviations may not be enough: then nothing is selected
     tpr[todo] = np.where(kept, value, 0.0)
@@ -177,7 +178,8 @@ class _LassoPath:
             below, above = (self.ratio[which, at][index] for at in (after, best))
             share = np.clip((goal[index] - below) / np.maximum(above - below, 1e-300), 0.0, 1.0)
             start = low + (0.01 + 0.98 * share) * (high - low)  # on the line, inside
-            x[index] = find_root(equation, start, lower=low, upper=high).x
+            # the slope is right to 1e-5, and the error left is that share of the last step
+            x[index] = find_root(equation, start, lower=low, upper=high, tol=1e-9).x
         gain = self.log_tpr[which, last] - self.log_tpr[which, last - 1]
         rising = ~blocked & (best == last) & (gain > 1e-4)
         if rising.any():

@@ -249,6 +249,11 @@ def operating_point(
         return _point(method, level, lasso, "lam", support.lam, lasso.rates())
     penalty = setting.penalty(level)
     solution = solve(model, method, penalty, setting.rate, resampling, response, setting.lam2)
+    return point_of(solution, method, level)
+
+
+def point_of(solution: Solution, method: str, level: Array) -> OperatingPoint:
+    """The threshold at a level of a method that looks at solved fits, and all rates."""
     cut = at_level(solution, method, level).threshold
     if method == "knockoff":
         assert isinstance(solution, KnockoffSolution)

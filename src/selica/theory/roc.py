@@ -75,7 +75,7 @@ def tpr_at_fdr(
 
         # Gaussian effects: log(TPR/FPR) is about u^2/2 * 1/(1 + tau^2)
         start = np.sqrt(2.0 * want * (1.0 + noise**2)) + 0.5
-        u[todo] = find_root(equation, start, lower=0.0, upper=1e12, max_iter=200).x
+        u[todo] = find_root(equation, start, lower=0.0, upper=1e12, tol=1e-8, max_iter=200).x
     u = np.maximum(u, u_min)
     finite = np.isfinite(u) & (tau > 0.0)
     if finite.any():
