@@ -47,7 +47,7 @@ def solve_members(
 ) -> tuple[Array, Array, BoolArray, IntArray]:
     """A and chi of one member, whether each was found, and iterations used.
 
-    A guess of both saves iterations where it is close; there is none where it is not a number.
+    A guess of both saves iterations where it is close; there is none where it is not finite.
     """
     A = eq.rho + eq.Delta
     chi = np.zeros_like(A)
@@ -56,7 +56,7 @@ def solve_members(
     todo = np.flatnonzero(A > 0.0)  # otherwise y = 0 and there is nothing to fit
     fresh = todo
     if guess is not None:
-        known = (A > 0.0) & (guess[1] > _SOME)  # and never where a guess is not a number
+        known = (A > 0.0) & np.isfinite(guess[0]) & (guess[1] > _SOME)
         A, chi = (np.where(known, new, old) for new, old in zip(guess, (A, chi), strict=True))
         fresh = todo[~known[todo]]
     if fresh.size:
