@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from selica import theory
+from selica._core.scalar import knockoff_probability
 from selica.control import (
     benjamini_hochberg,
     ebh,
@@ -20,7 +21,7 @@ from selica.control import (
 )
 from selica.planning.calibrated import FieldLaw, OneCopy, cut_of_fields, rates_of_members
 from selica.planning.finite import Expected, by_evalues, by_fields, by_one_copy, expected
-from selica.planning.halves import Halves, _guess, _largest_q, by_bound
+from selica.planning.halves import _guess, _largest_q, by_bound, halves_of, taking
 from selica.planning.methods import predict
 from selica.planning.study import Study
 
@@ -56,14 +57,43 @@ def test_published_knockoff_simulations(amplitude, method, power, tolerance):
 def test_cells_have_the_rates_of_the_closed_form(effects):
     s = theory.solve_knockoff(theory.Model(0.8, 0.2, 0.1, effects), lam=0.2)
     top = s.lam + 12.0 * math.sqrt(s.v_tilde_hat)
-    law = FieldLaw.of(s, top)
-    assert law.null.sum() == pytest.approx(1.0, abs=1e-12)
-    assert law.signal.sum() == pytest.approx(1.0, abs=1e-12)
+    (g,), (null,), (signal,) = FieldLaw.of(s, np.array([top]))
+    assert null.sum() == pytest.approx(1.0, abs=1e-12)
+    assert signal.sum() == pytest.approx(1.0, abs=1e-12)
     for t in (0.0, 0.3, 0.8):
-        chance = s.selection_probability(law.g, t)
-        own, exact = law.rates(0.2, chance), s.single_rates(t)
-        assert own.tpr == pytest.approx(exact.tpr, abs=1e-3)
-        assert own.fpr == pytest.approx(exact.fpr, abs=1e-3)
+        chance = s.selection_probability(g, t)
+        exact = s.single_rates(t)
+        assert chance @ signal == pytest.approx(exact.tpr, abs=1e-3)
+        assert chance @ null == pytest.approx(exact.fpr, abs=1e-3)
+
+
+@pytest.mark.parametrize("effects", LAWS, ids=NAMES)
+@pytest.mark.parametrize("lam", [0.05, 0.3, 3.0])  # with the last, members hardly differ
+def test_leads_have_the_probabilities_of_the_closed_form(effects, lam):
+    s = theory.solve_knockoff(theory.Model([0.8, 3.0], 0.2, 0.1, effects), lam)
+    one = OneCopy(s, 100)
+    for row in (0, 1):
+        t = np.array([0.0, 0.1, 0.4, 1.0]) / s.Q_hat[row]
+        exact = knockoff_probability(
+            one._law.g[row], s.v_hat[row], s.v_tilde_hat[row], lam, s.Q_hat[row] * t[:, None]
+        )
+        np.testing.assert_allclose(one._wins(row, t), exact.value, atol=2e-3)
+
+
+@pytest.mark.parametrize("effects", LAWS, ids=NAMES)
+def test_a_grid_has_the_rates_of_its_points(effects):
+    alpha, lam = np.array([[0.8], [2.0]]), np.array([0.1, 0.3, 0.6])
+    grid = OneCopy(theory.solve_knockoff(theory.Model(alpha, 0.2, 0.05, effects), lam), 400)
+    for i, j in np.ndindex(2, 3):
+        one = theory.solve_knockoff(theory.Model(alpha[i, 0], 0.2, 0.05, effects), lam[j])
+        single = OneCopy(one, 400)
+        for rates in (
+            lambda copies: copies.knockoff_plus(0.1),
+            lambda copies: copies.evalues(0.1, 20),
+            lambda copies: copies.pvalues(0.1, 10, 0.3),
+        ):
+            assert rates(grid).tpr[i, j] == pytest.approx(rates(single).tpr, abs=1e-9)
+            assert rates(grid).fdr[i, j] == pytest.approx(rates(single).fdr, abs=1e-9)
 
 
 @pytest.mark.parametrize("effects", LAWS, ids=NAMES)
@@ -71,14 +101,14 @@ def test_cells_have_the_rates_of_the_closed_form(effects):
 def test_statistics_of_one_copy_have_the_law_of_the_closed_form(effects, lam):
     s = theory.solve_knockoff(theory.Model(1.5, 0.2, 0.3, effects), lam=lam)
     one = OneCopy(s, 100)
-    t = one._t
+    (t,) = one._t
 
     def share(rates):
         return 0.2 * rates.tpr + 0.8 * rates.fpr
 
-    np.testing.assert_allclose(one._ahead, share(s.single_rates(t)), atol=5e-5)
+    np.testing.assert_allclose(one._ahead[0], share(s.single_rates(t)), atol=5e-5)
     behind = 1.0 - share(s.single_rates(-t))
-    np.testing.assert_allclose(one._behind, 0.01 + behind, atol=5e-5)
+    np.testing.assert_allclose(one._behind[0], 0.01 + behind, atol=5e-5)
 
 
 @pytest.mark.parametrize("effects", LAWS, ids=NAMES)
@@ -185,10 +215,10 @@ def test_many_selections_need_no_draw():
 @pytest.mark.parametrize("assumption", ["none", "unimodal", "r-concave"])
 def test_a_bound_allows_the_level_times_what_is_selected_and_no_more(assumption):
     study, fdr = Study.of(600, 200, 40, r2=0.8), 0.2
-    found, settings = by_bound(study, fdr, assumption, best=True, resamples=100)
+    ((found, settings),) = by_bound((study,), fdr, assumption, best=True, resamples=100)
     assert found.power > 0.05
     cutoff = settings["threshold"]
-    halves = Halves(study)
+    (halves,) = halves_of((study,))
     qs = np.arange(1, 100)
     bounds = []
     for q in qs:
@@ -199,16 +229,16 @@ def test_a_bound_allows_the_level_times_what_is_selected_and_no_more(assumption)
     selected = halves.selected(qs.astype(float), cutoff)
     q = int(qs[np.flatnonzero(np.array(bounds) <= fdr * selected)[-1]])
     assert settings["pfer"] == pytest.approx(fdr * selected[q - 1], rel=0.01)
-    solution = halves.taking(q)
-    assert 200 * solution.chi * solution.Q_hat == pytest.approx(q, rel=0.03)
-    assert found.power == pytest.approx(solution.rates(cutoff, n_members=100).tpr)
+    solution = taking([study], [halves.log_lam(q)])
+    assert 200 * solution.chi * solution.Q_hat == pytest.approx([q], rel=0.03)
+    assert found.power == pytest.approx(solution.rates(cutoff, n_members=100).tpr[0])
     assert found.false_selections <= settings["pfer"]
 
 
 @pytest.mark.parametrize("assumption", ["none", "unimodal", "r-concave"])
 @pytest.mark.parametrize("sizes", [(300, 60, 6), (500, 400, 30), (400, 3000, 40)], ids=str)
 def test_the_guess_of_q_is_near_the_answer(assumption, sizes):
-    halves = Halves(Study.of(*sizes, r2=0.8))
+    (halves,) = halves_of((Study.of(*sizes, r2=0.8),))
     for cutoff in (0.6, 0.75, 0.9):
         guess = _guess(halves, 0.2, cutoff, assumption, 128)
         exact = _largest_q(halves, 0.2, cutoff, assumption, 128, guess)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from selica import planning
-from selica.planning.samples import growing_requirement
+from selica._core.types import Array
+from selica.planning.samples import sample_search
 from selica.plots.style import LineStyle, line_style, quantity_style
 
 MOST_SAMPLES = 100_000
@@ -33,29 +34,25 @@ class Need(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Answers of the methods that have one so far, and power against the number of samples."""
+    """What is known so far: answers, estimates of those to come, power against the samples."""
 
     needs: tuple[Need, ...]
+    about: tuple[str, ...]
+    """About how many samples every method needs."""
     ceiling: Need
     """What no method can do without."""
-    points: tuple[tuple[str, float, float], ...]
-    """Method, number of samples and power."""
-
-    @property
-    def curves(self) -> dict[str, list[Any]]:
-        """The points in columns, to some way beyond the last answer."""
-        every = (*self.needs, self.ceiling)
-        answers = [need.samples for need in every if need.samples is not None]
-        end = 2.0 * max(answers, default=MOST_SAMPLES)
-        method, n, power = zip(*(p for p in self.points if p[1] <= end), strict=True)
-        return {"method": list(method), "n": list(n), "power": list(power)}
+    curves: dict[str, list[Any]]
+    """Method, number of samples and power, to some way beyond the last answer."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """Of all methods, with dots for an answer to come."""
+        """Of all methods, with dots for what is still to come."""
         blank = dict.fromkeys(self.ceiling.row, "…")
-        waiting = [blank | {"method": style.label} for style in styles()[len(self.needs) : -1]]
-        return [*(need.row for need in self.needs), *waiting, self.ceiling.row]
+        waiting = [
+            blank | {"method": style.label, "samples": samples}
+            for style, samples in zip(styles()[:-1], self.about, strict=True)
+        ]
+        return [*(need.row for need in self.needs), *waiting[len(self.needs) :], self.ceiling.row]
 
 
 def plans(
@@ -68,10 +65,10 @@ def plans(
 ) -> Iterator[Plan]:
     """The smallest number of samples with which each method finds this share of the signals.
 
-    First the ceiling, then method after method; the last one is whole. `told` is called before
-    each prediction.
+    First about so many, then exactly, method after method; the last one is whole. `told` is called
+    before each prediction.
     """
-    growing = growing_requirement(
+    search = sample_search(
         power,
         n_features=n_features,
         n_signals=n_signals,
@@ -82,15 +79,36 @@ def plans(
         told=told,
     )
     *lines, top = styles()
-    for found in growing:
-        every = (*zip(lines, found.answers, strict=False), (top, found.ceiling))
-        *needs, ceiling = (_need(style, answer) for style, answer in every)
-        points = tuple(
-            (style.label, x, y)
-            for style, answer in every
-            for x, y in zip(answer.x.tolist(), answer.power.tolist(), strict=True)
-        )
-        yield Plan(tuple(needs), ceiling, points)
+    sketch = search.sketch()
+    ceiling = _need(top, sketch.ceiling)
+    about = tuple("…" if e.samples is None else f"≈ {e.samples:,}" for e in sketch.estimates)
+    answers = [e.samples for e in sketch.estimates]
+    drawn = [(e.x, e.power) for e in sketch.estimates]
+    curves = _curves(
+        [*answers, ceiling.samples], [*drawn, (sketch.ceiling.x, sketch.ceiling.power)]
+    )
+    yield Plan((), about, ceiling, curves)
+    for found in search.growing():
+        needs = tuple(_need(style, one) for style, one in zip(lines, found.answers, strict=False))
+        yield Plan(needs, about, ceiling, curves)
+    every = (*found.answers, found.ceiling)
+    curves = _curves([need.samples for need in (*needs, ceiling)], [(a.x, a.power) for a in every])
+    yield Plan(needs, about, ceiling, curves)
+
+
+def _curves(
+    answers: Sequence[int | None], lines: Sequence[tuple[Array, Array]]
+) -> dict[str, list[Any]]:
+    """In columns."""
+    end = 2.0 * max((n for n in answers if n is not None), default=MOST_SAMPLES)
+    points = [
+        (style.label, n, power)
+        for style, line in zip(styles(), lines, strict=True)
+        for n, power in zip(*(part.tolist() for part in line), strict=True)
+        if n <= end
+    ]
+    method, samples, powers = zip(*points, strict=True)
+    return {"method": list(method), "n": list(samples), "power": list(powers)}
 
 
 def _need(style: LineStyle, answer: planning.Answer) -> Need:

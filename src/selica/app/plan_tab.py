@@ -16,7 +16,7 @@ from selica.app.turns import Turns
 
 _PLANS = Turns()
 _TOLD, _DRAWN = 0.15, 0.4
-"""Seconds at least between two words of progress, and between two pictures."""
+"""Seconds at least between two words of progress, and between two tables."""
 _OUT = 0.03
 """Seconds in which the first answer leaves the server, before more is worked out."""
 _KEPT = 256  # plans remembered: going back costs nothing
@@ -72,7 +72,8 @@ def _planned(power: float, wish: Wish) -> Plan:
     with _PLANS.turn(told):
         for planned in growing:
             if monotonic() > drawn_at + _DRAWN:
-                drawn, drawn_at = _draw(planned, power, drawn), monotonic()
+                markup.table(planned.rows, drawn=drawn.table)
+                drawn_at = monotonic()
     drawn = _draw(planned, power, drawn)
     drawn.working.empty()
     known[power, wish] = planned

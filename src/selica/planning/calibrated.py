@@ -28,7 +28,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq
-from scipy.special import betainc, betaincinv, binom, ndtr, xlog1py, xlogy
+from scipy.special import betainc, betaincinv, binom, ndtr
 
 from selica._core.scalar import density, knockoff_probability
 from selica._core.types import Array
@@ -36,17 +36,17 @@ from selica.control.arguments import ceiling
 from selica.theory import KnockoffSolution, Model, Rates, Solution, StabilitySolution
 from selica.theory import solve_stability as _solve
 from selica.theory.members import votes_needed
-from selica.theory.rates import make_rates, two_sided
+from selica.theory.rates import make_rates, over_signals, two_sided
 from selica.theory.roc import log_rates
 
-NOTHING = Rates(0.0, 0.0, 0.0)
-"""Rates of a rule that selects nothing."""
 # Thresholds in deviations of what is irrelevant: beyond, no such variable is left to be counted.
 _FARTHEST, _STEPS, _COARSE = 8.0, 65, 17
-# Cells for the law of a field up to where all copies select it, and further edges beyond.
-_CELLS, _BEYOND = 160, np.array([1.1, 1.25, 1.5, 2.0, 4.0, 1e6])
+# Edges of the cells of a field, up to where all copies select it and beyond.
+_EDGES = np.concatenate([np.linspace(0.0, 1.0, 161), [1.1, 1.25, 1.5, 2.0, 4.0, 1e6]])
 # Cells of a copy's field in a step between two thresholds.
 _PARTS, _TINY = 4, 1e-300
+# Leads of a field over the penalty: in its own deviations, then in those of a copy.
+_OWN, _COPY = np.linspace(-6.0, 6.0, 65), np.linspace(0.0, 9.0, 49)[1:]
 # Normal quantiles of a threshold and their weights; the largest threshold that is not one.
 _NODES = np.linspace(-7.0, 7.0, 113)
 _WEIGHTS = density(_NODES) * (_NODES[1] - _NODES[0])
@@ -54,43 +54,37 @@ _CERTAIN = 1.0 - 1e-16
 
 
 class FieldLaw(NamedTuple):
-    """Values of abs(g), the field of a variable, and what they weigh; each of shape (G,)."""
+    """Values of abs(g), the field of a variable, and what they weigh; each (L, G), by solution."""
 
     g: Array
     null: Array
     signal: Array
 
     @classmethod
-    def of(cls, solution: Solution, top: float) -> FieldLaw:
-        """The law of the fields in a solved model, in cells that are fine up to `top`."""
-        edges = top * np.concatenate([np.linspace(0.0, 1.0, _CELLS + 1), _BEYOND])
-        sd, Q = math.sqrt(solution.chi_hat), float(solution.Q_hat)
-        signals = solution.model.effects.mixture().folded()
-        mean, spread = Q * signals.mean[:, None], np.hypot(Q * signals.sd, sd)[:, None]
-        above = two_sided(edges, mean, spread**2)
+    def of(cls, solution: Solution, top: Array) -> FieldLaw:
+        """The law of the fields in L solved models, in cells that are fine up to `top`, (L,)."""
+        edges = np.ravel(top)[:, None] * _EDGES
+        null, above = _beyond(solution, solution.chi_hat, edges)
         above[:, -1] = 0.0
-        null = two_sided(edges, np.zeros(()), np.asarray(sd**2))
-        centre = 0.5 * (edges[1:] + edges[:-1])
-        return cls(centre, -np.diff(null), -(signals.probability @ np.diff(above)))
-
-    def rates(self, rho: float, chance: Array) -> Rates:
-        """Rates of a rule that selects a variable in the field g with a chance, (..., G)."""
-        return make_rates(np.asarray(rho), chance @ self.signal, chance @ self.null)
+        centre = 0.5 * (edges[:, 1:] + edges[:, :-1])
+        return cls(centre, -np.diff(null), -np.diff(above))
 
 
-def rates_of_members(solution: StabilitySolution, Pi_th: float, members: int) -> Rates:
+def rates_of_members(solution: StabilitySolution, Pi_th: Array | float, members: int) -> Rates:
     """Rates of so many resamples, as an average over thresholds of infinitely many.
 
     At least k of B resamples select a variable of probability Pi as often as a threshold drawn
     from Beta(k, B - k + 1) is at most Pi.
     """
-    votes = float(votes_needed(np.array(Pi_th), members))
-    if votes == 0.0:
-        return solution.rates(0.0)
-    drawn = np.minimum(betaincinv(votes, members - votes + 1.0, ndtr(_NODES)), _CERTAIN)
-    rates = solution.rates(drawn)
-    mean = (float(_WEIGHTS @ part) for part in (rates.tpr, rates.fpr))
-    return make_rates(np.asarray(solution.rho), *(np.asarray(x) for x in mean))
+    votes = votes_needed(np.asarray(Pi_th), members)
+    asked = np.maximum(votes, 1.0)
+    drawn = betaincinv(asked, members - asked + 1.0, ndtr(_NODES)[:, None])
+    rates = solution.rates(np.minimum(drawn, _CERTAIN).reshape(-1, *solution.shape))
+    mean = (
+        np.where(votes > 0.0, np.tensordot(_WEIGHTS, part, 1), 1.0)
+        for part in (rates.tpr, rates.fpr)
+    )
+    return make_rates(np.asarray(solution.rho), *mean)
 
 
 class Counts(NamedTuple):
@@ -122,7 +116,9 @@ class Counts(NamedTuple):
         cells = weight.shape[1]
         # what the own field has to exceed, up to the sum of the largest copy and threshold
         coarse = np.arange(2.0 * _STEPS)
-        known = _own(s, lam + width * coarse)
+        null, signal = _beyond(s, s.chi_hat + s.v_hat, lam + width * coarse)
+        rho = _shares(s)[:, None]
+        known = rho * signal + (1.0 - rho) * null
         middle = (np.arange(2.0 * cells) + 0.5) / _PARTS
         own = np.exp(PchipInterpolator(coarse, np.log(known + _TINY), axis=1)(middle))
         windows = sliding_window_view(own, cells, axis=1)[:, : _PARTS * _STEPS : _PARTS]
@@ -133,37 +129,60 @@ class Counts(NamedTuple):
         return cls(spread / Q * steps, ahead, np.vecdot(windows, weight[:, None]))
 
 
-def _own(solution: KnockoffSolution, x: Array) -> Array:
-    """P(abs(h) > x) over all variables, h the whole field of one member; x is (L, X)."""
-    s = solution
-    signals = s.model.effects.mixture().folded()
-    Q, var = (np.ravel(part)[:, None, None] for part in (s.Q_hat, s.chi_hat + s.v_hat))
-    null = two_sided(x, np.zeros(()), var[:, 0])
-    signal = two_sided(x[:, :, None], Q * signals.mean, (Q * signals.sd) ** 2 + var)
-    return np.asarray(s.rho * (signal @ signals.probability) + (1.0 - s.rho) * null)
+def _beyond(solution: Solution, var: Array, x: Array) -> tuple[Array, Array]:
+    """P(abs(h) > x) of nulls and of signals, h a field with noise of a variance; x is (L, X)."""
+    noise = np.ravel(var)
+    signal = over_signals(
+        solution.model.effects.mixture().folded(),
+        np.ravel(solution.Q_hat),
+        noise,
+        lambda mean, var: two_sided(x[:, :, None], mean[:, None], var[:, None]),
+    )
+    return two_sided(x, np.zeros(()), noise[:, None]), signal
+
+
+def _shares(solution: Solution) -> Array:
+    """Share of signals in each of L solved models."""
+    return np.broadcast_to(solution.rho, solution.shape).ravel()
 
 
 class OneCopy:
-    """The statistics W = abs(w) - abs(w_copy) of p variables and one copy, in a large system."""
+    """The statistics W = abs(w) - abs(w_copy) of p variables and one copy, in a large system.
 
-    def __init__(self, solution: KnockoffSolution, p: int, counts: Counts | None = None) -> None:
+    Of one solved model, or of each point of a grid; rates have the shape of the solution.
+    """
+
+    def __init__(self, solution: KnockoffSolution, p: int) -> None:
         self.solution, self.p = solution, p
-        if counts is None:
-            counts = Counts(*(part[0] for part in Counts.of(solution)))
-        self._t, self._ahead = counts.t, counts.ahead
-        self._behind = 1.0 / p + counts.behind
+        self._rho = _shares(solution)
+        self._t, self._ahead, behind = Counts.of(solution)
+        self._behind = 1.0 / p + behind
         """The share that is behind, and one more variable."""
 
     @cached_property
     def _law(self) -> FieldLaw:
         s = self.solution
-        top = float(s.lam + (_FARTHEST + 4.0) * math.sqrt(s.v_tilde_hat))
-        return FieldLaw.of(s, top)
+        return FieldLaw.of(s, np.asarray(s.lam + (_FARTHEST + 4.0) * np.sqrt(s.v_tilde_hat)))
+
+    @cached_property
+    def _leads(self) -> tuple[Array, Array]:
+        """Leads of a field over penalty and gap, and how often such a field is ahead; (L, X)."""
+        s = self.solution
+        own, copy, lam = (
+            np.ravel(part)[:, None] for part in (np.sqrt(s.v_hat), np.sqrt(s.v_tilde_hat), s.lam)
+        )
+        near = np.maximum(own, 1e-9 * lam) * _OWN  # members may agree: a step
+        x = np.concatenate([near, near[:, -1:] + copy * _COPY], axis=1)
+        far = 2.0 * (lam + x[:, -1:])  # so far that a field of the other sign is never ahead
+        chance = knockoff_probability(far, own**2, copy**2, lam, far - lam - x)
+        return x, chance.value
 
     def knockoff_plus(self, fdr: float) -> Rates:
         """Rates of the filter with offset one."""
         t = _first(self._t, self._behind - fdr * self._ahead)
-        return NOTHING if t is None else self.solution.single_rates(t)
+        found = np.isfinite(t)
+        rates = self.solution.single_rates(np.where(found, t, 0.0).reshape(self.solution.shape))
+        return self._rates(*(np.where(found, np.ravel(x), 0.0) for x in (rates.tpr, rates.fpr)))
 
     def evalues(self, fdr: float, copies: int) -> Rates:
         """Rates of e-BH on the average e-values, each copy at half the level."""
@@ -171,59 +190,73 @@ class OneCopy:
         early = (ceiling(1.0 / own) - 1.0) / self.p
         excess = np.minimum(self._behind - own * self._ahead, self._ahead - early)
         t = _first(self._t, excess)
-        if t is None:
-            return NOTHING
+        tpr, fpr = np.zeros((2, t.size))
         votes = np.arange(1.0, copies + 1.0)
-        rates = self._law.rates(self.solution.rho, _tails(self._wins(np.array([t]))[0], copies))
-        e = votes / copies / np.interp(t, self._t, self._behind)
-        enough = e * fdr * self._share(rates) >= 1.0
-        return _at(rates, int(np.argmax(enough))) if enough.any() else NOTHING
+        for row in np.flatnonzero(np.isfinite(t)).tolist():
+            chance = _tails(self._wins(row, t[row : row + 1])[0], copies)
+            true, false, share = self._selected(row, chance)
+            e = votes / copies / np.interp(t[row], self._t[row], self._behind[row])
+            enough = e * fdr * share >= 1.0
+            if enough.any():
+                place = int(np.argmax(enough))
+                tpr[row], fpr[row] = true[place], false[place]
+        return self._rates(tpr, fpr)
 
     def pvalues(self, fdr: float, copies: int, gamma: float) -> Rates:
         """Rates of the step-up rule on the aggregated p-values."""
         votes = int(votes_needed(np.array(gamma), copies))
         pick = slice(None, None, (_STEPS - 1) // (_COARSE - 1))
-        t, behind = self._t[pick], self._behind[pick]
+        t, ahead, behind = (part[:, pick] for part in (self._t, self._ahead, self._behind))
         # no more variables have so many votes than Markov's inequality allows
-        possible = behind / gamma <= fdr * self._ahead[pick] * copies / votes
-        if not possible.any():
-            return NOTHING
-        selected = np.zeros(t.size)
-        selected[possible] = self._share(self._by_votes(votes, copies, t[possible]))
-        cut = _first(t, behind / gamma - fdr * selected)
-        if cut is None:
-            return NOTHING
-        # the same between two steps of the coarse grid
-        fine = cut + (t[1] - t[0]) * np.linspace(-0.5, 0.5, 9)
-        fine = fine[fine > 0.0]
-        selected = self._share(self._by_votes(votes, copies, fine))
-        better = _first(fine, np.interp(fine, self._t, self._behind) / gamma - fdr * selected)
-        return _at(self._by_votes(votes, copies, np.array([cut if better is None else better])), 0)
+        possible = behind / gamma <= fdr * ahead * copies / votes
+        tpr, fpr = np.zeros((2, t.shape[0]))
+        for row in np.flatnonzero(possible.any(axis=1)).tolist():
 
-    def _wins(self, t: Array) -> Array:
-        """P(W > t) of a variable in each cell, (T, G)."""
-        s = self.solution
-        gap = s.Q_hat * t[:, None]
-        return knockoff_probability(self._law.g, s.v_hat, s.v_tilde_hat, s.lam, gap).value
+            def selected(at: Array, row: int = row) -> tuple[Array, Array, Array]:
+                return self._selected(row, np.interp(self._wins(row, at), *_tail(votes, copies)))
 
-    def _by_votes(self, votes: int, copies: int, t: Array) -> Rates:
-        """Rates where at least so many copies have W > t."""
-        chance, tail = _tail(votes, copies)
-        return self._law.rates(self.solution.rho, np.interp(self._wins(t), chance, tail))
+            share = np.zeros(t.shape[1])
+            share[possible[row]] = selected(t[row, possible[row]])[2]
+            cut = float(_first(t[row], behind[row] / gamma - fdr * share))
+            if not math.isfinite(cut):
+                continue
+            # the same between two steps of the coarse grid
+            fine = cut + (t[row, 1] - t[row, 0]) * np.linspace(-0.5, 0.5, 9)
+            fine = fine[fine > 0.0]
+            true, false, share = selected(fine)
+            limit = np.interp(fine, self._t[row], self._behind[row]) / gamma
+            better = float(_first(fine, limit - fdr * share))
+            at = better if math.isfinite(better) else cut
+            tpr[row], fpr[row] = np.interp(at, fine, true), np.interp(at, fine, false)
+        return self._rates(tpr, fpr)
 
-    def _share(self, rates: Rates) -> Array:
-        """Share of the variables that a rule selects."""
-        rho = self.solution.rho
-        return np.asarray(rho * rates.tpr + (1.0 - rho) * rates.fpr)
+    def _wins(self, row: int, t: Array) -> Array:
+        """P(W > t) of a variable in each cell of one solution, (T, G)."""
+        x, chance = self._leads[0][row], self._leads[1][row]
+        lam, Q = (np.ravel(part)[row] for part in (self.solution.lam, self.solution.Q_hat))
+        g, gap = self._law.g[row], (lam + Q * t)[:, None]
+        ahead = np.asarray(np.interp(g - gap, x, chance))
+        other = g < -x[0]  # beyond, the other sign is never ahead
+        ahead[:, other] += np.interp(-g[other] - gap, x, chance)
+        return ahead
+
+    def _selected(self, row: int, chance: Array) -> tuple[Array, Array, Array]:
+        """Shares of signals, of nulls and of all that are selected with a chance of (..., G)."""
+        true, false = chance @ self._law.signal[row], chance @ self._law.null[row]
+        return true, false, self._rho[row] * true + (1.0 - self._rho[row]) * false
+
+    def _rates(self, tpr: Array, fpr: Array) -> Rates:
+        """In the shape of the solution."""
+        shape = self.solution.shape
+        return make_rates(np.asarray(self.solution.rho), tpr.reshape(shape), fpr.reshape(shape))
 
 
 def _tails(chance: Array, copies: int) -> Array:
     """P(Bin(copies, chance) >= k) for k from one on, (copies, G)."""
-    k = np.arange(copies + 1.0)[:, None]
-    with np.errstate(divide="ignore"):
-        logs = xlogy(k, chance) + xlog1py(copies - k, -np.minimum(chance, 1.0))
-    law = binom(copies, k) * np.exp(logs)
-    return np.asarray(np.minimum(np.cumsum(law[:0:-1], axis=0)[::-1], 1.0))
+    k = np.arange(copies, 0.0, -1.0)[:, None]
+    odds = np.log(np.clip(chance, _TINY, _CERTAIN)), np.log1p(-np.minimum(chance, _CERTAIN))
+    law = binom(copies, k) * np.exp(k * odds[0] + (copies - k) * odds[1])
+    return np.asarray(np.minimum(np.cumsum(law, axis=0)[::-1], 1.0))
 
 
 @lru_cache(maxsize=8)
@@ -233,20 +266,21 @@ def _tail(votes: int, copies: int) -> tuple[Array, Array]:
     return chance, np.asarray(betainc(votes, copies - votes + 1.0, chance))
 
 
-def _first(t: Array, excess: Array) -> float | None:
-    """Where a continuous excess is first zero or less; None if it never is."""
+def _first(t: Array, excess: Array) -> Array:
+    """Where a continuous excess, (..., T), is first zero or less; infinite if it never is."""
     fine = excess <= 0.0
-    if not fine.any():
-        return None
-    i = int(np.argmax(fine))
-    if i == 0:
-        return float(t[0])
-    share = excess[i - 1] / (excess[i - 1] - excess[i])
-    return float(t[i - 1] + share * (t[i] - t[i - 1]))
-
-
-def _at(rates: Rates, place: int) -> Rates:
-    return Rates(*(float(part[place]) for part in (rates.tpr, rates.fpr, rates.fdr)))
+    i = np.argmax(fine, axis=-1)[..., None]
+    before = np.maximum(i - 1, 0)
+    (low, high), (above, below) = (
+        [
+            np.take_along_axis(np.broadcast_to(part, fine.shape), at, -1)[..., 0]
+            for at in (before, i)
+        ]
+        for part in (t, excess)
+    )
+    falls = (above > 0.0) & (below <= 0.0)
+    share = np.where(falls, above / np.where(falls, above - below, 1.0), 0.0)
+    return np.where(fine.any(axis=-1), low + share * (high - low), np.inf)
 
 
 def cut_of_fields(solution: Solution, fdr: float) -> float:
@@ -262,8 +296,7 @@ def cut_of_fields(solution: Solution, fdr: float) -> float:
     fpr, rho = np.exp(log_fpr), solution.rho
     # relative, so that what is linear between two steps is the logarithm
     excess = log_fpr - np.log(fdr * (rho * np.exp(log_tpr) + (1.0 - rho) * fpr))
-    cut = _first(u, excess)
-    return math.inf if cut is None else sd * cut
+    return sd * float(_first(u, excess))
 
 
 def first_variables(model: Model, p: int, q: float) -> StabilitySolution:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 from selica._core.errors import BoundaryWarning
 from selica.planning.finite import Expected
 from selica.planning.methods import Prediction
-from selica.planning.study import Study
+from selica.planning.study import Study, models
 from selica.theory import Rates, operating_point
 
 CEILING = "best possible"
@@ -30,8 +31,14 @@ def ceiling(study: Study, fdr: float) -> Prediction:
     >>> round(ceiling(Study.of(300, 200, 40, r2=0.8), 0.1).power, 2)
     0.63
     """
+    return ceilings((study,), fdr)[0]
+
+
+def ceilings(studies: Sequence[Study], fdr: float) -> list[Prediction]:
+    """The same for several studies with the same law of effects."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)
-        point = operating_point(study.model, "bayes", fdr)
-    found = Expected.of_rates(study, Rates(point.tpr, point.fpr, point.fdr))
-    return Prediction(CEILING, "best", *found, "none", "", {})
+        at = operating_point(models(studies), "bayes", fdr)
+    each = zip(studies, at.tpr.tolist(), at.fpr.tolist(), at.fdr.tolist(), strict=True)
+    found = (Expected.of_rates(study, Rates(*rates)) for study, *rates in each)
+    return [Prediction(CEILING, "best", *one, "none", "", {}) for one in found]

@@ -8,6 +8,7 @@ the largest q whose bound is no more than that.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -19,8 +20,8 @@ from selica.control import stability_bound
 from selica.control.stability import largest_usable_q
 from selica.planning.calibrated import rates_of_members
 from selica.planning.finite import Expected
-from selica.planning.study import Study
-from selica.theory import StabilitySolution, solve_stability
+from selica.planning.study import Study, models
+from selica.theory import Rates, StabilitySolution, solve_stability
 
 _CUTOFFS = (0.6, 0.75, 0.9)
 _PENALTIES = 20
@@ -53,58 +54,82 @@ def _about(p: int, q: Array, cutoff: float, n_pairs: int, assumption: str) -> Ar
 
 
 class Halves:
-    """Halves of the rows along penalties, from few variables to many."""
+    """Halves of the rows of a study along penalties, from few variables to many."""
 
-    def __init__(self, study: Study) -> None:
-        self.study = study
-        self.log_lams = np.log(study.penalties(_PENALTIES, 0.5))
-        self.grid = solve_stability(study.model, np.exp(self.log_lams), 0.5, "bernoulli")
-        self.taken: Array = study.n_features * np.asarray(self.grid.chi * self.grid.Q_hat)
-        self._kept: dict[float, Array] = {}
+    def __init__(self, study: Study, log_lams: Array, taken: Array, kept: Array) -> None:
+        self.study, self.log_lams = study, log_lams
+        self.taken = taken
+        """Variables that a half takes at each penalty."""
+        self._kept = dict(zip(_CUTOFFS, kept, strict=True))
 
     def selected(self, q: Array | float, cutoff: float) -> Array:
         """Variables expected at the cutoff where halves take q, and many halves are drawn."""
-        if cutoff not in self._kept:
-            rates = self.grid.rates(cutoff)
-            p, k = self.study.n_features, self.study.n_signals
-            self._kept[cutoff] = k * rates.tpr + (p - k) * rates.fpr
         return np.asarray(np.interp(q, self.taken, self._kept[cutoff]))
 
-    def taking(self, q: float) -> StabilitySolution:
-        """The halves that take q variables on average."""
-        lam = math.exp(np.interp(q, self.taken, self.log_lams))
-        return solve_stability(self.study.model, lam, 0.5, "bernoulli")
+    def log_lam(self, q: float) -> float:
+        """The penalty at which halves take q variables on average."""
+        return float(np.interp(q, self.taken, self.log_lams))
 
 
 @lru_cache(maxsize=64)
-def _halves(study: Study) -> Halves:
-    return Halves(study)
+def halves_of(studies: tuple[Study, ...]) -> list[Halves]:
+    """Of each of some studies with the same law of effects."""
+    log_lams = np.log([study.penalties(_PENALTIES, 0.5) for study in studies])
+    grid = solve_stability(models(studies, 1), np.exp(log_lams), 0.5, "bernoulli")
+    rates = grid.rates(np.array(_CUTOFFS)[:, None, None])
+    p, k = (
+        np.array([getattr(study, name) for study in studies])[:, None]
+        for name in ("n_features", "n_signals")
+    )
+    taken = p * np.asarray(grid.chi * grid.Q_hat)
+    kept = np.moveaxis(k * rates.tpr + (p - k) * rates.fpr, 0, 1)
+    return [Halves(*each) for each in zip(studies, log_lams, taken, kept, strict=True)]
+
+
+def taking(studies: Sequence[Study], log_lams: Sequence[float]) -> StabilitySolution:
+    """Halves of the rows of each study at a penalty."""
+    return solve_stability(models(studies), np.exp(log_lams), 0.5, "bernoulli")
 
 
 def by_bound(
-    study: Study, fdr: float, assumption: str, *, best: bool, resamples: int
-) -> tuple[Expected, dict[str, Any]]:
+    studies: tuple[Study, ...], fdr: float, assumption: str, *, best: bool, resamples: int
+) -> list[tuple[Expected, dict[str, Any]]]:
     """The most powerful cutoff and q, or the usual cutoff, with arguments of the selector."""
-    halves = _halves(study)
     usual = 0.75 if assumption == "none" else 0.6
-    p, n_pairs = study.n_features, resamples // 2
+    tried = _CUTOFFS if best else (usual,)
+    n_pairs = resamples // 2
+    halves = halves_of(studies)
+    chosen = [_allowed(each, fdr, assumption, n_pairs, tried) for each in halves]
+    some = [i for i, (_, q) in enumerate(chosen) if q > 0]
+    nothing = Expected(0.0, 0.0, 0.0, 0.0)
     settings: dict[str, Any] = {"resampling": "pairs", "assumption": assumption}
-    tried = {
-        cutoff: _guess(halves, fdr, cutoff, assumption, n_pairs)
-        for cutoff in (_CUTOFFS if best else (usual,))
-    }
+    out = [(nothing, settings | {"q": 1, "threshold": usual}) for _ in studies]
+    if not some:
+        return out
+    lams = [halves[i].log_lam(chosen[i][1]) for i in some]
+    at = taking([studies[i] for i in some], lams)
+    rates = rates_of_members(at, np.array([chosen[i][0] for i in some]), resamples)
+    for i, *found in zip(some, rates.tpr, rates.fpr, rates.fdr, strict=True):
+        cutoff, q = chosen[i]
+        allowed = fdr * float(halves[i].selected(q, cutoff))
+        least = _bound(studies[i].n_features, q, cutoff, n_pairs, assumption)
+        pfer = max(float(f"{allowed:.3g}"), math.ceil(least * 1e4) / 1e4)
+        more = settings | {"pfer": pfer} | ({"threshold": cutoff} if best else {})
+        out[i] = Expected.of_rates(studies[i], Rates(*map(float, found))), more
+    return out
+
+
+def _allowed(
+    halves: Halves, fdr: float, assumption: str, n_pairs: int, cutoffs: Sequence[float]
+) -> tuple[float, int]:
+    """The cutoff that selects most, and its largest q; 0 where a level allows none."""
+    tried = {cutoff: _guess(halves, fdr, cutoff, assumption, n_pairs) for cutoff in cutoffs}
     # from the cutoff that seems to select most on
     for cutoff in sorted(tried, key=lambda c: -float(halves.selected(tried[c], c))):
         q = _largest_q(halves, fdr, cutoff, assumption, n_pairs, tried[cutoff])
         if q > 0:
-            break
-    else:
-        return Expected(0.0, 0.0, 0.0, 0.0), settings | {"q": 1, "threshold": usual}
-    rates = rates_of_members(halves.taking(q), cutoff, resamples)
-    allowed = fdr * float(halves.selected(q, cutoff))
-    least = _bound(p, q, cutoff, n_pairs, assumption)
-    settings["pfer"] = max(float(f"{allowed:.3g}"), math.ceil(least * 1e4) / 1e4)
-    return Expected.of_rates(study, rates), settings | ({"threshold": cutoff} if best else {})
+            return cutoff, q
+    return cutoffs[0], 0
 
 
 def _most(halves: Halves, assumption: str, n_pairs: int) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.results import Result
 from selica._core.types import Array
-from selica.planning.calibrated import Counts, OneCopy, cut_of_fields, rates_of_members
+from selica.planning.calibrated import OneCopy, cut_of_fields, rates_of_members
 from selica.planning.finite import (
     Expected,
     Rule,
@@ -25,7 +26,7 @@ from selica.planning.finite import (
     expected,
 )
 from selica.planning.halves import by_bound
-from selica.planning.study import Study
+from selica.planning.study import Study, models
 from selica.selectors.stability import LOWEST
 from selica.theory import (
     KnockoffSolution,
@@ -100,7 +101,11 @@ class Prediction(Result):
 
 
 S = TypeVar("S", bound=Solution)
-Predict = Callable[[Study, float, bool], tuple[Expected, dict[str, Any]]]
+Studies = tuple[Study, ...]
+"""That have the same number of variables and law of effects."""
+Found = tuple[Expected, dict[str, Any]]
+"""An expectation, and arguments of the selector."""
+Predict = Callable[[Studies, float, bool], Iterable[Found]]
 
 
 class Method(NamedTuple):
@@ -109,7 +114,7 @@ class Method(NamedTuple):
     label: str
     selector: str
     predict: Predict
-    """(study, level, best settings?) -> expectation, arguments of the selector."""
+    """(studies, level, best settings?) -> what is found in each of them."""
     promise: str
     calibrated: bool
     """Whether its threshold comes from the data, so that a level can be asked for."""
@@ -130,34 +135,42 @@ def smooth_maximum(x: Array, value: Array) -> float:
     return float(x[i] + shift * (x[i + 1] - x[i]))
 
 
-def _point(grid: S, *place: int) -> S:
-    """One point of a solution over a grid, with floats."""
-    values = {f.name: getattr(grid, f.name) for f in fields(grid)}
-    return type(grid)(
-        **{name: v[place].item() if isinstance(v, np.ndarray) else v for name, v in values.items()}
-    )
+def _points(studies: Studies, grid: S, places: Sequence[tuple[int, ...]]) -> list[S]:
+    """For each study a point of a solution over studies and more, with floats."""
+    columns = {f.name: getattr(grid, f.name) for f in fields(grid) if f.name != "model"}
+    return [
+        type(grid)(
+            model=study.model,
+            **{
+                name: value[place].item() if isinstance(value, np.ndarray) else value
+                for name, value in columns.items()
+            },
+        )
+        for study, place in zip(studies, places, strict=True)
+    ]
 
 
 @lru_cache(maxsize=64)
-def _one_copies(study: Study) -> tuple[Array, list[OneCopy], Array]:
-    """Penalties, knockoffs with one copy at each of them, and the error of one fit."""
-    lams = study.penalties(_PENALTIES)
-    grid = solve_knockoff(study.model, lams)
-    counts = (Counts(*row) for row in zip(*Counts.of(grid), strict=True))
-    ones = [OneCopy(_point(grid, i), study.n_features, each) for i, each in enumerate(counts)]
-    return lams, ones, grid.prediction_error
+def _one_copies(studies: Studies) -> tuple[Array, OneCopy]:
+    """Penalties of each study, and knockoffs with one copy at them."""
+    lams = np.array([study.penalties(_PENALTIES) for study in studies])
+    return lams, OneCopy(solve_knockoff(models(studies, 1), lams), studies[0].n_features)
 
 
 @lru_cache(maxsize=64)
-def _predicting_copies(study: Study) -> OneCopy:
-    """Knockoffs at the penalty that cross-validation finds."""
-    return OneCopy(solve_knockoff(study.model, predicting_knockoff(study)), study.n_features)
+def _predicting_copies(studies: Studies) -> OneCopy:
+    """Knockoffs at the penalty that cross-validation finds in each study."""
+    lams, ones = _one_copies(studies)
+    errors = np.log(ones.solution.prediction_error)
+    found = [
+        math.exp(smooth_maximum(x, -error)) for x, error in zip(np.log(lams), errors, strict=True)
+    ]
+    return OneCopy(solve_knockoff(models(studies), found), studies[0].n_features)
 
 
 def predicting_knockoff(study: Study) -> float:
     """The penalty that cross-validation finds for one lasso with copies."""
-    lams, _, error = _one_copies(study)
-    return math.exp(smooth_maximum(np.log(lams), -np.log(error)))
+    return float(_predicting_copies((study,)).solution.lam[0])
 
 
 class CopyRule(NamedTuple):
@@ -179,75 +192,89 @@ _COPY_RULES = {
 }
 
 
-@lru_cache(maxsize=256)
-def _of_copies(study: Study, name: str, fdr: float, one: OneCopy) -> Expected:
-    known = _COPY_RULES[name]
-    rates, rule = known.rates(one, fdr), known.rule(one.solution, fdr)
-    return expected(study, one.solution, rates, rule, fdr, known.copies)
-
-
 def _knockoffs(name: str) -> Predict:
     """At the most powerful penalty, or at the one that cross-validation finds."""
+    known = _COPY_RULES[name]
 
-    def predicted(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
-        if not best:
-            return _of_copies(study, name, fdr, _predicting_copies(study)), {"fdr": fdr}
-        lams, ones, _ = _one_copies(study)
-        found = np.array([_COPY_RULES[name].rates(each, fdr).tpr for each in ones])
-        if found.any():
-            lam = math.exp(smooth_maximum(np.log(lams), found))
-            one = OneCopy(solve_knockoff(study.model, lam), study.n_features)
-        else:  # the level is out of reach in a large system
-            one = _predicting_copies(study)
-        penalty = _rounded(study.penalty(one.solution.lam))
-        return _of_copies(study, name, fdr, one), {"fdr": fdr, "lam": penalty}
+    def predicted(studies: Studies, fdr: float, best: bool) -> Iterator[Found]:
+        ones = _most_powerful(studies, known, fdr) if best else _predicting_copies(studies)
+        rates = known.rates(ones, fdr)
+        each = _points(studies, ones.solution, [(i,) for i in range(len(studies))])
+        for study, one, *found in zip(studies, each, rates.tpr, rates.fpr, rates.fdr, strict=True):
+            settings = {"fdr": fdr}
+            if best:
+                settings["lam"] = _rounded(study.penalty(one.lam))
+            limit = Rates(*map(float, found))
+            yield expected(study, one, limit, known.rule(one, fdr), fdr, known.copies), settings
 
     return predicted
 
 
+def _most_powerful(studies: Studies, known: CopyRule, fdr: float) -> OneCopy:
+    """Knockoffs at the penalty with which a rule finds most in a large system."""
+    lams, ones = _one_copies(studies)
+    found = known.rates(ones, fdr).tpr
+    best = np.array(
+        [math.exp(smooth_maximum(x, power)) for x, power in zip(np.log(lams), found, strict=True)]
+    )
+    hopeless = ~found.any(axis=1)
+    if hopeless.any():  # the level is out of reach in a large system
+        best = np.where(hopeless, _predicting_copies(studies).solution.lam, best)
+    return OneCopy(solve_knockoff(models(studies), best), studies[0].n_features)
+
+
 @lru_cache(maxsize=64)
-def _resamples(study: Study) -> tuple[Array, Array, StabilitySolution]:
-    """Resampling rates, penalties at each of them, and the solutions."""
+def _resamples(studies: Studies) -> tuple[Array, Array, StabilitySolution]:
+    """Resampling rates, penalties of each study at each of them, and the solutions."""
     rates = np.array(_RATES)
-    lams = np.array([study.penalties(_PENALTIES, rate) for rate in rates])
-    return rates, lams, solve_stability(study.model, lams, rates[:, None])
+    lams = np.array([[study.penalties(_PENALTIES, rate) for rate in _RATES] for study in studies])
+    return rates, lams, solve_stability(models(studies, 2), lams, rates[:, None])
 
 
 def _resampled(
-    study: Study, best: bool, usable: Callable[[StabilitySolution], bool]
-) -> tuple[StabilitySolution, dict[str, Any]]:
-    """Bootstrapped rows at the penalty and rate that order variables best."""
-    rates, lams, grid = _resamples(study)
+    studies: Studies, best: bool, usable: Callable[[StabilitySolution], bool]
+) -> Iterator[tuple[StabilitySolution, dict[str, Any]]]:
+    """Bootstrapped rows at the penalty and rate that order variables best, for each study."""
+    rates, lams, grid = _resamples(studies)
     errors = np.asarray(grid.ensemble_error)
     tried = range(rates.size) if best else [_RATES.index(1.0)]
-    places = [(i, j) for i in tried for j in range(lams.shape[1])]
-    order = sorted(places, key=lambda place: errors[place])
-    # where the threshold is at an end everywhere, the first is as good as any
-    i, j = next((place for place in order if usable(_point(grid, *place))), order[0])
-    one = _point(grid, i, j)
-    rate, lam = float(rates[i]), float(lams[i, j])
-    near = slice(max(j - 1, 0), j + 2)
-    if lams[i, near].size == 3:
-        better = math.exp(smooth_maximum(np.log(lams[i, near]), -np.log(errors[i, near])))
-        refined = solve_stability(study.model, better, rate)
-        if usable(refined):
-            one, lam = refined, better
-    return one, {"lam": _rounded(study.penalty(lam, rate)), "resample_rate": rate}
+    places = [(i, j) for i in tried for j in range(lams.shape[2])]
+    chosen, better = [], []
+    for s, study in enumerate(studies):
+        order = [(s, *place) for place in sorted(places, key=lambda place: errors[s][place])]
+        options = ((place, _points((study,), grid, [place])[0]) for place in order)
+        first = next(options)
+        # where the threshold is at an end everywhere, the first is as good as any
+        place, one = next((each for each in chain([first], options) if usable(each[1])), first)
+        chosen.append(one)
+        near = (*place[:2], slice(max(place[2] - 1, 0), place[2] + 2))
+        x, error = np.log(lams[near]), np.log(errors[near])
+        better.append(math.exp(smooth_maximum(x, -error)) if x.size == 3 else one.lam)
+    refined = solve_stability(models(studies), better, np.array([one.mu_B for one in chosen]))
+    points = _points(studies, refined, [(s,) for s in range(len(studies))])
+    for study, one, new in zip(studies, chosen, points, strict=True):
+        found = new if usable(new) else one
+        penalty = _rounded(study.penalty(found.lam, found.mu_B))
+        yield found, {"lam": penalty, "resample_rate": found.mu_B}
 
 
-def _fields(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
+def _fields(studies: Studies, fdr: float, best: bool) -> Iterator[Found]:
     def usable(one: StabilitySolution) -> bool:
         cut = cut_of_fields(one, fdr)
         return math.isfinite(cut) and LOWEST <= one.selection_probability(cut) <= _CERTAIN
 
-    solution, more = _resampled(study, best, usable)
-    cut = cut_of_fields(solution, fdr)
-    rates = solution.rates_of_field(np.asarray(cut))
-    parameters = {"fdr": fdr, "engine": "auto"} | (more if best else {})
-    return expected(study, solution, rates, by_fields(solution, fdr), fdr), parameters
+    for study, (one, more) in zip(studies, _resampled(studies, best, usable), strict=True):
+        rates = one.rates_of_field(np.asarray(cut_of_fields(one, fdr)))
+        parameters = {"fdr": fdr, "engine": "auto"} | (more if best else {})
+        yield expected(study, one, rates, by_fields(one, fdr), fdr), parameters
 
 
-def _ideal(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
+def _each(predicted: Callable[[Study, float, bool], Found]) -> Predict:
+    """One study after the other."""
+    return lambda studies, fdr, best: [predicted(study, fdr, best) for study in studies]
+
+
+def _ideal(study: Study, fdr: float, best: bool) -> Found:
     if not best:  # as it comes: the penalty of one fit, and the usual threshold
         lam = predicting_lasso(study)
         rates = rates_of_members(solve_stability(study.model, lam, 1.0), 0.6, RESAMPLES)
@@ -258,7 +285,7 @@ def _ideal(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, An
         return float(one.selection_probability(cut)) if math.isfinite(cut) else 1.0
 
     # refits can tell such a probability from none and from all
-    solution, more = _resampled(study, True, lambda one: 0.05 <= chance(one) <= 0.95)
+    ((solution, more),) = _resampled((study,), True, lambda one: 0.05 <= chance(one) <= 0.95)
     Pi_th = _rounded(chance(solution))
     rates = rates_of_members(solution, Pi_th, RESAMPLES)
     return Expected.of_rates(study, rates), more | {"threshold": Pi_th}
@@ -276,7 +303,7 @@ def predicting_lasso(study: Study) -> float:
     return math.exp(smooth_maximum(np.log(lams), -np.log(grid.prediction_error)))
 
 
-def _lasso(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
+def _lasso(study: Study, fdr: float, best: bool) -> Found:
     if not best:
         found = solve_lasso(study.model, predicting_lasso(study))
         return Expected.of_rates(study, found.rates()), {}
@@ -292,7 +319,7 @@ def _lasso(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, An
     return Expected.of_rates(study, found.rates()), {"lam": _rounded(study.penalty(lam))}
 
 
-def _thresholded(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
+def _thresholded(study: Study, fdr: float, best: bool) -> Found:
     if not best:
         return _lasso(study, fdr, False)
     lams, grid = _one_lasso(study)
@@ -309,8 +336,8 @@ def _thresholded(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[s
 
 
 def _bounded(assumption: str) -> Predict:
-    def bounded(study: Study, fdr: float, best: bool) -> tuple[Expected, dict[str, Any]]:
-        return by_bound(study, fdr, assumption, best=best, resamples=RESAMPLES)
+    def bounded(studies: Studies, fdr: float, best: bool) -> list[Found]:
+        return by_bound(studies, fdr, assumption, best=best, resamples=RESAMPLES)
 
     return bounded
 
@@ -335,23 +362,40 @@ METHODS: dict[str, Method] = {
     "stability_r_concave": Method(
         "stability, r-concave", "StabilitySelection", _bounded("r-concave"), "PFER", True
     ),
-    "ideal": Method("stability, threshold known", "StabilitySelection", _ideal, "none", False),
-    "thresholded_lasso": Method(
-        "lasso, threshold known", "LassoSelection", _thresholded, "none", False
+    "ideal": Method(
+        "stability, threshold known", "StabilitySelection", _each(_ideal), "none", False
     ),
-    "lasso": Method("lasso, penalty known", "LassoSelection", _lasso, "none", False),
+    "thresholded_lasso": Method(
+        "lasso, threshold known", "LassoSelection", _each(_thresholded), "none", False
+    ),
+    "lasso": Method("lasso, penalty known", "LassoSelection", _each(_lasso), "none", False),
 }
 """In the order of the tables. For those that are not calibrated the truth sets the threshold."""
 
 
 def predict(study: Study, method: str, fdr: float, settings: str = "best") -> Prediction:
     """What a method is expected to do; arguments are checked by the callers."""
+    return predict_each((study,), method, fdr, settings)[0]
+
+
+def predict_each(
+    studies: Studies, method: str, fdr: float, settings: str = "best"
+) -> list[Prediction]:
+    """The same in several studies at once, in much less time than one after the other.
+
+    Parameters
+    ----------
+    studies : tuple of Study
+        With as many variables and the same law of effects.
+    """
     known = METHODS[method]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found, parameters = known.predict(study, fdr, settings == "best")
-    inner = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
-    return Prediction(
-        method, settings, *found, known.promise, f"{known.selector}({inner})", parameters
-    )
+        every = list(known.predict(studies, fdr, settings == "best"))
+    out = []
+    for found, parameters in every:
+        inner = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+        code = f"{known.selector}({inner})"
+        out.append(Prediction(method, settings, *found, known.promise, code, parameters))
+    return out

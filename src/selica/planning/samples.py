@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from selica._core.effects import Effects
 from selica._core.validation import choice, count, number
-from selica.planning.ceiling import CEILING, ceiling
+from selica.planning.ceiling import CEILING, ceilings
 from selica.planning.compare import fdr_level, method_names
-from selica.planning.methods import SETTINGS, Prediction, predict
+from selica.planning.methods import SETTINGS, Prediction, predict_each
 from selica.planning.requirement import Answer, Requirement
+from selica.planning.sample_search import SampleSearch
 from selica.planning.search import Tried
 from selica.planning.study import Study
 
@@ -66,14 +66,15 @@ def required_samples(
     >>> found.one("stability").value > 500
     True
     """
-    *_, whole = growing_requirement(
+    search = sample_search(
         power, n_features=n_features, n_signals=n_signals, r2=r2, snr=snr, effect_size=effect_size,
         fdr=fdr, effects=effects, method=method, settings=settings, at_most=at_most,
     )  # fmt: skip
+    *_, whole = search.growing()
     return whole
 
 
-def growing_requirement(
+def sample_search(
     power: float,
     *,
     fdr: float = 0.1,
@@ -82,8 +83,8 @@ def growing_requirement(
     at_most: int = MOST_SAMPLES,
     told: Callable[[], object] = lambda: None,
     **sizes: Any,
-) -> Iterator[Requirement]:
-    """`required_samples` as it is worked out: the ceiling, each method, then all whole curves.
+) -> SampleSearch:
+    """`required_samples` as it is worked out.
 
     Parameters
     ----------
@@ -96,43 +97,7 @@ def growing_requirement(
     """
     target, level, names = _asked(power, fdr, method, settings)
     largest = count("at_most", at_most, at_least=2)
-    study = Study.of(2, **sizes)
-    start = min(max(16, study.n_signals), largest)
-
-    def predicted(name: str, n: float) -> Prediction:
-        told()
-        return _predict(study.with_samples(int(n)), name, level, settings)
-
-    every = [Tried(name, partial(predicted, name), target) for name in (CEILING, *names)]
-    values: list[int | None] = []
-    for tried in every:
-        values.append(_fewest(tried, start, largest))
-        yield _requirement("samples", target, _answers(every, values))
-    # curves are compared: all of them go on to where the last method has enough
-    enough = max((value for value in values if value is not None), default=0)
-    for tried in every:
-        n = start
-        while n < min(2 * enough, largest):
-            tried.reaches(n)
-            n *= 2
-    yield _requirement("samples", target, _answers(every, values))
-
-
-def _fewest(tried: Tried, start: int, largest: int) -> int | None:
-    """Samples double until they are enough, then every whole number between counts."""
-    low, high = 2, start
-    while not tried.reaches(high):
-        if high >= largest:
-            return None
-        low, high = high, min(2 * high, largest)
-    if low == 2 and tried.reaches(low):
-        return low
-    return int(tried.last(high, low, whole=True))
-
-
-def _answers(every: list[Tried], values: Sequence[float | None]) -> list[Answer]:
-    """Of those that have one."""
-    return [tried.answer(value) for tried, value in zip(every, values, strict=False)]
+    return SampleSearch(Study.of(2, **sizes), names, target, level, settings, largest, told)
 
 
 def detectable_effect(
@@ -177,7 +142,7 @@ def detectable_effect(
     at(1.0)  # bad arguments are said before the work
 
     def answer(name: str) -> Answer:
-        tried = Tried(name, lambda size: _predict(at(size), name, level, settings), target)
+        tried = Tried(name, lambda sizes: _predict(map(at, sizes), name, level, settings), target)
         return tried.smallest(_WEAKEST, _STRONGEST, float(f"{3.0 / math.sqrt(n_samples):.3g}"))
 
     return _requirement("effect size", target, [answer(name) for name in (CEILING, *names)])
@@ -230,9 +195,10 @@ def largest_support(
     at(1)
 
     def answer(name: str) -> Answer:
-        tried = Tried(name, lambda k: _predict(at(k), name, level, settings), target)
+        tried = Tried(name, lambda sizes: _predict(map(at, sizes), name, level, settings), target)
         # few signals may be out of reach where a level needs many selections, so all sizes count
         sizes = np.unique(np.geomspace(1.0, n_features, 13).astype(int)).tolist()
+        tried.ask(sizes)
         fine = [k for k in sizes if tried.reaches(k)]
         if not fine:
             return tried.answer(None)
@@ -284,15 +250,20 @@ def achievable_fdr(
     )
 
     def answer(name: str) -> Answer:
-        tried = Tried(name, lambda fdr: _predict(study, name, fdr, settings), target)
+        tried = Tried(
+            name,
+            lambda levels: [_predict([study], name, fdr, settings)[0] for fdr in levels],
+            target,
+        )
         return tried.smallest(_LOWEST, _HIGHEST, 0.1)
 
     return _requirement("FDR level", target, [answer(name) for name in (CEILING, *names)])
 
 
-def _predict(study: Study, name: str, fdr: float, settings: str) -> Prediction:
+def _predict(studies: Iterable[Study], name: str, fdr: float, settings: str) -> list[Prediction]:
     """Of a method, or of the ceiling."""
-    return ceiling(study, fdr) if name == CEILING else predict(study, name, fdr, settings)
+    every = tuple(studies)
+    return ceilings(every, fdr) if name == CEILING else predict_each(every, name, fdr, settings)
 
 
 def _requirement(quantity: str, target: float, answers: list[Answer]) -> Requirement:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -150,6 +151,17 @@ class Study:
         largest = noise + 3.0 * math.sqrt(self.r2 / self.n_signals)  # a large correlation with y
         shares = np.geomspace(1.0, _SMALLEST, size)
         return np.asarray(min(largest, 1.0) * shares / self.penalty(1.0, rate))
+
+
+def models(studies: Sequence[Study], axes: int = 0) -> Model:
+    """What the theory sees of S studies with the same law: an array of S and some axes of one."""
+    each = [study.model for study in studies]
+    shape = (len(each),) + (1,) * axes
+    alpha, rho, Delta = (
+        np.array([getattr(model, name) for model in each]).reshape(shape)
+        for name in ("alpha", "rho", "Delta")
+    )
+    return Model(alpha, rho, Delta, each[0].effects)
 
 
 def _ratio(k: int, r2: float | None, snr: float | None, effect_size: float | None) -> float:
