@@ -164,8 +164,10 @@ def test_plan_says_how_many_samples_and_what_to_run(monkeypatch: pytest.MonkeyPa
 
 def test_a_plan_begins_with_estimates_and_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "METHODS", ("stability", "knockoff"))
-    first, *between, last = plan.plans(0.6, 200, 40, 0.9, 0.2)
-    assert [len(each.needs) for each in (first, *between, last)] == [0, 1, 2, 2, 2]
+    least, first, *between, last = plan.plans(0.6, 200, 40, 0.9, 0.2)
+    assert [len(each.needs) for each in (least, first, *between, last)] == [0, 0, 1, 2, 2, 2]
+    assert [row["samples"] for row in least.rows] == ["…", "…", f"{last.ceiling.samples}"]
+    assert set(least.curves["method"]) == {"best possible"}
     at_once = {row["method"]: row["samples"] for row in first.rows}
     assert at_once.pop("best possible") == f"{first.ceiling.samples}"
     for need in last.needs:
@@ -193,9 +195,9 @@ def test_a_plan_can_be_left_half_way(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     with pytest.raises(KeyboardInterrupt):
         seen.extend(plan.plans(0.6, 200, 40, 0.9, 0.2, told))
-    assert 1 <= len(seen) < 5
+    assert 2 <= len(seen) < 6
     whole = list(plan.plans(0.6, 200, 40, 0.9, 0.2))
-    assert len(whole) == 5
+    assert len(whole) == 6
 
 
 def test_plan_says_when_no_number_of_samples_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,8 +56,8 @@ def test_estimates_are_near_the_answers(power, sizes):
     search = sample_search(power, method=["stability", "knockoff", "stability_r_concave"], **sizes)
     sketch = search.sketch()
     *_, whole = search.growing()
-    assert sketch.ceiling.value == whole.ceiling.value
-    for about, answer in zip(sketch.estimates, whole.answers, strict=True):
+    assert search.ceiling.value == whole.ceiling.value
+    for about, answer in zip(sketch, whole.answers, strict=True):
         assert about.samples == pytest.approx(answer.value, rel=0.06)
         inside = (answer.x >= about.x[0]) & (answer.x <= about.x[-1])
         drawn = np.interp(np.log(answer.x[inside]), np.log(about.x), about.power)

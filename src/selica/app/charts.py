@@ -13,6 +13,8 @@ from streamlit.delta_generator import DeltaGenerator
 from selica.app import markup
 from selica.plots.style import LineStyle
 
+_DECADES = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
+
 
 def curves(
     columns: Mapping[str, Sequence[Any]],
@@ -47,6 +49,8 @@ def curves(
     """
     column, title = x
     scale: dict[str, Any] = {"type": "log", "nice": False} if log else {"zero": True}
+    # a logarithmic axis would leave out most labels; values out of sight are left out
+    ticks = {"values": _DECADES, "format": "~s"} if log else {"tickCount": 6, "format": "~g"}
     labels = [style.label for style in styles]
     # the legend of Vega does not wrap on a narrow window
     by_method = {"field": "method", "type": "nominal", "sort": labels, "legend": None}
@@ -61,7 +65,7 @@ def curves(
                 "type": "quantitative",
                 "scale": scale,
                 "title": title,
-                "axis": {"tickCount": 6, "format": "~s" if log else "~g"},
+                "axis": ticks,
             },
             "y": {
                 "field": "power",

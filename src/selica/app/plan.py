@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from selica import planning
 from selica._core.types import Array
+from selica.planning.sample_search import Estimate
 from selica.planning.samples import sample_search
 from selica.plots.style import LineStyle, line_style, quantity_style
 
@@ -65,8 +66,8 @@ def plans(
 ) -> Iterator[Plan]:
     """The smallest number of samples with which each method finds this share of the signals.
 
-    First about so many, then exactly, method after method; the last one is whole. `told` is called
-    before each prediction.
+    First what no method can do without, then about so many for all of them, then exactly, method
+    after method; the last one is whole. `told` is called before each prediction.
     """
     search = sample_search(
         power,
@@ -79,31 +80,31 @@ def plans(
         told=told,
     )
     *lines, top = styles()
+    ceiling = _need(top, search.ceiling)
+    known = (search.ceiling.x, search.ceiling.power)
+    nothing = (known[0][:0], known[1][:0])
+    yield Plan((), ("…",) * len(lines), ceiling, _curves([nothing] * len(lines), known, [ceiling]))
     sketch = search.sketch()
-    ceiling = _need(top, sketch.ceiling)
-    about = tuple("…" if e.samples is None else f"≈ {e.samples:,}" for e in sketch.estimates)
-    answers = [e.samples for e in sketch.estimates]
-    drawn = [(e.x, e.power) for e in sketch.estimates]
-    curves = _curves(
-        [*answers, ceiling.samples], [*drawn, (sketch.ceiling.x, sketch.ceiling.power)]
-    )
+    about = tuple("…" if e.samples is None else f"≈ {e.samples:,}" for e in sketch)
+    curves = _curves([(e.x, e.power) for e in sketch], known, [ceiling, *sketch])
     yield Plan((), about, ceiling, curves)
     for found in search.growing():
         needs = tuple(_need(style, one) for style, one in zip(lines, found.answers, strict=False))
         yield Plan(needs, about, ceiling, curves)
-    every = (*found.answers, found.ceiling)
-    curves = _curves([need.samples for need in (*needs, ceiling)], [(a.x, a.power) for a in every])
-    yield Plan(needs, about, ceiling, curves)
+    drawn = [(answer.x, answer.power) for answer in (*found.answers, found.ceiling)]
+    yield Plan(needs, about, ceiling, _curves(drawn[:-1], drawn[-1], [ceiling, *needs]))
 
 
 def _curves(
-    answers: Sequence[int | None], lines: Sequence[tuple[Array, Array]]
+    lines: Sequence[tuple[Array, Array]],
+    ceiling: tuple[Array, Array],
+    answers: Sequence[Need | Estimate],
 ) -> dict[str, list[Any]]:
-    """In columns."""
-    end = 2.0 * max((n for n in answers if n is not None), default=MOST_SAMPLES)
+    """Power against samples of the methods and of the ceiling, in columns."""
+    end = 2.0 * max((n for one in answers if (n := one.samples)), default=MOST_SAMPLES)
     points = [
         (style.label, n, power)
-        for style, line in zip(styles(), lines, strict=True)
+        for style, line in zip(styles(), (*lines, ceiling), strict=True)
         for n, power in zip(*(part.tolist() for part in line), strict=True)
         if n <= end
     ]

@@ -18,7 +18,9 @@ _PLANS = Turns()
 _TOLD, _DRAWN = 0.15, 0.4
 """Seconds at least between two words of progress, and between two tables."""
 _OUT = 0.03
-"""Seconds in which the first answer leaves the server, before more is worked out."""
+"""Seconds in which an answer leaves the server, before more is worked out."""
+_QUICK = 0.05
+"""Seconds for the ceiling; where it takes more, it is drawn before the methods are tried."""
 _KEPT = 256  # plans remembered: going back costs nothing
 
 
@@ -57,7 +59,7 @@ def _planned(power: float, wish: Wish) -> Plan:
         _draw(planned, power)
         return planned
     drawn: Drawn | None = None
-    told_at = drawn_at = monotonic()
+    begun = told_at = drawn_at = monotonic()
 
     def told() -> None:
         nonlocal told_at
@@ -67,7 +69,11 @@ def _planned(power: float, wish: Wish) -> Plan:
 
     growing = plans(power, *wish, told)
     planned = next(growing)
-    drawn = _draw(planned, power)
+    if monotonic() > begun + _QUICK:
+        drawn = _draw(planned, power)
+        sleep(_OUT)
+    planned = next(growing)
+    drawn = _draw(planned, power, drawn)
     sleep(_OUT)
     with _PLANS.turn(told):
         for planned in growing:

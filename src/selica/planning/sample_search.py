@@ -21,7 +21,7 @@ _FIRST = (1.2, 2.0)
 # Samples of its curve, and of those of the methods; how many are predicted at a time.
 _FINE = tuple(2.0 ** (0.5 * j) for j in range(-7, 5))
 _CURVE = (0.1, 0.25, 0.5, 1.0, 2.0)
-_AT_ONCE = 3
+_AT_ONCE = 4
 # Estimates that are farther from what was tried, by this factor, are none.
 _TRUSTED = 1.5
 # An estimate is left by this factor, to have the power between two numbers of samples.
@@ -36,13 +36,6 @@ class Estimate(NamedTuple):
     """None where it is far from all that was tried; there is no curve then."""
     x: Array
     power: Array
-
-
-class Sketch(NamedTuple):
-    """What is known at once: the ceiling, and about where every method is."""
-
-    ceiling: Answer
-    estimates: tuple[Estimate, ...]
 
 
 class SampleSearch:
@@ -93,13 +86,16 @@ class SampleSearch:
         scale = self._scale if near else logit
         self._every = [Tried(name, partial(of_method, name), target, scale) for name in names]
 
-    def sketch(self) -> Sketch:
-        """The ceiling exactly, and every method about."""
+    @property
+    def ceiling(self) -> Answer:
+        """What the best possible needs, which is known at once."""
+        return self._ceiling.answer(self._least)
+
+    def sketch(self) -> tuple[Estimate, ...]:
+        """About what every method needs."""
         self._try_all()
         x = np.array(sorted(self._ceiling.found))
-        return Sketch(
-            self._ceiling.answer(self._least), tuple(self._estimate(t, x) for t in self._every)
-        )
+        return tuple(self._estimate(tried, x) for tried in self._every)
 
     def growing(self) -> Iterator[Requirement]:
         """Answers of one method after the other, and then all whole curves."""
@@ -118,23 +114,22 @@ class SampleSearch:
 
     def _requirement(self, values: Sequence[int | None]) -> Requirement:
         answers = (t.answer(value) for t, value in zip(self._every, values, strict=False))
-        return Requirement(
-            "samples", self._target, tuple(answers), self._ceiling.answer(self._least)
-        )
+        return Requirement("samples", self._target, tuple(answers), self.ceiling)
 
     def _least_of_all(self) -> int | None:
         """What the ceiling needs."""
         top = self._ceiling
         top.ask(_doubling(self._start, self._largest))
-        first = next((n for n in sorted(top.found) if top.reaches(n)), None)
-        if first is None:
+        if not top.reaches(max(top.found)):
             return None
-        if first > self._start:
-            least = int(top.last(first, max(n for n in top.found if n < first), whole=True))
-        else:
-            least = int(top.last(first, 2, whole=True)) if not top.reaches(2) else 2
-        top.ask(self._inside(least * factor for factor in _FINE))
-        return least
+        if top.reaches(self._start):
+            top.ask([2])
+            if top.reaches(2):
+                return 2
+        # its whole curve, around where the power seems to be
+        top.ask(self._inside(top.line()[1] * factor for factor in _FINE))
+        bad, good = top.crossing() or (2, self._start)
+        return int(top.last(good, bad, whole=True))
 
     def _inside(self, values: Iterator[float]) -> list[float]:
         """Whole numbers of samples that are considered, rising."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -117,9 +118,7 @@ class Study:
     @property
     def model(self) -> Model:
         """What the theory sees."""
-        rho = self.n_signals / self.n_features
-        law = _Lumped(self.effects)
-        return Model(self.n_samples / self.n_features, rho, rho / self.snr, law)
+        return _model(self)
 
     @property
     def r2(self) -> float:
@@ -151,6 +150,14 @@ class Study:
         largest = noise + 3.0 * math.sqrt(self.r2 / self.n_signals)  # a large correlation with y
         shares = np.geomspace(1.0, _SMALLEST, size)
         return np.asarray(min(largest, 1.0) * shares / self.penalty(1.0, rate))
+
+
+@lru_cache(maxsize=256)
+def _model(study: Study) -> Model:
+    """Kept, since it is asked for again and again."""
+    rho = study.n_signals / study.n_features
+    law = _Lumped(study.effects)
+    return Model(study.n_samples / study.n_features, rho, rho / study.snr, law)
 
 
 def models(studies: Sequence[Study], axes: int = 0) -> Model:
