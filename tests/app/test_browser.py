@@ -98,6 +98,32 @@ def test_a_slider_moves_the_curves_and_nothing_comes_from_outside(view: Any, add
     assert outside == []
 
 
+def test_a_plan_answers_a_slider_with_estimates_and_then_with_numbers(
+    view: Any, address: str
+) -> None:
+    view.goto(f"{address}?tab=Plan&p=200&k=30&r2=0.8")
+    whole = "() => { const t = document.querySelector('.selica-wide table'); "
+    whole += "return t && !/[…≈]/.test(t.innerText) && t.innerText; }"
+    before = view.wait_for_function(whole).json_value()
+    view.wait_for_selector("text=Fewest samples")
+    view.evaluate(
+        """() => {
+          window.estimates = new Set();
+          new MutationObserver(() => {
+            const shown = document.querySelector('.selica-wide table').innerText;
+            if (shown.includes('≈')) window.estimates.add(shown);
+          }).observe(document.body, {subtree: true, childList: true, characterData: true});
+        }"""
+    )
+    view.locator(".st-key-power input[type=range]:visible").focus()
+    view.keyboard.press("ArrowRight")
+    view.wait_for_function("() => window.estimates.size > 0")
+    view.wait_for_function(
+        f"t => {{ const now = ({whole})(); return now && now !== t; }}", arg=before
+    )
+    view.wait_for_function("() => document.body.innerText.includes('--power 0.55')")
+
+
 def rows(n: int, header: str = "a,b,<img src=x onerror=alert(1)>,=1+1,y") -> bytes:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, 4))

@@ -243,3 +243,13 @@ def test_the_guess_of_q_is_near_the_answer(assumption, sizes):
         guess = _guess(halves, 0.2, cutoff, assumption, 128)
         exact = _largest_q(halves, 0.2, cutoff, assumption, 128, guess)
         assert abs(guess - exact) <= 1 + 0.1 * exact
+
+
+def test_more_samples_find_more_where_a_level_allows_few_selections():
+    # a copy selects twenty or none, and there are twenty signals
+    powers = [
+        predict(Study.of(n, 200, 20, r2=0.6), "evalues", 0.1).power
+        for n in (1600, 3600, 6400, 9000, 12_800, 25_600)
+    ]
+    assert np.all(np.diff(powers) > -0.01)
+    assert powers[-1] > powers[0] + 0.1

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from selica._core.errors import BoundaryWarning
 from selica.planning.finite import Expected
+from selica.planning.grids import models
 from selica.planning.methods import Prediction
-from selica.planning.study import Study, models
+from selica.planning.study import Study
 from selica.theory import Rates, operating_point
 
 CEILING = "best possible"

@@ -21,17 +21,11 @@ from selica._core.table import Row, Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import count, matrix
 from selica.planning.compare import fdr_level, method_names
+from selica.planning.copies import AGGREGATED, COPIES, GAMMA, predicting_knockoff
 from selica.planning.correlated_solution import CorrelatedSolution
 from selica.planning.correlated_theory import correlated_knockoff, correlated_stability
-from selica.planning.methods import (
-    AGGREGATED,
-    COPIES,
-    GAMMA,
-    METHODS,
-    predicting_knockoff,
-    predicting_lasso,
-    smooth_maximum,
-)
+from selica.planning.grids import smooth_maximum
+from selica.planning.methods import METHODS, predicting_lasso
 from selica.planning.rules import aggregated_pvalues, knockoff_plus, mean_evalues, step_up
 from selica.planning.study import Study
 from selica.sampling import ledoit_wolf, s_matrix

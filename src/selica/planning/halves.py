@@ -20,7 +20,8 @@ from selica.control import stability_bound
 from selica.control.stability import largest_usable_q
 from selica.planning.calibrated import rates_of_members
 from selica.planning.finite import Expected
-from selica.planning.study import Study, models
+from selica.planning.grids import models
+from selica.planning.study import Study
 from selica.theory import Rates, StabilitySolution, solve_stability
 
 _CUTOFFS = (0.6, 0.75, 0.9)

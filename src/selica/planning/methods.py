@@ -4,49 +4,39 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.results import Result
 from selica._core.types import Array
-from selica.planning.calibrated import OneCopy, cut_of_fields, rates_of_members
-from selica.planning.finite import (
-    Expected,
-    Rule,
-    by_evalues,
-    by_fields,
-    by_one_copy,
-    by_pvalues,
-    expected,
+from selica.planning.calibrated import cut_of_fields, rates_of_members
+from selica.planning.copies import by_knockoffs
+from selica.planning.finite import Expected, by_fields, expected
+from selica.planning.grids import (
+    PENALTIES,
+    Found,
+    Studies,
+    models,
+    points,
+    rounded,
+    smooth_maximum,
 )
 from selica.planning.halves import by_bound
-from selica.planning.study import Study, models
+from selica.planning.study import Study
 from selica.selectors.stability import LOWEST
-from selica.theory import (
-    KnockoffSolution,
-    LassoSolution,
-    Rates,
-    Solution,
-    StabilitySolution,
-    solve_knockoff,
-    solve_lasso,
-    solve_stability,
-)
+from selica.theory import LassoSolution, StabilitySolution, solve_lasso, solve_stability
 from selica.theory.levels import at_level
 
 SETTINGS = ("best", "default")
-COPIES, AGGREGATED, GAMMA = 50, 25, 0.3
-"""Copies of e-values and of p-values, and their quantile, as the selectors take them."""
 RESAMPLES = 256
 _RATES = (0.5, 1.0, 2.0, 4.0)
 """Resampling rates that are tried."""
-_PENALTIES = 9
 _FINE = 40
 """Penalties of one lasso, which is solved quickly."""
 # Probabilities beyond are not told apart from one.
@@ -100,11 +90,6 @@ class Prediction(Result):
     )  # fmt: skip
 
 
-S = TypeVar("S", bound=Solution)
-Studies = tuple[Study, ...]
-"""That have the same number of variables and law of effects."""
-Found = tuple[Expected, dict[str, Any]]
-"""An expectation, and arguments of the selector."""
 Predict = Callable[[Studies, float, bool], Iterable[Found]]
 
 
@@ -120,114 +105,11 @@ class Method(NamedTuple):
     """Whether its threshold comes from the data, so that a level can be asked for."""
 
 
-def _rounded(x: float) -> float:
-    return float(f"{x:.3g}")
-
-
-def smooth_maximum(x: Array, value: Array) -> float:
-    """Place of the maximum of a smooth function known at equal steps: a parabola at the top."""
-    i = int(np.argmax(value))
-    if i in (0, x.size - 1):
-        return float(x[i])
-    left, top, right = value[i - 1 : i + 2]
-    bend = left - 2.0 * top + right
-    shift = 0.5 * (left - right) / bend if bend < 0.0 else 0.0
-    return float(x[i] + shift * (x[i + 1] - x[i]))
-
-
-def _points(studies: Studies, grid: S, places: Sequence[tuple[int, ...]]) -> list[S]:
-    """For each study a point of a solution over studies and more, with floats."""
-    columns = {f.name: getattr(grid, f.name) for f in fields(grid) if f.name != "model"}
-    return [
-        type(grid)(
-            model=study.model,
-            **{
-                name: value[place].item() if isinstance(value, np.ndarray) else value
-                for name, value in columns.items()
-            },
-        )
-        for study, place in zip(studies, places, strict=True)
-    ]
-
-
-@lru_cache(maxsize=64)
-def _one_copies(studies: Studies) -> tuple[Array, OneCopy]:
-    """Penalties of each study, and knockoffs with one copy at them."""
-    lams = np.array([study.penalties(_PENALTIES) for study in studies])
-    return lams, OneCopy(solve_knockoff(models(studies, 1), lams), studies[0].n_features)
-
-
-@lru_cache(maxsize=64)
-def _predicting_copies(studies: Studies) -> OneCopy:
-    """Knockoffs at the penalty that cross-validation finds in each study."""
-    lams, ones = _one_copies(studies)
-    errors = np.log(ones.solution.prediction_error)
-    found = [
-        math.exp(smooth_maximum(x, -error)) for x, error in zip(np.log(lams), errors, strict=True)
-    ]
-    return OneCopy(solve_knockoff(models(studies), found), studies[0].n_features)
-
-
-def predicting_knockoff(study: Study) -> float:
-    """The penalty that cross-validation finds for one lasso with copies."""
-    return float(_predicting_copies((study,)).solution.lam[0])
-
-
-class CopyRule(NamedTuple):
-    """A rule on knockoff statistics: in a large system, and on drawn fields."""
-
-    rates: Callable[[OneCopy, float], Rates]
-    rule: Callable[[KnockoffSolution, float], Rule]
-    copies: int
-
-
-_COPY_RULES = {
-    "knockoff": CopyRule(lambda one, fdr: one.knockoff_plus(fdr), by_one_copy, 1),
-    "evalues": CopyRule(lambda one, fdr: one.evalues(fdr, COPIES), by_evalues, COPIES),
-    "pvalues": CopyRule(
-        lambda one, fdr: one.pvalues(fdr, AGGREGATED, GAMMA),
-        lambda solution, fdr: by_pvalues(solution, fdr, GAMMA),
-        AGGREGATED,
-    ),
-}
-
-
-def _knockoffs(name: str) -> Predict:
-    """At the most powerful penalty, or at the one that cross-validation finds."""
-    known = _COPY_RULES[name]
-
-    def predicted(studies: Studies, fdr: float, best: bool) -> Iterator[Found]:
-        ones = _most_powerful(studies, known, fdr) if best else _predicting_copies(studies)
-        rates = known.rates(ones, fdr)
-        each = _points(studies, ones.solution, [(i,) for i in range(len(studies))])
-        for study, one, *found in zip(studies, each, rates.tpr, rates.fpr, rates.fdr, strict=True):
-            settings = {"fdr": fdr}
-            if best:
-                settings["lam"] = _rounded(study.penalty(one.lam))
-            limit = Rates(*map(float, found))
-            yield expected(study, one, limit, known.rule(one, fdr), fdr, known.copies), settings
-
-    return predicted
-
-
-def _most_powerful(studies: Studies, known: CopyRule, fdr: float) -> OneCopy:
-    """Knockoffs at the penalty with which a rule finds most in a large system."""
-    lams, ones = _one_copies(studies)
-    found = known.rates(ones, fdr).tpr
-    best = np.array(
-        [math.exp(smooth_maximum(x, power)) for x, power in zip(np.log(lams), found, strict=True)]
-    )
-    hopeless = ~found.any(axis=1)
-    if hopeless.any():  # the level is out of reach in a large system
-        best = np.where(hopeless, _predicting_copies(studies).solution.lam, best)
-    return OneCopy(solve_knockoff(models(studies), best), studies[0].n_features)
-
-
 @lru_cache(maxsize=64)
 def _resamples(studies: Studies) -> tuple[Array, Array, StabilitySolution]:
     """Resampling rates, penalties of each study at each of them, and the solutions."""
     rates = np.array(_RATES)
-    lams = np.array([[study.penalties(_PENALTIES, rate) for rate in _RATES] for study in studies])
+    lams = np.array([[study.penalties(PENALTIES, rate) for rate in _RATES] for study in studies])
     return rates, lams, solve_stability(models(studies, 2), lams, rates[:, None])
 
 
@@ -242,7 +124,7 @@ def _resampled(
     chosen, better = [], []
     for s, study in enumerate(studies):
         order = [(s, *place) for place in sorted(places, key=lambda place: errors[s][place])]
-        options = ((place, _points((study,), grid, [place])[0]) for place in order)
+        options = ((place, points((study,), grid, [place])[0]) for place in order)
         first = next(options)
         # where the threshold is at an end everywhere, the first is as good as any
         place, one = next((each for each in chain([first], options) if usable(each[1])), first)
@@ -251,10 +133,10 @@ def _resampled(
         x, error = np.log(lams[near]), np.log(errors[near])
         better.append(math.exp(smooth_maximum(x, -error)) if x.size == 3 else one.lam)
     refined = solve_stability(models(studies), better, np.array([one.mu_B for one in chosen]))
-    points = _points(studies, refined, [(s,) for s in range(len(studies))])
-    for study, one, new in zip(studies, chosen, points, strict=True):
+    news = points(studies, refined, [(s,) for s in range(len(studies))])
+    for study, one, new in zip(studies, chosen, news, strict=True):
         found = new if usable(new) else one
-        penalty = _rounded(study.penalty(found.lam, found.mu_B))
+        penalty = rounded(study.penalty(found.lam, found.mu_B))
         yield found, {"lam": penalty, "resample_rate": found.mu_B}
 
 
@@ -286,7 +168,7 @@ def _ideal(study: Study, fdr: float, best: bool) -> Found:
 
     # refits can tell such a probability from none and from all
     ((solution, more),) = _resampled((study,), True, lambda one: 0.05 <= chance(one) <= 0.95)
-    Pi_th = _rounded(chance(solution))
+    Pi_th = rounded(chance(solution))
     rates = rates_of_members(solution, Pi_th, RESAMPLES)
     return Expected.of_rates(study, rates), more | {"threshold": Pi_th}
 
@@ -316,7 +198,7 @@ def _lasso(study: Study, fdr: float, best: bool) -> Found:
         pair = slice(place, place + 2)
         lam = math.exp(np.interp(fdr, rates.fdr[pair], np.log(lams[pair])))
     found = solve_lasso(study.model, lam)
-    return Expected.of_rates(study, found.rates()), {"lam": _rounded(study.penalty(lam))}
+    return Expected.of_rates(study, found.rates()), {"lam": rounded(study.penalty(lam))}
 
 
 def _thresholded(study: Study, fdr: float, best: bool) -> Found:
@@ -331,7 +213,7 @@ def _thresholded(study: Study, fdr: float, best: bool) -> Found:
     parameters = {"lam": study.penalty(lam), "threshold": study.coefficient(w_th)}
     return (
         Expected.of_rates(study, solution.rates(w_th)),
-        {name: _rounded(value) for name, value in parameters.items()},
+        {name: rounded(value) for name, value in parameters.items()},
     )
 
 
@@ -345,13 +227,13 @@ def _bounded(assumption: str) -> Predict:
 METHODS: dict[str, Method] = {
     "stability": Method("stability, message passing", "StabilitySelection", _fields, "FDR", True),
     "knockoff": Method(
-        "knockoff+, one copy", "KnockoffSelection", _knockoffs("knockoff"), "FDR", True
+        "knockoff+, one copy", "KnockoffSelection", by_knockoffs("knockoff"), "FDR", True
     ),
     "evalues": Method(
-        "knockoffs, e-values", "DerandomizedKnockoffs", _knockoffs("evalues"), "FDR", True
+        "knockoffs, e-values", "DerandomizedKnockoffs", by_knockoffs("evalues"), "FDR", True
     ),
     "pvalues": Method(
-        "knockoffs, p-values", "AggregatedKnockoffs", _knockoffs("pvalues"), "3.2 FDR", True
+        "knockoffs, p-values", "AggregatedKnockoffs", by_knockoffs("pvalues"), "3.2 FDR", True
     ),
     "stability_none": Method(
         "stability, no assumption", "StabilitySelection", _bounded("none"), "PFER", True

@@ -173,11 +173,11 @@ class SampleSearch:
             if tried.reaches(x[0]):
                 if x[0] == 2:
                     return 2
-                guess = min(max(guess / _BEYOND, x[0] / 4.0), x[0] / factor)
+                guess = min(max(guess / _BEYOND, x[0] / 2.0), x[0] / factor)
             else:
                 if x[-1] >= self._largest:
                     return None
-                guess = max(min(guess * _BEYOND, x[-1] * 4.0), x[-1] * factor)
+                guess = max(min(guess * _BEYOND, x[-1] * 2.0), x[-1] * factor)
             tried.ask([min(max(round(guess), 2), self._largest)])
             factor = 2.0
         bad, good = pair

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -158,17 +157,6 @@ def _model(study: Study) -> Model:
     rho = study.n_signals / study.n_features
     law = _Lumped(study.effects)
     return Model(study.n_samples / study.n_features, rho, rho / study.snr, law)
-
-
-def models(studies: Sequence[Study], axes: int = 0) -> Model:
-    """What the theory sees of S studies with the same law: an array of S and some axes of one."""
-    each = [study.model for study in studies]
-    shape = (len(each),) + (1,) * axes
-    alpha, rho, Delta = (
-        np.array([getattr(model, name) for model in each]).reshape(shape)
-        for name in ("alpha", "rho", "Delta")
-    )
-    return Model(alpha, rho, Delta, each[0].effects)
 
 
 def _ratio(k: int, r2: float | None, snr: float | None, effect_size: float | None) -> float:

@@ -1,0 +1,156 @@
+"""Rules on knockoff statistics, at their best penalty or at that of cross-validation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from selica._core.types import Array
+from selica.planning.calibrated import OneCopy
+from selica.planning.finite import Expected, Rule, by_evalues, by_one_copy, by_pvalues, expected
+from selica.planning.grids import (
+    PENALTIES,
+    Found,
+    Studies,
+    models,
+    points,
+    rounded,
+    smooth_maximum,
+)
+from selica.planning.study import Study
+from selica.theory import KnockoffSolution, Rates, solve_knockoff
+
+COPIES, AGGREGATED, GAMMA = 50, 25, 0.3
+"""Copies of e-values and of p-values, and their quantile, as the selectors take them."""
+# Power that a finite study may lack of that of a large one before other penalties are tried.
+_SHORT = 0.05
+
+
+@lru_cache(maxsize=64)
+def _one_copies(studies: Studies) -> tuple[Array, OneCopy]:
+    """Penalties of each study, and knockoffs with one copy at them."""
+    lams = np.array([study.penalties(PENALTIES) for study in studies])
+    return lams, OneCopy(solve_knockoff(models(studies, 1), lams), studies[0].n_features)
+
+
+@lru_cache(maxsize=64)
+def _predicting_copies(studies: Studies) -> OneCopy:
+    """Knockoffs at the penalty that cross-validation finds in each study."""
+    lams, ones = _one_copies(studies)
+    errors = np.log(ones.solution.prediction_error)
+    found = [
+        math.exp(smooth_maximum(x, -error)) for x, error in zip(np.log(lams), errors, strict=True)
+    ]
+    return OneCopy(solve_knockoff(models(studies), found), studies[0].n_features)
+
+
+def predicting_knockoff(study: Study) -> float:
+    """The penalty that cross-validation finds for one lasso with copies."""
+    return float(_predicting_copies((study,)).solution.lam[0])
+
+
+class CopyRule(NamedTuple):
+    """A rule on knockoff statistics: in a large system, and on drawn fields."""
+
+    rates: Callable[[OneCopy, float], Rates]
+    rule: Callable[[KnockoffSolution, float], Rule]
+    copies: int
+
+    def expected(
+        self, study: Study, solution: KnockoffSolution, limit: Rates, fdr: float
+    ) -> Expected:
+        """What it does in a study, by what it does in a large one."""
+        return expected(study, solution, limit, self.rule(solution, fdr), fdr, self.copies)
+
+
+_COPY_RULES = {
+    "knockoff": CopyRule(lambda one, fdr: one.knockoff_plus(fdr), by_one_copy, 1),
+    "evalues": CopyRule(lambda one, fdr: one.evalues(fdr, COPIES), by_evalues, COPIES),
+    "pvalues": CopyRule(
+        lambda one, fdr: one.pvalues(fdr, AGGREGATED, GAMMA),
+        lambda solution, fdr: by_pvalues(solution, fdr, GAMMA),
+        AGGREGATED,
+    ),
+}
+
+
+def by_knockoffs(name: str) -> Callable[[Studies, float, bool], Iterator[Found]]:
+    """At the most powerful penalty, or at the one that cross-validation finds."""
+    known = _COPY_RULES[name]
+
+    def predicted(studies: Studies, fdr: float, best: bool) -> Iterator[Found]:
+        if not best:
+            ones = _predicting_copies(studies)
+            for study, one, limit in _limits(studies, ones, known.rates(ones, fdr)):
+                yield known.expected(study, one, limit, fdr), {"fdr": fdr}
+            return
+        ones, tried, limits = _most_powerful(studies, known, fdr)
+        each = _limits(studies, ones, known.rates(ones, fdr))
+        for s, (study, one, limit) in enumerate(each):
+            found = known.expected(study, one, limit, fdr)
+            if found.power < limit.tpr - _SHORT:
+                found, one = _before_the_edge(study, s, tried, limits, known, fdr, (found, one))
+            yield found, {"fdr": fdr, "lam": rounded(study.penalty(one.lam))}
+
+    return predicted
+
+
+def _limits(
+    studies: Studies, ones: OneCopy, rates: Rates
+) -> Iterator[tuple[Study, KnockoffSolution, Rates]]:
+    """Each study with its solution and the rates of a rule in a large system."""
+    places = [(s,) for s in range(len(studies))]
+    for study, one, at in zip(studies, points(studies, ones.solution, places), places, strict=True):
+        yield study, one, Rates(*(float(part[at]) for part in (rates.tpr, rates.fpr, rates.fdr)))
+
+
+def _most_powerful(studies: Studies, known: CopyRule, fdr: float) -> tuple[OneCopy, OneCopy, Rates]:
+    """Knockoffs where a rule finds most in a large system, and at all penalties with its rates."""
+    lams, tried = _one_copies(studies)
+    limits = known.rates(tried, fdr)
+    best = np.array([_peak(*each) for each in zip(lams, limits.tpr, strict=True)])
+    hopeless = ~limits.tpr.any(axis=1)
+    if hopeless.any():  # the level is out of reach in a large system
+        best = np.where(hopeless, _predicting_copies(studies).solution.lam, best)
+    ones = OneCopy(solve_knockoff(models(studies), best), studies[0].n_features)
+    return ones, tried, limits
+
+
+def _peak(lams: Array, power: Array) -> float:
+    """The most powerful penalty; between those that were tried where power goes to neither edge."""
+    i = int(np.argmax(power))
+    near = slice(max(i - 1, 0), i + 2)
+    if not power[near].all():
+        return float(lams[i])
+    return math.exp(smooth_maximum(np.log(lams), power))
+
+
+def _before_the_edge(
+    study: Study,
+    s: int,
+    tried: OneCopy,
+    limits: Rates,
+    known: CopyRule,
+    fdr: float,
+    best: tuple[Expected, KnockoffSolution],
+) -> tuple[Expected, KnockoffSolution]:
+    """Larger penalties, as long as more is found.
+
+    A rule that finds much less in a finite study than in a large one is at the edge of what its
+    level allows, where counts decide whether it finds anything.
+    """
+    lams = np.asarray(tried.solution.lam)[s]
+    for j in np.flatnonzero(lams > best[1].lam * 1.01)[::-1].tolist():
+        rates = Rates(*(float(part[s, j]) for part in (limits.tpr, limits.fpr, limits.fdr)))
+        if rates.tpr <= best[0].power:
+            break
+        (one,) = points((study,), tried.solution, [(s, j)])
+        found = known.expected(study, one, rates, fdr)
+        if found.power <= best[0].power:
+            break
+        best = found, one
+    return best
