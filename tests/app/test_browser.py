@@ -98,6 +98,35 @@ def test_a_slider_moves_the_curves_and_nothing_comes_from_outside(view: Any, add
     assert outside == []
 
 
+SAMPLES = "() => Number(/([0-9]+) samples/.exec(document.body.innerText)[1])"
+
+
+def test_the_view_follows_a_slider_while_it_is_dragged(view: Any, address: str) -> None:
+    view.goto(address)
+    view.wait_for_selector(f"{CHART} path")
+    thumb = view.locator(".st-key-n input[type=range]")
+    box = thumb.evaluate_handle("e => e.parentElement.parentElement").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    view.mouse.move(x, y)
+    view.mouse.down()
+    seen = [view.evaluate(SAMPLES)]
+    for step in (20, 40, 60):
+        view.mouse.move(x + step, y)
+        view.wait_for_function(f"before => ({SAMPLES})() > before", arg=seen[-1])
+        seen.append(view.evaluate(SAMPLES))
+    assert "n=" not in view.evaluate("location.search")  # it is not let go yet
+    view.mouse.move(x, y)  # back to where it was, which no slider of Streamlit would tell
+    view.mouse.up()
+    view.wait_for_function(f"first => ({SAMPLES})() === first", arg=seen[0])
+    view.mouse.down()
+    view.mouse.move(x + 30, y, steps=3)
+    view.mouse.up()
+    view.wait_for_function(
+        f"() => ({SAMPLES})() === Number(new URLSearchParams(location.search).get('n'))"
+    )
+    assert view.evaluate(SAMPLES) == int(thumb.input_value()) > seen[0]
+
+
 def test_a_plan_answers_a_slider_with_estimates_and_then_with_numbers(
     view: Any, address: str
 ) -> None:

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import selica.app
 from selica import planning, theory
 from selica._core.errors import ArgumentError
-from selica.app import page, plan, prediction, selecting
+from selica.app import controls, dragging, page, plan, prediction, selecting
 from selica.app.turns import Turns
 from selica.cli import app as command_line
 
@@ -57,6 +57,32 @@ def test_predict_shows_the_power_of_the_theory_and_follows_the_sliders() -> None
         ):
             expected = theory.power(model, method, fdr=0.2)
             assert power_shown(at, label) == pytest.approx(expected, abs=6e-4)
+
+
+@pytest.mark.parametrize(
+    ("told", "samples"),
+    [(("n", 600.0), 600), (("n", 1e9), 5000), (("n", -3.0), 50), (("other", 600.0), 400)],
+)
+def test_a_slider_that_is_dragged_is_followed(
+    monkeypatch: pytest.MonkeyPatch, told: tuple[str, float], samples: int
+) -> None:
+    at = opened()
+    assert "500 variables, 400 samples" in bodies(at)
+    monkeypatch.setattr(controls, "dragged", lambda: told)
+    at.run()
+    assert not at.exception
+    assert f"500 variables, {samples} samples" in bodies(at)
+    assert at.slider(key="n").value == 400
+    at.slider(key="n").set_value(700).run()  # the end of the drag comes together with its middle
+    assert "500 variables, 700 samples" in bodies(at)
+
+
+def test_what_a_browser_says_of_a_drag_is_checked() -> None:
+    assert dragging.said({"key": "n", "value": 500}) == ("n", 500.0)
+    for nonsense in (None, 3, {}, {"key": "n"}, {"key": "n", "value": "x"}, {"value": 1}):
+        assert dragging.said(nonsense) is None
+    for value in (float("nan"), float("inf"), "-inf"):
+        assert dragging.said({"key": "n", "value": value}) is None
 
 
 def test_a_level_between_two_positions_of_its_slider_is_predicted_too() -> None:

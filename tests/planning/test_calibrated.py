@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from selica.control import (
     stability_bound,
     tpp,
 )
+from selica.planning import finite
 from selica.planning.calibrated import FieldLaw, OneCopy, cut_of_fields, rates_of_members
 from selica.planning.finite import Expected, by_evalues, by_fields, by_one_copy, expected
 from selica.planning.halves import _guess, _largest_q, by_bound, halves_of, taking
@@ -253,3 +255,40 @@ def test_more_samples_find_more_where_a_level_allows_few_selections():
     ]
     assert np.all(np.diff(powers) > -0.01)
     assert powers[-1] > powers[0] + 0.1
+
+
+@pytest.mark.parametrize("n", [30_014, 30_015, 50_000])
+def test_one_signal_that_is_always_found_in_a_few_draws_is_not_certain(n):
+    # in a large study 0.90 to 0.93 of such signals are found
+    found = predict(Study.of(n, 5000, 1, r2=0.05), "stability", 0.01)
+    assert found.power == pytest.approx(0.92, abs=0.03)
+
+
+def test_more_variables_than_can_be_drawn():
+    found = predict(Study.of(10**6, 10**9, 10, r2=0.5), "knockoff", 0.2)
+    assert found.power >= 0.0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "fdr", "effects"),
+    [
+        ((244, 57, 9, 0.3), 0.5, theory.EmpiricalEffects([0.3, -1.0, 2.0, 0.7, -0.1])),
+        ((9000, 200, 20, 0.6), 0.1, theory.GaussianEffects()),
+    ],
+)
+def test_the_best_penalty_is_no_worse_than_that_of_cross_validation(sizes, fdr, effects):
+    study = Study.of(*sizes[:3], r2=sizes[3], effects=effects)
+    best, usual = (predict(study, "evalues", fdr, settings) for settings in ("best", "default"))
+    assert best.power >= usual.power
+
+
+def test_threads_predict_what_one_thread_predicts():
+    studies = [Study.of(300, 230, 12, r2=r2) for r2 in (0.8, 0.81, 0.82, 0.83)]
+
+    def powers(study):
+        return [predict(study, name, 0.2).power for name in ("knockoff", "evalues", "pvalues")]
+
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(powers, studies))
+    finite._draws.cache_clear()
+    assert together == [powers(study) for study in studies]

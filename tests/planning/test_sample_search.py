@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from selica import theory
-from selica.planning import METHODS
+from selica.planning import METHODS, required_samples
 from selica.planning.ceiling import ceiling, ceilings
 from selica.planning.methods import Prediction, predict, predict_each
 from selica.planning.samples import sample_search
@@ -63,6 +63,29 @@ def test_estimates_are_near_the_answers(power, sizes):
         drawn = np.interp(np.log(answer.x[inside]), np.log(about.x), about.power)
         assert np.max(np.abs(drawn - answer.power[inside])) < 0.12
         assert np.all(np.diff(about.power) >= 0.0)
+
+
+@pytest.mark.parametrize(
+    ("power", "sizes", "method"),
+    [
+        (0.3, {"n_features": 100, "n_signals": 50, "r2": 0.9, "fdr": 0.01}, "stability_r_concave"),
+        (0.1, {"n_features": 50, "n_signals": 1, "r2": 0.05, "fdr": 0.5}, "evalues"),
+        (0.5, {"n_features": 980, "n_signals": 20, "r2": 0.96, "fdr": 0.2}, "pvalues"),
+        (0.5, {"n_features": 24, "n_signals": 2, "r2": 1e-6, "fdr": 0.001}, "stability"),
+    ],
+)
+def test_nothing_is_estimated_far_from_what_was_tried(power, sizes, method):
+    (about,) = sample_search(power, method=method, at_most=100_000, **sizes).sketch()
+    assert about.samples is None
+    assert about.x.size == about.power.size == 0
+
+
+def test_no_number_that_was_tried_and_is_enough_is_smaller():
+    found = required_samples(
+        0.3, n_features=154, n_signals=26, r2=0.6, effects=theory.LaplaceEffects(),
+        method="evalues", settings="default", at_most=100_000,
+    ).one("evalues")  # fmt: skip
+    assert found.value == found.x[found.power >= 0.3].min()
 
 
 def test_an_estimate_costs_two_predictions_of_a_method():

@@ -339,3 +339,18 @@ def test_noise_too_small_for_a_number_is_none(Delta):
         tiny, none = (theory.bayes_solutions(theory.Model(alpha, 0.2, x)) for x in (Delta, 0.0))
         assert [one.status for one in tiny] == ["converged"] * len(none)
         assert tiny[0].mse == pytest.approx(none[0].mse, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("law", "alpha", "rho", "snr", "fdr"),
+    [
+        (theory.EmpiricalEffects([0.3, -1.0, 2.0, 0.7, -0.1]), 8 / 7, 3 / 7, 1 / 19, 0.5),
+        (theory.EmpiricalEffects([0.3, -1.0, 2.0, 0.7, -0.1]), 3.0, 0.9, 10.0, 0.05),
+        (theory.PointEffects((1.0, -0.5), signs="given"), 3.0, 0.7, 0.1, 0.2),
+    ],
+)
+def test_levels_next_to_the_smallest_ratio_are_kept(law, alpha, rho, snr, fdr):
+    # next to it nearly all variables are selected, and slopes are those of a square root
+    found = theory.operating_point(theory.Model(alpha, rho, rho / snr, law), "bayes", fdr)
+    assert found.fdr == pytest.approx(fdr, abs=1e-9)
+    assert 0.0 < found.fpr < found.tpr < 1.0

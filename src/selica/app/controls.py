@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import streamlit as st
+
+from selica.app.dragging import dragged
+
+Number = TypeVar("Number", int, float)
 
 
 class Wish(NamedTuple):
@@ -21,31 +25,39 @@ FIRST = (400, 500, 100, 0.95, 0.1)
 _N, _P, _K, _R2, _FDR = FIRST
 
 
-def samples() -> int:
-    """Number of samples."""
-    return int(st.slider("Samples (n)", 50, 5000, _N, 10, key="n", bind="query-params"))
+class Sliders:
+    """The sliders of a tab. One that is being dragged has the value under the thumb."""
 
+    def __init__(self) -> None:
+        self._dragged = dragged()
 
-def wish() -> Wish:
-    """Variables, signals, their strength, and the errors that are allowed."""
-    p = int(st.slider("Variables (p)", 50, 5000, _P, 10, key="p", bind="query-params"))
-    k = int(st.slider("True signals (k)", 1, 500, _K, 1, key="k", bind="query-params"))
-    if k > p:
-        st.caption(f"There are {p} variables: all of them are taken as signals.")
-    r2 = float(
-        st.slider(
-            "Variance they explain (R²)", 0.05, 0.99, _R2, 0.01, key="r2", bind="query-params"
-        )
-    )
-    fdr = float(
-        st.slider(
-            "False discoveries allowed (FDR)",
-            0.01,
-            0.5,
-            _FDR,
-            0.01,
-            key="fdr",
-            bind="query-params",
-        )
-    )
-    return Wish(p, min(k, p), r2, fdr)
+    def _slider(
+        self, key: str, label: str, low: Number, high: Number, first: Number, step: Number
+    ) -> Number:
+        kind = type(first)
+        let_go = kind(st.slider(label, low, high, first, step, key=key, bind="query-params"))
+        before = st.session_state.get(f"before-{key}", let_go)
+        st.session_state[f"before-{key}"] = let_go
+        # what is told of a drag may come together with its end
+        if self._dragged is None or self._dragged[0] != key or let_go != before:
+            return let_go
+        return min(max(kind(round(self._dragged[1], 6)), low), high)
+
+    def power(self) -> float:
+        """Share of the signals that is to be found."""
+        label = "Power wanted (share of the signals found)"
+        return self._slider("power", label, 0.05, 0.95, 0.5, 0.05)
+
+    def samples(self) -> int:
+        """Number of samples."""
+        return self._slider("n", "Samples (n)", 50, 5000, _N, 10)
+
+    def wish(self) -> Wish:
+        """Variables, signals, their strength, and the errors that are allowed."""
+        p = self._slider("p", "Variables (p)", 50, 5000, _P, 10)
+        k = self._slider("k", "True signals (k)", 1, 500, _K, 1)
+        if k > p:
+            st.caption(f"There are {p} variables: all of them are taken as signals.")
+        r2 = self._slider("r2", "Variance they explain (R²)", 0.05, 0.99, _R2, 0.01)
+        fdr = self._slider("fdr", "False discoveries allowed (FDR)", 0.01, 0.5, _FDR, 0.01)
+        return Wish(p, min(k, p), r2, fdr)

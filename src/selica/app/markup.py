@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 STYLE = """<style>
 .block-container { padding-top: 2.2rem; max-width: 84rem; }
 [data-testid="stHeader"] { background: transparent; }
+.st-key-dragged { position: absolute; height: 0; overflow: hidden; }
 .selica-head { display: flex; flex-wrap: wrap; gap: .2rem .9rem; align-items: baseline; }
 .selica-head b { font-size: 1.7rem; letter-spacing: -.02em; }
 .selica-head span { opacity: .7; }

@@ -49,9 +49,10 @@ class Plan(NamedTuple):
     def rows(self) -> list[dict[str, Any]]:
         """Of all methods, with dots for what is still to come."""
         blank = dict.fromkeys(self.ceiling.row, "…")
+        known = [planning.METHODS[name] for name in METHODS]
         waiting = [
-            blank | {"method": style.label, "samples": samples}
-            for style, samples in zip(styles()[:-1], self.about, strict=True)
+            blank | {"method": one.label, "samples": samples, "promise": one.promise}
+            for one, samples in zip(known, self.about, strict=True)
         ]
         return [*(need.row for need in self.needs), *waiting[len(self.needs) :], self.ceiling.row]
 
@@ -67,7 +68,7 @@ def plans(
     """The smallest number of samples with which each method finds this share of the signals.
 
     First what no method can do without, then about so many for all of them, then exactly, method
-    after method; the last one is whole. `told` is called before each prediction.
+    after method; the last one is whole. `told` is called before some predictions of a method.
     """
     search = sample_search(
         power,
@@ -86,13 +87,13 @@ def plans(
     yield Plan((), ("…",) * len(lines), ceiling, _curves([nothing] * len(lines), known, [ceiling]))
     sketch = search.sketch()
     about = tuple("…" if e.samples is None else f"≈ {e.samples:,}" for e in sketch)
-    curves = _curves([(e.x, e.power) for e in sketch], known, [ceiling, *sketch])
+    curves = _curves([(e.x, e.power) for e in sketch], known, [*sketch, ceiling])
     yield Plan((), about, ceiling, curves)
     for found in search.growing():
         needs = tuple(_need(style, one) for style, one in zip(lines, found.answers, strict=False))
         yield Plan(needs, about, ceiling, curves)
     drawn = [(answer.x, answer.power) for answer in (*found.answers, found.ceiling)]
-    yield Plan(needs, about, ceiling, _curves(drawn[:-1], drawn[-1], [ceiling, *needs]))
+    yield Plan(needs, about, ceiling, _curves(drawn[:-1], drawn[-1], needs))
 
 
 def _curves(

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from selica.app import charts, controls, markup
-from selica.app.controls import Wish
+from selica.app import charts, markup
+from selica.app.controls import Sliders, Wish
 from selica.app.plan import MOST_SAMPLES, Plan, commands, plans, styles
 from selica.app.turns import Turns
 
@@ -34,18 +34,8 @@ def show() -> None:
     """Sliders on the left, numbers of samples on the right."""
     left, right = st.columns([1, 2.4], gap="large")
     with left:
-        power = float(
-            st.slider(
-                "Power wanted (share of the signals found)",
-                0.05,
-                0.95,
-                0.5,
-                0.05,
-                key="power",
-                bind="query-params",
-            )
-        )
-        wish = controls.wish()
+        sliders = Sliders()
+        power, wish = sliders.power(), sliders.wish()
     with right:
         planned = _planned(power, wish)
         _recipe(planned, power, wish)
@@ -59,7 +49,7 @@ def _planned(power: float, wish: Wish) -> Plan:
         _draw(planned, power)
         return planned
     drawn: Drawn | None = None
-    begun = told_at = drawn_at = monotonic()
+    begun = told_at = monotonic()
 
     def told() -> None:
         nonlocal told_at
@@ -73,7 +63,7 @@ def _planned(power: float, wish: Wish) -> Plan:
         drawn = _draw(planned, power)
         sleep(_OUT)
     planned = next(growing)
-    drawn = _draw(planned, power, drawn)
+    drawn, drawn_at = _draw(planned, power, drawn), monotonic()
     sleep(_OUT)
     with _PLANS.turn(told):
         for planned in growing:

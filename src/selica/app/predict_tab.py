@@ -23,8 +23,8 @@ def show() -> None:
     """Sliders on the left, curves and numbers on the right. Few elements: each takes its time."""
     left, right = st.columns([1, 2.4], gap="large")
     with left:
-        n = controls.samples()
-        p, k, r2, fdr = controls.wish()
+        sliders = controls.Sliders()
+        n, (p, k, r2, fdr) = sliders.samples(), sliders.wish()
     predicted = _predicted(Study(n, p, k, r2), None if prediction.known(fdr) else fdr)
     with right:
         x = ("fdr", "false discovery rate")

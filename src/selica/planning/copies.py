@@ -88,12 +88,13 @@ def by_knockoffs(name: str) -> Callable[[Studies, float, bool], Iterator[Found]]
             for study, one, limit in _limits(studies, ones, known.rates(ones, fdr)):
                 yield known.expected(study, one, limit, fdr), {"fdr": fdr}
             return
-        ones, tried, limits = _most_powerful(studies, known, fdr)
+        ones, limits = _most_powerful(studies, known, fdr)
         each = _limits(studies, ones, known.rates(ones, fdr))
         for s, (study, one, limit) in enumerate(each):
             found = known.expected(study, one, limit, fdr)
-            if found.power < limit.tpr - _SHORT:
-                found, one = _before_the_edge(study, s, tried, limits, known, fdr, (found, one))
+            large = max(limit.tpr, float(limits.tpr[s].max()))
+            if found.power < large - min(_SHORT, 0.2 * large):
+                found, one = _off_the_edge(studies, s, known, fdr, limits, (found, one))
             yield found, {"fdr": fdr, "lam": rounded(study.penalty(one.lam))}
 
     return predicted
@@ -108,49 +109,42 @@ def _limits(
         yield study, one, Rates(*(float(part[at]) for part in (rates.tpr, rates.fpr, rates.fdr)))
 
 
-def _most_powerful(studies: Studies, known: CopyRule, fdr: float) -> tuple[OneCopy, OneCopy, Rates]:
-    """Knockoffs where a rule finds most in a large system, and at all penalties with its rates."""
+def _most_powerful(studies: Studies, known: CopyRule, fdr: float) -> tuple[OneCopy, Rates]:
+    """Knockoffs where a rule finds most in a large system, and its rates at all penalties."""
     lams, tried = _one_copies(studies)
     limits = known.rates(tried, fdr)
-    best = np.array([_peak(*each) for each in zip(lams, limits.tpr, strict=True)])
+    best = np.array(
+        [math.exp(smooth_maximum(x, tpr)) for x, tpr in zip(np.log(lams), limits.tpr, strict=True)]
+    )
     hopeless = ~limits.tpr.any(axis=1)
     if hopeless.any():  # the level is out of reach in a large system
         best = np.where(hopeless, _predicting_copies(studies).solution.lam, best)
-    ones = OneCopy(solve_knockoff(models(studies), best), studies[0].n_features)
-    return ones, tried, limits
+    return OneCopy(solve_knockoff(models(studies), best), studies[0].n_features), limits
 
 
-def _peak(lams: Array, power: Array) -> float:
-    """The most powerful penalty; between those that were tried where power goes to neither edge."""
-    i = int(np.argmax(power))
-    near = slice(max(i - 1, 0), i + 2)
-    if not power[near].all():
-        return float(lams[i])
-    return math.exp(smooth_maximum(np.log(lams), power))
+Settled = tuple[Expected, KnockoffSolution]
+"""What is found with a penalty."""
 
 
-def _before_the_edge(
-    study: Study,
-    s: int,
-    tried: OneCopy,
-    limits: Rates,
-    known: CopyRule,
-    fdr: float,
-    best: tuple[Expected, KnockoffSolution],
-) -> tuple[Expected, KnockoffSolution]:
-    """Larger penalties, as long as more is found.
+def _off_the_edge(
+    studies: Studies, s: int, known: CopyRule, fdr: float, limits: Rates, best: Settled
+) -> Settled:
+    """Other penalties for one of the studies.
 
     A rule that finds much less in a finite study than in a large one is at the edge of what its
-    level allows, where counts decide whether it finds anything.
+    level allows, where counts decide whether it finds anything. So larger penalties are tried from
+    the best of a large study on, as long as more is found, and that of cross-validation.
     """
-    lams = np.asarray(tried.solution.lam)[s]
-    for j in np.flatnonzero(lams > best[1].lam * 1.01)[::-1].tolist():
-        rates = Rates(*(float(part[s, j]) for part in (limits.tpr, limits.fpr, limits.fdr)))
-        if rates.tpr <= best[0].power:
+    study, tried = studies[s], _one_copies(studies)[1]
+    for j in range(int(np.argmax(limits.tpr[s])), -1, -1):
+        limit = Rates(*(float(part[s, j]) for part in (limits.tpr, limits.fpr, limits.fdr)))
+        if limit.tpr <= best[0].power:
             break
         (one,) = points((study,), tried.solution, [(s, j)])
-        found = known.expected(study, one, rates, fdr)
-        if found.power <= best[0].power:
-            break
-        best = found, one
-    return best
+        found = known.expected(study, one, limit, fdr)
+        if found.power > best[0].power:
+            best = found, one
+    usual = _predicting_copies((study,))
+    ((_, one, limit),) = _limits((study,), usual, known.rates(usual, fdr))
+    found = known.expected(study, one, limit, fdr)
+    return (found, one) if found.power > best[0].power else best

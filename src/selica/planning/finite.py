@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +26,12 @@ from selica.theory.levels import at_level
 _BATCH, _MOST = 50_000, 1_000_000
 # Draws end when power and FDR are known to this standard error, from so many data sets on.
 _PRECISE, _ENOUGH = 0.015, 12
-# With more selections than this, fluctuations are not worth a draw.
-_MANY = 250
+# With more selections than this, fluctuations are not worth a draw; with more statistics of a data
+# set they do not fit.
+_MANY, _WIDEST = 250, 20_000_000
 _SEED = 20
+# Draws are kept for all threads.
+_DRAWING = Lock()
 
 
 class Expected(NamedTuple):
@@ -127,10 +131,13 @@ def expected(
     large = Expected.of_rates(study, rates)
     if large.true_selections + large.false_selections > _MANY:
         return large
+    if study.n_features * copies > _WIDEST:
+        return large
     cut = _matching_cut(solution, rates, fdr)
     fixed = Expected.of_rates(study, solution.rates_of_field(np.asarray(cut)))
     known = np.array([fixed.power, fixed.fdr, fixed.false_selections])
-    found = _drawn(study, solution, rule, cut, known, copies)
+    with _DRAWING:
+        found = _drawn(study, solution, rule, cut, known, copies)
     power, rate = (float(min(max(x, 0.0), 1.0)) for x in found[:2])
     return Expected(power, rate, k * power, max(float(found[2]), 0.0))
 
@@ -154,9 +161,12 @@ def _drawn(
         runs = found.shape[1]
         # as much of the cut as explains most of the rule: a control variate
         centred = fixed - fixed.mean(axis=1, keepdims=True)
-        slope = np.sum(found * centred, axis=1) / np.maximum(np.sum(centred**2, axis=1), 1e-12)
+        spread = np.sum(centred**2, axis=1)
+        slope = np.sum(found * centred, axis=1) / np.maximum(spread, 1e-12)
+        slope[spread < 1e-12] = 1.0  # where it never differs, the rule does as well as it can
         rest = found - slope[:, None] * (fixed - known[:, None])
-        error = rest[:2].std(axis=1).max() / np.sqrt(runs)
+        # no less than what one signal more or less in all of the data sets would make
+        error = max(rest[:2].std(axis=1).max() / np.sqrt(runs), 1.0 / (runs * np.sqrt(k)))
         if (runs >= _ENOUGH and error <= _PRECISE) or (runs + batch) * p * copies > _MOST:
             return np.asarray(rest.mean(axis=1))
 

@@ -22,8 +22,8 @@ _FIRST = (1.2, 2.0)
 _FINE = tuple(2.0 ** (0.5 * j) for j in range(-7, 5))
 _CURVE = (0.1, 0.25, 0.5, 1.0, 2.0)
 _AT_ONCE = 4
-# Estimates that are farther from what was tried, by this factor, are none.
-_TRUSTED = 1.5
+# Estimates beyond what was tried: by at most this factor, and from powers off both ends.
+_FAR, _SURE = 1.3, 0.03
 # An estimate is left by this factor, to have the power between two numbers of samples.
 _BEYOND = 1.06
 
@@ -54,7 +54,7 @@ class SampleSearch:
     largest : int
         More samples are not considered.
     told : callable
-        Called before each prediction; what it raises ends the work.
+        Called before some predictions of a method; what it raises ends the work.
     """
 
     def __init__(
@@ -128,8 +128,9 @@ class SampleSearch:
                 return 2
         # its whole curve, around where the power seems to be
         top.ask(self._inside(top.line()[1] * factor for factor in _FINE))
-        bad, good = top.crossing() or (2, self._start)
-        return int(top.last(good, bad, whole=True))
+        pair = top.crossing()
+        assert pair is not None, "it reaches the power at the last number and not at the first"
+        return int(top.last(pair[1], pair[0], whole=True))
 
     def _inside(self, values: Iterator[float]) -> list[float]:
         """Whole numbers of samples that are considered, rising."""
@@ -152,17 +153,24 @@ class SampleSearch:
             tried.ask(first)
 
     def _estimate(self, tried: Tried, x: Array) -> Estimate:
-        unknown = Estimate(tried.method, None, np.empty(0), np.empty(0))
+        nothing = Estimate(tried.method, None, np.empty(0), np.empty(0))
         if len(tried.found) < 2:
-            return unknown
+            return nothing
         slope, n = tried.line()
-        if not min(tried.found) / _TRUSTED <= n <= min(max(tried.found) * _TRUSTED, self._largest):
-            return unknown
+        low, high = min(tried.found), max(tried.found)
+        if tried.crossing() is None:
+            # a line leads a little way beyond powers that are neither zero nor one
+            powers = [one.power for one in tried.found.values()]
+            if min(powers) < _SURE or max(powers) > 1.0 - _SURE:
+                return nothing
+            bottom, top = (low / _FAR, low) if tried.reaches(low) else (high, high * _FAR)
+            if not bottom <= n <= min(top, self._largest):
+                return nothing
         # the curve of the ceiling, stretched so that it goes through the power asked for
         at = tried.scale(self._target) + slope * (np.log(x) - math.log(n))
-        powers = [self._ceiling.found[v].power for v in x]
-        known = [tried.scale(power) for power in powers]
-        return Estimate(tried.method, round(n), x, np.interp(at, known, powers))
+        known = [self._ceiling.found[v].power for v in x]
+        curve = np.interp(at, [tried.scale(power) for power in known], known)
+        return Estimate(tried.method, round(n), x, curve)
 
     def _fewest(self, tried: Tried) -> int | None:
         """The smallest number of samples that is enough for a method."""
@@ -180,8 +188,10 @@ class SampleSearch:
                 guess = max(min(guess * _BEYOND, x[-1] * 2.0), x[-1] * factor)
             tried.ask([min(max(round(guess), 2), self._largest)])
             factor = 2.0
-        bad, good = pair
-        return int(tried.last(good, bad, whole=True))
+        while pair[1] > pair[0] + 1:  # powers from draws are rough: a search may find another
+            tried.last(pair[1], pair[0], whole=True)
+            pair = tried.crossing() or pair
+        return int(pair[1])
 
     def _grid(self, enough: int) -> list[float]:
         """Samples at which all curves are drawn."""

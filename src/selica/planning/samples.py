@@ -91,7 +91,7 @@ def sample_search(
     power, fdr, method, settings, at_most
         As in `required_samples`.
     told : callable
-        Called before each prediction; what it raises ends the work.
+        Called before some predictions of a method; what it raises ends the work.
     **sizes
         The other arguments of `required_samples`.
     """

@@ -180,7 +180,8 @@ def _threshold_at_level(signals: Mixture, s: Array, goal: Array) -> Array:
                 loss = np.exp(-0.5 * at**2 - LOG_SQRT_2PI - found.log_fpr) / steep
             thinner += np.where(inside, loss, 0.0)
         slope = thinner * -np.expm1(threshold - found.log_tpr + found.log_fpr)
-        return value, slope
+        # next to the smallest R all is selected, and no slope says how far it is
+        return value, np.where(found.log_fpr < -1e-12, slope, np.inf)
 
     # log R(u) >= E[sqrt(s) w0 u - s w0^2 / 2] >= -sqrt(s) |u| - s / 2, and |u| < 40
     low = -(40.0 * np.sqrt(s) + 0.5 * s)
