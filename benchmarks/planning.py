@@ -35,7 +35,7 @@ PROCEDURES = tuple(name for name, method in METHODS.items() if method.calibrated
 SEED = 7
 # Data sets of a setting: so many that about this number of signals is looked for, as long as their
 # tables have no more entries than this.
-_SIGNALS, _ENTRIES, _FEWEST = 3000, 16_000_000, 5
+_SIGNALS, _ENTRIES, _FEWEST = 3000, 40_000_000, 12
 # A run goes through all settings in so many rounds, so that a part of it covers all of them.
 _ROUNDS = 4
 # Tables of which e-values see two rounds.
