@@ -7,6 +7,7 @@ fields. A fixed cut on the same fields, whose rates are known exactly, takes out
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from threading import Lock
@@ -22,14 +23,16 @@ from selica.planning.study import Study
 from selica.theory import KnockoffSolution, Rates, Solution
 from selica.theory.levels import at_level
 
-# Statistics drawn at a time, which stay near the processor; drawn in all, at most.
-_BATCH, _MOST = 50_000, 1_000_000
+# Statistics drawn at a time, which stay near the processor; in all, usually and at most.
+_BATCH, _LEAST, _MOST = 50_000, 100_000, 1_000_000
 # Draws end when power and FDR are known to this standard error, from so many data sets on.
 _PRECISE, _ENOUGH = 0.015, 12
 # With more selections than this, fluctuations are not worth a draw; with more statistics of a data
 # set they do not fit.
 _MANY, _WIDEST = 250, 20_000_000
 _SEED = 20
+# Statistics that are drawn once for all studies whose data sets need no more.
+_KEPT = 1 << 18
 # Draws are kept for all threads.
 _DRAWING = Lock()
 
@@ -56,18 +59,28 @@ class Draws:
 
     def __init__(self, seed: int, sizes: tuple[int, int, int, int], effects: Effects) -> None:
         runs, p, k, copies = sizes
-        self._rng = np.random.default_rng([_SEED, seed])
-        self._shape = (runs, copies, p)
-        self.fields: Array = self._rng.standard_normal((runs, p))
-        self.effects: Array = effects.sample((runs, k), self._rng)
+        rng = np.random.default_rng([_SEED, seed])
+        self._seed, self._shape = seed, (runs, copies, p)
+        self.fields: Array = rng.standard_normal((runs, p))
+        self.effects: Array = effects.sample((runs, k), rng)
 
     @cached_property
     def copies(self) -> tuple[Any, Any]:
         """Noise of the variables and size of that of the copies, (R, copies, p)."""
-        single = np.float32  # ranks need no more digits
-        own = self._rng.standard_normal(self._shape, dtype=single)
-        copy = self._rng.standard_normal(self._shape, dtype=single)
-        return own, np.abs(copy, out=copy)
+        size = math.prod(self._shape)
+        numbers = _numbers if size <= _KEPT else _numbers.__wrapped__
+        own, copy = numbers(self._seed, max(_KEPT, size))
+        return own[:size].reshape(self._shape), copy[:size].reshape(self._shape)
+
+
+@lru_cache(maxsize=24)
+def _numbers(seed: int, size: int) -> tuple[Any, Any]:
+    """Normal numbers, and sizes of others, of which studies of all sizes take the first ones."""
+    rng = np.random.default_rng([_SEED, seed, 1])
+    own, copy = (
+        rng.standard_normal(size, dtype=np.float32) for _ in range(2)
+    )  # ranks need no more
+    return own, np.abs(copy, out=copy)
 
 
 @lru_cache(maxsize=4)
@@ -167,7 +180,9 @@ def _drawn(
         rest = found - slope[:, None] * (fixed - known[:, None])
         # no less than what one signal more or less in all of the data sets would make
         error = max(rest[:2].std(axis=1).max() / np.sqrt(runs), 1.0 / (runs * np.sqrt(k)))
-        if (runs >= _ENOUGH and error <= _PRECISE) or (runs + batch) * p * copies > _MOST:
+        # what comes from few data sets has to be known better
+        wanted = _PRECISE if runs * p * copies >= _LEAST else 0.3 * _PRECISE
+        if (runs >= _ENOUGH and error <= wanted) or (runs + batch) * p * copies > _MOST:
             return np.asarray(rest.mean(axis=1))
 
 

@@ -79,6 +79,10 @@ class SampleSearch:
 
         self._ceiling = Tried(CEILING, of_ceiling, target)
         self._least = self._least_of_all()
+        x = sorted(self._ceiling.found)
+        curve = np.maximum.accumulate([logit(self._ceiling.found[n].power) for n in x])
+        # where it does not rise, a little: no two powers are the same
+        self._curve = curve + 1e-6 * np.arange(len(x)), np.log(x)
         least = max(largest // 2, 2) if self._least is None else self._least
         # where nearly all variables are signals the ceiling says little about the methods
         near = least > self._start / 4
@@ -118,8 +122,10 @@ class SampleSearch:
 
     def _least_of_all(self) -> int | None:
         """What the ceiling needs."""
-        top = self._ceiling
-        top.ask(_doubling(self._start, self._largest))
+        top, every = self._ceiling, _doubling(self._start, self._largest)
+        while every and not (top.found and top.reaches(max(top.found))):
+            top.ask(every[:_AT_ONCE])
+            every = every[_AT_ONCE:]
         if not top.reaches(max(top.found)):
             return None
         if top.reaches(self._start):
@@ -141,10 +147,7 @@ class SampleSearch:
 
         Curves of the methods are close to that of the ceiling with more samples.
         """
-        x = sorted(self._ceiling.found)
-        curve = np.maximum.accumulate([logit(self._ceiling.found[n].power) for n in x])
-        # where it does not rise, a little: no two powers are the same
-        return float(np.interp(logit(power), curve + 1e-6 * np.arange(len(x)), np.log(x)))
+        return float(np.interp(logit(power), *self._curve))
 
     def _try_all(self) -> None:
         """Every method at the same few numbers of samples."""
