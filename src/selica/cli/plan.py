@@ -177,11 +177,19 @@ def _answer(
     """Asks a function of `planning` for each method, prints the answers."""
     check_figure(plot)
     from selica import planning
+    from selica.planning.samples import sample_search
 
-    ask = partial(getattr(planning, question), power, **asked, effects=effects.law, **more)
     able = [name for name, known in planning.METHODS.items() if known.calibrated]
-    parts = [ask(method=name) for name in each(_names(method, able), "searching")]
-    found = answers.settled(replace(parts[0], answers=tuple(part.answers[0] for part in parts)))
+    names = _names(method, able)
+    whole = asked | more | {"effects": effects.law}
+    if question == "required_samples":  # curves of one method go as far as those of the others
+        growing = sample_search(power, method=names, **whole).growing()
+        *_, found = (next(growing) for _ in each([*names, "curves"], "searching"))
+    else:
+        ask = partial(getattr(planning, question), power, **whole)
+        parts = [ask(method=name) for name in each(names, "searching")]
+        found = replace(parts[0], answers=tuple(part.answers[0] for part in parts))
+    found = answers.settled(found)
     allowed = asked.get("fdr", 1.0)
     if as_json:
         told = asked | {"effects": effects.value}
