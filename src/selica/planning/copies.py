@@ -133,7 +133,7 @@ def _off_the_edge(
 
     A rule that finds much less in a finite study than in a large one is at the edge of what its
     level allows, where counts decide whether it finds anything. So larger penalties are tried from
-    the best of a large study on, as long as more is found, and that of cross-validation.
+    the best of a large study on, as long as they could find more, and that of cross-validation.
     """
     study, tried = studies[s], _one_copies(studies)[1]
     for j in range(int(np.argmax(limits.tpr[s])), -1, -1):
