@@ -76,6 +76,6 @@ def said(moved: Any) -> tuple[str, float] | None:
     """What a browser says, as far as it makes sense."""
     try:
         key, value = str(moved["key"]), float(moved["value"])
-    except (TypeError, KeyError, ValueError):
+    except (TypeError, KeyError, ValueError, OverflowError):
         return None
     return (key, value) if math.isfinite(value) else None

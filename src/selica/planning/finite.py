@@ -77,9 +77,8 @@ class Draws:
 def _numbers(seed: int, size: int) -> tuple[Any, Any]:
     """Normal numbers, and sizes of others, of which studies of all sizes take the first ones."""
     rng = np.random.default_rng([_SEED, seed, 1])
-    own, copy = (
-        rng.standard_normal(size, dtype=np.float32) for _ in range(2)
-    )  # ranks need no more
+    single = np.float32  # ranks need no more digits
+    own, copy = (rng.standard_normal(size, dtype=single) for _ in range(2))
     return own, np.abs(copy, out=copy)
 
 
