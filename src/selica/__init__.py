@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from selica import amp, control, experiments, planning, sampling, solvers, theory
     from selica.selectors import (
         AggregatedKnockoffs,
+        AutoSelection,
         Bolasso,
         DataSplitting,
         DerandomizedKnockoffs,
@@ -29,6 +30,7 @@ _ROOMS = ("amp", "control", "experiments", "planning", "sampling", "solvers", "t
 
 __all__ = [
     "AggregatedKnockoffs",
+    "AutoSelection",
     "Bolasso",
     "DataSplitting",
     "DerandomizedKnockoffs",

@@ -78,6 +78,20 @@ def test_a_damaged_file_is_made_anew(ending, damage, kernel, tmp_path):
     assert sum(once_more.stats.cache_hits.values()) == 1
 
 
+def test_the_first_function_that_is_compiled_says_so_once(kernel, monkeypatch, capsys):
+    """The first fit took a minute without a word."""
+    monkeypatch.delenv(compiled.QUIET, raising=False)
+    compiled._announce.cache_clear()
+    assert kernel()(1.5) == 4.5
+    said = capsys.readouterr().err
+    assert said.startswith("selica: compiling its solvers")
+    assert "about a minute" in said
+    assert kernel()(2) == 6.0  # for another type, in the same process
+    compiled._announce.cache_clear()
+    assert kernel()(1.5) == 4.5  # from the cache
+    assert capsys.readouterr().err == ""
+
+
 def test_a_cache_that_cannot_be_written_is_left_out(kernel, tmp_path, monkeypatch):
     def full(self, overloads):
         raise OSError(28, "No space left on device")

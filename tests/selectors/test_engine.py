@@ -159,7 +159,7 @@ def test_nothing_at_a_level_is_nothing():
 
 @pytest.mark.parametrize(
     ("settings", "words"),
-    [({"fdr": 0.1}, "fdr needs engine"),
+    [({"fdr": 0.1, "engine": "monte-carlo"}, "leave out q, estimator and engine"),
      ({"fdr": 0.1, "engine": "auto", "threshold": 0.6}, "leave out threshold"),
      ({"fdr": 2.0, "engine": "auto"}, "fdr must be"),
      ({"engine": "fast"}, "engine must be one of"),

@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from selica import (
     AggregatedKnockoffs,
+    AutoSelection,
     Bolasso,
     DataSplitting,
     DerandomizedKnockoffs,
@@ -26,7 +27,9 @@ from selica.theory import PointEffects
 ESTIMATORS = [
     LassoSelection(),
     LassoSelection(l1_ratio=0.5),
-    StabilitySelection(n_resamples=8),
+    AutoSelection(),
+    StabilitySelection(n_resamples=40),
+    StabilitySelection(lam="cv", n_resamples=8),
     StabilitySelection(resampling="pairs", q=1, n_resamples=8),
     Bolasso(n_resamples=8),
     KnockoffSelection(fdr=0.5),

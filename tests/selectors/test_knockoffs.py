@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.covariance import OAS
 
-from selica import AggregatedKnockoffs, DerandomizedKnockoffs, KnockoffSelection
+from selica import AggregatedKnockoffs, DataSplitting, DerandomizedKnockoffs, KnockoffSelection
+from selica._core import memory
 from selica._core.errors import ArgumentError
-from selica.control import ebh, knockoff_evalues, knockoff_threshold
+from selica.control import ebh, frequency_bound, knockoff_evalues, knockoff_threshold
 from selica.sampling import FixedKnockoffs, GaussianKnockoffs, simulate
 from selica.selectors import AssumptionWarning
 
@@ -119,15 +121,67 @@ def test_bad_settings(settings, word):
         selector.fit(DATA.X, DATA.y)
 
 
-def test_a_level_too_small_for_any_copy_is_explained():
-    selector = DerandomizedKnockoffs(kfwer=(1, 0.1), n_copies=30, sampler=KNOWN, random_state=0)
-    selector.fit(DATA.X, DATA.y)
-    assert selector.negatives_ == pytest.approx(0.1 / 1.034483, rel=1e-5)  # R(30, 1/2)
-    assert not selector.support_.any()
-    assert "only with probability 0.0967; a larger level" in selector.explain()
-    selector.set_params(threshold=1.0).fit(DATA.X, DATA.y)
+def test_a_level_below_one_asks_for_more_copies_not_for_silence():
+    """With half of the copies nine of ten of them were made to select nothing."""
+    settings = {"n_copies": 30, "sampler": KNOWN, "random_state": 0}
+    selector = DerandomizedKnockoffs(kfwer=(1, 0.1), **settings).fit(DATA.X, DATA.y)
+    assert selector.threshold_ == 1.0
     assert selector.negatives_ > 1.0
     assert selector.support_.any()
+    found = DerandomizedKnockoffs(pfer=0.5, **settings).fit(DATA.X, DATA.y)
+    assert (
+        frequency_bound(30, found.threshold_)
+        <= 0.5
+        < frequency_bound(30, found.threshold_ - 1.0 / 30.0)
+    )
+    assert DerandomizedKnockoffs(pfer=1.0, **settings).fit(DATA.X, DATA.y).threshold_ == 0.5
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        DerandomizedKnockoffs(0.05, n_copies=8),
+        AggregatedKnockoffs(0.01, n_copies=8),
+        DataSplitting(0.02, n_splits=8),
+    ],
+    ids=lambda selector: type(selector).__name__,
+)
+def test_the_level_named_for_an_empty_list_selects_as_many(selector):
+    """The note named 0.383 where 0.15 selects fourteen: the levels of the copies move too."""
+    selector.set_params(random_state=0).fit(DATA.X, DATA.y)
+    assert not selector.support_.any()
+    level, many = re.search(
+        r"(?:FDR|level) ([0-9.]+) would select (\d+) var", selector.explain()
+    ).groups()
+    selector.set_params(fdr=float(level)).fit(DATA.X, DATA.y)
+    assert selector.support_.sum() == int(many)
+
+
+def test_the_number_of_false_selections_named_for_an_empty_list_selects_as_many():
+    noise = simulate(200, 25, 0, noise_variance=1.0, covariance=("ar1", 0.3), random_state=5)
+    settings = {"n_copies": 8, "lam": 0.02, "sampler": KNOWN, "random_state": 0}
+    selector = DerandomizedKnockoffs(pfer=1.0, **settings)
+    selector.fit(noise.X, noise.y)
+    assert not selector.support_.any()
+    level, many = re.search(r"PFER ([0-9.]+) would select (\d+) var", selector.explain()).groups()
+    selector.set_params(pfer=float(level)).fit(noise.X, noise.y)
+    assert selector.support_.sum() == int(many)
+
+
+def test_one_copy_names_the_smallest_level_that_selects():
+    selector = KnockoffSelection(0.04, sampler=KNOWN, random_state=0).fit(DATA.X, DATA.y)
+    level, many = re.search(r"any is ([0-9.]+), which selects (\d+)", selector.explain()).groups()
+    for fdr, found in ((float(level), int(many)), (float(level) - 0.002, 0)):
+        selector.set_params(fdr=fdr).fit(DATA.X, DATA.y)
+        assert selector.support_.sum() == found
+
+
+def test_a_table_too_wide_for_the_memory_is_refused_at_once(monkeypatch):
+    """200 x 20,000 was ended by the system at 13 GB, without a word."""
+    monkeypatch.setattr(memory, "available", lambda: 20e9)
+    X = np.random.default_rng(0).standard_normal((5, 20_000))
+    with pytest.raises(ArgumentError, match=r"20,000 columns would need about 33.6 GB .* 20 GB"):
+        KnockoffSelection().fit(X, np.arange(5.0))
 
 
 def test_a_second_fit_by_another_rule_forgets_the_first():

@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Lasso
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import Lasso, Ridge
 from sklearn.tree import DecisionTreeRegressor
 
 from selica import Bolasso, LassoSelection, StabilitySelection
@@ -94,7 +95,7 @@ def test_pfer_and_q_determine_the_threshold():
 @pytest.mark.parametrize(
     ("settings", "word"),
     [
-        ({"pfer": 1.0}, "bootstrap"),
+        ({"pfer": 1.0, "resampling": "bootstrap"}, "bootstrap"),
         ({"pfer": 1.0, "resampling": "subsample", "resample_rate": 0.6}, "subsample"),
         ({"pfer": 1.0, "resampling": "subsample", "assumption": "unimodal"}, "pairs"),
         ({"pfer": 1.0, "resampling": "pairs", "q": 3, "threshold": 0.9}, "at most one"),
@@ -121,7 +122,7 @@ def test_settings_that_do_not_fit_are_refused(settings, word):
 
 
 def test_what_is_promised_is_said():
-    assert "Nothing is controlled" in str(fit().guarantee_)
+    assert "Nothing is controlled" in str(fit(lam="cv").guarantee_)
     bound = fit(resampling="pairs", lam=0.3, threshold=0.9).guarantee_
     assert not bound.proven  # the number of selected variables was estimated
     assert "meant to be" in str(bound)
@@ -134,13 +135,78 @@ def test_decisions_that_hang_on_the_seed_are_announced():
 
 def test_a_base_learner_of_ones_own():
     ours = fit(lam=0.3)
-    loop = fit(estimator=Lasso(alpha=0.3, tol=1e-10))
+    loop = fit(estimator=Lasso(alpha=0.3, tol=1e-10), resampling="bootstrap")
     np.testing.assert_array_equal(ours.selection_probabilities_, loop.selection_probabilities_)
     tree = fit(estimator=DecisionTreeRegressor(max_depth=4, random_state=0), q=5, n_resamples=10)
     assert tree.mean_selected_ <= 5.0
     assert "not under control" in str(
-        fit(estimator=Lasso(alpha=0.3), resampling="pairs").guarantee_
+        fit(estimator=Lasso(alpha=0.3), resampling="subsample").guarantee_
     )
+
+
+def test_a_learner_that_gives_every_variable_importance_does_not_select_them_all():
+    """It selected all 30 with probability one."""
+    forest = RandomForestRegressor(n_estimators=20, max_depth=4, random_state=0)
+    bounded = fit(estimator=forest, n_resamples=10)
+    assert bounded.mean_selected_ <= bounded.q_ < 15
+    assert 1 <= bounded.support_.sum() <= 10
+    free = fit(estimator=forest, resampling="bootstrap", n_resamples=10)
+    assert 1 <= free.support_.sum() <= 15
+    ridge = fit(estimator=Ridge(), resampling="bootstrap", n_resamples=10)
+    assert 1 <= ridge.support_.sum() <= 15
+
+
+def test_nothing_said_is_a_bound_on_false_selections():
+    """The share of false ones was 0.41: nothing was controlled."""
+    found = fit()
+    assert (found.pfer_, found.resampling_, found.engine_) == (1.0, "pairs", "monte-carlo")
+    assert found.guarantee_.level <= 1.0
+    assert found.guarantee_.proven
+    false = 0
+    for seed in range(8):
+        data = simulate(200, 60, 10, snr=5.0, random_state=seed)
+        false += int((fit(data.X, data.y, n_resamples=100).support_ & ~data.support).sum())
+    assert false <= 8
+    assert fit(pfer=1.0).q_ == found.q_
+
+
+def test_a_level_alone_is_enough():
+    study = simulate(300, 200, 20, snr=4.0, random_state=1)
+    found = fit(study.X, study.y, fdr=0.1, n_resamples=200)
+    assert found.engine_ == "auto"
+    assert found.fields_ is not None
+    assert found.support_.sum() > 5
+    with pytest.raises(ArgumentError, match="for two classes use pfer"):
+        fit(study.X, study.y > 0.0, fdr=0.1)
+
+
+def test_halves_select_no_more_variables_than_they_can_carry():
+    """71 rows and 4,088 genes: a half was asked for 45 variables of 35 rows, and found nothing."""
+    wide = simulate(70, 2000, 3, snr=10.0, random_state=0)
+    found = fit(wide.X, wide.y, n_resamples=60)
+    assert found.q_ <= 17
+    assert found.threshold_ < 0.75
+    assert found.guarantee_.level <= 1.0
+    assert fit(wide.X, wide.y, pfer=1.0, threshold=0.8, n_resamples=60).q_ <= 17
+    rare = np.argsort(wide.y) >= 60  # ten of one class: halves have five
+    assert fit(wide.X, rare, n_resamples=60).q_ <= 5
+
+
+def test_few_variables_all_of_which_matter():
+    """With six columns a half was allowed one variable, and the second had probability zero."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 6))
+    y = 6.0 * X[:, 0] + 3.0 * X[:, 1] + rng.standard_normal(100)
+    assert fit(X, y, n_resamples=100).support_.tolist() == [True, True, *[False] * 4]
+
+
+def test_what_an_empty_selection_needed_was_tried():
+    noise = simulate(100, 40, 0, noise_variance=1.0, random_state=3)
+    found = fit(noise.X, noise.y, n_resamples=100)
+    assert not found.support_.any()
+    top = found.selection_probabilities_.max()
+    assert f"A threshold of {top:.3g} would select 1 variable" in found.explain()
+    assert fit(noise.X, noise.y, n_resamples=100, q=found.q_, threshold=top).support_.sum() == 1
 
 
 def test_bolasso_is_unanimity():

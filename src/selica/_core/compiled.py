@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,8 @@ from typing import Any
 import numba
 from numba.core.caching import IndexDataCacheFile
 
+QUIET = "SELICA_QUIET"
+"""Environment variable; where it is set, nothing is said about compilation."""
 _SEAL = 32
 """Bytes of the digest at the end of a file."""
 
@@ -22,6 +27,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     Numba reads its files unseen. One that was cut short or overwritten ends every call in an error
     until somebody deletes it, or runs as machine code. Here each file ends with a digest of what is
     before it; where the two do not agree there is no file. One that cannot be written is left out.
+    The first function of a process that has to be compiled says so on standard error.
 
     Parameters
     ----------
@@ -54,6 +60,12 @@ class _SealedFile(IndexDataCacheFile):
     def __init__(self, plain: IndexDataCacheFile) -> None:
         vars(self).update(vars(plain))
 
+    def load(self, key: Any) -> Any:
+        found = super().load(key)
+        if found is None:
+            _announce()
+        return found
+
     def save(self, key: Any, data: Any) -> None:
         with suppress(OSError):  # a full disk: the next process compiles again
             super().save(key, data)
@@ -74,6 +86,18 @@ class _SealedFile(IndexDataCacheFile):
         with super()._open_for_write(filepath) as file:
             # what reads a pickle does not mind what follows it
             file.write(whole.getvalue() + _seal(whole.getvalue()))
+
+
+@cache
+def _announce() -> None:
+    """Say once that code is compiled, since the first fit waits for it."""
+    if not os.environ.get(QUIET):
+        print(
+            "selica: compiling its solvers for this machine, which happens once and takes about a "
+            "minute ...",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def _seal(content: bytes) -> bytes:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import PurePosixPath, PureWindowsPath
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from selica import reports, selectors
@@ -25,13 +23,11 @@ class Method(NamedTuple):
     selector: str
     level: str | None = "fdr"
     """Parameter that is set: fdr, pfer, or none."""
-    fixed: Mapping[str, Any] = MappingProxyType({})
 
 
-# The bounds on false selections are for halves of the rows.
-_BOUNDED = MappingProxyType({"resampling": "pairs", "assumption": "r-concave"})
 METHODS = {
-    "Stability selection": Method("StabilitySelection", "pfer", _BOUNDED),
+    "Automatic": Method("AutoSelection", "pfer"),
+    "Stability selection": Method("StabilitySelection", "pfer"),
     "Derandomized knockoffs": Method("DerandomizedKnockoffs"),
     "Knockoffs, one copy": Method("KnockoffSelection"),
     "Aggregated knockoffs": Method("AggregatedKnockoffs"),
@@ -89,9 +85,7 @@ def select(
     """Runs a selector."""
     chosen = METHODS[method]
     X, y, names = reports.split(table, target, drop)
-    parameters = dict(chosen.fixed)
-    if chosen.level is not None:
-        parameters[chosen.level] = level
+    parameters = {} if chosen.level is None else {chosen.level: level}
     selector = getattr(selectors, chosen.selector)(**parameters, random_state=0)
     with _FITS.turn():
         selection = reports.select(selector, X, y, names, target)

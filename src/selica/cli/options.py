@@ -38,6 +38,7 @@ class EffectLaw(StrEnum):
 class Selector(StrEnum):
     """Selectors by name."""
 
+    auto = "auto"
     stability = "stability"
     knockoffs = "knockoffs"
     derandomized = "derandomized"
@@ -94,7 +95,10 @@ Demo = Annotated[
         "columns and 50 probes of pure noise that should not be selected.",
     ),
 ]
-Method = Annotated[Selector, typer.Option("--method", help="How to select.")]
+Method = Annotated[
+    Selector,
+    typer.Option("--method", help="How to select; auto chooses by the table, and says why."),
+]
 Resamples = Annotated[int | None, typer.Option(help="Resamples, knockoff copies or splits.")]
 Penalty = Annotated[
     str | None,
@@ -107,8 +111,8 @@ Way = Annotated[
     Engine | None,
     typer.Option(
         help="Refits (monte-carlo, the default), message passing without refits "
-        "(semi-analytic), or message passing checked by refits (auto, the default with "
-        "--method stability --fdr)."
+        "(semi-analytic), or message passing checked by refits (auto; the default of "
+        "--method stability with --fdr)."
     ),
 ]
 

@@ -18,7 +18,6 @@ from selica.cli.options import (
     Copies,
     Demo,
     Drop,
-    Engine,
     Jobs,
     Method,
     Penalty,
@@ -68,6 +67,7 @@ class Statistic(StrEnum):
 _KNOCKOFFS = {name: name for name in ("fdr", "lam", "l1_ratio", "sampler", "statistic", "n_jobs")}
 _BOLASSO = {name: name for name in ("threshold", "n_resamples", "lam", "l1_ratio")}
 _METHODS: dict[Selector, tuple[str, dict[str, str]]] = {
+    Selector.auto: ("AutoSelection", {name: name for name in ("fdr", "pfer", "n_jobs")}),
     Selector.stability: (
         "StabilitySelection",
         {"pfer": "pfer", "resample_rate": "resample_rate", "resampling": "resampling"}
@@ -99,16 +99,20 @@ _HEADINGS = {"error": "s.e.", "close": "close call"}
 def select(
     table: TableFile = None,
     target: Target = None,
-    method: Method = Selector.derandomized,
+    method: Method = Selector.auto,
     fdr: Annotated[
         float | None,
         typer.Option(
-            help="False discovery rate to allow; 0.1 by default (all but bolasso, lasso)."
+            help="False discovery rate to allow (all but bolasso, lasso); by default 0.1 where "
+            "the method has no other level."
         ),
     ] = None,
     pfer: Annotated[
         float | None,
-        typer.Option(help="Expected number of false selections to allow (stability, derandomized)"),
+        typer.Option(
+            help="Expected number of false selections to allow (auto, stability, derandomized); "
+            "by default 1 (auto, stability)."
+        ),
     ] = None,
     kfwer: Annotated[
         tuple[int, float] | None,
@@ -153,7 +157,10 @@ def select(
     ] = None,
     resampling: Annotated[
         Resampling | None,
-        typer.Option(help="How rows are drawn (stability); with --pfer pairs, else bootstrap."),
+        typer.Option(
+            help="How rows are drawn (stability); by default pairs of halves, with --lam or --fdr "
+            "bootstrap."
+        ),
     ] = None,
     assumption: Annotated[
         Assumption | None, typer.Option(help="Of the bound on false selections (stability).")
@@ -315,12 +322,6 @@ def _parameters(method: Selector, given: dict[str, Any]) -> dict[str, Any]:
     if (lam == "theory" and "sampler" in known) or (lam == "power" and "weakness" not in known):
         raise ArgumentError(f"--lam {lam!r} does not belong to --method {method.value}.")
     check_jobs(given.get("n_jobs"))
-    if method is Selector.stability and "pfer" in given:
-        given = {"resampling": "pairs"} | given  # the bounds are for halves of the rows
-    if method is Selector.stability and "fdr" in given:
-        given = {"engine": Engine.auto.value} | given  # only message passing knows the threshold
-    if method is Selector.derandomized and not given.keys() & {"fdr", "pfer", "kfwer", "threshold"}:
-        given = {"fdr": 0.1} | given
     return {known[name]: value for name, value in given.items()}
 
 

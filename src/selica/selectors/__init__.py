@@ -1,6 +1,7 @@
 """Variable selection as scikit-learn estimators."""
 
 from selica.selectors.aggregated import AggregatedKnockoffs
+from selica.selectors.auto import AutoSelection
 from selica.selectors.base import AssumptionWarning, UnstableWarning
 from selica.selectors.derandomized import DerandomizedKnockoffs
 from selica.selectors.guarantee import Guarantee
@@ -13,6 +14,7 @@ from selica.selectors.summary import Summary
 __all__ = [
     "AggregatedKnockoffs",
     "AssumptionWarning",
+    "AutoSelection",
     "Bolasso",
     "DataSplitting",
     "DerandomizedKnockoffs",

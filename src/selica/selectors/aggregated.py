@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.types import Array
+from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, count
 from selica.control import (
     benjamini_hochberg,
@@ -17,6 +17,7 @@ from selica.control import (
     quantile_aggregation,
 )
 from selica.plots import plot_bars
+from selica.selectors.empty import FDR_LEVELS, first_that_selects
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.knockoffs import KnockoffSelector
 from selica.selectors.summary import Summary
@@ -103,13 +104,17 @@ class AggregatedKnockoffs(KnockoffSelector):
         self.statistics_ = self._statistics(data, table, count("n_copies", self.n_copies))
         each = np.array([knockoff_pvalues(w) for w in self.statistics_])
         self.pvalues_ = quantile_aggregation(each, self.gamma, self.adaptive)
-        rule = benjamini_hochberg if self.step_up == "bh" else benjamini_yekutieli
-        self.support_ = rule(self.pvalues_, self.fdr)
+        self.support_ = self._step_up(self.fdr)
         self.guarantee_ = Guarantee(
             "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr), False,
             f"{self._law()}, and statistics of irrelevant variables are independent and alike",
             "Nguyen, Chevalier, Thirion and Arlot 2020, in the limit of many variables",
         )  # fmt: skip
+
+    def _step_up(self, level: float) -> BoolArray:
+        """The variables that the step-up rule selects at a level."""
+        rule = benjamini_hochberg if self.step_up == "bh" else benjamini_yekutieli
+        return rule(self.pvalues_, level)
 
     def summary(self) -> Summary:
         """The variables by their aggregated p-values."""
@@ -118,11 +123,18 @@ class AggregatedKnockoffs(KnockoffSelector):
         return self._ranked(title, "p-value", self.pvalues_, -self.pvalues_)
 
     def _why(self) -> str:
-        return (
+        text = (
             f"The smallest aggregated p-value is {self.pvalues_.min():.3g}; with "
             f"{self.pvalues_.size} variables no p-value of one copy is below "
             f"{1.0 / self.pvalues_.size:.3g}."
         )
+        found = first_that_selects(
+            [x for x in FDR_LEVELS if x > self.fdr],
+            lambda x: int(np.count_nonzero(self._step_up(x))),
+        )
+        if found is None:
+            return f"{text} With the same copies no level up to {FDR_LEVELS[-1]:g} selects any."
+        return f"{text} With the same copies, {found.sentence('level')}"
 
     def plot(self) -> Figure:
         """p-values of the first variables (needs matplotlib)."""

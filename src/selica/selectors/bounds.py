@@ -2,17 +2,49 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica.control import stability_bound, stability_parameters
 from selica.selectors.guarantee import Guarantee, no_guarantee
+from selica.statistics import Data
 
 _SOURCES = {
     "none": "Meinshausen and Bühlmann 2010",
     "unimodal": "Shah and Samworth 2013, unimodal frequencies",
     "r-concave": "Shah and Samworth 2013, r-concave frequencies",
 }
+
+
+THRESHOLD = 0.9
+"""Probability from which a variable is selected where a bound decides and nothing else was said."""
+# Variables that half of the rows may select, as a share of these rows: with more the path ends in
+# fits to noise, and true variables lose their places.
+_CARRIED = 0.5
+
+
+def carried(data: Data) -> int:
+    """Variables that a fit to half of the rows can carry."""
+    rows = data.y.size
+    if data.loss == "logistic":  # what a fit learns is limited by the rarer class
+        rows = 2 * int(min(np.count_nonzero(data.y == 0.0), np.count_nonzero(data.y == 1.0)))
+    return max(int(_CARRIED * rows / 2), 1)
+
+
+def weakest_assumption(p: int, pfer: float, q: int) -> str:
+    """The assumption of a bound for q variables of each half: none where none is needed.
+
+    Without one the threshold has to be higher. Where it stays at most the usual one, nothing is
+    gained by assuming more.
+    """
+    if q < p:
+        found = stability_parameters(p, q=q, pfer=pfer, assumption="none")
+        if found.feasible and found.cutoff <= THRESHOLD:
+            return "none"
+    return "r-concave"
 
 
 class Bound(NamedTuple):
@@ -29,21 +61,31 @@ class Bound(NamedTuple):
         return self.resampling == "pairs" or (half and self.assumption == "none")
 
     def parameters(
-        self, p: int, B: int, pfer: float, threshold: float | None, q: int | None
+        self, p: int, B: int, pfer: float, threshold: float | None, q: int | None, most: int
     ) -> tuple[float, int]:
-        """Threshold and q that keep the expected number of false selections at `pfer`."""
+        """Threshold and q that keep the expected number of false selections at `pfer`.
+
+        A q that is chosen here is at most `most`, which half of the rows can carry; the threshold
+        is then the smallest one that this q allows, unless it was given.
+        """
         if not self.proven:
             pairs = "'pairs'" if self.assumption != "none" else "'pairs' or 'subsample' at rate 1/2"
             raise ArgumentError(
                 f"pfer with assumption={self.assumption!r} is proven for resampling={pairs} only; "
                 f"got {self.resampling!r} at rate {self.rate:g}."
             )
-        if q is None and threshold is None:
-            threshold = 0.6 if self.assumption != "none" else 0.75
-        found = stability_parameters(
-            p, q=q, cutoff=threshold, pfer=pfer, n_pairs=max(B // 2, 1),
-            assumption=self.assumption,
-        )  # fmt: skip
+        settings: dict[str, Any] = {
+            "pfer": pfer, "n_pairs": max(B // 2, 1), "assumption": self.assumption
+        }  # fmt: skip
+        if q is not None:
+            found = stability_parameters(p, q=q, **settings)
+        elif threshold is not None:
+            found = stability_parameters(p, cutoff=threshold, **settings)
+            found = replace(found, q=min(found.q, most))
+        else:
+            found = stability_parameters(p, cutoff=THRESHOLD, **settings)
+            if found.q > most:
+                found = stability_parameters(p, q=most, **settings)
         if not found.feasible:
             raise ArgumentError(
                 f"pfer must be at least {found.bound:.3g} for {p} variables and {B} resamples with "

@@ -15,6 +15,7 @@ from selica.control import ebh, first_negatives_filter, frequency_bound, knockof
 from selica.control.arguments import ceiling
 from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.random import child, generator, seed_sequence
+from selica.selectors.empty import FDR_LEVELS, PFER_LEVELS, first_that_selects
 from selica.selectors.engine import (
     ENGINES,
     REFITTED,
@@ -52,7 +53,9 @@ class DerandomizedKnockoffs(KnockoffSelector):
         Bound on the expected number of false selections.
     kfwer : tuple (k, level), optional
     threshold : float, optional
-        Frequency a variable must reach: 1/2 by default where it is needed.
+        Frequency a variable must reach. By default 1/2; where `pfer`, or k times the level of
+        `kfwer`, is below 1, the smallest one at which no copy has to stop before its first
+        negative statistic.
     w_threshold : float
         Of the article's rule.
     n_copies : int
@@ -135,9 +138,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
     def _select(self, data: Data, table: Array) -> None:
         B = count("n_copies", self.n_copies)
         rule = self._rule()
-        eta = 0.5 if self.threshold is None else float(
-            real("threshold", self.threshold, at_least=0.0, at_most=1.0)
-        )  # fmt: skip
+        eta = self._share_needed(rule, B)
         engine = choice("engine", self.engine, ENGINES)
         self.evalues_: Array | None = None
         self.negatives_: float | None = None
@@ -158,7 +159,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         if rule == "fdr":
             self._by_evalues(W)
         else:
-            self._by_votes(self._by_negatives(W, rule, B, eta), eta)
+            self._by_votes(self._by_negatives(rule, eta), eta)
 
     def _copy_statistics(
         self, data: Data, table: Array, copies: int, penalty: float | None = None
@@ -172,11 +173,14 @@ class DerandomizedKnockoffs(KnockoffSelector):
 
     def _by_votes(self, votes: BoolArray, eta: float) -> None:
         """A variable needs the votes of a share of the copies."""
-        B = len(votes)
-        counts = np.count_nonzero(votes, axis=0)
-        self.selection_probabilities_ = counts / B
+        self.selection_probabilities_ = votes.mean(axis=0)
         self.threshold_ = eta
-        self.support_ = counts >= max(ceiling(eta * B), 1)
+        self.support_ = self._supported(votes, eta)
+
+    @staticmethod
+    def _supported(votes: BoolArray, eta: float) -> BoolArray:
+        needed = max(ceiling(eta * len(votes)), 1)
+        return np.asarray(np.count_nonzero(votes, axis=0) >= needed)
 
     def _by_threshold(self, data: Data, table: Array, B: int, eta: float) -> None:
         """The article's rule, by copies or without them."""
@@ -243,9 +247,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return "threshold" if self.threshold is not None else "fdr"
 
     def _by_evalues(self, W: Array) -> None:
-        level = 0.1 if self.fdr is None else self.fdr
-        own = 0.5 * level if self.copy_fdr is None else self.copy_fdr
-        each = np.array([knockoff_evalues(w, own) for w in W])
+        level = self._level()
+        each = self._evalues(level)
         self.evalues_ = e = each.mean(axis=0)
         self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(W)
         self.support_ = ebh(e, level)
@@ -256,30 +259,67 @@ class DerandomizedKnockoffs(KnockoffSelector):
             "Ren and Barber 2024",
         )  # fmt: skip
 
-    def _by_negatives(self, W: Array, rule: str, B: int, eta: float) -> BoolArray:
+    def _level(self) -> float:
+        """The false discovery rate that e-values are to keep."""
+        return 0.1 if self.fdr is None else self.fdr
+
+    def _evalues(self, level: float) -> Array:
+        """The e-values of every copy at a level, (copies, p)."""
+        own = 0.5 * level if self.copy_fdr is None else self.copy_fdr
+        return np.array([knockoff_evalues(w, own) for w in self.statistics_])
+
+    def _by_negatives(self, rule: str, eta: float) -> BoolArray:
         """Which copies select what, before their v-th negative statistic."""
-        ratio = frequency_bound(B, eta)
         if rule == "pfer":
             assert self.pfer is not None
-            level = number("pfer", self.pfer, at_least=1e-12)
-            v = level / ratio
+            level = allowed = number("pfer", self.pfer, at_least=1e-12)
             what = "expected number of false selections"
         else:
             k, level = self._kfwer()
-            v = k * level / ratio
+            allowed = k * level
             what = f"probability of {k} or more false selections"
-        self.negatives_ = v
-        seed = child(seed_sequence(self.random_state), NEGATIVES)
-        whole = int(np.floor(v))
-        votes = []
-        for b, w in enumerate(W):
-            more = generator(child(seed, b)).random() < v - whole
-            votes.append(first_negatives_filter(w, whole + int(more)))
+        self.threshold_ = eta
+        self.negatives_ = self._negatives(allowed)
         self.guarantee_ = Guarantee(
             what, level, self._proven(),
             f"{self._law()}, and frequencies of false variables have a decreasing law",
             "Ren, Wei and Candès 2023",
         )  # fmt: skip
+        return self._votes(allowed)
+
+    def _share_needed(self, rule: str, B: int) -> float:
+        """The share of the copies that a variable needs: half, unless so few may be false.
+
+        Where fewer than one false selection is allowed, the share is the smallest one at which
+        every copy may stop at its first negative statistic; with half of the copies most of them
+        would have to select nothing.
+        """
+        if self.threshold is not None:
+            return float(real("threshold", self.threshold, at_least=0.0, at_most=1.0))
+        allowed = 1.0
+        if rule == "pfer":
+            allowed = number("pfer", self.pfer, at_least=1e-12)
+        elif rule == "kfwer":
+            k, level = self._kfwer()
+            allowed = k * level
+        if allowed >= 1.0:
+            return 0.5
+        shares = (votes / B for votes in range(-(-B // 2), B + 1))
+        return next((x for x in shares if frequency_bound(B, x) <= allowed), 1.0)
+
+    def _negatives(self, allowed: float) -> float:
+        """The negative statistic at which a copy stops, for so many expected false selections."""
+        return allowed / frequency_bound(len(self.statistics_), self.threshold_)
+
+    def _votes(self, allowed: float) -> BoolArray:
+        """The selections of every copy, (copies, p), for so many expected false selections."""
+        v = self._negatives(allowed)
+        seed = child(seed_sequence(self.random_state), NEGATIVES)
+        whole = int(np.floor(v))
+        votes = []
+        for b, w in enumerate(self.statistics_):
+            more = generator(child(seed, b)).random() < v - whole
+            votes.append(first_negatives_filter(w, whole + int(more)))
         return np.array(votes)
 
     def _kfwer(self) -> tuple[int, float]:
@@ -308,26 +348,34 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return Summary(title, table, str(self.guarantee_), self._notes(), chosen + 5)
 
     def _why(self) -> str:
-        top = float(self.selection_probabilities_.max())
         if self.evalues_ is None:
-            text = f"The largest share of copies that select a variable is {top:.3g}."
-            if self.negatives_ is None or self.negatives_ >= 1.0:
-                return text
-            return (
-                f"{text} At this level and threshold a copy may select anything only with "
-                f"probability {self.negatives_:.3g}; a larger level, or a threshold nearer to 1, "
-                "raises it."
-            )
-        level = 0.1 if self.fdr is None else self.fdr
+            return self._why_no_votes()
+        level = self._level()
         least = ceiling(1.0 / level)
-        e = -np.sort(-self.evalues_)
-        with np.errstate(divide="ignore"):
-            needed = float(np.min(e.size / (e * np.arange(1, e.size + 1))))
-        reached = f"; the e-values would have selected some at {needed:.3g}" if needed <= 1 else ""
-        return (
-            f"At FDR {level:g} a selection has about {least} variables or more{reached}. A larger "
-            "level, or fewer variables to choose from, would help."
+        text = f"At FDR {level:g} these e-values select at least {least} variables or none."
+        found = first_that_selects(
+            [x for x in FDR_LEVELS if x > level],
+            lambda x: int(np.count_nonzero(ebh(self._evalues(x).mean(axis=0), x))),
         )
+        if found is None:
+            return f"{text} With the same copies no level up to {FDR_LEVELS[-1]:g} selects any."
+        return f"{text} With the same copies, {found.sentence('FDR')}"
+
+    def _why_no_votes(self) -> str:
+        top = float(self.selection_probabilities_.max())
+        text = (
+            f"A variable needs {100 * self.threshold_:.3g} % of the copies; the largest share is "
+            f"{100 * top:.3g} %."
+        )
+        if self.pfer is None:
+            return text
+        found = first_that_selects(
+            [x for x in PFER_LEVELS if x > self.pfer],
+            lambda x: int(np.count_nonzero(self._supported(self._votes(x), self.threshold_))),
+        )
+        if found is None:
+            return f"{text} With the same copies no level up to {PFER_LEVELS[-1]:g} selects any."
+        return f"{text} With the same copies, {found.sentence('PFER')}"
 
     def plot(self, kind: str = "decision") -> Figure:
         """Draws what decided, or the shares of copies (needs matplotlib).

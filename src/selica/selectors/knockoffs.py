@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError, ColumnError
+from selica._core.memory import check_memory
 from selica._core.threads import blas_threads_for
 from selica._core.types import Array
 from selica._core.validation import choice, number, short
@@ -32,6 +33,8 @@ SAMPLERS = ("gaussian", "fixed", "iid")
 COPIES, FOLDS, NEGATIVES = range(3)
 # A column with so few different values is not Gaussian.
 _FEW = 10
+# Memory for the covariance and what is computed from it, for each pair of columns: ten matrices.
+_BYTES = 84.0
 
 
 class KnockoffSelector(Selector):
@@ -61,6 +64,12 @@ class KnockoffSelector(Selector):
             raise ArgumentError(
                 "l1_ratio is for a penalised fit; statistic='correlation' has none."
             )
+        if self.sampler != "iid" and not callable(self.sampler):
+            p = table.shape[1]
+            check_memory(
+                f"knockoffs of {p:,} columns", _BYTES * p**2,
+                "use stability selection, or leave columns out",
+            )  # fmt: skip
         penalty = self._penalty() if penalty is None else penalty
         seed = seed_sequence(self.random_state)
         varies = np.ones(table.shape[1], dtype=bool)
@@ -273,17 +282,23 @@ class KnockoffSelection(KnockoffSelector):
         )
 
     def _why(self) -> str:
-        W = self.statistics_
         least = ceiling(self.offset / self.fdr) if self.offset else 1
+        W = self.statistics_
         positive = int(np.count_nonzero(W > 0.0))
-        text = f"At FDR {self.fdr:g} a selection has at least {least} variables"
-        if positive < least:
-            return f"{text}, and only {positive} are ahead of their copies."
+        text = (
+            f"At FDR {self.fdr:g} knockoffs select at least {least} variables or none, and "
+            f"{positive} are ahead of their copies."
+        )
         levels = [
             (self.offset + np.count_nonzero(-t >= W)) / np.count_nonzero(t <= W)
             for t in np.unique(W[W > 0.0])
         ]
-        return f"{text}; the smallest level that selects any here is {min(levels):.3g}."
+        lowest = float(min(levels, default=np.inf))
+        if lowest > 1.0:
+            return f"{text} No level selects any variable here."
+        lowest = min(float(np.ceil(1e3 * lowest - 1e-9) / 1e3), 1.0)  # as it is said
+        many = int(np.count_nonzero(knockoff_threshold(W, lowest, self.offset) <= W))
+        return f"{text} The smallest level that selects any is {lowest:g}, which selects {many}."
 
     def plot(self) -> Figure:
         """The statistics with the threshold (needs matplotlib)."""

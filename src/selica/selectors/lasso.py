@@ -123,6 +123,7 @@ class Bolasso(StabilitySelection):
     ) -> None:
         super().__init__(
             lam,
+            resampling="bootstrap",
             n_resamples=n_resamples,
             threshold=threshold,
             l1_ratio=l1_ratio,

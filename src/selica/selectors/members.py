@@ -12,7 +12,7 @@ from selica.sampling import resample_weights
 from selica.sampling.random import child, generator
 from selica.selectors.work import pieces
 from selica.statistics.data import Data, fit_members
-from selica.statistics.importance import importances
+from selica.statistics.importance import selections
 
 # Penalties on the way to the first q variables: where several enter between two of them a member
 # stops short of q.
@@ -178,15 +178,9 @@ def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Sele
 def _of_estimator(
     data: Data, weights: Array, estimator: Any, q: int | None, n_jobs: int | None
 ) -> Selections:
-    """What a base learner gives importance to, or its q most important variables."""
-    sizes = np.array(pieces(importances, ((estimator, data, row) for row in weights), n_jobs))
-    chosen = sizes > 0.0
-    if q is not None and q < sizes.shape[1]:
-        cut = -np.sort(-sizes, axis=1)[:, q - 1 : q]
-        above = sizes > cut
-        # ties at the cut would make it more than q: they are all left out, unless they fit
-        fits = np.count_nonzero(sizes >= cut, axis=1, keepdims=True) <= q
-        chosen &= np.where(fits, sizes >= cut, above)
+    """What a base learner selects, or its q most important variables."""
+    masks = pieces(selections, ((estimator, data, row, q) for row in weights), n_jobs)
+    chosen = np.array(masks)
+    members, p = chosen.shape
     counts = np.count_nonzero(chosen, axis=0)
-    members, p = sizes.shape
     return Selections(counts[None], np.zeros(p), float(chosen.sum() / members), members)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.types import Array
+from selica._core.types import Array, BoolArray
 from selica._core.validation import count
 from selica.control import inclusion_rate_cutoff, mirror_threshold
 from selica.control.arguments import ceiling
 from selica.plots import plot_bars
 from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.base import Selector
+from selica.selectors.empty import FDR_LEVELS, first_that_selects
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.summary import Summary
 from selica.selectors.work import pieces
@@ -88,17 +89,17 @@ class DataSplitting(Selector):
         seed = seed_sequence(self.random_state)
         arguments = ((data, generator(child(seed, b))) for b in range(splits))
         self.statistics_ = np.array(pieces(mirror_statistic, arguments, self.n_jobs))
-        chosen = np.array(
-            [m > mirror_threshold(m, self.fdr, self.offset) for m in self.statistics_]
-        )
-        size = np.maximum(np.count_nonzero(chosen, axis=1), 1)
-        self.inclusion_rates_ = (chosen / size[:, None]).mean(axis=0)
-        if splits == 1:
-            self.support_ = chosen[0]
-        else:
-            cut = inclusion_rate_cutoff(self.inclusion_rates_, self.fdr)
-            self.support_ = self.inclusion_rates_ > cut
+        self.inclusion_rates_, self.support_ = self._combined(self.fdr)
         self.guarantee_ = self._guarantee(data.loss)
+
+    def _combined(self, level: float) -> tuple[Array, BoolArray]:
+        """Inclusion rates over the splits at a level, and what they select."""
+        chosen = np.array([m > mirror_threshold(m, level, self.offset) for m in self.statistics_])
+        size = np.maximum(np.count_nonzero(chosen, axis=1), 1)
+        rates = (chosen / size[:, None]).mean(axis=0)
+        if len(chosen) == 1:
+            return rates, chosen[0]
+        return rates, rates > inclusion_rate_cutoff(rates, level)
 
     def _guarantee(self, loss: str) -> Guarantee:
         law = "many variables matter, dependence is weak and the lasso finds all that do"
@@ -116,14 +117,19 @@ class DataSplitting(Selector):
 
     def _why(self) -> str:
         some = int(np.count_nonzero(self.inclusion_rates_))
-        told = f"{some} variables are selected by at least one split."
-        if self.offset == 0:
-            return told
-        return (
-            f"{told} A split selects nothing where fewer than "
-            f"{ceiling(self.offset / self.fdr)} variables agree in sign on both halves, "
-            "as it counts one false selection at least."
+        text = f"{some} variables are selected by at least one split."
+        if self.offset == 1:
+            text += (
+                f" At FDR {self.fdr:g} a split selects at least {ceiling(1.0 / self.fdr)} "
+                "variables or none."
+            )
+        found = first_that_selects(
+            [x for x in FDR_LEVELS if x > self.fdr],
+            lambda x: int(np.count_nonzero(self._combined(x)[1])),
         )
+        if found is None:
+            return f"{text} With the same splits no level up to {FDR_LEVELS[-1]:g} selects any."
+        return f"{text} With the same splits, {found.sentence('FDR')}"
 
     def plot(self) -> Figure:
         """Inclusion rates of the first variables (needs matplotlib)."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from selica._core.errors import ArgumentError
+from selica._core.memory import check_memory
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, number, real
 from selica.control import benjamini_hochberg
@@ -18,7 +19,8 @@ from selica.plots import plot_bars, plot_frequencies, plot_stability_path
 from selica.sampling.random import child, generator, seed_sequence
 from selica.sampling.weights import SCHEMES
 from selica.selectors.base import AssumptionWarning, Selector, UnstableWarning
-from selica.selectors.bounds import Bound
+from selica.selectors.bounds import THRESHOLD, Bound, carried, weakest_assumption
+from selica.selectors.empty import FDR_LEVELS, first_that_selects
 from selica.selectors.engine import (
     ENGINES,
     REFITTED,
@@ -39,6 +41,10 @@ if TYPE_CHECKING:
 
 # What fewer resamples select is not stable, whatever its estimated error rate.
 LOWEST = 0.1
+# False selections that are expected at most where nothing else is asked for.
+PFER = 1.0
+# Memory for each number of the table: the table, its standard form and what solvers keep of it.
+_BYTES = 64.0
 # Spawn keys of the parts of a fit.
 PENALTY, ROWS, WEAKNESS = range(3)
 
@@ -50,31 +56,36 @@ class StabilitySelection(Selector):
     ----------
     lam : {"auto", "cv", "theory", "power"}, float or array
         Penalty of each resample, in the unit of glmnet's lambda and scikit-learn's alpha, for
-        standardised columns and (linear response) a response of unit variance. "auto" and "cv":
-        by cross-validation; "theory", for a linear response: smallest expected prediction error
+        standardised columns and (linear response) a response of unit variance. "cv": by
+        cross-validation; "theory", for a linear response: smallest expected prediction error
         of one resample; "power": smallest error of the average over the resamples, as message
-        passing estimates it, which gives the most power ("auto" is this where `fdr` is given).
-        With an array a variable counts with its largest probability over these penalties. Not used
-        where `q` decides.
-    resampling : {"bootstrap", "poisson", "subsample", "pairs", "exponential"}
-        As in `sampling.resample_weights`; "pairs" are complementary halves.
+        passing estimates it, which gives the most power. "auto" is "power" where `fdr` is given,
+        else "cv". With an array a variable counts with its largest probability over these
+        penalties. Not used where `q` or `pfer` decides.
+    resampling : {"bootstrap", "poisson", "subsample", "pairs", "exponential"}, optional
+        As in `sampling.resample_weights`; "pairs" are complementary halves. By default "pairs"
+        where `q` or `pfer` decides, else "bootstrap".
     resample_rate : float, optional
         Rows drawn for each row there is: 1 by default, 1/2 for "subsample" and "pairs".
     n_resamples : int
         Number of resamples (an even one for "pairs").
     threshold : float, optional
-        A variable is selected when its probability is at least this; 0.6 by default, unless
-        `pfer` and `q` determine it.
+        A variable is selected when its probability is at least this; by default 0.9 where `q` or
+        `pfer` decides, else 0.6.
     q : int, optional
         A resample selects the first q variables of its path instead of those at `lam`; columns are
         then standardised in each resample.
     pfer : float, optional
         Bound on the expected number of false selections; determines `q` from the threshold, or
-        the threshold from `q`. Needs "pairs", or for assumption "none" also "subsample" with
-        rate 1/2: there is no such theorem for other resampling.
-    assumption : {"none", "unimodal", "r-concave"}
-        Of the bound, on the law of the frequencies of irrelevant variables: Meinshausen and
-        Bühlmann (2010), or Shah and Samworth (2013).
+        the threshold from `q`. It is 1 by default, unless `fdr`, `q`, `lam`, `engine`,
+        `resample_rate` or another `resampling` than "pairs" is given. Needs "pairs", or for
+        assumption "none" also "subsample" with rate 1/2: there is no such theorem for other
+        resampling.
+    assumption : {"none", "unimodal", "r-concave"}, optional
+        Of the bound, on the distribution of the frequencies of irrelevant variables: Meinshausen
+        and Bühlmann (2010), or Shah and Samworth (2013). By default "none" where it allows as
+        many variables as half of the rows can carry, or other resampling than "pairs" is given;
+        else "r-concave".
     weakness : float
         Below 1, each penalty is divided by it with probability 1/2 in each resample (the
         randomised lasso).
@@ -85,13 +96,15 @@ class StabilitySelection(Selector):
         Target false discovery rate; determines the threshold by message passing, which knows how
         large the fields of irrelevant variables get. For columns that are close to independent.
     estimator : scikit-learn estimator, optional
-        Base learner with `coef_` or `feature_importances_` instead of the lasso. It selects what
-        it gives any importance, or its first q variables.
-    engine : {"monte-carlo", "semi-analytic", "auto"}
+        Base learner with `coef_` or `feature_importances_` instead of the lasso. It selects its
+        `q` most important variables; where neither `q` nor `pfer` decides, those with non-zero
+        coefficients, or with more than the average importance where no coefficient is zero.
+    engine : {"monte-carlo", "semi-analytic", "auto"}, optional
         "monte-carlo" refits each resample. "semi-analytic" computes the probabilities at one
         penalty by message passing, without a refit, and unchecked. "auto" checks message passing
         against some refits and reports its estimated error; where that is above 0.03, or message
-        passing does not converge or apply, all resamples are refitted.
+        passing does not converge or apply, all resamples are refitted. By default "auto" with
+        `fdr`, else "monte-carlo".
     response : {"auto", "linear", "binary"}
         "auto": binary where y has two values.
     n_jobs : int, optional
@@ -102,8 +115,8 @@ class StabilitySelection(Selector):
     ----------
     selection_probabilities_ : array of shape (p,)
         Share of the resamples that select each variable.
-    threshold_, q_ : float, int or None
-        As used.
+    threshold_, q_, pfer_, resampling_, assumption_, engine_
+        As used; `q_` and `pfer_` are None where they do not decide.
     lams_ : array, or None with `q`
         Penalties as used, and `probability_path_`, (L, p), the probabilities along them.
     signs_ : array of shape (p,)
@@ -120,27 +133,27 @@ class StabilitySelection(Selector):
     >>> from selica import StabilitySelection
     >>> from selica.sampling import simulate
     >>> data = simulate(100, 30, 3, snr=10.0, random_state=0)
-    >>> selector = StabilitySelection(n_resamples=50, threshold=0.9, random_state=0)
-    >>> bool((selector.fit(data.X, data.y).get_support() >= data.support).all())
-    True
+    >>> selector = StabilitySelection(n_resamples=50, random_state=0).fit(data.X, data.y)
+    >>> bool((selector.get_support() == data.support).all()), selector.pfer_, selector.q_
+    (True, 1.0, 8)
     """
 
     def __init__(
         self,
         lam: Any = "auto",
         *,
-        resampling: str = "bootstrap",
+        resampling: str | None = None,
         resample_rate: float | None = None,
         n_resamples: int = 256,
         threshold: float | None = None,
         q: int | None = None,
         pfer: float | None = None,
-        assumption: str = "none",
+        assumption: str | None = None,
         weakness: float = 1.0,
         l1_ratio: float = 1.0,
         fdr: float | None = None,
         estimator: Any = None,
-        engine: str = "monte-carlo",
+        engine: str | None = None,
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -164,9 +177,14 @@ class StabilitySelection(Selector):
 
     def _select(self, data: Data, table: Array) -> None:
         B = count("n_resamples", self.n_resamples, at_least=2)
-        self.threshold_, self.q_ = self._rule(data.X.shape[1], B)
+        check_memory(
+            f"stability selection of {data.y.size:,} x {data.varies.size:,} numbers",
+            _BYTES * data.X.size, "leave columns or rows out",
+        )  # fmt: skip
+        self._settle(data)
+        self.threshold_, self.q_ = self._rule(data, B)
         scheme = Scheme(
-            choice("resampling", self.resampling, SCHEMES), self._rate(),
+            self.resampling_, self._rate(),
             number("weakness", self.weakness, at_least=1e-3, at_most=1.0),
         )  # fmt: skip
         seed = seed_sequence(self.random_state)
@@ -178,7 +196,7 @@ class StabilitySelection(Selector):
         if analytic:
             assert self.lams_ is not None
             attempts = stability_attempts(
-                data, float(self.lams_[0]), scheme, self.engine, self.fdr is not None
+                data, float(self.lams_[0]), scheme, self.engine_, self.fdr is not None
             )
         refits = Refits(
             data, scheme, B, Rule(self.lams_, self.q_, self.estimator), self.n_jobs,
@@ -189,7 +207,7 @@ class StabilitySelection(Selector):
             found = refits.at_least(members)
             return found.counts[0], found.members
 
-        outcome = decide(self.engine, attempts, counts, B)
+        outcome = decide(self.engine_, attempts, counts, B)
         self.fields_, self.probability_error_, self.note_ = outcome
         if self.fields_ is None:
             self._by_refits(refits.at_least(B))
@@ -198,9 +216,38 @@ class StabilitySelection(Selector):
         self.guarantee_ = self._guarantee(data.X.shape[1], B)
         self._warn(data, B)
 
+    def _settle(self, data: Data) -> None:
+        """Fill in what was not said: what decides, how rows are drawn, and by which engine."""
+        self.pfer_ = self.pfer
+        if self._nothing_decides():
+            self.pfer_ = PFER
+        by_count = self.pfer_ is not None or self.q is not None
+        resampling = self.resampling or ("pairs" if by_count else "bootstrap")
+        self.resampling_ = choice("resampling", resampling, SCHEMES)
+        assumption = self.assumption or self._usual_assumption(data)
+        self.assumption_ = choice("assumption", assumption, ASSUMPTIONS)
+        engine = self.engine or ("monte-carlo" if self.fdr is None else "auto")
+        self.engine_ = choice("engine", engine, ENGINES)
+
+    def _usual_assumption(self, data: Data) -> str:
+        """The assumption of the bound where none was named."""
+        if self.resampling_ != "pairs":
+            return "none"
+        if self.pfer_ is None or self.threshold is not None:
+            return "r-concave"
+        q = carried(data) if self.q is None else count("q", self.q)
+        return weakest_assumption(data.X.shape[1], number("pfer", self.pfer_, at_least=1e-12), q)
+
+    def _nothing_decides(self) -> bool:
+        """Whether no argument says how many variables a resample selects."""
+        given = (self.fdr, self.pfer, self.q, self.engine, self.resample_rate)
+        plain = isinstance(self.lam, str) and self.lam == "auto"
+        halves = self.resampling is None or self.resampling == "pairs"
+        return plain and halves and all(value is None for value in given)
+
     def _analytic(self, data: Data) -> bool:
         """Whether message passing is to be tried."""
-        engine = choice("engine", self.engine, ENGINES)
+        engine = self.engine_
         if engine == "semi-analytic" and not data.varies.any():
             raise ArgumentError("X: all columns are constant.")
         lasso = self.q_ is None and self.estimator is None
@@ -213,8 +260,9 @@ class StabilitySelection(Selector):
         linear = data.loss == "squared"
         if self.fdr is not None and not (possible and linear and engine != "monte-carlo"):
             raise ArgumentError(
-                "fdr needs engine='semi-analytic' or 'auto', one penalty and a linear response, "
-                "without q and estimator."
+                "fdr is for a linear response and the lasso at one penalty, by message passing: "
+                "leave out q, estimator and engine='monte-carlo'; for two classes use pfer, or "
+                "knockoffs."
             )
         return engine != "monte-carlo" and possible
 
@@ -272,20 +320,25 @@ class StabilitySelection(Selector):
                 "hold the level; use KnockoffSelection."
             )
         # by fields, since probabilities may all be one; where variances are alike it is the same
-        self.support_ = benjamini_hochberg(self.fields_.p_values, self.fdr) & (P >= LOWEST)
+        self.support_ = self._by_p_values(self.fdr)
         self.threshold_ = float(P[self.support_].min(initial=np.inf))
 
+    def _by_p_values(self, level: float) -> BoolArray:
+        """What the p-values of message passing select at a level of the false discovery rate."""
+        chosen = benjamini_hochberg(self.fields_.p_values, level)
+        return np.asarray(chosen & (self.selection_probabilities_ >= LOWEST))
+
     def _rate(self) -> float:
-        halves = self.resampling == "pairs" and self.resample_rate in (None, 0.5, 1.0)
-        if halves or (self.resample_rate is None and self.resampling == "subsample"):
+        halves = self.resampling_ == "pairs" and self.resample_rate in (None, 0.5, 1.0)
+        if halves or (self.resample_rate is None and self.resampling_ == "subsample"):
             return 0.5
         if self.resample_rate is None:
             return 1.0
         return number("resample_rate", self.resample_rate, at_least=1e-3, at_most=1e3)
 
-    def _rule(self, p: int, B: int) -> tuple[float, int | None]:
+    def _rule(self, data: Data, B: int) -> tuple[float, int | None]:
         """Threshold and q, checked, or determined by the bound that was asked for."""
-        choice("assumption", self.assumption, ASSUMPTIONS)
+        p = data.X.shape[1]
         threshold = self.threshold
         if threshold is not None:
             threshold = number("threshold", threshold, at_least=0.0, at_most=1.0)
@@ -297,15 +350,20 @@ class StabilitySelection(Selector):
             if given:
                 raise ArgumentError(f"fdr determines the threshold; leave out {given[0]}.")
             real("fdr", self.fdr, at_least=1e-6, at_most=1.0)
-        if self.pfer is None:
-            return (0.6 if threshold is None else threshold), q
+        if self.pfer_ is None:
+            usual = 0.6 if q is None else THRESHOLD
+            return (usual if threshold is None else threshold), q
         if threshold is not None and q is not None:
             raise ArgumentError("pfer determines q or threshold; give at most one of them.")
-        pfer = number("pfer", self.pfer, at_least=1e-12)
-        return self._bound().parameters(p, B, pfer, threshold, q)
+        if p < 2:
+            raise ArgumentError(
+                "X has n_features=1: a bound on false selections needs two columns."
+            )
+        pfer = number("pfer", self.pfer_, at_least=1e-12)
+        return self._bound().parameters(p, B, pfer, threshold, q, carried(data))
 
     def _bound(self) -> Bound:
-        return Bound(self.assumption, self.resampling, self._rate())
+        return Bound(self.assumption_, self.resampling_, self._rate())
 
     def _guarantee(self, p: int, B: int) -> Guarantee:
         if self.fdr is not None:
@@ -364,19 +422,34 @@ class StabilitySelection(Selector):
 
     def _why(self) -> str:
         if self.fdr is not None:
-            return (
-                f"At no threshold from {LOWEST:g} on is the estimated false discovery rate "
-                f"{self.fdr:g} or less: the smallest p-value of a variable is "
-                f"{self.fields_.p_values.min():.3g}, among {self.support_.size}."
-            )
+            return self._why_no_evidence()
         top = float(self.selection_probabilities_.max())
         if top == 0.0:
             return "No resample selects any variable: a smaller lam would."
-        return (
-            f"The largest probability is {top:.3g}; a threshold of at most that would have "
-            f"selected {int(np.count_nonzero(self.selection_probabilities_ == top))}. More "
-            "samples raise the probabilities of variables that matter."
+        many = int(np.count_nonzero(self.selection_probabilities_ == top))
+        text = (
+            f"The largest probability is {top:.3g}, and a variable needs {self.threshold_:.3g}. "
+            f"A threshold of {top:.3g} would select {_variables(many)}"
         )
+        if self.q_ is None or not self._bound().proven:
+            return f"{text}."
+        weaker = self._bound().guarantee(
+            self.support_.size, self.n_resamples, float(self.q_), top, exact=True
+        )
+        if weaker.level is None or weaker.level >= self.support_.size:
+            return f"{text}, without a promise."
+        return f"{text}, with a bound of {weaker.level:.3g} on the expected false selections."
+
+    def _why_no_evidence(self) -> str:
+        P, level = self.fields_.p_values, float(self.fdr or 0.0)
+        text = f"The smallest p-value of a variable is {P.min():.3g}, among {_variables(P.size)}."
+        found = first_that_selects(
+            [x for x in FDR_LEVELS if x > level],
+            lambda x: int(np.count_nonzero(self._by_p_values(x))),
+        )
+        if found is None:
+            return f"{text} No level up to {FDR_LEVELS[-1]:g} selects any."
+        return f"{text} On the same data, {found.sentence('FDR')}"
 
     def plot(self, kind: str = "probabilities") -> Figure:
         """Draws what was measured (needs matplotlib).
@@ -398,3 +471,7 @@ class StabilitySelection(Selector):
                 self.lams_, self.probability_path_, self.support_, self.threshold_
             )
         return plot_bars(self.summary().variables, "probability", threshold=self.threshold_)
+
+
+def _variables(number: int) -> str:
+    return "1 variable" if number == 1 else f"{number} variables"

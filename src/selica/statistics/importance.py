@@ -8,9 +8,37 @@ from typing import Any
 import numpy as np
 
 from selica._core.errors import ArgumentError
-from selica._core.types import Array
+from selica._core.types import Array, BoolArray
 from selica._core.validation import short
 from selica.statistics.data import Data
+
+
+def selections(
+    estimator: Any, data: Data, weight: Array | None = None, q: int | None = None
+) -> BoolArray:
+    """The variables that a base learner selects from the data.
+
+    Parameters
+    ----------
+    estimator, data, weight
+        As in `importances`.
+    q : int, optional
+        At most so many variables, the most important ones with any importance; variables that
+        share the last place are all left out where they would be too many. Without it, non-zero
+        coefficients, or where there are none that are zero, and for `feature_importances_`,
+        more than the average importance.
+    """
+    fitted, p = _fitted(estimator, data, weight), data.X.shape[1]
+    size = importance_of(fitted, p)
+    chosen = size > 0.0
+    if q is None:
+        dense = not hasattr(_last(fitted), "coef_") or bool(chosen.all())
+        return np.asarray(size > size.mean()) if dense and p > 1 else np.asarray(chosen)
+    if q < p:
+        cut = -np.sort(-size)[q - 1]
+        ties = np.count_nonzero(size >= cut) > q
+        chosen &= size > cut if ties else size >= cut
+    return np.asarray(chosen)
 
 
 def importances(estimator: Any, data: Data, weight: Array | None = None) -> Array:
@@ -25,6 +53,11 @@ def importances(estimator: Any, data: Data, weight: Array | None = None) -> Arra
         Resampling weights. Rows without weight are left out; others go to `sample_weight` where
         the estimator takes it, or else whole numbers repeat their rows.
     """
+    return importance_of(_fitted(estimator, data, weight), data.X.shape[1])
+
+
+def _fitted(estimator: Any, data: Data, weight: Array | None) -> Any:
+    """A fresh copy of an estimator, fitted to the rows as often as they were drawn."""
     if not hasattr(estimator, "fit"):
         raise ArgumentError(f"estimator must have a method fit; got {short(estimator)}.")
     rows = np.ones(data.y.size) if weight is None else weight
@@ -38,13 +71,12 @@ def importances(estimator: Any, data: Data, weight: Array | None = None) -> Arra
         fresh.fit(X[index], y[index])
     else:
         fresh.fit(X, y, sample_weight=rows)
-    return importance_of(fresh, data.X.shape[1])
+    return fresh
 
 
 def importance_of(fitted: Any, p: int) -> Array:
     """The importances a fitted estimator, or the last step of a pipeline, offers."""
-    last = fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted
-    last = getattr(last, "best_estimator_", last)
+    last = _last(fitted)
     for name in ("coef_", "feature_importances_"):
         if hasattr(last, name):
             values = np.abs(np.asarray(getattr(last, name), dtype=float))
@@ -53,3 +85,9 @@ def importance_of(fitted: Any, p: int) -> Array:
                 raise ArgumentError(f"estimator: {name} has {values.size} entries for {p} columns.")
             return np.asarray(values, dtype=float)
     raise ArgumentError("estimator must have coef_ or feature_importances_ after fitting.")
+
+
+def _last(fitted: Any) -> Any:
+    """The estimator itself, the last step of a pipeline, or the best of a search."""
+    last = fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted
+    return getattr(last, "best_estimator_", last)

@@ -1,0 +1,72 @@
+"""Memory that is free, asked for before work that may not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from selica._core.errors import ArgumentError
+
+_LINUX = Path("/proc/meminfo")
+_GROUP = Path("/sys/fs/cgroup")
+_GIGABYTE = 1e9
+
+
+def available() -> float | None:
+    """Bytes that a process may still take; None where the system does not say.
+
+    >>> from selica._core.memory import available
+    >>> found = available()
+    >>> found is None or found > 0.0
+    True
+    """
+    free = _of_system()
+    limit = _of_group()
+    known = [size for size in (free, limit) if size is not None]
+    return min(known) if known else None
+
+
+def check_memory(what: str, needed: float, instead: str) -> None:
+    """Refuse work that needs more memory than there is.
+
+    Parameters
+    ----------
+    what : str
+        The work, as the subject of a sentence.
+    needed : float
+        Bytes, about.
+    instead : str
+        What to do, as a clause.
+
+    Examples
+    --------
+    >>> from selica._core.memory import check_memory
+    >>> check_memory("knockoffs of 5 columns", 1000.0, "leave columns out")
+    """
+    free = available()
+    if free is not None and needed > free:
+        raise ArgumentError(
+            f"X: {what} would need about {needed / _GIGABYTE:.3g} GB of memory, and "
+            f"{free / _GIGABYTE:.3g} GB are free; {instead}."
+        )
+
+
+def _of_system() -> float | None:
+    try:
+        lines = _LINUX.read_text().splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        name, _, size = line.partition(":")
+        if name == "MemAvailable":
+            return 1024.0 * float(size.split()[0])
+    return None
+
+
+def _of_group() -> float | None:
+    """What a container may still take."""
+    try:
+        most = (_GROUP / "memory.max").read_text().strip()
+        taken = (_GROUP / "memory.current").read_text().strip()
+    except OSError:
+        return None
+    return float(most) - float(taken) if most.isdigit() and taken.isdigit() else None

@@ -1,0 +1,217 @@
+"""The selector that chooses the method: by the size of the table, its columns, and what is asked.
+
+The choice never looks at how the response goes with the columns, so it costs no promise.
+
+| the table | method |
+|---|---|
+| more than 1000 columns, or more than a million cells (400,000 for two classes) | stability |
+| fewer than 40 rows | stability |
+| columns that nearly repeat one another (a correlation above 0.95) | stability |
+| copies of the columns that can be told from them | stability |
+| every other table | knockoffs of many copies |
+
+What is asked for is a bound on the expected number of false selections (`pfer`), one if nothing is
+said. A false discovery rate (`fdr`) is kept by allowing that many false selections: the share of
+false ones is not zero only if there is one, and the chance of that is at most their expected
+number. From 200 columns on, where knockoffs are used, e-values keep it, which find more where many
+variables matter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from selica._core.errors import ArgumentError
+from selica._core.threads import blas_threads_for
+from selica._core.types import Array
+from selica._core.validation import number
+from selica.sampling import GaussianKnockoffs
+from selica.sampling.exchangeability import FEWEST_ROWS, exchangeability
+from selica.sampling.random import child, seed_sequence
+from selica.selectors.base import Selector
+from selica.selectors.derandomized import DerandomizedKnockoffs
+from selica.selectors.stability import PFER, StabilitySelection
+from selica.selectors.summary import Summary
+from selica.statistics import Data
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Knockoffs of larger tables take minutes.
+MOST_COLUMNS = 1000
+MOST_CELLS = 1_000_000
+MOST_CELLS_OF_CLASSES = 400_000
+# Columns more correlated than this cannot be told apart by their copies.
+NEAR = 0.95
+HARMFUL = 1.5
+# Columns from which on e-values keep a false discovery rate.
+COLUMNS_OF_EVALUES = 200
+COPIES = 31
+RESAMPLES = 200
+# Spawn keys of the parts of a fit.
+FIT, CHECK, COPY = range(3)
+
+
+class Choice(NamedTuple):
+    """A method, and why it was chosen."""
+
+    method: str
+    """As in `selica select --method`."""
+    reason: str
+
+
+class AutoSelection(Selector):
+    """Choose a method by the table and what is asked, and select with it.
+
+    Parameters
+    ----------
+    fdr : float, optional
+        False discovery rate to keep, instead of `pfer`.
+    pfer : float, optional
+        Expected number of false selections to allow; 1 if neither is given.
+    response, n_jobs, random_state
+        As in `StabilitySelection`.
+
+    Attributes
+    ----------
+    selector_ : selector
+        The chosen one, fitted.
+    method_ : {"derandomized", "stability"}
+        Its name on the command line.
+    reason_ : str
+        Why it was chosen.
+    support_, guarantee_
+
+    Notes
+    -----
+    Knockoffs of many copies are chosen where they are affordable and their copies pass as columns,
+    stability selection elsewhere; `docs/choosing.md` has the table and what both find on tables of
+    many kinds. The choice looks at the columns and their number alone.
+
+    Examples
+    --------
+    >>> from selica import AutoSelection
+    >>> from selica.sampling import simulate
+    >>> data = simulate(200, 30, 5, snr=10.0, random_state=0)
+    >>> selector = AutoSelection(random_state=0).fit(data.X, data.y)
+    >>> selector.method_, int((selector.support_ & ~data.support).sum())
+    ('derandomized', 0)
+    """
+
+    def __init__(
+        self,
+        *,
+        fdr: float | None = None,
+        pfer: float | None = None,
+        response: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.fdr = fdr
+        self.pfer = pfer
+        self.response = response
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _select(self, data: Data, table: Array) -> None:
+        if self.fdr is not None and self.pfer is not None:
+            raise ArgumentError("Give one of fdr and pfer.")
+        if self.fdr is not None:
+            number("fdr", self.fdr, at_least=1e-6, at_most=1.0)
+        seed = seed_sequence(self.random_state)
+        self.method_, self.reason_ = choose(data, table, seed)
+        self.selector_ = self._chosen(table.shape[1], child(seed, FIT))
+        for name in ("n_features_in_", "feature_names_in_", "classes_"):
+            if hasattr(self, name):
+                setattr(self.selector_, name, getattr(self, name))
+        self.selector_._select(data, table)
+        self.support_ = self.selector_.support_
+        self.guarantee_ = self.selector_.guarantee_
+
+    def _chosen(self, p: int, seed: np.random.SeedSequence) -> Any:
+        """The chosen selector, with what was asked for."""
+        common: dict[str, Any] = {
+            "response": self.response,
+            "n_jobs": self.n_jobs,
+            "random_state": seed,
+        }
+        allowed = PFER if self.pfer is None else self.pfer
+        if self.method_ == "stability":
+            level = allowed if self.fdr is None else self.fdr
+            return StabilitySelection(pfer=level, n_resamples=RESAMPLES, **common)
+        if self.fdr is None:
+            return DerandomizedKnockoffs(pfer=allowed, n_copies=COPIES, **common)
+        if p < COLUMNS_OF_EVALUES:
+            return DerandomizedKnockoffs(pfer=self.fdr, n_copies=COPIES, **common)
+        return DerandomizedKnockoffs(fdr=self.fdr, n_copies=COPIES, **common)
+
+    def summary(self) -> Summary:
+        """The variables as the chosen selector ranks them, and why it was chosen."""
+        self._get_support_mask()
+        found = self.selector_.summary()
+        notes = (f"Method: {self.method_}, {self.reason_}.", *found.notes)
+        return Summary(found.title, found.variables, found.guarantee, notes, found.shown)
+
+    def _why(self) -> str:
+        return str(self.selector_._why())
+
+    def plot(self) -> Figure:
+        """Draw what the chosen selector measured (needs matplotlib)."""
+        self._get_support_mask()
+        figure: Figure = self.selector_.plot()
+        return figure
+
+
+def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
+    """The method for a table, without a look at the response.
+
+    Parameters
+    ----------
+    data : Data
+        The table in standard form.
+    table : array of shape (n, p)
+        As it is.
+    seed : SeedSequence
+        Of the copy that is compared with the columns.
+    """
+    n, p = table.shape
+    cells = MOST_CELLS if data.loss == "squared" else MOST_CELLS_OF_CLASSES
+    if p > MOST_COLUMNS:
+        return Choice("stability", f"as knockoffs of more than {MOST_COLUMNS:,} columns take long")
+    if n * p > cells:
+        return Choice("stability", f"as knockoffs of more than {cells:,} cells take long")
+    if n < FEWEST_ROWS:
+        return Choice("stability", f"as {n} rows are too few to check knockoffs of the columns")
+    near = _largest_correlation(data)
+    if near > NEAR:
+        return Choice(
+            "stability",
+            f"as knockoffs do not tell columns apart that nearly repeat one another (the largest "
+            f"correlation is {near:.3f})",
+        )
+    X = table[:, data.varies]
+    if X.shape[1] == 0:
+        return Choice("stability", "as no column varies")
+    even = bool(np.all(data.weight == data.weight[0]))
+    weight = None if even else data.weight
+    with blas_threads_for(X.shape):
+        sampler = GaussianKnockoffs().fit(X, weight)
+        copy = sampler.copies(X, child(seed, COPY), 1)[0]
+        found = exchangeability(X, copy, sample_weight=weight, random_state=child(seed, CHECK))
+    if found.departure > HARMFUL:
+        return Choice(
+            "stability",
+            f"as knockoff copies can be told from these columns (ratio {found.departure:.3g})",
+        )
+    return Choice("derandomized", "as the table is small enough and its columns can be copied")
+
+
+def _largest_correlation(data: Data) -> float:
+    """Size of the largest correlation between two columns."""
+    X = data.X[:, data.varies] * np.sqrt(data.weight / data.weight.sum())[:, None]
+    with blas_threads_for(X.shape):
+        size = np.abs(X.T @ X)
+    np.fill_diagonal(size, 0.0)
+    return float(size.max(initial=0.0))
