@@ -77,7 +77,7 @@ def test_two_classes(folder, method):
     source = [folder / "binary.csv", "--target", "y", "--drop", "patient"]
     found = report(*source, "--method", method, *FAST[method])
     assert {f"true {j}" for j in range(SIGNALS)} <= set(found["selected"])
-    assert "control is counted as 1 and case as 0" in found["notes"][-1]
+    assert "control is counted as 1 and case as 0" in found["cautions"][-1]
 
 
 def test_the_printed_summary(table):

@@ -131,13 +131,13 @@ def test_warnings_become_notes_with_names(data):
     X[:, 11] = X[:, 11] > 0
     names = [f"name {j}" for j in range(12)]
     found = select(KnockoffSelection(random_state=0), X, data.y, names, "y")
-    assert "X: columns with few values are not Gaussian: name 11." in found.notes
+    assert "Columns with few values are not Gaussian: name 11." in found.cautions
     X[:, 3] = 1.0
     found = select(LassoSelection(random_state=0), X, data.y, names, "y")
-    assert "X: constant columns are never selected: name 3." in found.notes
+    assert "Constant columns are never selected: name 3." in found.cautions
     X[:, 3] = X[:, 4]
     found = select(LassoSelection(random_state=0), X, data.y, ["x9", *names[1:]], "y")
-    assert found.notes[0].endswith("share one another's place: name 3 and name 4.")
+    assert found.cautions[0].endswith("in place of the other: name 3 and name 4.")
 
 
 def test_errors_name_columns(data):
@@ -176,7 +176,7 @@ def test_an_empty_selection_is_explained(data):
 def test_two_classes_are_named(data):
     y = np.where(data.y > np.median(data.y), "yes", "no")
     found = select(LassoSelection(random_state=0), data.X, y, [f"v{j}" for j in range(12)], "y")
-    assert "yes is counted as 1 and no as 0" in found.notes[-1]
+    assert "yes is counted as 1 and no as 0 (60 and 60 rows)" in found.cautions[-1]
 
 
 def test_a_name_that_looks_like_a_formula_is_drawn():
