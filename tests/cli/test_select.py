@@ -291,3 +291,21 @@ def test_message_passing_and_levels(table):
 def test_engines_and_methods_that_do_not_go_together(table, options, words):
     with pytest.raises(ArgumentError, match=words):
         select(*table, *options)
+
+
+def test_notes_on_the_data_come_before_the_result(folder):
+    with (folder / "linear.csv").open() as source:
+        header, *rows = csv.reader(source)
+    visits = folder / "visits.csv"
+    with visits.open("w", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(header)
+        writer.writerows([f"P{i // 5}", *row[1:]] for i, row in enumerate(rows))
+    options = ["--target", "y", "--drop", "patient", "--method", "knockoffs", "--fdr", "0.3"]
+    lines = select(visits, *options).splitlines()
+    assert lines[0].startswith("Note: Column 'patient' has 30 different values in 150 rows")
+    title = next(i for i, line in enumerate(lines) if line.startswith("Knockoffs at FDR 0.3"))
+    assert lines[title - 1] == ""
+    assert any(
+        line.startswith("Nothing is controlled: rows with the same") for line in lines[title:]
+    )

@@ -107,8 +107,8 @@ class Dependence(NamedTuple):
 def copied_rows(table: Array, target: Column) -> Dependence | None:
     """Find rows that are exact copies of others, response included.
 
-    In a table of few columns with few values, independent rows agree by chance; then as many agree
-    in all columns but one, and nothing is said.
+    In a table of few columns with few values, independent rows agree by chance; then as many of the
+    different rows agree with another in all columns but one, and nothing is said.
     """
     n = len(table)
     group = _row_groups(table, target)
@@ -117,7 +117,7 @@ def copied_rows(table: Array, target: Column) -> Dependence | None:
     if copies == 0:
         return None
     first = np.unique(group, return_index=True)[1]
-    if _near_copies(table[first], target[first]) >= copies:
+    if _near_copies(table[first], target[first]) >= np.count_nonzero(sizes > 1):
         return None
     many = f"{copies} of {n} rows {'is an exact copy' if copies == 1 else 'are exact copies'}"
     return Dependence(

@@ -49,7 +49,7 @@ def identical_groups(data: Data) -> list[IntArray]:
     if n < _FEWEST_ROWS:
         return []
     direction = np.random.default_rng(0).standard_normal(n)
-    size = np.abs(direction @ data.X)
+    size = np.abs((direction * data.weight) @ data.X)
     order = np.argsort(size, kind="stable")
     order = order[data.varies[order]]
     close = np.flatnonzero(np.diff(size[order]) <= 1e-6 * np.sqrt(n))
