@@ -255,5 +255,5 @@ def test_a_wide_table_is_read_in_a_few_times_its_size(write):
     finally:
         tracemalloc.stop()
     assert np.array_equal(np.column_stack(table.values), cells)
-    # the file, its text and the numbers; as cells of text it was 14 times as much
+    # the file, its text and the numbers; as cells of text it was 17 times as much
     assert peak < 6 * cells.nbytes

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -64,7 +65,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     estimator: Any = None
     support_: BoolArray
     guarantee_: Guarantee
-    duplicates_: dict[str, tuple[str, ...]]
+    duplicates_: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     cautions_: tuple[str, ...] = ()
     note_: str | None = None
 
