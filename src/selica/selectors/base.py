@@ -251,15 +251,23 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _notes(self) -> tuple[str, ...]:
         """What a summary adds: why nothing was selected, what cannot be told apart, the engine."""
         nothing = () if self.support_.any() else (self.explain(),)
-        same = tuple(
+        engine = () if self.note_ is None else (self.note_,)
+        return (*nothing, *self._duplicate_notes(), *engine)
+
+    def _duplicate_notes(self) -> tuple[str, ...]:
+        """Sentences on columns that are identical to selected ones."""
+        notes = tuple(
             f"{name} is identical to {_few(others)}, up to sign and scale: the data cannot tell "
             "which of them matters."
             for name, others in list(self.duplicates_.items())[:_LISTED]
         )
-        if len(self.duplicates_) > _LISTED:
-            same += (f"So are {len(self.duplicates_) - _LISTED} more selected variables.",)
-        engine = () if self.note_ is None else (self.note_,)
-        return (*nothing, *same, *engine)
+        more = len(self.duplicates_) - _LISTED
+        if more <= 0:
+            return notes
+        has = (
+            "1 more selected variable has" if more == 1 else f"{more} more selected variables have"
+        )
+        return (*notes, f"{has} such duplicates; the table lists them.")
 
     @abstractmethod
     def plot(self) -> Figure:
