@@ -262,6 +262,15 @@ def test_hostile_names_are_escaped_and_formulas_disarmed(table: bytes) -> None:
     assert "&lt;b onclick=x&gt;" in page_text
 
 
+def test_what_is_said_of_the_data_comes_with_the_outcome() -> None:
+    rng = np.random.default_rng(0)
+    rows = [f"P{i // 4},{rng.normal():.4f},{rng.normal():.4f}" for i in range(80)]
+    columns = selecting.uploaded("t.csv", "\n".join(["patient,x,y", *rows]).encode())
+    outcome = selecting.select(columns, "y", ("patient",), "Knockoffs, one copy", 0.5)
+    assert outcome.cautions[0].startswith("Column 'patient' has 20 different values in 80 rows")
+    assert outcome.guarantee.startswith("Nothing is controlled: rows with the same 'patient'")
+
+
 def test_a_table_on_the_page_is_escaped() -> None:
     def script() -> None:
         from selica.app import markup

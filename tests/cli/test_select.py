@@ -77,7 +77,7 @@ def test_two_classes(folder, method):
     source = [folder / "binary.csv", "--target", "y", "--drop", "patient"]
     found = report(*source, "--method", method, *FAST[method])
     assert {f"true {j}" for j in range(SIGNALS)} <= set(found["selected"])
-    assert "control is counted as 1 and case as 0" in found["notes"][-1]
+    assert "control is counted as 1 and case as 0" in found["cautions"][-1]
 
 
 def test_the_printed_summary(table):
@@ -291,3 +291,21 @@ def test_message_passing_and_levels(table):
 def test_engines_and_methods_that_do_not_go_together(table, options, words):
     with pytest.raises(ArgumentError, match=words):
         select(*table, *options)
+
+
+def test_notes_on_the_data_come_before_the_result(folder):
+    with (folder / "linear.csv").open() as source:
+        header, *rows = csv.reader(source)
+    visits = folder / "visits.csv"
+    with visits.open("w", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(header)
+        writer.writerows([f"P{i // 5}", *row[1:]] for i, row in enumerate(rows))
+    options = ["--target", "y", "--drop", "patient", "--method", "knockoffs", "--fdr", "0.3"]
+    lines = select(visits, *options).splitlines()
+    assert lines[0].startswith("Note: Column 'patient' has 30 different values in 150 rows")
+    title = next(i for i, line in enumerate(lines) if line.startswith("Knockoffs at FDR 0.3"))
+    assert lines[title - 1] == ""
+    assert any(
+        line.startswith("Nothing is controlled: rows with the same") for line in lines[title:]
+    )

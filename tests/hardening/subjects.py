@@ -231,6 +231,7 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
         "selector": st.builds(selectors.LassoSelection),
         "names": st.just([f"x{j}" for j in range(COLUMNS)]),
         "target": st.just("y"),
+        "table": columns,
     },
     "reports.write_report": {
         "selection": st.builds(_selection),

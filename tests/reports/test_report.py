@@ -22,7 +22,7 @@ from selica import (
 from selica._core.errors import ArgumentError
 from selica._core.table import Table
 from selica.plots import plot_bars
-from selica.reports import select, write_report
+from selica.reports import Columns, select, split, write_report
 from selica.reports.figure import inline_svg
 from selica.reports.page import page
 from selica.sampling import GaussianKnockoffs, simulate
@@ -131,13 +131,13 @@ def test_warnings_become_notes_with_names(data):
     X[:, 11] = X[:, 11] > 0
     names = [f"name {j}" for j in range(12)]
     found = select(KnockoffSelection(random_state=0), X, data.y, names, "y")
-    assert "X: columns with few values are not Gaussian: name 11." in found.notes
+    assert "Columns with few values are not Gaussian: name 11." in found.cautions
     X[:, 3] = 1.0
     found = select(LassoSelection(random_state=0), X, data.y, names, "y")
-    assert "X: constant columns are never selected: name 3." in found.notes
+    assert "Constant columns are never selected: name 3." in found.cautions
     X[:, 3] = X[:, 4]
     found = select(LassoSelection(random_state=0), X, data.y, ["x9", *names[1:]], "y")
-    assert found.notes[0].endswith("share one another's place: name 3 and name 4.")
+    assert found.cautions[0].endswith("in place of the other: name 3 and name 4.")
 
 
 def test_errors_name_columns(data):
@@ -176,7 +176,7 @@ def test_an_empty_selection_is_explained(data):
 def test_two_classes_are_named(data):
     y = np.where(data.y > np.median(data.y), "yes", "no")
     found = select(LassoSelection(random_state=0), data.X, y, [f"v{j}" for j in range(12)], "y")
-    assert "yes is counted as 1 and no as 0" in found.notes[-1]
+    assert "yes is counted as 1 and no as 0 (60 and 60 rows)" in found.cautions[-1]
 
 
 def test_a_name_that_looks_like_a_formula_is_drawn():
@@ -194,3 +194,84 @@ def test_a_long_selection_is_cut(data):
     fields = {name: getattr(found, name) for name in found.__slots__}
     text = page(type(found)(**(fields | {"summary": summary})))
     assert "1200 variables, the first 1000" in text
+
+
+def test_what_is_said_of_the_data_comes_before_the_result(data):
+    table = Columns(
+        ("visit", "patient", *(f"v{j}" for j in range(12)), "y"),
+        (np.arange(120.0), np.repeat([f"P{i}" for i in range(30)], 4), *data.X.T, data.y),
+    )
+    X, y, names = split(table, "y", ["patient", "visit"])
+    selector = KnockoffSelection(0.4, sampler="iid", random_state=0)
+    assert select(selector, X, y, names, "y").guarantee.proven
+    found = select(selector, X, y, names, "y", table)
+    assert found.cautions[0].startswith("Column 'patient' has 30 different values in 120 rows")
+    assert not any("patient" in note for note in found.notes)
+    assert found.guarantee.level is None
+    assert found.to_dict()["cautions"] == list(found.cautions)
+    text = page(found)
+    places = [text.index(word) for word in ("About the data", "patient", "What this promises")]
+    assert places == sorted(places)
+
+
+def test_what_is_left_out_may_be_an_event(data):
+    values = (np.exp(data.y), data.y > 0, *data.X.T)
+    table = Columns(("time", "event", *(f"v{j}" for j in range(12))), values)
+    X, y, names = split(table, "time", ["event"])
+    found = select(LassoSelection(lam=0.3), X, y, names, "time", table)
+    assert found.cautions[0].endswith("as if every time were observed, whatever 'event' says.")
+
+
+def test_identical_columns_are_in_every_file(data, tmp_path):
+    X = data.X.copy()
+    twin = int(np.argmax(np.abs(data.X.T @ data.y)))
+    other = int(np.argmin(np.abs(data.X.T @ data.y)))
+    X[:, other] = -2.0 * X[:, twin]
+    names = [f"v{j}" for j in range(12)]
+    found = select(LassoSelection(lam=0.05, random_state=0), X, data.y, names, "y")
+    files = write_report(found, tmp_path)
+    (first, same), *_ = found.selector.duplicates_.items()
+    assert {first, *same} == {f"v{twin}", f"v{other}"}
+    rows = {row["variable"]: row["identical to"] for row in Table.read_csv(files[0])}
+    assert rows[first] == same[0]
+    said = json.loads(files[1].read_text(encoding="utf-8"))
+    assert said["duplicates"][first] == list(same)
+    assert any(f"{first} is identical to {same[0]}, up to sign" in note for note in said["notes"])
+    assert "<th>identical to</th>" in files[2].read_text(encoding="utf-8")
+
+
+def test_settings_say_what_was_used(data):
+    found = selection(data, SELECTORS["pfer"])
+    assert found.used["q"] == SELECTORS["pfer"].q_
+    assert found.used["threshold"] == SELECTORS["pfer"].threshold_
+    assert found.used["response"] == "linear"
+    text = page(found)
+    assert f"<td>q</td><td>{SELECTORS['pfer'].q_}</td>" in text
+    assert "<td>response</td><td>auto: linear</td>" in text
+    y = np.where(data.y > 0, 2.0, 1.0)
+    found = select(LassoSelection(random_state=0), data.X, y, [f"v{j}" for j in range(12)], "y")
+    sizes = {"1": int(np.sum(y == 1)), "2": int(np.sum(y == 2))}
+    assert found.used["classes"] == sizes
+    assert found.cautions == (
+        f"The response has two classes: 2 is counted as 1 and 1 as 0 ({sizes['2']} and "
+        f"{sizes['1']} rows).",
+    )
+    assert f"<td>lam</td><td>auto: {found.selector.lam_:.4g}</td>" in page(found)
+    found = select(LassoSelection(lam=0.1), data.X, y > 1, [f"v{j}" for j in range(12)], "y")
+    assert "True is counted as 1 and False as 0" in found.cautions[0]
+
+
+def test_penalties_along_a_path_are_summed_up(data):
+    path = StabilitySelection(lam=np.array([0.3, 0.1]), n_resamples=4, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert selection(data, path).used["lam"] == "2 penalties from 0.3 to 0.1"
+
+
+def test_halves_of_characters_in_names_can_be_written(data, tmp_path):
+    names = ["a\ud800", *(f"v{j}" for j in range(1, 12))]
+    found = select(LassoSelection(lam=1e-3), data.X, data.y, names, "y\udcff")
+    assert "a\\ud800" in found.selected
+    files = write_report(found, tmp_path)
+    assert "a\\ud800" in files[2].read_text(encoding="utf-8")
+    str(found.summary).encode()

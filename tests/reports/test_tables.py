@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+import tracemalloc
 
 import numpy as np
 import pyarrow as pa
@@ -142,7 +143,8 @@ UNUSABLE = {
     "missing target": ("a,y\n1,\n2,3\n", "'y' (1 row)"),
     "all missing": ("a,y\n,1\n,2\n", "'a' (2 rows)"),
     "text": ("a,b,c,y\n1,u,x,2\n2,v,3,4\n", "Columns 'b', 'c' are text: leave them out (--drop"),
-    "decimal comma": ('a;y\n"1,5";2\n"2,5";4\n', "Column 'a' is text"),
+    "decimal comma": ('a,y\n"1,5",2\n"2,5",4\n', "Column 'a' is text with commas in numbers"),
+    "thousands": ("a;y\n1,500;2\n2,500;4\n", "write a decimal comma as a point"),
     "python number": ("a,y\n1_000,2\n2,3\n", "Column 'a' is text"),
     "infinite": ("a,y\n1,2\ninf,3\n", "Column 'a' is infinite"),
     "infinite target": ("a,y\n1,2\n1,-inf\n", "Column 'y' is infinite"),
@@ -215,3 +217,43 @@ def test_the_demonstration_is_always_the_same():
     assert X.shape == (442, 10 + 45 + N_PROBES)
     assert y.size == 442
     assert sum(map(is_probe, names)) == N_PROBES
+
+
+def test_decimal_commas_are_read_where_they_are_certain(write):
+    table = read_table(write("a;b;c;y\n0,12;1;u;1,5e-1\n-2,5;2;v;NA\n3;4;w;2,0\n"))
+    assert table.values[0].tolist() == [0.12, -2.5, 3.0]
+    assert table.values[1].tolist() == [1.0, 2.0, 4.0]
+    assert table.values[2].tolist() == ["u", "v", "w"]
+    assert np.array_equal(table.values[3], [0.15, np.nan, 2.0], equal_nan=True)
+    assert table.notes == ("Decimal commas are read as decimal points in 2 columns: 'a', 'y'.",)
+    assert read_table(write(GOOD)).notes == ()
+    # 1,500 in one column may be thousands; in a table with 0,5 it is a decimal comma
+    table = read_table(write("a;y\n1,500;0,5\n2,250;1,5\n"))
+    assert table.values[0].tolist() == [1.5, 2.25]
+
+
+def test_numbers_stay_numbers_beside_text_and_gaps(write):
+    rows = ["a,b,c,d,e", "1,x,,TRUE,1_0", "nan, y ,2,false,2_0", " 3 ,,n/a,,3"]
+    table = read_table(write("\n".join(rows)))
+    assert np.array_equal(table.values[0], [1.0, np.nan, 3.0], equal_nan=True)
+    assert table.values[1].tolist() == ["x", "y", None]
+    assert np.array_equal(table.values[2], [np.nan, 2.0, np.nan], equal_nan=True)
+    assert np.array_equal(table.values[3], [1.0, 0.0, np.nan], equal_nan=True)
+    assert table.values[4].tolist() == ["1_0", "2_0", "3"]
+
+
+def test_a_wide_table_is_read_in_a_few_times_its_size(write):
+    n, p = 20, 5000
+    cells = np.random.default_rng(0).standard_normal((n, p)).round(4)
+    lines = [",".join(f"g{j}" for j in range(p)), *(",".join(map(str, row)) for row in cells)]
+    path = write("\n".join(lines))
+    read_table(write(GOOD, "small.csv"))
+    tracemalloc.start()
+    try:
+        table = read_table(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert np.array_equal(np.column_stack(table.values), cells)
+    # the file, its text and the numbers; as cells of text it was 17 times as much
+    assert peak < 6 * cells.nbytes

@@ -159,7 +159,7 @@ def test_two_classes_are_a_binary_response(estimator):
         (np.ones((1, 3)), np.ones(1), "minimum of 2"),
         (np.ones((0, 3)), np.ones(0), "minimum of 2"),
         (np.eye(30)[:, :3], np.arange(29.0), "inconsistent numbers of samples"),
-        (np.array([["a"] * 3] * 30), np.arange(30.0), "could not convert|numeric"),
+        (np.array([["a"] * 3] * 30), np.arange(30.0), "not numbers"),
         (np.eye(30)[:, :3], np.array(list("abc") * 10), "y must be numbers"),
         (np.eye(30)[:, :3], np.full(30, np.nan), "NaN"),
     ],

@@ -220,7 +220,7 @@ def test_constant_columns_need_no_copy():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         selector = KnockoffSelection(0.3, random_state=0).fit(X, DATA.y)
-    assert [str(w.message) for w in caught] == ["X: constant columns are never selected: x3."]
+    assert [str(w.message) for w in caught] == ["Constant columns are never selected: x3."]
     assert selector.statistics_[3] == 0.0
     assert np.count_nonzero(selector.statistics_) > 5
 

@@ -20,7 +20,7 @@ def read(*path):
     return pd.read_csv(Path(os.environ["SELICA_DATA"], *path))
 
 
-@pytest.mark.filterwarnings("ignore:X. columns that are nearly the same")
+@pytest.mark.filterwarnings("ignore:Near-duplicate columns")
 def test_the_logistic_lasso_selects_the_documented_genes_of_the_colon_data():
     """The reference of biglasso 1.7.0 lists these for lambda = 0.05, counted from 1."""
     table = read("colon_alon1999", "colon.csv.gz")

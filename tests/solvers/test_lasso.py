@@ -8,6 +8,7 @@ from sklearn.linear_model import Lasso
 
 from selica._core.errors import ArgumentError
 from selica.solvers import lasso_batch, lasso_path_batch
+from selica.solvers.ensemble import Workspace
 
 
 def _problem(seed, n=None, p=None, members=3):
@@ -309,3 +310,10 @@ def test_one_column_beyond_single_precision():
     tiny[:, np.argmax(np.abs(fit.coef).max(axis=(0, 1)))] *= 1e-42
     other = lasso_path_batch(tiny, y, lams, weights, standardize=True)
     np.testing.assert_array_equal(other.n_active, fit.n_active)
+
+
+def test_reserved_memory_does_not_grow_with_the_width_of_a_table():
+    """One member of 100 x 50,000 once asked for 20 GB, and for 320 GB at 200,000 columns."""
+    for columns in (50_000, 200_000):
+        space = Workspace().take(1, 100, columns)
+        assert sum(part.nbytes for part in space) < 1e9

@@ -114,6 +114,8 @@ def _level(name: str | None) -> float | None:
 
 
 def _show(outcome: Outcome) -> None:
+    for caution in outcome.cautions:
+        markup.remark(caution)
     markup.cards(
         {
             "variables selected": str(outcome.n_selected),

@@ -47,7 +47,10 @@ class Outcome(NamedTuple):
     n_samples: int
     rows: list[dict[str, Any]]
     guarantee: str
+    cautions: tuple[str, ...]
+    """About the data, to be read before the result."""
     notes: tuple[str, ...]
+    """About the result."""
     figure: bytes | None
     """PNG; None without matplotlib."""
     report: bytes
@@ -88,7 +91,7 @@ def select(
     parameters = {} if chosen.level is None else {chosen.level: level}
     selector = getattr(selectors, chosen.selector)(**parameters, random_state=0)
     with _FITS.turn():
-        selection = reports.select(selector, X, y, names, target)
+        selection = reports.select(selector, X, y, names, target, table)
         return Outcome(
             title=selection.summary.title,
             n_selected=len(selection.selected),
@@ -96,6 +99,7 @@ def select(
             n_samples=selection.n_samples,
             rows=selection.rows,
             guarantee=str(selection.guarantee),
+            cautions=selection.cautions,
             notes=selection.notes,
             figure=_figure(selector),
             report=reports.report_zip(selection),

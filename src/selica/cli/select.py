@@ -34,7 +34,7 @@ from selica.cli.options import (
 from selica.cli.output import print_json, print_table, waiting
 
 if TYPE_CHECKING:
-    from selica.reports import Selection
+    from selica.reports import Columns, Selection
 
 
 class Resampling(StrEnum):
@@ -212,11 +212,12 @@ def select(
     from selica import reports
     from selica.experiments.reproduction import check_folder
 
-    X, y, names = source.read()
+    columns = source.columns()
+    X, y, names = reports.split(columns, source.target, source.drop)
     if out is not None:
         check_folder(out)
     with waiting(f"selecting among {len(names)} variables, {len(y)} rows"):
-        selection = reports.select(selector, X, y, names, source.target)
+        selection = reports.select(selector, X, y, names, source.target, columns)
     files = [] if out is None else reports.write_report(selection, out)
     if as_json:
         _print_json(selection, files, demo)
@@ -260,12 +261,17 @@ class Source(NamedTuple):
         named += [f"--drop {shlex.quote(name)}" for name in self.drop]
         return [shlex.quote(str(self.table)), *named]
 
+    def columns(self) -> Columns:
+        """The whole table."""
+        from selica import reports
+
+        return reports.demo_table() if self.table is None else reports.read_table(self.table)
+
     def read(self) -> tuple[Array, Any, tuple[str, ...]]:
         """Variables, response, names."""
         from selica import reports
 
-        columns = reports.demo_table() if self.table is None else reports.read_table(self.table)
-        return reports.split(columns, self.target, self.drop)
+        return reports.split(self.columns(), self.target, self.drop)
 
 
 def unfitted(method: Selector, seed: int, **options: Any) -> Any:
@@ -345,6 +351,10 @@ def _print(selection: Selection, files: list[Path], demo: bool) -> None:
     def say(text: str) -> None:
         console.print(text, soft_wrap=True, markup=False)
 
+    for caution in selection.cautions:
+        say(f"Note: {caution}")
+    if selection.cautions:
+        say("")
     say(f"{selection.summary.title}\n")
     rows = selection.rows
     shown = rows[: selection.summary.shown]

@@ -10,7 +10,7 @@ import numpy as np
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica._core.validation import short
-from selica.reports.tables import Column, Columns, listed
+from selica.reports.tables import DECIMAL_COMMA, Column, Columns, listed
 
 
 def split(
@@ -94,6 +94,12 @@ def _variables(
         )
     _check_missing(used | response)
     text = [name for name, values in used.items() if values.dtype == object]
+    commas = [name for name in text if _has_commas(used[name])]
+    if commas:
+        raise ArgumentError(
+            f"{_columns_are(commas)} text with commas in numbers: write a decimal comma as a "
+            "point, and leave out commas between thousands."
+        )
     if text:
         raise ArgumentError(
             f"{_columns_are(text)} text: leave them out (--drop {text[0]!r}) or encode them as "
@@ -103,6 +109,13 @@ def _variables(
     if len(table) < 2:
         raise ArgumentError("There must be at least two rows; the table has one.")
     return np.column_stack(list(used.values())), tuple(used)
+
+
+def _has_commas(values: Column) -> bool:
+    """Whether text would be numbers but for its commas."""
+    return all(
+        DECIMAL_COMMA.fullmatch(cell.replace(",", "", cell.count(",") - 1)) for cell in values
+    )
 
 
 def _names(drop: Iterable[str]) -> tuple[str, ...]:

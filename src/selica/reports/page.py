@@ -71,16 +71,17 @@ def page(selection: Selection) -> str:
         f"<h1>{escape(title)}</h1>",
         f"<p class=soft>{escape(selection.summary.title)}</p>",
         f"<div class=numbers>{cards}</div>",
+        *_notes("About the data", selection.cautions),
         "<h2>What this promises</h2>",
         f"<p class=promise>{escape(str(selection.guarantee))}</p>",
-        *_notes(selection.notes),
+        *_notes("Notes", selection.notes),
         "<h2>Selected, and the next in line</h2>",
         _table(near[:MOST_ROWS]),
         "<h2>What was measured</h2>",
         _figure(selection.selector),
         *_all(rows),
         "<h2>Settings</h2>",
-        _settings({"method": selection.method} | selection.settings),
+        _settings({"method": selection.method} | selection.settings, selection.used),
         f"<footer>selica {escape(__version__)}. All variables are in selection.csv, the settings "
         "in selection.json.</footer>",
     ]
@@ -101,11 +102,11 @@ def _promise(guarantee: Guarantee) -> dict[str, str]:
     return {f"{guarantee.controls}{aim}": f"≤ {guarantee.level:.3g}"}
 
 
-def _notes(notes: Sequence[str]) -> list[str]:
+def _notes(heading: str, notes: Sequence[str]) -> list[str]:
     if not notes:
         return []
     items = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return ["<h2>Notes</h2>", f"<ul>{items}</ul>"]
+    return [f"<h2>{heading}</h2>", f"<ul>{items}</ul>"]
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
@@ -135,12 +136,22 @@ def _all(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
     yield "</details>"
 
 
-def _settings(settings: dict[str, Any]) -> str:
-    shown = {
-        name: "-" if value is None else "no" if value is False else cell(value)
-        for name, value in settings.items()
-    }
+def _settings(settings: dict[str, Any], used: dict[str, Any]) -> str:
+    """What was asked for, and what the method made of it where that is not the same."""
+    shown = {name: _setting(value) for name, value in settings.items()}
+    for name, value in used.items():
+        text = (
+            ", ".join(f"{k} ({n} rows)" for k, n in value.items())
+            if isinstance(value, dict)
+            else cell(value)
+        )
+        asked = shown.get(name, "-")
+        shown[name] = text if asked in ("-", text) else f"{asked}: {text}"
     lines = "".join(
         f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in shown.items()
     )
     return f"<table class=settings>{lines}</table>"
+
+
+def _setting(value: Any) -> str:
+    return "-" if value is None else "no" if value is False else cell(value)

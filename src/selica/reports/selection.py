@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
 from selica._core.types import Array
 from selica._core.validation import short
 from selica._version import __version__
+from selica.reports.tables import Columns
 from selica.selectors import AssumptionWarning, Guarantee, Summary, UnstableWarning
-from selica.selectors.base import NamedColumns, Selector
+from selica.selectors.base import NamedColumns, Selector, plain, printable
 
 # What becomes a note of the report; other warnings are not meant for its reader.
 _SAID = (AssumptionWarning, UnstableWarning, BoundaryWarning, ConvergenceWarning)
@@ -32,12 +35,17 @@ class Selection:
     n_samples : int
     settings : dict
         Parameters of the selector.
+    used : dict
+        What it made of them: penalties, q, threshold and kind of response, where it knows them,
+        and how many rows each class has.
     summary : Summary
     guarantee : Guarantee
     threshold : float, optional
         On the measure of the summary's table, where the rule has one.
+    cautions : tuple of str
+        What the reader has to know about the data before the result.
     notes : tuple of str
-        What the reader has to know: warnings, and why nothing was selected.
+        What the reader has to know about the result, such as why nothing was selected.
 
     Examples
     --------
@@ -53,9 +61,11 @@ class Selection:
     target: str
     n_samples: int
     settings: dict[str, Any]
+    used: dict[str, Any]
     summary: Summary
     guarantee: Guarantee
     threshold: float | None
+    cautions: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
@@ -82,18 +92,28 @@ class Selection:
             "version": __version__,
             "method": self.method,
             "settings": self.settings,
+            "used": self.used,
             "target": self.target,
             "n_samples": self.n_samples,
             "n_variables": len(self.summary.variables),
             "selected": self.selected,
+            "duplicates": {name: list(same) for name, same in self.selector.duplicates_.items()},
             "guarantee": self.guarantee.to_dict() | {"text": str(self.guarantee)},
             "threshold": self.threshold,
+            "cautions": list(self.cautions),
             "notes": list(self.notes),
         }
 
 
-def select(selector: Any, X: Array, y: Any, names: Sequence[str], target: str) -> Selection:
-    """Fits a selector to named columns.
+def select(
+    selector: Any,
+    X: Array,
+    y: Any,
+    names: Sequence[str],
+    target: str,
+    table: Columns | None = None,
+) -> Selection:
+    """Fit a selector to named columns.
 
     Parameters
     ----------
@@ -105,11 +125,14 @@ def select(selector: Any, X: Array, y: Any, names: Sequence[str], target: str) -
         Of the columns.
     target : str
         Name of the response.
+    table : Columns, optional
+        Where the columns come from. Those of its columns that are left out are searched for one
+        that tells which rows belong together, as the number of a patient does.
 
     Returns
     -------
     Selection
-        Warnings of the library are its notes, and are not raised.
+        Warnings of the library are its cautions and notes, and are not raised.
 
     Examples
     --------
@@ -126,9 +149,11 @@ def select(selector: Any, X: Array, y: Any, names: Sequence[str], target: str) -
         raise ArgumentError(f"names must be a list of names; got {short(names)}.")
     if not all(isinstance(name, str) for name in (*names, target)):
         raise ArgumentError("names and target must be text.")
+    if table is not None and not isinstance(table, Columns):
+        raise ArgumentError(f"table must be Columns, as from read_table; got {short(table)}.")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        selector.fit(NamedColumns(X, tuple(names)), y)
+        selector.fit(NamedColumns(X, tuple(names), target, _left_out(table, names, target)), y)
     said = []
     for warning in caught:
         if issubclass(warning.category, _SAID):
@@ -138,21 +163,69 @@ def select(selector: Any, X: Array, y: Any, names: Sequence[str], target: str) -
                 warning.message, warning.category, warning.filename, warning.lineno
             )
     summary = selector.summary()
-    notes = [*summary.notes, *said]
-    classes = getattr(selector, "classes_", None)
-    if classes is not None:
-        first, second = classes
-        notes.append(f"The response has two classes; {second} is counted as 1 and {first} as 0.")
+    classes = _classes(selector, y)
+    cautions = [*(() if table is None else table.notes), *selector.cautions_, *_two(classes)]
+    notes = [*summary.notes, *(note for note in said if note not in selector.cautions_)]
     return Selection(
         selector=selector,
-        target=target,
+        target=printable(target),
         n_samples=len(X),
         settings={k: v for k, v in selector.get_params(deep=False).items() if _is_plain(v)},
+        used=_used(selector) | ({"classes": classes} if classes else {}),
         summary=summary,
         guarantee=selector.guarantee_,
         threshold=_threshold(selector),
+        cautions=tuple(dict.fromkeys(cautions)),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _left_out(
+    table: Columns | None, names: Sequence[str], target: str
+) -> tuple[tuple[str, Any], ...]:
+    """Columns of a table that are neither variables nor the response."""
+    if table is None:
+        return ()
+    used = {*names, target}
+    columns = zip(table.names, table.values, strict=True)
+    return tuple((printable(name), values) for name, values in columns if name not in used)
+
+
+def _classes(selector: Any, y: Any) -> dict[str, int]:
+    """How many rows each of two classes has."""
+    if getattr(selector, "classes_", None) is None:
+        return {}
+    values, sizes = np.unique(y, return_counts=True)
+    return {plain(value): int(size) for value, size in zip(values, sizes, strict=True)}
+
+
+def _two(classes: dict[str, int]) -> tuple[str, ...]:
+    """The sentence on two classes, if there are any."""
+    if not classes:
+        return ()
+    (first, zeros), (second, ones) = classes.items()
+    if (first, second) == ("0", "1"):
+        return (f"The response has two classes: 1 in {ones} rows and 0 in {zeros}.",)
+    return (
+        f"The response has two classes: {second} is counted as 1 and {first} as 0 ({ones} and "
+        f"{zeros} rows).",
+    )
+
+
+def _used(selector: Any) -> dict[str, Any]:
+    """What a selector made of its parameters, as far as it knows."""
+    binary = getattr(selector, "classes_", None) is not None
+    used: dict[str, Any] = {"response": "binary" if binary else "linear"}
+    found = getattr(selector, "lam_", getattr(selector, "lams_", None))
+    if found is not None:
+        lams = np.atleast_1d(np.asarray(found, dtype=float))
+        few = f"{lams.size} penalties from {lams.max():.4g} to {lams.min():.4g}"
+        used["lam"] = float(lams[0]) if lams.size == 1 else few
+    if getattr(selector, "q_", None) is not None:
+        used["q"] = int(selector.q_)
+    if _threshold(selector) is not None:
+        used["threshold"] = _threshold(selector)
+    return used
 
 
 def _is_plain(value: Any) -> bool:

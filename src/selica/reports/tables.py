@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import array
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,10 @@ _SEPARATORS = (",", ";", "\t", "|")
 _TABS = (".tsv", ".tab")
 _PARQUET = (".parquet", ".pq")
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
+_FIRST_LINE = re.compile(r"[\r\n]*([^\r\n]*)")
+# 0,12 and 1,5e-3; those of them that may have a comma between thousands.
+DECIMAL_COMMA = re.compile(r"[+-]?\d*(,\d*)?([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 # How many names a sentence lists.
 _LISTED = 5
 
@@ -43,6 +49,8 @@ class Columns:
         Floats, with NaN where a value is missing; or objects, text with None where it is missing.
     unnamed : tuple of str
         Those of `names` that were made up because the file has none.
+    notes : tuple of str
+        What the reader of a result has to know about how the table was read.
 
     Examples
     --------
@@ -57,6 +65,7 @@ class Columns:
     names: tuple[str, ...]
     values: tuple[Column, ...]
     unnamed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return self.values[0].size if self.values else 0
@@ -97,7 +106,8 @@ def read_table(path: str | Path) -> Columns:
     ----------
     path : path
         CSV or TSV in UTF-8 with a line of names, also compressed by gzip, or Parquet (needs
-        pyarrow). The separator is that of the first line: comma, semicolon, tab or bar.
+        pyarrow). The separator is that of the first line: comma, semicolon, tab or bar. Decimal
+        commas are read where commas separate nothing and cannot be meant for thousands.
 
     Returns
     -------
@@ -170,35 +180,129 @@ def parse_table(name: str | Path, content: bytes, limits: Limits | None = None) 
         raise ArgumentError(
             f"{path}: line {line} is not text; save the table as a CSV file in UTF-8."
         )
-    return _separated(path, text, kind, limits)
-
-
-def _separated(path: Path, text: str, kind: str, limits: Limits | None) -> Columns:
-    lines = text.lstrip("\r\n")
-    if not lines.strip():
+    if not text or text.isspace():
         raise ArgumentError(f"{path}: the file is empty.")
-    skipped = text.count("\n", 0, len(text) - len(lines))
-    separator = _separator(lines.splitlines()[0], kind)
-    reader = csv.reader(io.StringIO(lines, newline=""), delimiter=separator)
-    rows: list[list[str]] = []
+    first = _FIRST_LINE.match(text)
+    assert first is not None
+    separator = _separator(first.group(1), kind)
+    underscores = text.find("_", first.end()) >= 0
+    del text  # the bytes are read line by line: a table has many times its size as cells of text
+    return _separated(_Source(path, content, separator, limits), underscores)
+
+
+class _Source(NamedTuple):
+    """Lines of separated text, to be read once or twice."""
+
+    path: Path
+    content: bytes
+    separator: str
+    limits: Limits | None
+
+    def rows(self) -> Iterator[list[str]]:
+        """The line of names, then the rows, without blank lines; all of one length."""
+        text = io.TextIOWrapper(io.BytesIO(self.content), encoding="utf-8-sig", newline="")
+        reader = csv.reader(text, delimiter=self.separator)
+        width, count = 0, -1
+        try:
+            for row in reader:
+                if not row:
+                    continue
+                width, count = width or len(row), count + 1
+                if self.limits is not None:
+                    self.limits.check(self.path, count, width)
+                if len(row) != width:
+                    raise ArgumentError(
+                        f"{self.path}: line {reader.line_num} has {_fields(len(row))}, the first "
+                        f"line has {width}."
+                    )
+                yield row
+        except csv.Error as error:
+            raise ArgumentError(f"{self.path}: line {reader.line_num}: {error}.") from None
+
+
+def _separated(source: _Source, underscores: bool) -> Columns:
+    """Read numbers row by row; columns that hold anything else once more, as text."""
+    rows = source.rows()
+    header = next(rows)
+    numbers = array.array("d")
+    other: set[int] = set()
+    for row in rows:
+        if underscores:  # 1_000 is a number in Python only
+            other.update(j for j, cell in enumerate(row) if "_" in cell)
+        for j in other:
+            row[j] = "nan"
+        try:
+            numbers.fromlist([float(cell) for cell in row])
+        except ValueError:
+            numbers.fromlist([_number(cell, j, other) for j, cell in enumerate(row)])
+    if not numbers:
+        raise ArgumentError(f"{source.path}: there is a line of names, and no rows.")
+    table = np.frombuffer(numbers).reshape(-1, len(header))
+    values: list[Column] = [table[:, j] for j in range(len(header))]
+    read = _others(source, sorted(other))
+    for j, column in read.items():
+        values[j] = column.values
+    commas = [j for j, column in read.items() if column.decimal_comma]
+    columns = _columns(source.path, header, values)
+    if not commas:
+        return columns
+    named = [columns.names[j] for j in commas]
+    many = "1 column" if len(named) == 1 else f"{len(named)} columns"
+    note = f"Decimal commas are read as decimal points in {many}: {listed(named)}."
+    return replace(columns, notes=(note,))
+
+
+def _number(cell: str, place: int, other: set[int]) -> float:
+    """A cell as a number; the place of one that is neither a number nor missing is noted."""
     try:
-        header = next(reader)
-        for row in reader:
-            if limits is not None:
-                limits.check(path, len(rows) + 1, len(header))
-            if not row:  # a blank line
+        return float(cell)
+    except ValueError:
+        if cell.strip().casefold() not in _MISSING:
+            other.add(place)
+        return np.nan
+
+
+class _Text(NamedTuple):
+    """A column that does not consist of plain numbers."""
+
+    values: Column
+    decimal_comma: bool = False
+
+
+def _others(source: _Source, places: Sequence[int]) -> dict[int, _Text]:
+    """Columns that hold something else than plain numbers: text, true and false, commas."""
+    if not places:
+        return {}
+    cells: list[list[str]] = [[] for _ in places]
+    rows = source.rows()
+    next(rows)
+    for row in rows:
+        for column, j in zip(cells, places, strict=True):
+            column.append(row[j].strip())
+    with_commas = [
+        j
+        for j, column in zip(places, cells, strict=True)
+        if all(DECIMAL_COMMA.fullmatch(cell) or _is_missing(cell) for cell in column)
+    ]
+    certain = source.separator != "," and any(
+        "," in cell and not _THOUSANDS.fullmatch(cell)
+        for j, column in zip(places, cells, strict=True)
+        if j in with_commas
+        for cell in column
+    )
+    found = {}
+    for j, column in zip(places, cells, strict=True):
+        if certain and j in with_commas:
+            points = _parsed([cell.replace(",", ".") for cell in column])
+            if points.dtype != object:
+                found[j] = _Text(points, True)
                 continue
-            if len(row) != len(header):
-                raise ArgumentError(
-                    f"{path}: line {skipped + reader.line_num} has {_fields(len(row))}, the first "
-                    f"line has {len(header)}."
-                )
-            rows.append(row)
-    except csv.Error as error:
-        raise ArgumentError(f"{path}: line {skipped + reader.line_num}: {error}.") from None
-    if not rows:
-        raise ArgumentError(f"{path}: there is a line of names, and no rows.")
-    return _columns(path, header, [_parsed(column) for column in zip(*rows, strict=True)])
+        found[j] = _Text(_parsed(column))
+    return found
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.casefold() in _MISSING
 
 
 def _separator(first: str, kind: str) -> str:
@@ -209,9 +313,8 @@ def _separator(first: str, kind: str) -> str:
     return max(_SEPARATORS, key=lambda separator: counts[separator])
 
 
-def _parsed(column: Sequence[str]) -> Column:
-    cells = [cell.strip() for cell in column]
-    missing = [cell.casefold() in _MISSING for cell in cells]
+def _parsed(cells: Sequence[str]) -> Column:
+    missing = [_is_missing(cell) for cell in cells]
     known = [cell for cell, absent in zip(cells, missing, strict=True) if not absent]
     numbers = _numbers(known)
     if numbers is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,10 @@ from selica._core.table import Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import LARGEST, choice, number, short
 from selica.sampling.checks import row_shares
+from selica.selectors import checks
+from selica.selectors.checks import Column, Dependence
 from selica.selectors.guarantee import Guarantee
+from selica.selectors.identical import NEAR, identical_groups, identical_to, near_duplicates
 from selica.selectors.summary import Summary
 from selica.statistics import Data, make_data
 
@@ -26,13 +31,12 @@ if TYPE_CHECKING:
 RESPONSES = ("auto", "linear", "binary")
 # The square of a larger number, times the number of rows, is not a number any more.
 _LARGEST = 1e150
-# Columns more correlated than this are nearly the same; tables with more columns than that are not
-# searched for them.
-_SAME, _WIDE = 0.999, 5000
+# How many pairs of columns, or values of a response, a sentence lists.
+_LISTED = 3
 
 
 class AssumptionWarning(UserWarning):
-    """Something about the data weakens what a selection promises."""
+    """Something about the data weakens what a selection promises, or what it means."""
 
 
 class UnstableWarning(UserWarning):
@@ -46,6 +50,11 @@ class NamedColumns(NamedTuple):
     """(n, p)."""
     names: tuple[str, ...]
     """One for each column."""
+    target: str | None = None
+    """Name of the response."""
+    left_out: tuple[tuple[str, Column], ...] = ()
+    """Further columns of the table, by name: not to be selected, but they may tell which rows
+    belong together."""
 
 
 class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -56,10 +65,12 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     estimator: Any = None
     support_: BoolArray
     guarantee_: Guarantee
+    duplicates_: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    cautions_: tuple[str, ...] = ()
     note_: str | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Selects variables.
+        """Select variables.
 
         Parameters
         ----------
@@ -73,42 +84,103 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         self
+            With `duplicates_`, which has for each selected variable the names of the columns that
+            are identical to it up to sign and scale, where there are any, and `cautions_`, the
+            sentences that were said as `AssumptionWarning`. Where rows are known not to be
+            independent, `guarantee_` promises nothing.
         """
-        data, table = self._checked(X, y, sample_weight)
+        self.cautions_ = ()
+        named = X if isinstance(X, NamedColumns) else NamedColumns(X, ())
+        name = named.target or getattr(y, "name", None)
+        data, table, response = self._checked(named, y, sample_weight)
+        dependent = self._cautioned(
+            named._replace(target=name if isinstance(name, str) else "y"), data, table, response
+        )
         self._select(data, table)
+        for found in dependent:
+            self.guarantee_ = found.weakened(self.guarantee_)
+        names, same = self._names(), identical_to(data, np.flatnonzero(self.support_))
+        self.duplicates_ = {names[j]: tuple(names[k] for k in same[j]) for j in same}
         return self
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Array]:
-        """The data in standard form, and the table as it is."""
-        names = None
-        if isinstance(X, NamedColumns):
-            X, names = X
-        table, target = validate_data(
-            self, X, y, dtype=np.float64, accept_sparse=False, ensure_min_samples=2,
-        )  # fmt: skip
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
+    def _checked(
+        self, named: NamedColumns, y: Any, sample_weight: Any
+    ) -> tuple[Data, Array, Column]:
+        """The data in standard form, the table and the response as they are."""
+        try:
+            table, target = validate_data(
+                self, named.values, y, dtype=np.float64, accept_sparse=False, ensure_min_samples=2,
+            )  # fmt: skip
+        except (TypeError, ValueError):
+            _refuse_text(named.values)
+            raise
+        if named.names:
+            self.feature_names_in_ = np.array(named.names, dtype=object)
         if np.abs(table).max() > _LARGEST:
             raise ArgumentError(f"X: values beyond {_LARGEST:g} cannot be squared; rescale them.")
         loss, labels = _response(self.response, target)
+        self.__dict__.pop("classes_", None)
         if loss == "logistic":
             self.classes_ = np.unique(target)
         weight = None if sample_weight is None else row_shares(sample_weight, len(table))
         if weight is not None and np.count_nonzero(weight) < 2:
             raise ArgumentError("sample_weight must be positive for at least two rows.")
         data = make_data(table, labels, loss, weight)._replace(l1_ratio=self._share())
+        return data, table, target
+
+    def _cautioned(
+        self, named: NamedColumns, data: Data, table: Array, response: Column
+    ) -> list[Dependence]:
+        """Say what about the table weakens the selection; return what weakens its promise."""
+        names, target = self._names(), printable(str(named.target))
+        whole = checks.whole_columns(table, checks.FEWEST_GROUPS - 1)
+        copies = checks.copied_rows(table, response)
+        dependent = [] if copies is None else [copies]
+        dependent += checks.repeated_measures(named.left_out)
+        dependent += checks.repeated_measures(
+            ((names[j], table[:, j]) for j in whole), variables=True
+        )
+        for found in dependent:
+            self._warn_of(found.caution)
+        for caution in self._about_columns(data, table, names, whole):
+            self._warn_of(caution)
+        left_out = [name for name, _ in named.left_out]
+        said = checks.survival(target, response, names, table, left_out)
+        if said is None and data.loss == "squared" and self.response == "auto":
+            said = checks.few_values(target, response.astype(float))
+        if said is not None:
+            self._warn_of(said)
+        return dependent
+
+    def _about_columns(
+        self, data: Data, table: Array, names: list[str], whole: Any
+    ) -> Iterator[str]:
+        """Sentences on columns that are constant, numbers of rows, or the same as others."""
         constant = np.flatnonzero(~data.varies)
         if constant.size:
-            self._warn_of(f"constant columns are never selected: {self._listed(constant)}")
-        twins = _near_duplicates(data)
-        if twins:
-            pairs = [f"{self._names()[i]} and {self._names()[j]}" for i, j in twins[:3]]
-            more = f", and {len(twins) - 3} more pairs" if len(twins) > 3 else ""
-            self._warn_of(
-                f"columns that are nearly the same share one another's place: {', '.join(pairs)}"
-                + more
+            yield f"constant columns are never selected: {self._listed(constant)}"
+        for j in checks.identifiers(names, table, whole):
+            yield (
+                f"column {names[j]!r} has a different whole number in every row, as row numbers "
+                "and identifiers do: if it is one, leave it out (on the command line: --drop "
+                f"{names[j]!r})"
             )
-        return data, table
+        pairs = near_duplicates(data)
+        if pairs:
+            shown = [f"{names[i]} and {names[j]}" for i, j in pairs[:_LISTED]]
+            more = f", and {len(pairs) - _LISTED} more pairs" if len(pairs) > _LISTED else ""
+            yield (
+                f"near-duplicate columns (correlation above {NEAR}) compete for selection, so that "
+                f"either of a pair may be selected in place of the other: {', '.join(shown)}{more}"
+            )
+        same = identical_groups(data) if pairs is None else []
+        if same:
+            several = sum(group.size for group in same)
+            yield (
+                f"{several} of {len(names)} columns are identical to another one up to sign and "
+                f"scale, e.g. {' and '.join(names[j] for j in same[0][:2])}: nothing can tell them "
+                "apart, and those that are identical to a selected column are listed beside it"
+            )
 
     def _share(self) -> float:
         """Of the l1 norm in the penalty, checked."""
@@ -118,14 +190,15 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return share
 
     def _warn_of(self, note: str) -> None:
-        """Says what about the table weakens the selection."""
-        warnings.warn(f"X: {note}.", AssumptionWarning, stacklevel=4)
+        """Say what about the table weakens the selection."""
+        caution = f"{note[0].upper()}{note[1:]}."
+        self.cautions_ = (*self.cautions_, caution)
+        warnings.warn(caution, AssumptionWarning, stacklevel=4)
 
     def _listed(self, columns: Any, most: int = 5) -> str:
         """Names of columns, not too many."""
-        names = [self._names()[j] for j in columns[:most]]
-        rest = len(columns) - most
-        return ", ".join(names) + (f" and {rest} more" if rest > 0 else "")
+        names = self._names()
+        return _few([names[j] for j in columns], most)
 
     @abstractmethod
     def _select(self, data: Data, table: Array) -> None:
@@ -136,9 +209,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return self.support_
 
     def _names(self) -> list[str]:
-        """Names of the columns, or x0, x1, ..."""
+        """Names of the columns as they can be printed, or x0, x1, ..."""
         if hasattr(self, "feature_names_in_"):
-            return [str(name) for name in self.feature_names_in_]
+            return [printable(str(name)) for name in self.feature_names_in_]
         return [f"x{j}" for j in range(self.n_features_in_)]
 
     @abstractmethod
@@ -153,7 +226,16 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             for j in np.argsort(-first, kind="stable")
         )
         heading = f"{title}: {chosen} of {len(names)} variables"
-        return Summary(heading, rows, str(self.guarantee_), self._notes(), chosen + 5)
+        return Summary(
+            heading, self._with_duplicates(rows), str(self.guarantee_), self._notes(), chosen + 5
+        )
+
+    def _with_duplicates(self, rows: Table) -> Table:
+        """A table of the variables with the columns that are identical to selected ones."""
+        if not self.duplicates_:
+            return rows
+        listed = {name: _few(same) for name, same in self.duplicates_.items()}
+        return Table.of(row | {"identical to": listed.get(row["variable"])} for row in rows)
 
     def explain(self) -> str:
         """Why nothing was selected, and what would have selected something."""
@@ -167,9 +249,25 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """What a selection would have needed, where there is none."""
 
     def _notes(self) -> tuple[str, ...]:
-        """What a summary adds: why nothing was selected, and which engine decided."""
+        """What a summary adds: why nothing was selected, what cannot be told apart, the engine."""
         nothing = () if self.support_.any() else (self.explain(),)
-        return nothing if self.note_ is None else (*nothing, self.note_)
+        engine = () if self.note_ is None else (self.note_,)
+        return (*nothing, *self._duplicate_notes(), *engine)
+
+    def _duplicate_notes(self) -> tuple[str, ...]:
+        """Sentences on columns that are identical to selected ones."""
+        notes = tuple(
+            f"{name} is identical to {_few(others)}, up to sign and scale: the data cannot tell "
+            "which of them matters."
+            for name, others in list(self.duplicates_.items())[:_LISTED]
+        )
+        more = len(self.duplicates_) - _LISTED
+        if more <= 0:
+            return notes
+        has = (
+            "1 more selected variable has" if more == 1 else f"{more} more selected variables have"
+        )
+        return (*notes, f"{has} such duplicates; the table lists them.")
 
     @abstractmethod
     def plot(self) -> Figure:
@@ -181,24 +279,72 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _near_duplicates(data: Data) -> list[tuple[int, int]]:
-    """Pairs of columns with a correlation of 0.999 or more in size; none in a wide table."""
-    X = data.X[:, data.varies]
-    n, p = X.shape
-    if p > _WIDE or n < 4:
-        return []
-    where = np.flatnonzero(data.varies)
-    size = np.abs((X * data.weight[:, None]).T @ X) / data.weight.sum()
-    first, second = np.nonzero(np.triu(size >= _SAME, 1))
-    return [(int(where[i]), int(where[j])) for i, j in zip(first, second, strict=True)]
+def _few(names: Sequence[str], most: int = 5) -> str:
+    """Names in a sentence, not too many."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def printable(name: str) -> str:
+    """A name without halves of characters (surrogates), which cannot be written to a file."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+def plain(value: Any) -> str:
+    """A value of the response as a person writes it: 2, not 2.0 or np.float64(2.0)."""
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, int | float | np.number):
+        return f"{float(value):.10g}"
+    return printable(str(value))
+
+
+def _refuse_text(X: Any) -> None:
+    """Name the columns of a table that are not numbers, if that is why it was refused."""
+    if hasattr(X, "columns"):
+        columns = {printable(str(name)): X[name] for name in X.columns}
+    else:
+        values = np.asarray(X)
+        if values.ndim != 2 or values.dtype.kind not in "OUS":
+            return
+        columns = {f"x{j}": values[:, j] for j in range(values.shape[1])}
+    text = [name for name, values in columns.items() if not _are_numbers(values)]
+    if not text:
+        return
+    raise ArgumentError(
+        f"X: text and dates are not numbers, in {'column' if len(text) == 1 else 'columns'} "
+        f"{_few([repr(name) for name in text])}: leave them out, or make numbers of them, e.g. one "
+        "column of 0 and 1 for each value."
+    )
+
+
+def _are_numbers(column: Any) -> bool:
+    """Whether neither text nor dates are a reason to refuse a column."""
+    values = np.asarray(column)
+    if values.dtype.kind in "mM":
+        return False
+    try:
+        values.astype(float)
+    except ValueError:
+        return False
+    except TypeError:  # missing values and other objects: scikit-learn has words for them
+        pass
+    return True
 
 
 def _response(response: str, y: Array) -> tuple[str, Array]:
     """The loss that fits a response, and its numbers."""
     choice("response", response, RESPONSES)
-    classes = np.unique(y)
+    try:
+        classes = np.unique(y)
+    except TypeError:
+        kinds = {type(value): value for value in y[::-1]}
+        several = ", ".join(short(value) for value in list(kinds.values())[::-1][:_LISTED])
+        raise ArgumentError(
+            f"y mixes values of different kinds ({several}): give numbers, or two classes."
+        ) from None
     if classes.size < 2:
-        raise ArgumentError(f"y is constant ({short(classes[0])}): there is nothing to explain.")
+        raise ArgumentError(f"y is constant ({plain(classes[0])}): there is nothing to explain.")
     binary = classes.size == 2 if response == "auto" else response == "binary"
     if binary:
         if classes.size != 2:
@@ -209,7 +355,9 @@ def _response(response: str, y: Array) -> tuple[str, Array]:
     try:
         values = y.astype(float)
     except (TypeError, ValueError):
-        raise ArgumentError(f"y must be numbers, or have two classes; got {short(y[0])}.") from None
+        raise ArgumentError(
+            f"y must be numbers, or have two classes; got {short(plain(y[0]))}."
+        ) from None
     if not np.all(np.abs(values) <= _LARGEST):
         raise ArgumentError(f"y must be finite and at most {_LARGEST:g} in size.")
     return "squared", values

@@ -345,7 +345,9 @@ class DerandomizedKnockoffs(KnockoffSelector):
         close = near(P, self.threshold_, error)
         table = frequency_table(self._names(), P, sign, self.support_, close, error)
         title = f"{title}: {chosen} of {P.size} variables"
-        return Summary(title, table, str(self.guarantee_), self._notes(), chosen + 5)
+        return Summary(
+            title, self._with_duplicates(table), str(self.guarantee_), self._notes(), chosen + 5
+        )
 
     def _why(self) -> str:
         if self.evalues_ is None:

@@ -411,10 +411,10 @@ class StabilitySelection(Selector):
         return Summary(
             title=f"Stability selection: {int(self.support_.sum())} of {self.support_.size} "
             f"variables reach the threshold {self.threshold_:.4g}",
-            variables=frequency_table(
+            variables=self._with_duplicates(frequency_table(
                 self._names(), self.selection_probabilities_, self.signs_, self.support_,
                 self._close(), self._errors(),
-            ),
+            )),
             guarantee=str(self.guarantee_),
             notes=self._notes(),
             shown=int(self.support_.sum()) + 5,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,8 +93,10 @@ class Workspace:
         """Empty working sets for this many members."""
         space: Space | None = self._space
         if space is None or space.columns.shape[0] < members or space.columns.shape[2] < rows:
-            # address space is free until it is used, moving to a larger one is not
-            places = int(_RESERVED // (8 * members * (rows + min(rows, columns))))
+            # address space is free until it is used, moving to a larger one is not; so many
+            # places have their columns, a Gram matrix and its factor: places * (rows + places)
+            cells = _RESERVED / (8 * members)
+            places = int((math.sqrt(rows**2 + 4.0 * cells) - rows) / 2.0)
             space = make_space(members, rows, min(max(places, _FIRST_CAPACITY), columns + 1))
         return space
 

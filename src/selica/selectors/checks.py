@@ -1,0 +1,366 @@
+"""What about the rows, the columns and the response of a table weakens a selection.
+
+Each check looks at the table as it was read and answers with a sentence for the user. A check that
+guesses, by the name of a column or the pattern of its values, asks for more than one sign, so that
+it raises few false alarms.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selica._core.types import Array, BoolArray, IntArray
+from selica.selectors.guarantee import Guarantee, no_guarantee
+
+Column = NDArray[Any]
+"""(n,): floats with NaN, or text with None, where a value is missing."""
+
+TOLERATED_EFFECT = 1.1
+"""Design effect of dependent rows up to which a promise is kept.
+
+The variance of a sum over rows that come in groups of m_1, m_2, ... equal ones is sum(m_i ** 2) / n
+times that over independent rows: the design effect of survey statistics.
+"""
+FEWEST_GROUPS = 5
+"""A column with fewer different values tells no groups of rows."""
+_FEWEST_UNNAMED_GROUPS = 20
+_LARGEST_FAMILY = 50
+_LARGEST_BLOCK = 20
+_FEWEST_NUMBERED_ROWS = 10
+_MOST_CLASSES = 10
+_SKEWED = 0.5
+_LISTED = 5
+_COMPARED_COLUMNS = 256
+
+
+def _vocabulary(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# Words in names of columns: who or what a row may be about, and what may stand beside them.
+_PEOPLE = _vocabulary(
+    "patient subject subj person participant individual indiv donor animal mouse rat "
+    "volunteer proband respondent student child sample specimen iid pid ptid usubjid mrn id "
+    "identifier"
+)
+_FAMILIES = _vocabulary(
+    "family fam fid famid pedigree litter cage household twin pair couple sibship mother dam "
+    "sire herd clutch nest pen tank"
+)
+_LABELS = _vocabulary(
+    "id ids identifier no nr num number code name key label ref record study trial cohort "
+    "medical hospital anonymised anonymized unique original"
+)
+_NUMBERED = _vocabulary("index row rownumber rowid serial")
+_MEASURED = _vocabulary(
+    "age date day days week month year time hour minute second visit score grade stage dose "
+    "level count size rate ratio mean rank quantile percentile position pos well plate chip "
+    "slide lane batch run array zip postcode"
+)
+# Words for survival data.
+_ENDPOINTS = _vocabulary("os pfs dfs rfs efs dss dfi pfi")
+_TIMES = _vocabulary(
+    "time times survival surv os pfs dfs rfs efs dss dfi pfi ttp tte futime followup fu "
+    "lifetime duration days months years weeks day month year"
+)
+_TIME_FILLERS = _vocabulary(
+    "to of in until till since from follow up last overall progression disease event death "
+    "relapse recurrence failure free specific d m y obs observed observation"
+)
+_EVENTS = _vocabulary(
+    "event events death dead died deceased censored censor cens censoring uncensored failure "
+    "failed status relapse relapsed recurrence"
+)
+_EVENT_FILLERS = _ENDPOINTS | _vocabulary(
+    "vital survival surv overall progression disease free specific indicator ind flag is of "
+    "fu followup"
+)
+_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?")
+
+
+class Dependence(NamedTuple):
+    """Rows that are not independent of one another."""
+
+    caution: str
+    """For the user, a sentence."""
+    reason: str
+    """Why nothing is promised, a clause."""
+    effect: float
+    """The design effect."""
+    certain: bool = True
+    """Whether more than a pattern of values says so."""
+
+    def weakened(self, guarantee: Guarantee) -> Guarantee:
+        """What is left of a promise: nothing, or, where it is not certain, a practice."""
+        if self.effect <= TOLERATED_EFFECT or guarantee.level is None:
+            return guarantee
+        return no_guarantee(self.reason) if self.certain else replace(guarantee, proven=False)
+
+
+def copied_rows(table: Array, target: Column) -> Dependence | None:
+    """Find rows that are exact copies of others, response included.
+
+    In a table of few columns with few values, independent rows agree by chance; then as many of the
+    different rows agree with another in all columns but one, and nothing is said.
+    """
+    n = len(table)
+    group = _row_groups(table, target)
+    sizes = np.bincount(group)
+    copies = n - sizes.size
+    if copies == 0:
+        return None
+    first = np.unique(group, return_index=True)[1]
+    if _near_copies(table[first], target[first]) >= np.count_nonzero(sizes > 1):
+        return None
+    many = f"{copies} of {n} rows {'is an exact copy' if copies == 1 else 'are exact copies'}"
+    return Dependence(
+        f"{many} of another row. Every promise needs independent rows: keep one of each",
+        f"{many} of other rows, and every promise needs independent rows",
+        float(np.sum(sizes**2) / n),
+    )
+
+
+def repeated_measures(
+    columns: Iterable[tuple[str, Column]], *, variables: bool = False
+) -> list[Dependence]:
+    """Find columns that tell which rows belong together, as numbers of patients do.
+
+    Parameters
+    ----------
+    columns : iterable of (str, array)
+        Names and values.
+    variables : bool
+        Whether they are variables to select from, and so more often measured than names.
+    """
+    found = []
+    for name, values in columns:
+        known, present = _labels(values)
+        if known is None:
+            continue
+        labels, code, counts = np.unique(known, return_inverse=True, return_counts=True)
+        if not FEWEST_GROUPS <= labels.size < known.size:
+            continue
+        named = _named_for_groups(name, known.size / labels.size)
+        if not named and not _laid_out(name, code, counts, variables):
+            continue
+        # a row without a value is on its own
+        sizes = np.append(counts, np.ones(np.count_nonzero(~present), dtype=counts.dtype))
+        many = f"Column {name!r} has {labels.size} different values in {present.size} rows"
+        found.append(
+            Dependence(
+                f"{many}, as names of patients or families do in repeated measurements. Every "
+                "promise needs independent rows: if rows with the same value belong together, keep "
+                "one of each, or their average",
+                f"rows with the same {name!r} seem to belong together, and every promise needs "
+                "independent rows",
+                float(np.sum(sizes**2) / present.size),
+                named,
+            )
+        )
+    return found
+
+
+def whole_columns(table: Array, least_range: float) -> IntArray:
+    """Find columns of whole numbers that differ by so much."""
+    found: list[IntArray] = []
+    step = max(1, 1_000_000 // max(len(table), 1))
+    for start in range(0, table.shape[1], step):
+        block = table[:, start : start + step]
+        wide = np.ptp(block, axis=0) >= least_range
+        places = np.flatnonzero(wide)
+        whole = np.all(block[:, places] == np.rint(block[:, places]), axis=0)
+        found.append(places[whole] + start)
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+
+
+def identifiers(names: Sequence[str], table: Array, whole: IntArray) -> list[int]:
+    """Find columns that number the rows: distinct whole numbers, consecutive or nearly so.
+
+    Columns named like an identifier need not be consecutive. Many consecutive ones are ranks.
+    """
+    n = len(table)
+    if n < _FEWEST_NUMBERED_ROWS:
+        return []
+    distinct = [int(j) for j in whole if np.unique(table[:, j]).size == n]
+    named = [j for j in distinct if _named_for_rows(names[j])]
+    numbered = [j for j in distinct if np.ptp(table[:, j]) <= 1.2 * n]
+    if len(numbered) > max(2, len(names) // 50):
+        numbered = []
+    return sorted({*named, *numbered})
+
+
+def survival(
+    target: str, response: Column, names: Sequence[str], table: Array, left_out: Sequence[str]
+) -> str | None:
+    """Say so if a table looks like times until an event, with some of them censored."""
+    no_model = "This looks like survival data, for which selica has no model yet"
+    two_values = np.unique(response).size == 2
+    if not two_values and _is_time(target):
+        events = [
+            names[j]
+            for j in range(len(names))
+            if _is_event(names[j]) and np.unique(table[:, j]).size == 2
+        ]
+        if events:
+            return (
+                f"{no_model}: {target!r} is treated as if every time were observed. "
+                f"{events[0]!r} says whether it was, and must not be used as a variable: leave it "
+                f"out (on the command line: --drop {events[0]!r})"
+            )
+        gone = [name for name in left_out if _is_event(name)]
+        if gone:
+            return (
+                f"{no_model}: {target!r} is treated as if every time were observed, whatever "
+                f"{gone[0]!r} says"
+            )
+    if two_values and _is_event(target):
+        times = [names[j] for j in range(len(names)) if _is_time(names[j])]
+        if times:
+            return (
+                f"{no_model}: {target!r} is treated as two classes, whatever the time until it "
+                f"was. {times[0]!r} must not be used as a variable: leave it out (on the command "
+                f"line: --drop {times[0]!r})"
+            )
+    return None
+
+
+def few_values(target: str, y: Array) -> str | None:
+    """Say so if a response that is taken as a continuous number is a count, or a few classes."""
+    if not np.all(y == np.rint(y)):
+        return None
+    values = np.unique(y)
+    spread = float(np.std(y))
+    skewness = float(np.mean(((y - np.mean(y)) / spread) ** 3)) if spread > 0.0 else 0.0
+    if 0.0 <= values[0] <= 1.0 and skewness >= _SKEWED and values.size > 3:
+        return (
+            f"The response {target!r} looks like counts: whole numbers from {values[0]:g} to "
+            f"{values[-1]:g}, most of them small. A linear model is fitted to them, as selica has "
+            f"none for counts; log(1 + {target}) may suit it better"
+        )
+    if 3 <= values.size <= _MOST_CLASSES and y.size >= 3 * values.size:
+        shown = ", ".join(f"{v:g}" for v in values)
+        return (
+            f"The response {target!r} has only the values {shown}. A linear model treats them as "
+            "numbers with equal steps between them; it is not meant for names of classes"
+        )
+    return None
+
+
+def _row_groups(table: Array, target: Column) -> IntArray:
+    """Number of the first row that each row is equal to, counted among different rows."""
+    numbers = np.unique(target, return_inverse=True)[1]
+    seen: dict[bytes, int] = {}
+    group = np.empty(len(table), dtype=np.int64)
+    for i, row in enumerate(table):
+        content = (row + 0.0).tobytes() + int(numbers[i]).to_bytes(8, "little")
+        key = hashlib.blake2b(content, digest_size=16).digest()
+        group[i] = seen.setdefault(key, len(seen))
+    return group
+
+
+def _near_copies(table: Array, target: Column) -> int:
+    """Count rows of different ones that agree with another in all columns but one.
+
+    A row has the sum of random numbers that stand for its cells; without one cell it is the sum
+    less that number. Of many columns some are left out in turn, and the count is scaled.
+    """
+    n, p = table.shape
+    labels = np.unique(target, return_inverse=True)[1].astype(np.float64)
+    total = np.zeros(n, dtype=np.uint64)
+    parts = [*(table[:, j] for j in range(p)), labels]
+    left_out = set(np.linspace(0, p, min(p + 1, _COMPARED_COLUMNS)).astype(int).tolist())
+    marks: list[NDArray[np.uint64]] = []
+    with np.errstate(over="ignore"):
+        for j, values in enumerate(parts):
+            mark = _mixed((values + 0.0).view(np.uint64) + np.uint64(j + 1) * _STEP)
+            total += mark
+            if j in left_out:
+                marks.append(mark)
+        near: BoolArray = np.zeros(n, dtype=bool)
+        for mark in marks:
+            _, code, sizes = np.unique(total - mark, return_inverse=True, return_counts=True)
+            near |= sizes[code] > 1
+    return int(np.count_nonzero(near) * len(parts) / len(marks))
+
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scatter the bits of numbers (the finaliser of splitmix64)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+def _labels(values: Column) -> tuple[Column | None, BoolArray]:
+    """Values that may be names: whole numbers or text other than dates; and where there are any."""
+    if values.dtype.kind in "iufb":
+        present = np.isfinite(values.astype(float))
+        known = values[present].astype(float)
+        return (known if np.all(known == np.rint(known)) else None), present
+    present = np.array([value is not None for value in values], dtype=bool)
+    text = values[present].astype(str)
+    dates = text.size > 0 and all(_DATE.fullmatch(value) for value in text[:_LISTED])
+    return (None if dates else text), present
+
+
+def _words(name: str) -> list[str]:
+    """Words of a name: small letters, parted at signs, numbers and capitals within."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+    return re.findall(r"[a-z]+", parted)
+
+
+def _plain_word(word: str) -> str:
+    """A word for persons or families without its ending: patientid and patients are patient."""
+    for ending in ("ids", "id", "no", "nr", "num", "number", "code", "name", "s"):
+        stem = word.removesuffix(ending)
+        if stem != word and stem in _PEOPLE | _FAMILIES:
+            return stem
+    return word
+
+
+def _named_for_groups(name: str, rows_per_group: float) -> bool:
+    words = {_plain_word(word) for word in _words(name)}
+    if not words or not words <= _PEOPLE | _FAMILIES | _LABELS:
+        return False
+    return bool(words & _PEOPLE) or (bool(words & _FAMILIES) and rows_per_group <= _LARGEST_FAMILY)
+
+
+def _laid_out(name: str, code: IntArray, sizes: IntArray, variable: bool) -> bool:
+    """Whether values occur equally often (a variable: in blocks), or in blocks out of order."""
+    if sizes.size < _FEWEST_UNNAMED_GROUPS or _MEASURED & set(_words(name)):
+        return False
+    steps = np.diff(code)
+    in_blocks = bool(1 + np.count_nonzero(steps) == sizes.size)
+    usual = int(np.median(sizes))
+    balanced = np.count_nonzero(sizes == usual) >= 0.9 * sizes.size
+    if 2 <= usual <= _LARGEST_FAMILY and balanced and (in_blocks or not variable):
+        return True
+    is_sorted = bool(np.all(steps >= 0) or np.all(steps <= 0))
+    together = np.sum(sizes[sizes > 1]) >= 0.8 * code.size
+    small = code.size <= _LARGEST_BLOCK * sizes.size
+    return bool(in_blocks and not is_sorted and together and small)
+
+
+def _named_for_rows(name: str) -> bool:
+    words = {_plain_word(word) for word in _words(name)}
+    return bool(words & (_PEOPLE | _NUMBERED)) and words <= _PEOPLE | _NUMBERED | _LABELS
+
+
+def _is_time(name: str) -> bool:
+    words = set(_words(name))
+    return bool(words & _TIMES) and words <= _TIMES | _TIME_FILLERS
+
+
+def _is_event(name: str) -> bool:
+    words = set(_words(name))
+    endpoint = bool(words) and words <= _ENDPOINTS
+    return endpoint or (bool(words & _EVENTS) and words <= _EVENTS | _EVENT_FILLERS)
