@@ -12,6 +12,7 @@ from selica import StabilitySelection
 from selica._core.types import Array
 from selica.control import stability_bound, supported_bound
 from selica.control.arguments import ceiling
+from selica.experiments.chance import reached_by_chance
 from selica.sampling import simulate
 
 
@@ -106,6 +107,22 @@ def table(settings: tuple[Setting, ...], pairs: int, runs: int) -> None:
             print(f"| {setting.name} | {size} | {q} | " + " | ".join(cells) + " |", flush=True)
 
 
+def chance() -> None:
+    """Largest multiple of the published bound over q / p, in a large table without signals."""
+    cutoffs = (*LOW, 0.52, 0.56, 0.6, 0.7, 0.76, 0.8, 0.9)
+    print("| pairs | " + " | ".join(f"{cutoff:g}" for cutoff in cutoffs) + " |")
+    print("|---" * (1 + len(cutoffs)) + "|")
+    for pairs in (20, 50, 128):
+        most = np.zeros(len(cutoffs))
+        for theta in np.geomspace(2e-4, 0.4, 28):
+            reached = reached_by_chance(theta, pairs)
+            for i, cutoff in enumerate(cutoffs):
+                if cutoff > 2.0 * theta:
+                    bound = stability_bound(10**6, 1e6 * theta, cutoff, pairs, "r-concave")
+                    most[i] = max(most[i], 1e6 * reached[ceiling(2 * pairs * cutoff)] / bound)
+        print(f"| {pairs} | " + " | ".join(f"{value:.2f}" for value in most) + " |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=50, help="complementary pairs of halves")
@@ -113,7 +130,11 @@ def main() -> None:
     parser.add_argument(
         "--settings", type=int, nargs="+", help="places in SETTINGS; all by default"
     )
+    parser.add_argument("--chance", action="store_true", help="computed, where nothing matters")
     options = parser.parse_args()
+    if options.chance:
+        chance()
+        return
     chosen = options.settings or range(len(SETTINGS))
     table(tuple(SETTINGS[i] for i in chosen), options.pairs, options.runs)
 

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from scipy.stats import binom, norm
+from scipy.stats import binom
 
 from selica._core.errors import ArgumentError
 from selica.control import stability_bound, stability_parameters, supported_bound
 from selica.control.stability import ASSUMPTIONS, largest_usable_q
+from selica.experiments.chance import reached_by_chance
 
 UNIMODAL = [0.02631579, 0.1052632, 0.2368421, 0.4210526, 0.6578947]
 UNIMODAL += [0.9473684, 1.289474, 1.684211, 2.131579, 2.631579]
@@ -266,21 +267,14 @@ def test_the_third_is_the_best_of_all(p, n_pairs, assumption, pfer, given_q, fit
         assert found.q == (fine[-1] if fine else 1)
 
 
-def reached_by_chance(theta, n_pairs):
-    """P(at least so many of 2 B halves select a variable), where nothing matters.
-
-    The field of a half is normal, two fields of a pair are (z + w, z - w) / sqrt(2) with z of the
-    whole table, and a variable is selected where its field is large enough to have probability
-    theta. Given z, pairs are independent.
-    """
-    cut = np.sqrt(2.0) * norm.isf(theta / 2.0)
-    z = np.linspace(0.0, 9.0, 901)
-    one = norm.sf(cut - z) + norm.cdf(-cut - z)
-    both = 2.0 * norm.sf(z + cut) + np.maximum(1.0 - 2.0 * norm.sf(z - cut), 0.0)
-    one_pair = np.stack([1.0 - 2.0 * one + both, 2.0 * (one - both), both], axis=1)
-    counts = np.fft.ifft(np.fft.fft(one_pair, 2 * n_pairs + 1) ** n_pairs).real
-    weight = norm.pdf(z) * np.where(z == 0.0, 0.5, 1.0)
-    return np.cumsum((weight / weight.sum() @ counts)[::-1])[::-1]
+def test_what_chance_reaches_is_what_drawn_fields_reach():
+    rng = np.random.default_rng(0)
+    z, w = rng.standard_normal((20_000, 1)), rng.standard_normal((20_000, 6))
+    cut = np.sqrt(2.0) * 1.2815515655446004  # a field of a half is beyond it with chance 0.2
+    times = np.count_nonzero(np.abs(z + w) > cut, 1) + np.count_nonzero(np.abs(z - w) > cut, 1)
+    drawn = np.array([np.mean(times >= k) for k in range(13)])
+    error = np.sqrt(drawn * (1.0 - drawn) / 20_000)
+    assert np.all(np.abs(drawn - reached_by_chance(0.2, 6)) <= 4.0 * error + 1e-4)
 
 
 @pytest.mark.parametrize("n_pairs", [10, 20, 50, 128])
@@ -308,9 +302,9 @@ def test_normal_fields_without_any_signal_exceed_the_published_r_concave_bound()
 
 
 def test_cutoffs_below_which_no_r_concave_promise_is_made():
-    # 200 x 2000, q = 10: 2.06 (0.41) false selections were measured at the cutoff of before, 0.12
-    found = stability_parameters(2000, q=10, pfer=1.0, n_pairs=50, assumption="r-concave")
-    assert found.cutoff == 0.51
+    # 200 x 2000, q = 10: 2.06 (0.41) false selections were measured at the cutoff of before, 0.16
+    found = stability_parameters(2000, q=10, pfer=1.0, n_pairs=128, assumption="r-concave")
+    assert found.cutoff == 129 / 256
     assert found.bound < 0.2
     for cutoff in (0.2, 0.5):
         with pytest.raises(ArgumentError, match=r"cutoff must be above 1/2 .*'r-concave'"):

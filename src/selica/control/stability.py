@@ -40,7 +40,8 @@ below one half (five times as many at 0.2 where q / p is 1/400), and with 128 pa
 to 0.8 (3.6 times as many at 0.6). With at most 20 pairs and above one half the bound holds there
 for all q / p. It falls with the number of pairs, so that the bound of 20 pairs is implied for more
 of them. `supported_bound` is therefore the bound of at most 20 pairs, for cutoffs above one half;
-the other two need no such care. `python -m benchmarks.stability_bounds` has the numbers.
+the other two need no such care. The tests compute these numbers, and `python -m
+benchmarks.stability_bounds` measures false selections beside both bounds.
 """
 
 from __future__ import annotations

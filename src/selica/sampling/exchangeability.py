@@ -218,8 +218,8 @@ def _weak(own: Array) -> Callable[[Array], Array]:
     n, p = own.shape
     weak = max(p // 2, 1)
     if n >= p:
-        _, short = eigh(own.T @ own, subset_by_index=(0, weak - 1))
-        return lambda rows: np.asarray(((rows @ short) ** 2).sum(axis=1))
+        _, vector = eigh(own.T @ own, driver="evd")
+        return lambda rows: np.asarray(((rows @ vector[:, :weak]) ** 2).sum(axis=1))
     value, vector = eigh(own @ own.T)
     kept = np.arange(n) >= n - (p - weak)
     kept &= value > n * np.finfo(float).eps * max(value[-1], 0.0)
