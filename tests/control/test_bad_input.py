@@ -13,6 +13,7 @@ from selica._core.errors import ArgumentError
 W = [3.0, -1.0, 2.0, 0.0]
 GOOD = {
     "stability_bound": {"p": 20, "q": 2, "cutoff": 0.7, "n_pairs": 5, "assumption": "none"},
+    "supported_bound": {"p": 20, "q": 2, "cutoff": 0.7, "n_pairs": 5, "assumption": "none"},
     "stability_parameters": {"p": 20, "q": 2, "pfer": 0.7, "n_pairs": 5, "assumption": "none"},
     "knockoff_threshold": {"W": W, "fdr": 0.2, "offset": 1},
     "knockoff_evalues": {"W": W, "fdr": 0.2, "offset": 1, "early_stopping": True},

@@ -15,6 +15,7 @@ def test_public_names():
     names = {
         "stability_bound",
         "stability_parameters",
+        "supported_bound",
         "knockoff_threshold",
         "knockoff_evalues",
         "ebh",

@@ -17,7 +17,7 @@ from selica.control import (
     fdp,
     knockoff_evalues,
     knockoff_threshold,
-    stability_bound,
+    supported_bound,
     tpp,
 )
 from selica.planning import finite
@@ -225,7 +225,7 @@ def test_a_bound_allows_the_level_times_what_is_selected_and_no_more(assumption)
     bounds = []
     for q in qs:
         try:
-            bounds.append(stability_bound(200, float(q), cutoff, 50, assumption))
+            bounds.append(supported_bound(200, float(q), cutoff, 50, assumption))
         except ValueError:
             bounds.append(np.inf)
     selected = halves.selected(qs.astype(float), cutoff)

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from selica import Bolasso, LassoSelection, StabilitySelection
 from selica._core.errors import ArgumentError
-from selica.control import stability_bound
+from selica.control import supported_bound
 from selica.sampling import resample_weights, simulate
 from selica.sampling.random import child, seed_sequence
 from selica.selectors import UnstableWarning
@@ -79,17 +79,17 @@ def test_pfer_determines_q_and_is_kept(assumption):
     selector = fit(resampling="pairs", pfer=1.0, threshold=0.8, assumption=assumption,
                    n_resamples=100)  # fmt: skip
     q = selector.q_
-    assert stability_bound(30, q, 0.8, 50, assumption) <= 1.0 + 1e-9
-    assert stability_bound(30, q + 1, 0.8, 50, assumption) > 1.0
+    assert supported_bound(30, q, 0.8, 50, assumption) <= 1.0 + 1e-9
+    assert supported_bound(30, q + 1, 0.8, 50, assumption) > 1.0
     assert selector.guarantee_.proven
-    assert selector.guarantee_.level == pytest.approx(stability_bound(30, q, 0.8, 50, assumption))
+    assert selector.guarantee_.level == pytest.approx(supported_bound(30, q, 0.8, 50, assumption))
 
 
 def test_pfer_and_q_determine_the_threshold():
     selector = fit(resampling="pairs", pfer=0.5, q=4, n_resamples=100, assumption="unimodal")
     cut = selector.threshold_
-    assert stability_bound(30, 4, cut, 50, "unimodal") <= 0.5
-    assert stability_bound(30, 4, cut - 0.01, 50, "unimodal") > 0.5
+    assert supported_bound(30, 4, cut, 50, "unimodal") <= 0.5
+    assert supported_bound(30, 4, cut - 0.01, 50, "unimodal") > 0.5
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,44 @@ def test_what_is_promised_is_said():
     assert "Nothing is controlled" in str(fit(lam="cv").guarantee_)
     bound = fit(resampling="pairs", lam=0.3, threshold=0.9).guarantee_
     assert not bound.proven  # the number of selected variables was estimated
-    assert "meant to be" in str(bound)
+    assert "This is expected, not proven, if the rows are independent and all" in str(bound)
+    assert "Each half of the rows selects" in str(bound)
+    asked = fit(resampling="pairs", pfer=1.0, threshold=0.75, n_resamples=100).guarantee_
+    assert str(asked) == (  # 3^2 / 30 / (2 * 0.75 - 1)
+        "On average at most 0.6 false variables are selected. This is proven if the rows are "
+        "independent and all irrelevant variables are alike (each as likely as any other to be "
+        "picked from half of the rows) [Meinshausen and Bühlmann 2010]. You asked for at most 1; "
+        "the settings guarantee 0.6: each half of the rows selects its first q = 3 variables, and "
+        "a variable needs 0.75 of the halves."
+    )
+
+
+def test_no_r_concave_promise_at_low_thresholds():
+    """Where 2.06 (0.41) false selections were measured and 1 was called proven."""
+    low = fit(resampling="pairs", q=2, threshold=0.3, assumption="r-concave", n_resamples=100)
+    assert low.guarantee_.level is None
+    assert "thresholds above 1/2, and the threshold is 0.3" in str(low.guarantee_)
+    chosen = fit(resampling="pairs", q=2, pfer=3.0, assumption="r-concave", n_resamples=100)
+    assert chosen.threshold_ > 0.5
+    assert chosen.guarantee_.level == supported_bound(30, 2, chosen.threshold_, 50, "r-concave")
+    with pytest.raises(ArgumentError, match=r"threshold must be above 1/2 with pfer"):
+        fit(resampling="pairs", pfer=1.0, threshold=0.4, assumption="r-concave")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("q", [5, 10])
+def test_the_r_concave_promise_holds_where_nothing_matters(q):
+    false, level = [], 0.0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        selector = StabilitySelection(q=q, pfer=1.0, resampling="pairs", assumption="r-concave",
+                                      n_resamples=100, random_state=seed)  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnstableWarning)
+            selector.fit(rng.standard_normal((100, 1000)), rng.standard_normal(100))
+        false.append(np.count_nonzero(selector.support_))
+        level = selector.guarantee_.level
+    assert np.mean(false) <= level + 3.0 * np.std(false) / np.sqrt(60)
 
 
 def test_decisions_that_hang_on_the_seed_are_announced():

@@ -15,7 +15,12 @@ from selica.control.knockoffs import (
 from selica.control.proportions import fdp, tpp
 from selica.control.pvalues import benjamini_hochberg, benjamini_yekutieli, quantile_aggregation
 from selica.control.splitting import inclusion_rate_cutoff, mirror_threshold
-from selica.control.stability import StabilityParameters, stability_bound, stability_parameters
+from selica.control.stability import (
+    StabilityParameters,
+    stability_bound,
+    stability_parameters,
+    supported_bound,
+)
 
 __all__ = [
     "KFwerParameters",
@@ -35,5 +40,6 @@ __all__ = [
     "quantile_aggregation",
     "stability_bound",
     "stability_parameters",
+    "supported_bound",
     "tpp",
 ]

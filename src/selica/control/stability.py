@@ -32,6 +32,16 @@ than guessing) is at most
   :math:`\{0, 1/B, .., 1\}` of mean at most :math:`\eta`.
 
 All of them are for halves drawn without replacement. They do not hold for the bootstrap.
+
+That a law is r-concave is an assumption about a grid of :math:`2B + 1` frequencies, and the more
+pairs there are, the more it asks. Frequencies of irrelevant variables do not meet it: where nothing
+matters, and the fields of the halves are normal, more of them than the bound allows reach a cutoff
+below one half (five times as many at 0.2 where q / p is 1/400), and with 128 pairs also cutoffs up
+to 0.8 (3.6 times as many at 0.6). With at most 20 pairs and above one half the bound holds there
+for all q / p. It falls with the number of pairs, so that the bound of 20 pairs is implied for more
+of them. `supported_bound` is therefore the bound of at most 20 pairs, for cutoffs above one half;
+the other two need no such care. The tests compute these numbers, and `python -m
+benchmarks.stability_bounds` measures false selections beside both bounds.
 """
 
 from __future__ import annotations
@@ -47,6 +57,9 @@ from selica.control.arguments import ROUNDING, ceiling, number
 from selica.control.concave import largest_tail
 
 ASSUMPTIONS = ("none", "unimodal", "r-concave")
+CONCAVE_PAIRS = 20
+"""The r-concave bound of more pairs is exceeded by variables that do not matter."""
+_BELOW_HALF = "cutoff must be above 1/2 under the assumption {!r}; got {:g}."
 MOST_PAIRS = 10_000
 """More pairs change a bound by less than a hundredth, and the r-concave one takes a second."""
 
@@ -112,6 +125,9 @@ def stability_bound(
     Where the computation of the r-concave bound stops (a cutoff below about twice q / p) Markov's
     inequality and, if it applies, the unimodal bound take its place; both are implied.
 
+    This is the theorem as published. Its r-concave assumption fails at low cutoffs and with many
+    pairs: `supported_bound` is the bound that selections rely on.
+
     Examples
     --------
     >>> from selica.control import stability_bound
@@ -130,6 +146,43 @@ def stability_bound(
     return _bound(p, q, cutoff, n_pairs, assumption)
 
 
+def supported_bound(
+    p: int, q: float, cutoff: float, n_pairs: int = 50, assumption: str = "none"
+) -> float:
+    """`stability_bound`, as far as simulations without signals support its assumption.
+
+    Under "none" and "unimodal" this is `stability_bound`. Under "r-concave" it is the bound of at
+    most 20 pairs, which is larger than that of more pairs, and the cutoff must be above one half.
+
+    Parameters
+    ----------
+    p, q, cutoff, n_pairs, assumption
+        As in `stability_bound`.
+
+    Returns
+    -------
+    float
+        A bound of p or more says nothing.
+
+    Examples
+    --------
+    >>> from selica.control import stability_bound, supported_bound
+    >>> for n_pairs in (20, 128):
+    ...     bounds = (f(1000, 35, 0.6, n_pairs, "r-concave") for f in (stability_bound,
+    ...                                                               supported_bound))
+    ...     print(*(f"{bound:.2f}" for bound in bounds))
+    1.71 1.71
+    0.99 1.71
+    """
+    p, n_pairs = count("p", p, at_least=2), count("n_pairs", n_pairs, at_most=MOST_PAIRS)
+    assumption = choice("assumption", assumption, ASSUMPTIONS)
+    q, cutoff = _average("q", q, p), number("cutoff", cutoff, above=0.0, at_most=1.0)
+    obstacle = _unsupported(p, q, cutoff, n_pairs, assumption)
+    if obstacle:
+        raise ArgumentError(obstacle)
+    return _supported(p, q, cutoff, n_pairs, assumption)
+
+
 def stability_parameters(
     p: int,
     *,
@@ -141,6 +194,8 @@ def stability_parameters(
 ) -> StabilityParameters:
     """The third of q, cutoff and expected false selections from the other two.
 
+    The bound is that of `supported_bound`.
+
     Parameters
     ----------
     p : int
@@ -148,7 +203,7 @@ def stability_parameters(
     q : float, optional
         Number of variables that one fit selects, on average. If it is asked for: the largest
         integer whose bound is at most `pfer`. Under "r-concave" it stays below about p / 2
-        (ceil(4 B q / p) + 1 < 2 B), where both parts of the bound are at work.
+        (ceil(4 B q / p) + 1 < 2 B for at most 20 pairs), where both parts of the bound are at work.
     cutoff : float, optional
         Selection frequency from which on a variable is kept. If it is asked for: the smallest
         multiple of 1 / (2 n_pairs) whose bound is at most `pfer`.
@@ -157,7 +212,7 @@ def stability_parameters(
     n_pairs : int
         Number of complementary pairs of half samples.
     assumption : {"none", "unimodal", "r-concave"}
-        See `stability_bound`.
+        See `stability_bound`. Under "r-concave" the cutoff is above one half too.
 
     Returns
     -------
@@ -172,24 +227,24 @@ def stability_parameters(
     >>> found.cutoff, round(found.bound, 4), found.feasible
     (0.81, 0.1922, True)
     >>> stability_parameters(200, cutoff=0.6, pfer=0.2, assumption="r-concave").q
-    6
+    5
     >>> stability_parameters(10, q=3, pfer=0.2).feasible
     False
     """
     p, n_pairs = count("p", p, at_least=2), count("n_pairs", n_pairs, at_most=MOST_PAIRS)
     assumption = choice("assumption", assumption, ASSUMPTIONS)
     if pfer is None and q is not None and cutoff is not None:
-        pfer = bound = stability_bound(p, q, cutoff, n_pairs, assumption)
+        pfer = bound = supported_bound(p, q, cutoff, n_pairs, assumption)
         q, cutoff = _average("q", q, p), float(cutoff)
     elif cutoff is None and q is not None and pfer is not None:
         q, pfer = _average("q", q, p), number("pfer", pfer, above=0.0)
         cutoff = _smallest_cutoff(p, q, pfer, n_pairs, assumption)
-        bound = stability_bound(p, q, cutoff, n_pairs, assumption)
+        bound = supported_bound(p, q, cutoff, n_pairs, assumption)
     elif q is None and cutoff is not None and pfer is not None:
         cutoff = number("cutoff", cutoff, above=0.0, at_most=1.0)
         pfer = number("pfer", pfer, above=0.0)
         q = _largest_q(p, cutoff, pfer, n_pairs, assumption)
-        bound = stability_bound(p, q, cutoff, n_pairs, assumption)
+        bound = supported_bound(p, q, cutoff, n_pairs, assumption)
     else:
         raise ArgumentError("q, cutoff and pfer: give exactly two of them to get the third.")
     q = int(q) if q == int(q) else q
@@ -203,9 +258,9 @@ def _smallest_cutoff(p: int, q: float, pfer: float, n_pairs: int, assumption: st
 
     def allowed(fits: int) -> bool:
         cutoff = fits / (2 * n_pairs)
-        if _obstacle(p, q, cutoff, n_pairs, assumption):
+        if _unsupported(p, q, cutoff, n_pairs, assumption):
             return False
-        return _allowed(_bound(p, q, cutoff, n_pairs, assumption), pfer)
+        return _allowed(_supported(p, q, cutoff, n_pairs, assumption), pfer)
 
     # every bound falls with the cutoff, and where it applies it applies to larger cutoffs too
     fits = 1 + bisect_left(range(1, 2 * n_pairs), True, key=allowed)
@@ -219,9 +274,9 @@ def _largest_q(p: int, cutoff: float, pfer: float, n_pairs: int, assumption: str
         limit = min(limit, largest_usable_q(p, n_pairs))
 
     def forbidden(q: int) -> bool:
-        if _obstacle(p, q, cutoff, n_pairs, assumption):
+        if _unsupported(p, q, cutoff, n_pairs, assumption):
             return True
-        return not _allowed(_bound(p, q, cutoff, n_pairs, assumption), pfer)
+        return not _allowed(_supported(p, q, cutoff, n_pairs, assumption), pfer)
 
     # the largest that is allowed lies just below the smallest that is not
     return 1 + bisect_left(range(2, limit + 1), True, key=forbidden)
@@ -230,10 +285,11 @@ def _largest_q(p: int, cutoff: float, pfer: float, n_pairs: int, assumption: str
 def largest_usable_q(p: int, n_pairs: int) -> int:
     """Largest integer q with ceil(4 B q / p) + 1 < 2 B, at least one: about p / 2.
 
-    The published computation ends there: for larger q its second part says nothing but at the
-    very largest cutoffs.
+    B is the number of pairs, at most 20 as in `supported_bound`. The published computation ends
+    there: for larger q its second part says nothing but at the very largest cutoffs.
     """
-    return max(1, (2 * n_pairs - 2) * p // (4 * n_pairs))
+    pairs = min(n_pairs, CONCAVE_PAIRS)
+    return max(1, (2 * pairs - 2) * p // (4 * pairs))
 
 
 def _allowed(bound: float, pfer: float) -> bool:
@@ -255,7 +311,7 @@ def _obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) ->
     if assumption == "r-concave":
         return ""
     if cutoff <= 0.5 + ROUNDING:
-        return f"cutoff must be above 1/2 under the assumption {assumption!r}; got {cutoff:g}."
+        return _BELOW_HALF.format(assumption, cutoff)
     if assumption == "unimodal":
         # the theorem's own condition: beyond it there are unimodal laws above the bound
         if 3.0 * theta**2 > 1.0 + ROUNDING:
@@ -265,6 +321,24 @@ def _obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) ->
         if _attained(cutoff, n_pairs) <= lowest + ROUNDING:
             return f"cutoff must be above {lowest:g} for the unimodal bound; got {cutoff:g}."
     return ""
+
+
+def _unsupported(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> str:
+    """Why no promise rests on the bound, in a sentence; empty if one may."""
+    if assumption == "r-concave" and cutoff <= 0.5 + ROUNDING:
+        return _BELOW_HALF.format(assumption, cutoff)
+    return _obstacle(p, q, cutoff, n_pairs, assumption)
+
+
+def _supported(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> float:
+    if assumption != "r-concave" or n_pairs <= CONCAVE_PAIRS:
+        return _bound(p, q, cutoff, n_pairs, assumption)
+    # the largest frequency of so few pairs that is not above the cutoff
+    below = math.floor(2 * CONCAVE_PAIRS * cutoff * (1.0 + ROUNDING)) / (2 * CONCAVE_PAIRS)
+    bound = _bound(p, q, below, CONCAVE_PAIRS, assumption)
+    if _obstacle(p, q, cutoff, n_pairs, "unimodal"):
+        return bound
+    return min(bound, _bound(p, q, cutoff, n_pairs, "unimodal"))
 
 
 def _attained(cutoff: float, n_pairs: int) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica.control import stability_bound
+from selica.control import supported_bound
 from selica.control.stability import largest_usable_q
 from selica.planning.calibrated import rates_of_members
 from selica.planning.finite import Expected
@@ -35,7 +35,7 @@ _TINY = 1e-300
 def _bound(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> float:
     """Infinite where the theorem does not apply."""
     try:
-        return float(stability_bound(p, q, cutoff, n_pairs, assumption))
+        return float(supported_bound(p, q, cutoff, n_pairs, assumption))
     except ArgumentError:
         return math.inf
 

@@ -214,6 +214,7 @@ def _two(classes: dict[str, int]) -> tuple[str, ...]:
 
 def _used(selector: Any) -> dict[str, Any]:
     """What a selector made of its parameters, as far as it knows."""
+    selector = getattr(selector, "selector_", selector)
     binary = getattr(selector, "classes_", None) is not None
     used: dict[str, Any] = {"response": "binary" if binary else "linear"}
     found = getattr(selector, "lam_", getattr(selector, "lams_", None))
@@ -236,6 +237,7 @@ def _is_plain(value: Any) -> bool:
 
 def _threshold(selector: Any) -> float | None:
     """The smallest measure that is selected; e-values have theirs, which is not on the table."""
+    selector = getattr(selector, "selector_", selector)
     value = getattr(selector, "threshold_", None)
     by_evalues = getattr(selector, "evalues_", None) is not None
     if value is None or by_evalues or not math.isfinite(value):

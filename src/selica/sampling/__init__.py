@@ -6,6 +6,7 @@ does not depend on how many members there are or on who draws them.
 
 from selica.sampling.copies import Copies, callable_copies, iid_copies
 from selica.sampling.covariance import Covariance
+from selica.sampling.exchangeability import Exchangeability, exchangeability
 from selica.sampling.fixed import AugmentationWarning, FixedKnockoffs
 from selica.sampling.knockoffs import GaussianKnockoffs
 from selica.sampling.s_matrices import s_matrix
@@ -17,11 +18,13 @@ __all__ = [
     "AugmentationWarning",
     "Copies",
     "Covariance",
+    "Exchangeability",
     "FixedKnockoffs",
     "GaussianKnockoffs",
     "Shrunk",
     "Simulation",
     "callable_copies",
+    "exchangeability",
     "iid_copies",
     "ledoit_wolf",
     "resample_weights",

@@ -18,7 +18,6 @@ from selica.control import (
 )
 from selica.plots import plot_bars
 from selica.selectors.empty import FDR_LEVELS, first_that_selects
-from selica.selectors.guarantee import Guarantee
 from selica.selectors.knockoffs import KnockoffSelector
 from selica.selectors.summary import Summary
 from selica.statistics import Data
@@ -53,6 +52,8 @@ class AggregatedKnockoffs(KnockoffSelector):
     ----------
     pvalues_ : array of shape (p,)
     statistics_ : array of shape (n_copies, p)
+    exchangeability_ : Exchangeability or None
+        As in `KnockoffSelection`.
     support_, guarantee_
 
     Examples
@@ -105,10 +106,14 @@ class AggregatedKnockoffs(KnockoffSelector):
         each = np.array([knockoff_pvalues(w) for w in self.statistics_])
         self.pvalues_ = quantile_aggregation(each, self.gamma, self.adaptive)
         self.support_ = self._step_up(self.fdr)
-        self.guarantee_ = Guarantee(
-            "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr), False,
-            f"{self._law()}, and statistics of irrelevant variables are independent and alike",
-            "Nguyen, Chevalier, Thirion and Arlot 2020, in the limit of many variables",
+        self.guarantee_ = self._promise(
+            "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr),
+            "Nguyen, Chevalier, Thirion and Arlot 2020",
+            also="there are many variables, and the statistics of irrelevant ones are independent "
+            "of each other and alike",
+            proven=False,
+            settings=f"You asked for {100.0 * float(self.fdr):.3g} %; the theorem is for "
+            f"{AGGREGATION_CONSTANT:.3g} times that.",
         )  # fmt: skip
 
     def _step_up(self, level: float) -> BoolArray:

@@ -32,6 +32,8 @@ from selica.sampling.exchangeability import FEWEST_ROWS, exchangeability
 from selica.sampling.random import child, seed_sequence
 from selica.selectors.base import Selector
 from selica.selectors.derandomized import DerandomizedKnockoffs
+from selica.selectors.knockoffs import COPIES as FIRST_COPY
+from selica.selectors.knockoffs import EXCHANGES, WITHDRAWN
 from selica.selectors.stability import PFER, StabilitySelection
 from selica.selectors.summary import Summary
 from selica.statistics import Data
@@ -44,14 +46,11 @@ MOST_COLUMNS = 1000
 MOST_CELLS = 1_000_000
 MOST_CELLS_OF_CLASSES = 400_000
 # Columns more correlated than this cannot be told apart by their copies.
-NEAR = 0.95
-HARMFUL = 1.5
+INSEPARABLE = 0.95
 # Columns from which on e-values keep a false discovery rate.
 COLUMNS_OF_EVALUES = 200
 COPIES = 31
 RESAMPLES = 200
-# Spawn keys of the parts of a fit.
-FIT, CHECK, COPY = range(3)
 
 
 class Choice(NamedTuple):
@@ -122,11 +121,12 @@ class AutoSelection(Selector):
             number("fdr", self.fdr, at_least=1e-6, at_most=1.0)
         seed = seed_sequence(self.random_state)
         self.method_, self.reason_ = choose(data, table, seed)
-        self.selector_ = self._chosen(table.shape[1], child(seed, FIT))
+        self.selector_ = self._chosen(table.shape[1], seed)
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(self, name):
                 setattr(self.selector_, name, getattr(self, name))
         self.selector_._select(data, table)
+        self.cautions_ = (*self.cautions_, *self.selector_.cautions_)
         self.support_ = self.selector_.support_
         self.guarantee_ = self.selector_.guarantee_
 
@@ -151,8 +151,14 @@ class AutoSelection(Selector):
         """The variables as the chosen selector ranks them, and why it was chosen."""
         self._get_support_mask()
         found = self.selector_.summary()
-        notes = (f"Method: {self.method_}, {self.reason_}.", *found.notes)
-        return Summary(found.title, found.variables, found.guarantee, notes, found.shown)
+        chosen = f"Method: {self.method_}, {self.reason_}."
+        return Summary(
+            title=found.title,
+            variables=self._with_duplicates(found.variables),
+            guarantee=str(self.guarantee_),
+            notes=(chosen, *found.notes, *self._duplicate_notes()),
+            shown=found.shown,
+        )
 
     def _why(self) -> str:
         return str(self.selector_._why())
@@ -174,7 +180,7 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
     table : array of shape (n, p)
         As it is.
     seed : SeedSequence
-        Of the copy that is compared with the columns.
+        Of the fit; the copy that is compared with the columns is the first of knockoffs with it.
     """
     n, p = table.shape
     cells = MOST_CELLS if data.loss == "squared" else MOST_CELLS_OF_CLASSES
@@ -185,7 +191,7 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
     if n < FEWEST_ROWS:
         return Choice("stability", f"as {n} rows are too few to check knockoffs of the columns")
     near = _largest_correlation(data)
-    if near > NEAR:
+    if near > INSEPARABLE:
         return Choice(
             "stability",
             f"as knockoffs do not tell columns apart that nearly repeat one another (the largest "
@@ -198,9 +204,11 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
     weight = None if even else data.weight
     with blas_threads_for(X.shape):
         sampler = GaussianKnockoffs().fit(X, weight)
-        copy = sampler.copies(X, child(seed, COPY), 1)[0]
-        found = exchangeability(X, copy, sample_weight=weight, random_state=child(seed, CHECK))
-    if found.departure > HARMFUL:
+        found = exchangeability(
+            X, sampler.copies(X, child(seed, FIRST_COPY), 1)[0], centre=sampler.mean,
+            sample_weight=weight, random_state=child(seed, EXCHANGES),
+        )  # fmt: skip
+    if found.departure > WITHDRAWN:
         return Choice(
             "stability",
             f"as knockoff copies can be told from these columns (ratio {found.departure:.3g})",

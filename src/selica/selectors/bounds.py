@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selica._core.errors import ArgumentError
-from selica.control import stability_bound, stability_parameters
+from selica.control import stability_parameters, supported_bound
+from selica.control.arguments import ROUNDING
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.statistics import Data
 
@@ -16,6 +17,15 @@ _SOURCES = {
     "none": "Meinshausen and Bühlmann 2010",
     "unimodal": "Shah and Samworth 2013, unimodal frequencies",
     "r-concave": "Shah and Samworth 2013, r-concave frequencies",
+}
+_ALIKE = (
+    "all irrelevant variables are alike (each as likely as any other to be picked from half of the "
+    "rows)"
+)
+_ASSUMPTIONS = {
+    "none": _ALIKE,
+    "unimodal": f"{_ALIKE}, with selection frequencies whose distribution has one peak",
+    "r-concave": f"{_ALIKE}, with selection frequencies whose distribution falls smoothly",
 }
 
 
@@ -74,6 +84,8 @@ class Bound(NamedTuple):
                 f"pfer with assumption={self.assumption!r} is proven for resampling={pairs} only; "
                 f"got {self.resampling!r} at rate {self.rate:g}."
             )
+        if threshold is not None and threshold <= 0.5 + ROUNDING:
+            raise ArgumentError(f"threshold must be above 1/2 with pfer; got {threshold:g}.")
         settings: dict[str, Any] = {
             "pfer": pfer, "n_pairs": max(B // 2, 1), "assumption": self.assumption
         }  # fmt: skip
@@ -93,24 +105,60 @@ class Bound(NamedTuple):
             )
         return float(found.cutoff), int(found.q)
 
-    def guarantee(self, p: int, B: int, q: float, threshold: float, *, exact: bool) -> Guarantee:
-        """What a threshold promises where members select q variables, exactly or on average."""
+    def guarantee(
+        self,
+        p: int,
+        B: int,
+        q: float,
+        threshold: float,
+        *,
+        exact: bool,
+        asked: float | None = None,
+    ) -> Guarantee:
+        """What a threshold promises where members select q variables, exactly or on average.
+
+        Parameters
+        ----------
+        p, B : int
+            Variables and resamples.
+        q : float
+        threshold : float
+        exact : bool
+            Whether each member selects its first q variables.
+        asked : float, optional
+            Bound that was asked for.
+        """
         if not self.proven:
             return no_guarantee(
                 "no theorem bounds the false selections of a threshold on "
                 f"{self.resampling} frequencies at rate {self.rate:g}"
             )
+        if threshold <= 0.5 + ROUNDING:
+            return no_guarantee(
+                "the bounds on false selections are for thresholds above 1/2, and the threshold is "
+                f"{threshold:g}"
+            )
         try:
-            level = stability_bound(p, q, threshold, max(B // 2, 1), self.assumption)
+            level = supported_bound(p, q, threshold, max(B // 2, 1), self.assumption)
         except ArgumentError as error:
             return no_guarantee(str(error).rstrip("."))
         return Guarantee(
             controls="expected number of false selections",
             level=float(level),
             proven=exact,
-            assumptions=(
-                "false are those that a random half selects with probability at most q/p, as "
-                "exchangeable irrelevant variables are"
-            ),
+            assumptions=_ASSUMPTIONS[self.assumption],
             source=_SOURCES[self.assumption],
+            settings=_settings(q, threshold, level, exact=exact, asked=asked),
         )
+
+
+def _settings(q: float, threshold: float, level: float, *, exact: bool, asked: float | None) -> str:
+    """How many variables a half selects, and why the bound is not what was asked for."""
+    first = f"its first q = {q:g} variables" if exact else f"{q:.3g} variables on average"
+    text = f"each half of the rows selects {first}"
+    if asked is None or f"{asked:.3g}" == f"{level:.3g}":
+        return f"{text[0].upper()}{text[1:]}."
+    return (
+        f"You asked for at most {asked:g}; the settings guarantee {level:.3g}: {text}, and a "
+        f"variable needs {threshold:.3g} of the halves."
+    )

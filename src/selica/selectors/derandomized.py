@@ -24,7 +24,7 @@ from selica.selectors.engine import (
     penalty_for_power,
     warn_of_fields,
 )
-from selica.selectors.guarantee import Guarantee, no_guarantee
+from selica.selectors.guarantee import no_guarantee
 from selica.selectors.knockoffs import NEGATIVES, KnockoffSelector
 from selica.selectors.summary import Summary, frequency_table, near, standard_errors
 from selica.statistics import Data
@@ -82,6 +82,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
         The result of message passing, where it gave the probabilities.
     probability_error_ : float or None
         Bound on its root mean square error, from the copies of "auto".
+    exchangeability_ : Exchangeability or None
+        As in `KnockoffSelection`; None where no copy was drawn.
     support_, guarantee_
 
     Examples
@@ -94,8 +96,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
     >>> int((chosen & data.support).sum()), int((chosen & ~data.support).sum())
     (13, 0)
     >>> print(selector.guarantee_)  # doctest: +NORMALIZE_WHITESPACE
-    The false discovery rate is at most 0.2 (Ren and Barber 2024), if the columns are independent
-    and Gaussian.
+    On average at most 20 % of the selected variables are false. This is proven if the rows are
+    independent, and the predictors are independent of each other and normal [Ren and Barber 2024].
     """
 
     def __init__(
@@ -145,6 +147,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.fields_: Any = None
         self.probability_error_: float | None = None
         self.note_ = None
+        self.exchangeability_ = None
         self.statistics_ = np.zeros((0, table.shape[1]))
         if rule == "threshold":
             self._by_threshold(data, table, B, eta)
@@ -186,7 +189,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
         """The article's rule, by copies or without them."""
         w = number("w_threshold", self.w_threshold)
         self.guarantee_ = no_guarantee(
-            "no theorem bounds the errors of a threshold on the frequency of W"
+            "no theorem bounds the errors of a threshold on the share of copies that a variable "
+            "is ahead of"
         )
         attempts, penalty = self._message_passing(data, w)
 
@@ -254,10 +258,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.support_ = ebh(e, level)
         self._check_level(level, W.shape[1])
         self.threshold_ = float(e[self.support_].min(initial=np.inf))
-        self.guarantee_ = Guarantee(
-            "false discovery rate", float(level), self._proven(), self._law(),
-            "Ren and Barber 2024",
-        )  # fmt: skip
+        self.guarantee_ = self._promise("false discovery rate", float(level), "Ren and Barber 2024")
 
     def _level(self) -> float:
         """The false discovery rate that e-values are to keep."""
@@ -280,10 +281,9 @@ class DerandomizedKnockoffs(KnockoffSelector):
             what = f"probability of {k} or more false selections"
         self.threshold_ = eta
         self.negatives_ = self._negatives(allowed)
-        self.guarantee_ = Guarantee(
-            what, level, self._proven(),
-            f"{self._law()}, and frequencies of false variables have a decreasing law",
-            "Ren, Wei and Candès 2023",
+        self.guarantee_ = self._promise(
+            what, level, "Ren, Wei and Candès 2023",
+            also="among false variables high selection frequencies are rarer than low ones",
         )  # fmt: skip
         return self._votes(allowed)
 

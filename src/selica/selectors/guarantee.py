@@ -20,15 +20,20 @@ class Guarantee(Result):
     proven : bool
         Whether a theorem says so under the assumptions alone; otherwise it is a common practice.
     assumptions : str
-        One clause, e.g. "the covariance of the columns is known".
+        One clause beside the independence of the rows, on which every promise rests, e.g. "the
+        joint distribution of the predictors is the one that was given".
     source : str
         Who proved it, or where the rule comes from.
+    settings : str
+        A sentence on how the level comes about, or nothing.
 
     Examples
     --------
     >>> from selica.selectors import Guarantee
-    >>> print(Guarantee("false discovery rate", 0.1, True, "columns are Gaussian", "N. N. 2026"))
-    The false discovery rate is at most 0.1 (N. N. 2026), if columns are Gaussian.
+    >>> promise = Guarantee("false discovery rate", 0.1, True, "the predictors are normal", "N. N.")
+    >>> print(promise)  # doctest: +NORMALIZE_WHITESPACE
+    On average at most 10 % of the selected variables are false. This is proven if the rows are
+    independent and the predictors are normal [N. N.].
     """
 
     controls: str
@@ -36,13 +41,32 @@ class Guarantee(Result):
     proven: bool
     assumptions: str
     source: str
+    settings: str = ""
 
     def __str__(self) -> str:
         if self.level is None:
             return f"Nothing is controlled: {self.assumptions}."
-        verb = "is at most" if self.proven else "is meant to be at most"
-        text = f"The {self.controls} {verb} {self.level:.4g} ({self.source})"
-        return f"{text}, if {self.assumptions}." if self.assumptions else f"{text}."
+        how = "proven" if self.proven else "expected, not proven,"
+        rests = "the rows are independent"
+        if ", and " in self.assumptions:  # one of several
+            rests = f"{rests}, {self.assumptions}"
+        elif self.assumptions:
+            rests += f"{',' if ' and ' in self.assumptions else ''} and {self.assumptions}"
+        source = f" [{self.source}]" if self.source else ""
+        text = f"{self._claim(self.level)}. This is {how} if {rests}{source}."
+        return f"{text} {self.settings}" if self.settings else text
+
+    def _claim(self, level: float) -> str:
+        """What is controlled, as a sentence."""
+        percent = f"{100.0 * level:.3g} %"
+        if self.controls == "false discovery rate":
+            return f"On average at most {percent} of the selected variables are false"
+        if self.controls == "expected number of false selections":
+            many = "false variable is" if f"{level:.3g}" == "1" else "false variables are"
+            return f"On average at most {level:.3g} {many} selected"
+        if self.controls.startswith("probability"):
+            return f"The {self.controls} is at most {percent}"
+        return f"The {self.controls} is at most {level:.3g}"
 
 
 def no_guarantee(reason: str) -> Guarantee:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,10 +16,19 @@ from selica._core.validation import choice, number, short
 from selica.control import knockoff_threshold
 from selica.control.arguments import ceiling
 from selica.plots import plot_statistics
-from selica.sampling import Copies, FixedKnockoffs, GaussianKnockoffs, callable_copies, iid_copies
+from selica.sampling import (
+    Copies,
+    Exchangeability,
+    FixedKnockoffs,
+    GaussianKnockoffs,
+    callable_copies,
+    exchangeability,
+    iid_copies,
+)
+from selica.sampling.exchangeability import FEWEST_ROWS
 from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.base import AssumptionWarning, Selector
-from selica.selectors.guarantee import Guarantee
+from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.summary import Summary
 from selica.selectors.work import pieces
 from selica.statistics import Data, knockoff_statistic
@@ -30,11 +39,28 @@ if TYPE_CHECKING:
 
 SAMPLERS = ("gaussian", "fixed", "iid")
 # Spawn keys of the parts of a fit.
-COPIES, FOLDS, NEGATIVES = range(3)
+COPIES, FOLDS, NEGATIVES, EXCHANGES = range(4)
 # A column with so few different values is not Gaussian.
 _FEW = 10
 # Memory for the covariance and what is computed from it, for each pair of columns: ten matrices.
 _BYTES = 84.0
+# Copies that vary so many times as much as the columns, or as little, where these vary least: from
+# here on a level may be exceeded, and from here on it is. Practice, by the designs of
+# docs/guarantees.md.
+DOUBTFUL = 1.25
+WITHDRAWN = 1.5
+
+
+class Drawn(NamedTuple):
+    """Copies, and what their law says of the columns."""
+
+    copies: Copies
+    columns: Array | None
+    """What they are exchangeable with, row by row; None where they are not meant to be."""
+    centre: Any = None
+    """Mean of the columns by the law of the copies, where it has one."""
+    known: bool = True
+    """Whether the law was given and not estimated."""
 
 
 class KnockoffSelector(Selector):
@@ -46,6 +72,7 @@ class KnockoffSelector(Selector):
     estimator: Any
     n_jobs: int | None
     random_state: Any
+    exchangeability_: Exchangeability | None
 
     def _statistics(
         self,
@@ -82,12 +109,17 @@ class KnockoffSelector(Selector):
             raise ArgumentError("X: all columns are constant.")
         try:
             with blas_threads_for(table.shape):
-                copies = self._copies(part, table[:, varies], child(seed, COPIES), n_copies)
+                drawn = self._copies(part, table[:, varies], child(seed, COPIES), n_copies)
+                self.known_law_ = drawn.known
+                if first == 0:
+                    self.exchangeability_ = _exchangeable(
+                        drawn, data.weight, child(seed, EXCHANGES)
+                    )
         except ColumnError as error:
             place = np.flatnonzero(varies)[error.column]
             raise error.named(self._names()[place]) from None
         arguments = (
-            (part, copies, b, child(seed, FOLDS, b), statistic, penalty, self.estimator)
+            (part, drawn.copies, b, child(seed, FOLDS, b), statistic, penalty, self.estimator)
             for b in range(first, n_copies)
         )
         W = np.zeros((n_copies - first, table.shape[1]))
@@ -103,13 +135,13 @@ class KnockoffSelector(Selector):
 
     def _copies(
         self, data: Data, table: Array, seed: np.random.SeedSequence, n_copies: int
-    ) -> Copies:
+    ) -> Drawn:
         sampler = self.sampler
-        self.known_law_ = True
         if isinstance(sampler, str):
             choice("sampler", sampler, SAMPLERS)
             if sampler == "iid":
-                return iid_copies(data.X, random_state=seed, members=n_copies)
+                drawn = iid_copies(data.X, random_state=seed, members=n_copies)
+                return Drawn(drawn, data.X, centre=0.0)
             sampler = FixedKnockoffs(intercept=True) if sampler == "fixed" else GaussianKnockoffs()
         if isinstance(sampler, FixedKnockoffs):
             if data.loss != "squared":
@@ -118,15 +150,16 @@ class KnockoffSelector(Selector):
                 raise ArgumentError(
                     "sampler must be FixedKnockoffs(intercept=True): columns are centred here."
                 )
+            return Drawn(sampler.copies(table, seed, n_copies), None)
         if isinstance(sampler, GaussianKnockoffs):
             even = bool(np.all(data.weight == data.weight[0]))
             fitted = sampler.fit(table, None if even else data.weight)
-            self.known_law_ = not fitted.estimated
-            return fitted.copies(table, seed, n_copies)
+            drawn = fitted.copies(table, seed, n_copies)
+            return Drawn(drawn, table, fitted.mean, not fitted.estimated)
         if hasattr(sampler, "copies"):
-            return sampler.copies(table, seed, n_copies)  # type: ignore[no-any-return]
+            return Drawn(sampler.copies(table, seed, n_copies), table)
         if callable(sampler):
-            return callable_copies(sampler, table, seed, n_copies)
+            return Drawn(callable_copies(sampler, table, seed, n_copies), table)
         raise ArgumentError(
             f"sampler must be one of {SAMPLERS}, an object with `copies`, or a function of (X, "
             f"rng); got {short(sampler)}."
@@ -157,6 +190,59 @@ class KnockoffSelector(Selector):
     def _fixed(self) -> bool:
         return self.sampler == "fixed" or isinstance(self.sampler, FixedKnockoffs)
 
+    def _promise(
+        self,
+        controls: str,
+        level: float,
+        source: str,
+        *,
+        also: str = "",
+        proven: bool = True,
+        settings: str = "",
+    ) -> Guarantee:
+        """What a rule promises with these copies.
+
+        It warns where the copies are not exchangeable with the columns, and withdraws the promise
+        where they are far from it.
+
+        Parameters
+        ----------
+        controls, level, source, settings
+            As in `Guarantee`.
+        also : str
+            What the rule needs beside proper copies, as a clause.
+        proven : bool
+            Whether a theorem covers the rule.
+        """
+        found = self.exchangeability_
+        if found is not None and found.departure > WITHDRAWN:
+            self._warn_of(f"{found.measured}{self._reproach()}; no level is promised")
+            return no_guarantee(
+                f"the knockoff copies are not exchangeable with the columns, as {found.measured}"
+            )
+        doubtful = found is not None and found.differs
+        if found is not None and doubtful and (self.known_law_ or found.departure > DOUBTFUL):
+            self._warn_of(f"{found.measured}{self._reproach()}; the level may be exceeded")
+        law = self._law() if not also else f"{self._law()}, and {also}"
+        return Guarantee(
+            controls,
+            level,
+            proven and self._proven() and not doubtful,
+            law,
+            source,
+            settings,
+        )
+
+    def _reproach(self) -> str:
+        """What is wrong where the law of the columns was not estimated, as a clause."""
+        if not self.known_law_:
+            return ""
+        if isinstance(self.sampler, GaussianKnockoffs):
+            return ", so the mean or the covariance given is not that of the table"
+        if self.sampler == "iid":
+            return ", so the columns are not independent, as sampler='iid' takes them to be"
+        return ", so the sampler does not draw knockoffs of this table"
+
     def _proven(self) -> bool:
         """Whether a theorem covers copies and statistic together.
 
@@ -169,16 +255,34 @@ class KnockoffSelector(Selector):
     def _law(self) -> str:
         """What the copies rest on, as a clause."""
         if self._fixed():
-            law = "the response is linear with Gaussian noise"
-            rows = "the statistic, which looks at single rows, does not mind"
-            return law if self._proven() else f"{law} and {rows}"
+            law = "the response is a linear function of the predictors with normal noise"
+            rows = "it does no harm that the statistic looks at single rows"
+            return law if self._proven() else f"{law}, and {rows}"
         if self.sampler == "iid":
-            return "the columns are independent and Gaussian"
+            return "the predictors are independent of each other and normal"
         if not self.known_law_:
-            return "the estimated law of the columns is close to the true one"
+            found = self.exchangeability_
+            unchecked = found is not None and found.ratio is None
+            rows = f" (not checked: this needs {FEWEST_ROWS} rows)" if unchecked else ""
+            return (
+                "the joint distribution of the predictors, which is estimated here, is close to "
+                f"the true one{rows}"
+            )
         if isinstance(self.sampler, GaussianKnockoffs):
-            return "the law of the columns is as given"
-        return "the sampler draws knockoffs of the true law of the columns"
+            return "the joint distribution of the predictors is the one that was given"
+        return "the sampler draws knockoff copies of the true joint distribution of the predictors"
+
+
+def _exchangeable(
+    drawn: Drawn, weight: Array, seed: np.random.SeedSequence
+) -> Exchangeability | None:
+    """Whether the first copy is exchangeable with the columns, where it is meant to be."""
+    if drawn.columns is None:
+        return None
+    return exchangeability(
+        drawn.columns, drawn.copies[0], centre=drawn.centre, sample_weight=weight,
+        random_state=seed,
+    )  # fmt: skip
 
 
 def _one(
@@ -226,6 +330,9 @@ class KnockoffSelection(KnockoffSelector):
         W: positive where a variable is ahead of its copy.
     threshold_ : float
         Smallest W that is selected; infinite if none is.
+    exchangeability_ : Exchangeability or None
+        How far the first copy is from being exchangeable with the columns, as
+        `sampling.exchangeability` measures it; None for fixed-X knockoffs, which need not be.
     support_, guarantee_
 
     Examples
@@ -270,9 +377,7 @@ class KnockoffSelection(KnockoffSelector):
             self._check_level(self.fdr, self.statistics_.size)
         self.support_ = self.statistics_ >= self.threshold_
         what = "false discovery rate" if self.offset == 1 else "modified false discovery rate"
-        self.guarantee_ = Guarantee(
-            what, float(self.fdr), self._proven(), self._law(), "Barber and Candès 2015; 2018"
-        )
+        self.guarantee_ = self._promise(what, float(self.fdr), "Barber and Candès 2015; 2018")
 
     def summary(self) -> Summary:
         """The variables by their statistics."""

@@ -102,10 +102,13 @@ class DataSplitting(Selector):
         return rates, rates > inclusion_rate_cutoff(rates, level)
 
     def _guarantee(self, loss: str) -> Guarantee:
-        law = "many variables matter, dependence is weak and the lasso finds all that do"
+        law = (
+            "many variables matter, the predictors depend weakly on each other and the lasso finds "
+            "all that matter"
+        )
         source = "Dai, Lin, Xing and Liu 2023, in the limit of many variables"
         if loss == "logistic":
-            law += ", with rows enough that estimates of the others are symmetric about zero"
+            law += ", with enough rows that estimates of the others are symmetric about zero"
             source = "after Dai, Lin, Xing and Liu 2023, whose theorem fits both halves alike"
         return Guarantee("false discovery rate", float(self.fdr), False, law, source)
 

@@ -369,15 +369,17 @@ class StabilitySelection(Selector):
         if self.fdr is not None:
             return Guarantee(
                 "false discovery rate", float(self.fdr), False,
-                "the columns are close to independent and many, so that the fields of irrelevant "
-                "variables are normal",
+                "the predictors are many and close to independent of each other",
                 "message passing, Obuchi and Kabashima 2019",
             )  # fmt: skip
         exact = self.q_ is not None
         if self.estimator is not None and not exact and self._bound().proven:
-            return no_guarantee("how many variables the base learner selects is not under control")
+            return no_guarantee(
+                "how many variables the base learner selects is not under control; q would fix it"
+            )
         q = float(self.q_) if self.q_ is not None else self.mean_selected_
-        return self._bound().guarantee(p, B, q, self.threshold_, exact=exact)
+        asked = None if self.pfer is None else float(self.pfer)
+        return self._bound().guarantee(p, B, q, self.threshold_, exact=exact, asked=asked)
 
     def _warn(self, data: Data, B: int) -> None:
         """Says so when decisions hang on the seed, or an iteration has not converged."""
