@@ -351,7 +351,7 @@ def test_every_method_of_the_page_exists() -> None:
 
     for method in selecting.METHODS.values():
         level = {} if method.level is None else {method.level: 0.2}
-        getattr(selectors, method.selector)(**method.fixed, **level)
+        getattr(selectors, method.selector)(**level)
 
 
 def test_all_tabs_are_there() -> None:

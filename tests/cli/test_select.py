@@ -19,7 +19,8 @@ from tests.cli.commands import assert_refused, invoke, parsed
 
 SIGNALS = 6
 FAST = {
-    "stability": ["--n-resamples", "20"],
+    "auto": ["--pfer", "0.5"],
+    "stability": ["--n-resamples", "20", "--lam", "cv"],
     "knockoffs": ["--fdr", "0.3"],
     "derandomized": ["--fdr", "0.3", "--n-resamples", "4"],
     # the smallest aggregated p-value of 15 variables is 0.22
@@ -89,47 +90,59 @@ def test_the_printed_summary(table):
     assert "more variables" in text
 
 
-def test_the_default_is_derandomized_at_a_tenth(table):
-    found = report(*table, "--n-resamples", "2")
-    assert found["method"] == "DerandomizedKnockoffs"
-    assert found["settings"]["fdr"] == 0.1
-    assert found["settings"]["n_copies"] == 2
+def test_the_default_chooses_and_says_why(table):
+    """It was e-values at a tenth, which are empty with fewer than twenty clear signals."""
+    found = report(*table)
+    assert found["method"] == "AutoSelection"
+    assert found["guarantee"]["level"] == 1.0
+    assert len(found["selected"]) >= SIGNALS
+    assert any(note.startswith("Method: derandomized, as") for note in found["notes"])
+    assert "Method: derandomized, as" in select(*table)
+
+
+def test_the_demonstration_is_not_empty():
+    found = report("--demo")
+    assert {"bmi", "bp", "ltg"} <= set(found["selected"])
+    assert found["probes"]["selected"] <= 3
 
 
 def test_a_bound_takes_pairs(table):
     options = ["--method", "stability", "--pfer", "2", "--n-resamples", "20"]
     found = report(*table, *options)
-    assert found["settings"]["resampling"] == "pairs"
+    assert found["used"]["q"] >= 3
     assert found["guarantee"]["controls"] == "expected number of false selections"
     with pytest.raises(ArgumentError, match="pfer"):
         select(*table, *options, "--resampling", "bootstrap")
 
 
 OPTIONS = {
-    "q": (["--method", "stability", "--q", "4", "--resampling", "pairs"], 4),
+    "q": (["--method", "stability", "--q", "4"], 4),
     "weakness": (["--method", "stability", "--weakness", "0.5"], 0.5),
-    "kfwer": (["--kfwer", "2", "0.3"], [2, 0.3]),
+    "kfwer": (["--method", "derandomized", "--kfwer", "2", "0.3"], [2, 0.3]),
     "l1_ratio": (["--method", "stability", "--l1-ratio", "0.3"], 0.3),
-    "statistic": (["--statistic", "entry", "--fdr", "0.3"], "entry"),
+    "statistic": (["--method", "derandomized", "--statistic", "entry", "--fdr", "0.3"], "entry"),
 }
 
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_options_reach_the_selector_and_change_the_answer(table, name):
     options, value = OPTIONS[name]
-    found = report(*table, *options, "--n-resamples", "20")
-    plain = report(*table, *options[:2] * (name in "q weakness l1_ratio"), "--n-resamples", "20")
+    free = ["--lam", "cv"] if name in ("weakness", "l1_ratio") else []
+    found = report(*table, *options, *free, "--n-resamples", "20")
+    plain = report(*table, *options[:2], *free, "--n-resamples", "20")
     assert found["settings"][name] == value
     assert plain["settings"][name] != value
     assert found["variables"] != plain["variables"]
 
 
 def test_what_a_bound_on_several_false_selections_says(table):
-    text = select(*table, "--kfwer", "2", "0.3", "--threshold", "1", "--n-resamples", "20")
+    options = ["--method", "derandomized", "--threshold", "1", "--n-resamples", "20"]
+    text = select(*table, "--kfwer", "2", "0.3", *options)
     said = " ".join(text.split())
     assert "The probability of 2 or more false selections is at most 30 %. This is expected" in said
     assert "6 of 15 variables" in text.splitlines()[0]
-    promise = report(*table, *OPTIONS["q"][0], "--n-resamples", "20")["guarantee"]
+    options = [*OPTIONS["q"][0], "--assumption", "none", "--threshold", "0.6"]
+    promise = report(*table, *options, "--n-resamples", "20")["guarantee"]
     assert promise["level"] == pytest.approx(4**2 / (0.2 * 15))  # q^2 / ((2 * 0.6 - 1) p)
 
 
@@ -148,7 +161,7 @@ def test_warnings_are_notes(table):
 
 
 def test_files(table, tmp_path):
-    options = [*table, "--method", "stability", "--n-resamples", "20"]
+    options = [*table, "--method", "stability", "--n-resamples", "20", "--lam", "cv"]
     text = select(*options, "--out", tmp_path / "a")
     select(*options, "--out", tmp_path / "b")
     other = report(*options, "--seed", "1", "--out", tmp_path / "c")
@@ -178,6 +191,7 @@ def test_the_demonstration():
 
 
 T = ["t.csv", "--target", "y"]
+MANY = ["--method", "derandomized"]
 BAD = {
     "no table": ([], "Name the TABLE"),
     "no target": (["t.csv"], "--target"),
@@ -226,9 +240,10 @@ BAD = {
     "fdr out of range": ([*T, "--fdr", "2"], "fdr"),
     "threshold out of range": ([*T, "--method", "stability", "--threshold", "2"], "threshold"),
     "lam is a word": ([*T, "--lam", "big"], "--lam"),
-    "lam by theory for knockoffs": ([*T, "--lam", "theory"], "'theory'"),
+    "lam by theory for knockoffs": ([*T, *MANY, "--lam", "theory"], "'theory'"),
     "negative lam": ([*T, "--method", "lasso", "--lam", "-1"], "lam"),
-    "no resamples": ([*T, "--n-resamples", "0"], "n_copies"),
+    "no resamples": ([*T, *MANY, "--n-resamples", "0"], "n_copies"),
+    "lam of auto": ([*T, "--lam", "0.1"], "--lam does not belong to --method auto"),
     "out is a file": ([*T, "--out", "t.csv"], "t.csv"),
 }
 

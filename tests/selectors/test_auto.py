@@ -115,7 +115,7 @@ def test_an_empty_list_comes_with_a_ranking_and_numbers_that_were_tried():
 @pytest.mark.parametrize(
     ("settings", "word"),
     [
-        ({"fdr": 0.1, "pfer": 1.0}, "one of fdr and pfer"),
+        ({"fdr": 0.1, "pfer": 1.0}, "got fdr and pfer"),
         ({"fdr": 2.0}, "fdr must be"),
         ({"fdr": "x"}, "fdr must be"),
         ({"pfer": -1.0}, "pfer must be"),

@@ -127,7 +127,8 @@ def test_what_is_promised_is_said():
     assert not bound.proven  # the number of selected variables was estimated
     assert "This is expected, not proven, if the rows are independent and all" in str(bound)
     assert "Each half of the rows selects" in str(bound)
-    asked = fit(resampling="pairs", pfer=1.0, threshold=0.75, n_resamples=100).guarantee_
+    settings = {"pfer": 1.0, "threshold": 0.75, "assumption": "none", "n_resamples": 100}
+    asked = fit(**settings).guarantee_
     assert str(asked) == (  # 3^2 / 30 / (2 * 0.75 - 1)
         "On average at most 0.6 false variables are selected. This is proven if the rows are "
         "independent and all irrelevant variables are alike (each as likely as any other to be "

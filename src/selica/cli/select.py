@@ -67,7 +67,7 @@ class Statistic(StrEnum):
 _KNOCKOFFS = {name: name for name in ("fdr", "lam", "l1_ratio", "sampler", "statistic", "n_jobs")}
 _BOLASSO = {name: name for name in ("threshold", "n_resamples", "lam", "l1_ratio")}
 _METHODS: dict[Selector, tuple[str, dict[str, str]]] = {
-    Selector.auto: ("AutoSelection", {name: name for name in ("fdr", "pfer", "n_jobs")}),
+    Selector.auto: ("AutoSelection", {name: name for name in ("fdr", "pfer", "kfwer", "n_jobs")}),
     Selector.stability: (
         "StabilitySelection",
         {"pfer": "pfer", "resample_rate": "resample_rate", "resampling": "resampling"}
@@ -118,7 +118,7 @@ def select(
         tuple[int, float] | None,
         typer.Option(
             metavar="K LEVEL",
-            help="Probability LEVEL of K or more false selections to allow (derandomized).",
+            help="Probability LEVEL of K or more false selections to allow (auto, derandomized).",
         ),
     ] = None,
     threshold: Annotated[

@@ -14,7 +14,8 @@ What is asked for is a bound on the expected number of false selections (`pfer`)
 said. A false discovery rate (`fdr`) is kept by allowing that many false selections: the share of
 false ones is not zero only if there is one, and the chance of that is at most their expected
 number. From 200 columns on, where knockoffs are used, e-values keep it, which find more where many
-variables matter.
+variables matter. A probability of k or more false selections (`kfwer`) is at most their expected
+number over k.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from selica.sampling import GaussianKnockoffs
 from selica.sampling.exchangeability import FEWEST_ROWS, exchangeability
 from selica.sampling.random import child, seed_sequence
 from selica.selectors.base import Selector
-from selica.selectors.derandomized import DerandomizedKnockoffs
+from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer
 from selica.selectors.knockoffs import COPIES as FIRST_COPY
 from selica.selectors.knockoffs import EXCHANGES, WITHDRAWN
 from selica.selectors.stability import PFER, StabilitySelection
@@ -69,7 +70,9 @@ class AutoSelection(Selector):
     fdr : float, optional
         False discovery rate to keep, instead of `pfer`.
     pfer : float, optional
-        Expected number of false selections to allow; 1 if neither is given.
+        Expected number of false selections to allow; 1 if nothing else is given.
+    kfwer : tuple (k, level), optional
+        Probability of k or more false selections to allow, instead of `pfer`.
     response, n_jobs, random_state
         As in `StabilitySelection`.
 
@@ -104,24 +107,31 @@ class AutoSelection(Selector):
         *,
         fdr: float | None = None,
         pfer: float | None = None,
+        kfwer: tuple[int, float] | None = None,
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.fdr = fdr
         self.pfer = pfer
+        self.kfwer = kfwer
         self.response = response
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _select(self, data: Data, table: Array) -> None:
-        if self.fdr is not None and self.pfer is not None:
-            raise ArgumentError("Give one of fdr and pfer.")
+        asked = {
+            name: getattr(self, name)
+            for name in ("fdr", "pfer", "kfwer")
+            if getattr(self, name) is not None
+        } or {"pfer": PFER}
+        if len(asked) > 1:
+            raise ArgumentError(f"Give one of fdr, pfer and kfwer; got {' and '.join(asked)}.")
         if self.fdr is not None:
             number("fdr", self.fdr, at_least=1e-6, at_most=1.0)
         seed = seed_sequence(self.random_state)
         self.method_, self.reason_ = choose(data, table, seed)
-        self.selector_ = self._chosen(table.shape[1], seed)
+        self.selector_ = self._chosen(asked, table.shape[1], seed)
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(self, name):
                 setattr(self.selector_, name, getattr(self, name))
@@ -130,22 +140,23 @@ class AutoSelection(Selector):
         self.support_ = self.selector_.support_
         self.guarantee_ = self.selector_.guarantee_
 
-    def _chosen(self, p: int, seed: np.random.SeedSequence) -> Any:
+    def _chosen(self, asked: dict[str, Any], p: int, seed: np.random.SeedSequence) -> Any:
         """The chosen selector, with what was asked for."""
         common: dict[str, Any] = {
             "response": self.response,
             "n_jobs": self.n_jobs,
             "random_state": seed,
         }
-        allowed = PFER if self.pfer is None else self.pfer
-        if self.method_ == "stability":
-            level = allowed if self.fdr is None else self.fdr
-            return StabilitySelection(pfer=level, n_resamples=RESAMPLES, **common)
-        if self.fdr is None:
-            return DerandomizedKnockoffs(pfer=allowed, n_copies=COPIES, **common)
-        if p < COLUMNS_OF_EVALUES:
-            return DerandomizedKnockoffs(pfer=self.fdr, n_copies=COPIES, **common)
-        return DerandomizedKnockoffs(fdr=self.fdr, n_copies=COPIES, **common)
+        if self.method_ == "derandomized":
+            if p < COLUMNS_OF_EVALUES and self.fdr is not None:
+                asked = {"pfer": self.fdr}
+            return DerandomizedKnockoffs(n_copies=COPIES, **asked, **common)
+        if self.kfwer is not None:
+            k, level = checked_kfwer(self.kfwer)
+            asked = {"pfer": k * level}
+        elif self.fdr is not None:
+            asked = {"pfer": self.fdr}
+        return StabilitySelection(n_resamples=RESAMPLES, **asked, **common)
 
     def summary(self) -> Summary:
         """The variables as the chosen selector ranks them, and why it was chosen."""

@@ -276,7 +276,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             level = allowed = number("pfer", self.pfer, at_least=1e-12)
             what = "expected number of false selections"
         else:
-            k, level = self._kfwer()
+            k, level = checked_kfwer(self.kfwer)
             allowed = k * level
             what = f"probability of {k} or more false selections"
         self.threshold_ = eta
@@ -300,7 +300,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         if rule == "pfer":
             allowed = number("pfer", self.pfer, at_least=1e-12)
         elif rule == "kfwer":
-            k, level = self._kfwer()
+            k, level = checked_kfwer(self.kfwer)
             allowed = k * level
         if allowed >= 1.0:
             return 0.5
@@ -321,13 +321,6 @@ class DerandomizedKnockoffs(KnockoffSelector):
             more = generator(child(seed, b)).random() < v - whole
             votes.append(first_negatives_filter(w, whole + int(more)))
         return np.array(votes)
-
-    def _kfwer(self) -> tuple[int, float]:
-        try:
-            k, level = self.kfwer  # type: ignore[misc]
-        except (TypeError, ValueError):
-            raise ArgumentError(f"kfwer must be a pair (k, level); got {self.kfwer!r}.") from None
-        return count("kfwer: k", k), number("kfwer: level", level, at_least=0.0, at_most=1.0)
 
     def summary(self) -> Summary:
         """The variables by what decides: e-values, or the share of copies that select them."""
@@ -396,3 +389,12 @@ class DerandomizedKnockoffs(KnockoffSelector):
             )
         column = "e-value" if by_evalues else "probability"
         return plot_bars(self.summary().variables, column, threshold=self.threshold_)
+
+
+def checked_kfwer(kfwer: Any) -> tuple[int, float]:
+    """A number of false selections, and the probability of as many or more."""
+    try:
+        k, level = kfwer
+    except (TypeError, ValueError):
+        raise ArgumentError(f"kfwer must be a pair (k, level); got {kfwer!r}.") from None
+    return count("kfwer: k", k), number("kfwer: level", level, at_least=0.0, at_most=1.0)

@@ -399,9 +399,9 @@ class KnockoffSelection(KnockoffSelector):
             for t in np.unique(W[W > 0.0])
         ]
         lowest = float(min(levels, default=np.inf))
-        if lowest > 1.0:
-            return f"{text} No level selects any variable here."
-        lowest = min(float(np.ceil(1e3 * lowest - 1e-9) / 1e3), 1.0)  # as it is said
+        lowest = float(np.ceil(1e3 * lowest - 1e-9) / 1e3)  # as it is said
+        if lowest >= 1.0:
+            return f"{text} No level below 1 selects any variable here."
         many = int(np.count_nonzero(knockoff_threshold(W, lowest, self.offset) <= W))
         return f"{text} The smallest level that selects any is {lowest:g}, which selects {many}."
 

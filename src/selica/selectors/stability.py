@@ -133,9 +133,9 @@ class StabilitySelection(Selector):
     >>> from selica import StabilitySelection
     >>> from selica.sampling import simulate
     >>> data = simulate(100, 30, 3, snr=10.0, random_state=0)
-    >>> selector = StabilitySelection(n_resamples=50, random_state=0).fit(data.X, data.y)
-    >>> bool((selector.get_support() == data.support).all()), selector.pfer_, selector.q_
-    (True, 1.0, 8)
+    >>> selector = StabilitySelection(pfer=0.5, random_state=0).fit(data.X, data.y)
+    >>> bool((selector.get_support() == data.support).all()), selector.q_
+    (True, 9)
     """
 
     def __init__(
