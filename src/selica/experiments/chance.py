@@ -1,9 +1,9 @@
-"""How often stability selection selects a variable where nothing matters.
+r"""How often stability selection selects a variable where nothing matters.
 
 The field of a variable in a half of the rows is normal, and the fields in the two halves of a pair
-are :math:`(z \\pm w)/\\sqrt 2`, with :math:`z` of the whole table and :math:`w` of the pair,
-independent standard normal. A half selects the variable where its field is larger in size than a cut
-that is passed with probability :math:`\\theta = q/p`. Given :math:`z`, pairs are independent.
+are :math:`(z \pm w)/\sqrt 2`, with :math:`z` of the whole table and :math:`w` of the pair,
+independent standard normal. A half selects the variable where the size of its field passes a cut,
+which it does with probability :math:`\theta = q/p`. Given :math:`z`, pairs are independent.
 """
 
 from __future__ import annotations
