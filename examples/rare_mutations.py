@@ -62,5 +62,5 @@ axes.legend(frameon=False, ncols=2, loc="upper center")
 
 # %%
 # **What to see:** on tables like these the level of 0.2 holds although no theorem says so, and
-# `guarantee_` does not claim one ("expected, not proven"); averaging e-values over ten copies finds the
-# same true mutations with fewer false ones.
+# `guarantee_` does not claim one ("expected, not proven"); averaging e-values over ten copies finds
+# the same true mutations with fewer false ones.
