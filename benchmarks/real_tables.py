@@ -1,0 +1,177 @@
+"""What `selica select TABLE --target y` answers on published tables: seconds, method, selection.
+
+`python -m benchmarks.real_tables FOLDER` reads tables from a folder, which are not part of this
+project (docs/choosing.md says where they come from), runs the command on each as a person would,
+and prints the table of docs/choosing.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+
+class Table(NamedTuple):
+    """A table, and what is known of the truth."""
+
+    name: str
+    frame: Any
+    target: str
+    agrees: Callable[[list[str]], str]
+    """What is said of a selection."""
+
+
+def first(names: set[str], what: str) -> Callable[[list[str]], str]:
+    """How many of published variables were selected."""
+    return lambda found: f"{len(names & set(found))} of {len(names)} {what}"
+
+
+def shown(found: list[str]) -> str:
+    """The first names."""
+    return ", ".join(found[:4]) + (" ..." if len(found) > 4 else "")
+
+
+def small(folder: Path) -> Iterator[Table]:
+    for colour in ("red", "white"):
+        frame = pd.read_csv(folder / f"wine_quality/winequality_{colour}.csv.gz")
+        yield Table(f"wine, {colour}", frame, "quality", shown)
+    frame = pd.read_csv(folder / "riboflavin/riboflavin.csv.gz").drop(columns="sample")
+    yield Table("riboflavin", frame, "y", first({"LYSC_at", "YOAB_at", "YXLD_at"}, "published"))
+    frame = pd.read_csv(folder / "colon_alon1999/colon.csv.gz")
+    genes = [
+        "Hsa.8147", "Hsa.36689", "Hsa.42949", "Hsa.22762", "Hsa.692.2", "Hsa.31801", "Hsa.3016",
+        "Hsa.5392", "Hsa.1832", "Hsa.12241", "Hsa.44244", "Hsa.2928", "Hsa.41159", "Hsa.33268",
+        "Hsa.6814", "Hsa.1660",
+    ]  # fmt: skip
+    yield Table("colon", frame, "tumor", lambda found: _within(found, set(genes), "of one lasso"))
+    frame = pd.read_csv(folder / "leukemia_golub1999/leukemia.csv.gz")
+    frame = frame[frame.split == "train"].drop(columns=["split", "sample"])
+    yield Table("leukemia", frame, "aml", shown)
+    frame = pd.read_csv(folder / "tcga_prad_mirna/prad_mirna.csv.gz")
+    mirnas = {f"hsa-mir-{name}" for name in ("1274b", "146a", "150", "182", "219-1")}
+    yield Table(
+        "TCGA miRNA", frame.drop(columns="sample"), "tumor_purity", first(mirnas, "published")
+    )
+
+
+def _within(found: list[str], known: set[str], what: str) -> str:
+    return f"{len(known & set(found))} of {len(found)} among {len(known)} {what}"
+
+
+def hiv(folder: Path) -> Iterator[Table]:
+    known = pd.read_csv(folder / "hiv_drug_resistance/tsm.csv")
+    for kind, number in (("PI", 7), ("NRTI", 6), ("NNRTI", 3)):
+        whole = pd.read_csv(folder / f"hiv_drug_resistance/{kind}.csv.gz")
+        truth = set(known[known.drug_class == kind].position.astype(int))
+        for drug in whole.columns[:number]:
+            rows = whole[drug].notna()
+            X = whole.loc[rows, whole.columns[number:]]
+            X = X.loc[:, X.sum() >= 3]
+            X = X.loc[:, ~X.T.duplicated(keep=False)]
+            frame = X.assign(**{drug: np.log(whole.loc[rows, drug])})
+
+            def positions(found: list[str], truth: set[int] = truth) -> str:
+                at = {int("".join(c for c in name.split(".")[0] if c.isdigit())) for name in found}
+                return f"{len(at & truth)} known positions, {len(at - truth)} others"
+
+            yield Table(f"HIV, {drug}", frame, drug, positions)
+
+
+def genetics(folder: Path) -> Iterator[Table]:
+    frame = pd.read_csv(folder / "gwas_toy_knockoffzoom/genotypes.csv.gz")
+    snps = pd.read_csv(folder / "gwas_toy_knockoffzoom/snps.csv")
+    causal = set(snps.snp[snps.causal_locus.notna()])
+    yield Table("toy GWAS", frame, "y", lambda found: _within(found, causal, "causal"))
+    genotypes = pd.read_csv(folder / "mice_gwas/genotypes.csv.gz")
+    traits = pd.read_csv(folder / "mice_gwas/phenotypes.csv.gz")
+    where = pd.read_csv(folder / "mice_gwas/snps.csv.gz").set_index("snp_id").chr
+
+    def chromosomes(found: list[str]) -> str:
+        at = [str(where.get(name, where.get(name.rsplit("_", 1)[0], "?"))) for name in found]
+        return "chromosome " + ", ".join(dict.fromkeys(at)) if at else "nothing"
+
+    albino = (traits.CoatColour == "albino").astype(int)
+    yield Table("mice, albino", genotypes.assign(albino=albino), "albino", chromosomes)
+    for trait in ("Obesity.BMI", "Obesity.BodyLength"):
+        rows = traits[trait].notna()
+        frame = genotypes[rows].assign(**{trait: traits[trait][rows]})
+        yield Table(f"mice, {trait.split('.')[1]}", frame, trait, chromosomes)
+
+
+def simulated(folder: Path) -> Iterator[Table]:
+    rng = np.random.default_rng(0)
+    for name, n, p, k in (
+        ("tall, 50,000 x 100", 50_000, 100, 15),
+        ("wide, 200 x 20,000", 200, 20_000, 5),
+        ("wide, 100 x 50,000", 100, 50_000, 3),
+    ):
+        X = rng.standard_normal((n, p)).round(4)
+        names = [f"v{j}" for j in range(p)]
+        size = 11.0 / np.sqrt(n) if n > p else 1.0
+        y = size * X[:, :k].sum(axis=1) + rng.standard_normal(n)
+        frame = pd.DataFrame(X, columns=names).assign(y=y)
+        yield Table(name, frame, "y", first(set(names[:k]), "that matter"))
+
+
+GROUPS = {"small": small, "hiv": hiv, "genetics": genetics, "simulated": simulated}
+HEAD = (
+    "| table | rows x columns | method | selected | promised | agreement | seconds |\n"
+    "|---|---|---|---|---|---|---|"
+)
+
+
+def answer(table: Table, options: list[str]) -> str:
+    """A row: the command is run as a person would, the table a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        table.frame.to_csv(path, index=False)
+        command = [str(path), "--target", table.target, "--json", *options]
+        code = "from selica.cli import main; main()"
+        start = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-c", code, "select", *command], capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        seconds = time.perf_counter() - start
+    n, p = table.frame.shape[0], table.frame.shape[1] - 1
+    if done.returncode:
+        return (
+            f"| {table.name} | {n} x {p} | refused: {done.stderr.strip()} | | | | {seconds:.0f} |"
+        )
+    found = json.loads(done.stdout)
+    method = next((note.split()[1].rstrip(",") for note in found["notes"]
+                   if note.startswith("Method")), found["method"])  # fmt: skip
+    level = found["guarantee"]["level"]
+    promised = "nothing" if level is None else f"{found['guarantee']['controls']} {level:.3g}"
+    promised = promised.replace("expected number of false selections", "PFER")
+    promised = promised.replace("false discovery rate", "FDR")
+    return (
+        f"| {table.name} | {n} x {p} | {method} | {len(found['selected'])} | {promised} | "
+        f"{table.agrees(found['selected'])} | {seconds:.0f} |"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="where the tables are")
+    parser.add_argument("--only", nargs="*", choices=list(GROUPS), default=list(GROUPS))
+    parser.add_argument("--options", nargs="*", default=[], help="further options of the command")
+    chosen = parser.parse_args()
+    print(HEAD)
+    for group in chosen.only:
+        for table in GROUPS[group](chosen.folder):
+            print(answer(table, [f"--{one}" for one in chosen.options]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
