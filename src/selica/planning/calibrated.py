@@ -4,9 +4,10 @@ In a large system such a rule sets its threshold where expected counts meet its 
 variables, W the knockoff statistic of one copy and B copies:
 
 - knockoff+: the smallest t with (1/p + P(W <= -t)) / P(W >= t) at most the level;
-- e-values: each copy takes its own t at half the level, or at the early stop of the method if that
-  is smaller, and gives e = 1 / (1/p + P(W <= -t)) to W >= t; k of B copies give k/B of it, and e-BH
-  takes the smallest k with (k/B) e at least 1 / (level P(at least k copies));
+- e-values: each copy takes its own t at half the level, at the level itself where fewer than
+  2 / level variables are ahead, or where fewer than 1 / level are, whichever is the smallest t; it
+  gives e = 1 / (1/p + P(W <= -t)) to W >= t; k of B copies give k/B of it, and e-BH takes the
+  smallest k with (k/B) e at least 1 / (level P(at least k copies));
 - p-values: (1/p + P(W <= -z)) / gamma is the aggregated p-value of a variable of which a share
   gamma of the copies has W >= z, and the step-up rule takes the smallest z at which it is at most
   the level times the share of the variables selected;
@@ -185,11 +186,15 @@ class OneCopy:
         return self._rates(*(np.where(found, np.ravel(x), 0.0) for x in (rates.tpr, rates.fpr)))
 
     def evalues(self, fdr: float, copies: int) -> Rates:
-        """Rates of e-BH on the average e-values, each copy at half the level."""
+        """Rates of e-BH on the average e-values, each copy at the levels of the selector."""
         own = 0.5 * fdr
-        early = (ceiling(1.0 / own) - 1.0) / self.p
-        excess = np.minimum(self._behind - own * self._ahead, self._ahead - early)
-        t = _first(self._t, excess)
+        few, fewer = ((ceiling(1.0 / level) - 1.0) / self.p for level in (own, fdr))
+        # at half the level; at the level, where half of it is out of reach; at the early stop
+        excess = np.minimum(
+            self._behind - own * self._ahead,
+            np.maximum(self._behind - fdr * self._ahead, self._ahead - few),
+        )
+        t = _first(self._t, np.minimum(excess, self._ahead - fewer))
         tpr, fpr = np.zeros((2, t.size))
         votes = np.arange(1.0, copies + 1.0)
         for row in np.flatnonzero(np.isfinite(t)).tolist():

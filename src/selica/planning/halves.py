@@ -134,9 +134,9 @@ def _allowed(
 
 
 def _most(halves: Halves, assumption: str, n_pairs: int) -> int:
-    """The largest q there is."""
+    """The largest q there is: no more than halves take at the smallest penalty."""
     p = halves.study.n_features
-    top = min(int(halves.taken.max()), p - 1)
+    top = min(math.ceil(float(halves.taken.max())), p - 1)
     return min(top, largest_usable_q(p, n_pairs)) if assumption == "r-concave" else top
 
 
