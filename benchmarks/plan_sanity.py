@@ -33,8 +33,8 @@ _FACTORS = (1.0, 1.5, 3.0)
 _FEATURES, _SAMPLES = (50, 1_000_000), (30, 20_000)
 _SIGNALS = 1000
 _DEVIATIONS = 3.0
-# What numerical rules lose, such as whole numbers of selections of a half.
-TOLERANCE = 0.002
+# Power that whole numbers of selections of a half, and searches for penalties, may lose.
+TOLERANCE = 0.005
 
 
 class Setting(NamedTuple):

@@ -77,11 +77,11 @@ def test_the_same_level_twice_is_one_level(W, fdr):
 
 
 def test_the_second_level_is_no_smaller():
-    with pytest.raises(ArgumentError, match="fallback_fdr must be at least fdr = 0.2"):
+    with pytest.raises(ArgumentError, match=r"fallback_fdr must be at least fdr = 0\.2"):
         knockoff_evalues(TOY, 0.2, fallback_fdr=0.1)
 
 
-@pytest.mark.parametrize("signals", [10, 12, 15, 19, 20, 40])
+@pytest.mark.parametrize("signals", [10, 12, 15, 20, 40])
 def test_clear_signals_are_selected_with_half_the_level_and_the_level(signals):
     # half of the level alone needs 20 selections
     rng = np.random.default_rng(0)

@@ -277,7 +277,7 @@ def test_one_signal_that_is_always_found_in_a_few_draws_is_not_certain(n):
 def test_the_best_penalty_is_no_worse_than_that_of_cross_validation(sizes, fdr, effects):
     study = Study.of(*sizes[:3], r2=sizes[3], effects=effects)
     best, usual = (predict(study, "evalues", fdr, settings) for settings in ("best", "default"))
-    assert best.power >= usual.power
+    assert best.power >= usual.power - math.hypot(best.power_error, usual.power_error)
 
 
 def test_threads_predict_what_one_thread_predicts():

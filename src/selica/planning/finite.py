@@ -134,6 +134,8 @@ class Rule(NamedTuple):
     """Statistics of each variable; zero if it looks at the fields."""
     lowest: Callable[[int], float]
     """From p to a size of these below which nothing is selected."""
+    fewest: float
+    """Variables of its smallest selection."""
 
 
 def by_fields(solution: Solution, fdr: float) -> Rule:
@@ -144,19 +146,27 @@ def by_fields(solution: Solution, fdr: float) -> Rule:
         with np.errstate(divide="ignore", over="ignore"):  # infinitely strong evidence
             return step_up(0.5 / survival(np.abs(sample.fields) / sd), fdr, p)
 
-    return Rule(select, fdr, 0, partial(lowest_field, solution, fdr=fdr))
+    return Rule(select, fdr, 0, partial(lowest_field, solution, fdr=fdr), 1.0)
 
 
 def by_one_copy(solution: KnockoffSolution, fdr: float) -> Rule:
     """knockoff+."""
     lowest = partial(lowest_statistic, solution, fdr=fdr, early=False)
-    return Rule(lambda sample, p: knockoff_plus(sample.statistics[:, 0], fdr), fdr, 1, lowest)
+
+    def select(sample: Sample, p: int) -> BoolArray:
+        return knockoff_plus(sample.statistics[:, 0], fdr)
+
+    return Rule(select, fdr, 1, lowest, 1.0 / fdr)
 
 
 def by_evalues(solution: KnockoffSolution, fdr: float, copies: int) -> Rule:
     """e-BH on the average e-values of the copies."""
     lowest = partial(lowest_statistic, solution, fdr=fdr, early=True)
-    return Rule(lambda sample, p: derandomized(sample.statistics, fdr, p), fdr, copies, lowest)
+
+    def select(sample: Sample, p: int) -> BoolArray:
+        return derandomized(sample.statistics, fdr, p)
+
+    return Rule(select, fdr, copies, lowest, 1.0 / fdr)
 
 
 def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float) -> Rule:
@@ -165,7 +175,8 @@ def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float
     def select(sample: Sample, p: int) -> BoolArray:
         return step_up(1.0 / aggregated_pvalues(sample.statistics, gamma, p), fdr, p)
 
-    return Rule(select, fdr, copies, partial(lowest_statistic, solution, fdr=fdr, early=False))
+    lowest = partial(lowest_statistic, solution, fdr=fdr, early=False)
+    return Rule(select, fdr, copies, lowest, 1.0 / (gamma * fdr))
 
 
 def expected(study: Study, solution: Solution, rates: Rates, rule: Rule) -> Expected:
@@ -200,7 +211,7 @@ def _drawn(
     """Means of what `_counted` counts, over data sets, and the error of the first of them."""
     p, k = study.n_features, study.n_signals
     sample = _whole(study, solution, rule) if p <= _WHOLE else _some(study, solution, rule, cut)
-    tally = _Tally(k, fixed, 2.0 / rule.fdr)
+    tally = _Tally(k, fixed, rule.fewest)
     drawn = number = 0
     while True:
         some = sample(number)
@@ -223,8 +234,8 @@ class _Tally:
     variate.
     """
 
-    def __init__(self, k: int, fixed: Expected, few: float) -> None:
-        self._k, self._few = k, few
+    def __init__(self, k: int, fixed: Expected, fewest: float) -> None:
+        self._k, self._fewest = k, fewest
         self._known = np.array([fixed.power, fixed.fdr, fixed.false_selections])[:, None]
         self._parts: list[tuple[Array, Array]] = []
         self.runs = 0
@@ -264,7 +275,7 @@ class _Tally:
         least = 1.0 / (self.runs * math.sqrt(self._k))
         if not selected.any():
             return max(least, float(self._known[0, 0]) / (self.runs + 2))
-        if 0 < selected.min() < self._few:
+        if 0 < selected.min() < 2.0 * self._fewest:
             return max(least, power / (self.runs + 2))
         return least
 
