@@ -26,12 +26,15 @@ from selica.planning.study import Study
 from selica.theory import KnockoffSolution, Rates, Solution
 from selica.theory.levels import at_level
 
-# Variables up to which all of them are drawn.
+# Variables, and statistics of a data set, up to which all of them are drawn.
 _WHOLE = 2000
-# Statistics drawn at a time, which stay near the processor; in all, usually and at most.
+_WIDEST = 25_000
+# Statistics drawn at a time, which stay near the processor; in all, usually and at most, and at
+# most where only those that can matter are.
 _BATCH = 50_000
 _LEAST = 100_000
-_MOST = 2_000_000
+_MOST = 1_000_000
+_MOST_OF_SOME = 2_500_000
 # Draws end when power and FDR are known to this standard error, from so many data sets on.
 _PRECISE = 0.015
 _ENOUGH = 12
@@ -210,8 +213,9 @@ def _drawn(
 ) -> tuple[Array, float]:
     """Means of what `_counted` counts, over data sets, and the error of the first of them."""
     p, k = study.n_features, study.n_signals
-    sample = _whole(study, solution, rule) if p <= _WHOLE else _some(study, solution, rule, cut)
-    tally = _Tally(k, fixed, rule.fewest)
+    whole = p <= _WHOLE and p * rule.copies <= _WIDEST
+    sample = _whole(study, solution, rule) if whole else _some(study, solution, rule, cut)
+    tally, most = _Tally(k, fixed, rule.fewest), _MOST if whole else _MOST_OF_SOME
     drawn = number = 0
     while True:
         some = sample(number)
@@ -222,7 +226,7 @@ def _drawn(
         # what comes from few data sets has to be known better
         wanted = _PRECISE if drawn >= _LEAST else 0.3 * _PRECISE
         mean, error = tally.estimate()
-        enough = max(error[:2]) <= wanted or drawn * (number + 1) > _MOST * number
+        enough = max(error[:2]) <= wanted or drawn * (number + 1) > most * number
         if enough and tally.runs >= _ENOUGH:
             return mean, float(error[0])
 
