@@ -154,6 +154,36 @@ def test_nothing_in_a_few_data_sets_is_not_nothing():
     assert error[0] == pytest.approx(0.8 / 14)
 
 
+@pytest.mark.parametrize(
+    "effects", [None, theory.PointEffects(), theory.PointEffects(signs="given")]
+)
+def test_the_ceiling_of_a_large_study_is_that_of_the_theory(effects):
+    study = Study.of(20_000, 10_000, 2000, r2=0.7, effects=effects)
+    top = ceiling(study, 0.1)
+    assert top.power == pytest.approx(theory.power(study.model, "bayes", 0.1), abs=2e-4)
+    assert top.power_error == 0.0
+
+
+def test_the_ceiling_of_one_signal_is_the_best_threshold():
+    """One of 50 variables matters: the mean share of false ones over all fields of a threshold."""
+    study, fdr = Study.of(60, 50, 1, r2=0.2), 0.2
+    s = theory.solve_bayes(study.model).m_hat
+    u = np.linspace(0.0, 6.0, 6001)
+    tpr, fpr = 2.0 * norm.sf(u / math.sqrt(1.0 + s)), 2.0 * norm.sf(u)
+    none = (1.0 - fpr) ** 49
+    false = (1.0 - tpr) * (1.0 - none)
+    numbers = np.arange(50)[:, None]
+    false += tpr * np.sum(binom.pmf(numbers, 49, fpr) * numbers / (numbers + 1.0), axis=0)
+    best = tpr[np.argmax(false <= fdr)]
+    top = ceiling(study, fdr)
+    assert best - 1e-3 <= top.power <= best + 3.0 * top.power_error + 1e-3
+    assert best > theory.power(study.model, "bayes", fdr) + 0.02  # than in a large study
+
+
+def test_all_variables_are_signals():
+    assert ceiling(Study.of(50, 20, 20, r2=0.5), 0.1).power == 1.0
+
+
 def test_powers_at_ten_thousand_variables_are_below_the_ceiling_and_grow():
     # 0.64, 0.99, 1.00, 0.48 when two data sets were drawn
     studies = [Study.of(n, 10_000, 60, r2=0.3) for n in (2800, 3000, 3200, 4000)]

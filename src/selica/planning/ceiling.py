@@ -41,7 +41,9 @@ def ceiling(study: Study, fdr: float) -> Prediction:
     Its threshold is the one with which the mean share of false selections is the level. Where many
     variables are selected that share is the ratio of the expected numbers. Where few are, it is
     smaller than the ratio, since nothing is false where nothing is selected: there is room for a
-    lower threshold than in a large study, and procedures use it.
+    lower threshold than in a large study, and procedures use it. Where a threshold that depends on
+    the data set finds more at the same level, as the step-up rule may with few selections, that is
+    the power. Rules that gamble, such as selecting all variables in one study of ten, are left out.
 
     Parameters
     ----------
@@ -81,13 +83,15 @@ def ceilings(studies: Sequence[Study], fdr: float) -> list[Prediction]:
     # an end that stays twice counts half
     low, high = np.zeros(s.size), np.full(s.size, _FARTHEST**2)
     over, under = excess(selected(low)), np.full(s.size, np.log(_TINY))
-    before = np.zeros(s.size)
+    before = square = np.zeros(s.size)
+    done = over <= 0.0  # all variables may be selected
     for _ in range(_STEPS):
-        share = np.where(over > 0.0, over / np.where(over > 0.0, over - under, 1.0), 0.0)
-        square = low + share * (high - low)
+        share = over / np.where(done, 1.0, over - under)
+        square = np.where(done, square, low + share * (high - low))
         found = selected(np.sqrt(square))
         value = excess(found)
-        if np.all((np.abs(value) <= _NEAR) | (over <= 0.0)):
+        done |= np.abs(value) <= _NEAR
+        if done.all():
             break
         side = np.where(value > 0.0, 1.0, -1.0)
         low, high = np.where(side > 0.0, square, low), np.where(side > 0.0, high, square)
