@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binom, kstest, norm
 
 from selica import theory
+from selica.planning import finite
 from selica.planning.ceiling import ceiling
 from selica.planning.exceedances import Exceedances, lowest_statistic
 from selica.planning.finite import (
@@ -182,6 +183,16 @@ def test_the_ceiling_of_one_signal_is_the_best_threshold():
 
 def test_all_variables_are_signals():
     assert ceiling(Study.of(50, 20, 20, r2=0.5), 0.1).power == 1.0
+
+
+@pytest.mark.parametrize("method", ["stability", "knockoff", "pvalues"])
+def test_expected_counts_are_enough_for_many_selections(method, monkeypatch):
+    study = Study.of(6000, 20_000, 700, r2=0.8)
+    large = predict(study, method, 0.1)
+    monkeypatch.setattr(finite, "_MANY", 10**9)
+    drawn = predict(study, method, 0.1)
+    assert large.power_error == finite._NEGLECTED
+    assert large.power == pytest.approx(drawn.power, abs=0.003 + 3.0 * drawn.power_error)
 
 
 def test_powers_at_ten_thousand_variables_are_below_the_ceiling_and_grow():
