@@ -233,6 +233,13 @@ def test_ten_or_none_are_selected_of_any_number_of_variables(p):
     assert few.power_error > 0.0
 
 
+@pytest.mark.parametrize("method", ["stability", "knockoff", "stability_r_concave"])
+@pytest.mark.parametrize("k", [50_000, 10**9])
+def test_any_number_of_signals_takes_little_time(method, k):
+    study = Study.of(10**9, 10**9, k, r2=0.5)
+    assert 0.0 <= predict(study, method, 0.1).power <= ceiling(study, 0.1).power
+
+
 @pytest.fixture(scope="module")
 def benchmark():
     """The command of the check in the documentation."""

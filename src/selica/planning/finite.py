@@ -221,7 +221,8 @@ def _drawn(
         some = sample(number)
         mask = rule.select(some, p)
         tally.add(_counted(mask, some.truth, k), _counted(np.abs(some.fields) > cut, some.truth, k))
-        drawn += some.fields.size * max(rule.copies, 1)
+        runs, kept = some.fields.shape
+        drawn += runs * max(kept * max(rule.copies, 1), k)
         number += 1
         # what comes from few data sets has to be known better
         wanted = _PRECISE if drawn >= _LEAST else 0.3 * _PRECISE
