@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, number, real
 from selica.control import ebh, first_negatives_filter, frequency_bound, knockoff_evalues
-from selica.control.arguments import ceiling
+from selica.control.arguments import ceiling, error_level
 from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.empty import FDR_LEVELS, PFER_LEVELS, first_that_selects
@@ -61,7 +61,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
     n_copies : int
         Number of knockoff copies.
     copy_fdr : float, optional
-        Level of each copy's e-values; fdr / 2 by default.
+        Level of each copy's e-values. By default fdr / 2, and fdr where a copy has fewer than
+        2 / fdr statistics left that are positive, so that fdr / 2 is out of its reach.
     engine : {"monte-carlo", "semi-analytic", "auto"}
         For `threshold` with independent copies (`sampler="iid"`): "semi-analytic" averages over
         all copies by message passing, without drawing one; "auto" checks that against some
@@ -236,8 +237,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
         if penalty is None:
             penalty = penalty_for_power(part, fields)
             if penalty is None and engine == "semi-analytic":
-                raise ArgumentError("lam: message passing converges at too few penalties to choose "
-                                    "one; give a number, or engine='monte-carlo'.")  # fmt: skip
+                raise RefusedError("lam: message passing converges at too few penalties to choose "
+                                   "one; give a number, or engine='monte-carlo'.")  # fmt: skip
         return [] if penalty is None else [partial(fields, penalty)], penalty
 
     def _rule(self) -> str:
@@ -262,12 +263,13 @@ class DerandomizedKnockoffs(KnockoffSelector):
 
     def _level(self) -> float:
         """The false discovery rate that e-values are to keep."""
-        return 0.1 if self.fdr is None else self.fdr
+        return error_level("fdr", 0.1 if self.fdr is None else self.fdr)
 
     def _evalues(self, level: float) -> Array:
         """The e-values of every copy at a level, (copies, p)."""
-        own = 0.5 * level if self.copy_fdr is None else self.copy_fdr
-        return np.array([knockoff_evalues(w, own) for w in self.statistics_])
+        # without a level of its own, a copy takes one that it can reach with what it has
+        own, last = (0.5 * level, level) if self.copy_fdr is None else (self.copy_fdr, None)
+        return np.array([knockoff_evalues(w, own, fallback_fdr=last) for w in self.statistics_])
 
     def _by_negatives(self, rule: str, eta: float) -> BoolArray:
         """Which copies select what, before their v-th negative statistic."""
