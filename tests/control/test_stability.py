@@ -220,11 +220,11 @@ def test_solving_for_the_third(given_two, assumption, name, value, bound, feasib
     assert isinstance(found.q, int)
 
 
-@pytest.mark.parametrize(("p", "q"), [(20, 9), (100, 47), (200, 95)])
+@pytest.mark.parametrize(("p", "q"), [(20, 9), (100, 49), (200, 98)])
 def test_largest_q_of_the_r_concave_bound(p, q):
-    assert largest_usable_q(p, 20) == largest_usable_q(p, 50) == q
+    assert largest_usable_q(p, 50) == q
     assert stability_parameters(p, cutoff=1.0, pfer=1e6, assumption="r-concave").q == q
-    assert np.ceil(80 * q / p) + 1 < 40 <= np.ceil(80 * (q + 1) / p) + 1
+    assert np.ceil(200 * q / p) + 1 < 100 <= np.ceil(200 * (q + 1) / p) + 1
 
 
 @given(
@@ -275,6 +275,14 @@ def test_what_chance_reaches_is_what_drawn_fields_reach():
     drawn = np.array([np.mean(times >= k) for k in range(13)])
     error = np.sqrt(drawn * (1.0 - drawn) / 20_000)
     assert np.all(np.abs(drawn - reached_by_chance(0.2, 6)) <= 4.0 * error + 1e-4)
+
+
+def test_many_pairs_count_only_so_far():
+    for cutoff, pairs in ((0.75, 20), (0.9, 1000)):
+        bound = supported_bound(1000, 30, cutoff, 5000, "r-concave")
+        assert bound == stability_bound(1000, 30, cutoff, pairs, "r-concave")
+    reached = reached_by_chance(0.003, 1000)[1800]
+    assert 1e6 * reached <= supported_bound(10**6, 3000, 0.9, 1000, "r-concave")
 
 
 @pytest.mark.parametrize("n_pairs", [10, 20, 50, 128])
@@ -328,7 +336,7 @@ def test_the_supported_bound_is_implied_by_the_theorem(share, cutoff, n_pairs):
             continue
         supported = supported_bound(*args, assumption)
         assert supported >= theorem * (1 - 1e-9)
-        if assumption != "r-concave" or n_pairs <= 20:
+        if assumption != "r-concave" or n_pairs <= 20 or cutoff >= 0.9:
             assert supported == theorem
 
 

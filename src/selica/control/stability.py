@@ -37,10 +37,10 @@ That a law is r-concave is an assumption about a grid of :math:`2B + 1` frequenc
 pairs there are, the more it asks. Frequencies of irrelevant variables do not meet it: where nothing
 matters, and the fields of the halves are normal, more of them than the bound allows reach a cutoff
 below one half (five times as many at 0.2 where q / p is 1/400), and with 128 pairs also cutoffs up
-to 0.8 (3.6 times as many at 0.6). With at most 20 pairs and above one half the bound holds there
-for all q / p. It falls with the number of pairs, so that the bound of 20 pairs is implied for more
-of them. `supported_bound` is therefore the bound of at most 20 pairs, for cutoffs above one half;
-the other two need no such care. The tests compute these numbers, and `python -m
+to 0.8 (3.6 times as many at 0.6). For all q / p the bound holds there with at most 20 pairs above
+one half, and with at most 1000 pairs from a cutoff of 0.9 on. It falls with the number of pairs, so
+that the bound of so many is implied for more of them: `supported_bound` counts no more pairs than
+these, and is for cutoffs above one half. The other two need no such care. The tests compute these numbers, and `python -m
 benchmarks.stability_bounds` measures false selections beside both bounds.
 """
 
@@ -59,6 +59,10 @@ from selica.control.concave import largest_tail
 ASSUMPTIONS = ("none", "unimodal", "r-concave")
 CONCAVE_PAIRS = 20
 """The r-concave bound of more pairs is exceeded by variables that do not matter."""
+HIGH_CUTOFF = 0.9
+"""A cutoff from which on more pairs may count."""
+HIGH_PAIRS = 1000
+"""As many, at such a cutoff."""
 _BELOW_HALF = "cutoff must be above 1/2 under the assumption {!r}; got {:g}."
 MOST_PAIRS = 10_000
 """More pairs change a bound by less than a hundredth, and the r-concave one takes a second."""
@@ -151,8 +155,9 @@ def supported_bound(
 ) -> float:
     """`stability_bound`, as far as simulations without signals support its assumption.
 
-    Under "none" and "unimodal" this is `stability_bound`. Under "r-concave" it is the bound of at
-    most 20 pairs, which is larger than that of more pairs, and the cutoff must be above one half.
+    Under "none" and "unimodal" this is `stability_bound`. Under "r-concave" the cutoff must be
+    above one half, and it is the bound of at most 20 pairs, or of at most 1000 from a cutoff of 0.9
+    on, which is larger than that of more pairs.
 
     Parameters
     ----------
@@ -203,7 +208,7 @@ def stability_parameters(
     q : float, optional
         Number of variables that one fit selects, on average. If it is asked for: the largest
         integer whose bound is at most `pfer`. Under "r-concave" it stays below about p / 2
-        (ceil(4 B q / p) + 1 < 2 B for at most 20 pairs), where both parts of the bound are at work.
+        (ceil(4 B q / p) + 1 < 2 B), where both parts of the bound are at work.
     cutoff : float, optional
         Selection frequency from which on a variable is kept. If it is asked for: the smallest
         multiple of 1 / (2 n_pairs) whose bound is at most `pfer`.
@@ -285,11 +290,10 @@ def _largest_q(p: int, cutoff: float, pfer: float, n_pairs: int, assumption: str
 def largest_usable_q(p: int, n_pairs: int) -> int:
     """Largest integer q with ceil(4 B q / p) + 1 < 2 B, at least one: about p / 2.
 
-    B is the number of pairs, at most 20 as in `supported_bound`. The published computation ends
-    there: for larger q its second part says nothing but at the very largest cutoffs.
+    The published computation ends there: for larger q its second part says nothing but at the
+    very largest cutoffs.
     """
-    pairs = min(n_pairs, CONCAVE_PAIRS)
-    return max(1, (2 * pairs - 2) * p // (4 * pairs))
+    return max(1, (2 * n_pairs - 2) * p // (4 * n_pairs))
 
 
 def _allowed(bound: float, pfer: float) -> bool:
@@ -331,11 +335,12 @@ def _unsupported(p: int, q: float, cutoff: float, n_pairs: int, assumption: str)
 
 
 def _supported(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> float:
-    if assumption != "r-concave" or n_pairs <= CONCAVE_PAIRS:
+    pairs = CONCAVE_PAIRS if cutoff < HIGH_CUTOFF - ROUNDING else HIGH_PAIRS
+    if assumption != "r-concave" or n_pairs <= pairs:
         return _bound(p, q, cutoff, n_pairs, assumption)
     # the largest frequency of so few pairs that is not above the cutoff
-    below = math.floor(2 * CONCAVE_PAIRS * cutoff * (1.0 + ROUNDING)) / (2 * CONCAVE_PAIRS)
-    bound = _bound(p, q, below, CONCAVE_PAIRS, assumption)
+    below = math.floor(2 * pairs * cutoff * (1.0 + ROUNDING)) / (2 * pairs)
+    bound = _bound(p, q, below, pairs, assumption)
     if _obstacle(p, q, cutoff, n_pairs, "unimodal"):
         return bound
     return min(bound, _bound(p, q, cutoff, n_pairs, "unimodal"))
