@@ -34,7 +34,7 @@ $(DOCS_STAMP): $(STAMP)
 	@touch $@
 
 run: $(STAMP)
-	@$(BIN)/selica select --demo --method stability --pfer 0.5 --assumption r-concave --out report
+	@$(BIN)/selica select --demo --out report
 
 reproduce: $(STAMP)
 	@$(BIN)/selica reproduce all --scale paper --out reproduced

@@ -295,7 +295,7 @@ class StabilitySelection(Selector):
         if self.fdr is not None:
             raise RefusedError(
                 f"fdr: {str(self.note_).removeprefix(REFITTED)} Without it no threshold is known "
-                "to hold the level; use KnockoffSelection."
+                "to hold the level: ask for pfer instead, or use knockoffs."
             )
         B = found.members
         most = found.counts.max(axis=0)
@@ -317,7 +317,7 @@ class StabilitySelection(Selector):
         if not self.fields_.converged:
             raise RefusedError(
                 "fdr: message passing did not converge, and without it no threshold is known to "
-                "hold the level; use KnockoffSelection."
+                "hold the level: ask for pfer instead, or use knockoffs."
             )
         # by fields, since probabilities may all be one; where variances are alike it is the same
         self.support_ = self._by_p_values(self.fdr)
