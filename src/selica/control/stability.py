@@ -40,8 +40,8 @@ below one half (five times as many at 0.2 where q / p is 1/400), and with 128 pa
 to 0.8 (3.6 times as many at 0.6). For all q / p the bound holds there with at most 20 pairs above
 one half, and with at most 1000 pairs from a cutoff of 0.9 on. It falls with the number of pairs, so
 that the bound of so many is implied for more of them: `supported_bound` counts no more pairs than
-these, and is for cutoffs above one half. The other two need no such care. The tests compute these numbers, and `python -m
-benchmarks.stability_bounds` measures false selections beside both bounds.
+these, and is for cutoffs above one half. The other two need no such care. The tests compute these
+numbers, and `python -m benchmarks.stability_bounds` measures false selections beside both bounds.
 """
 
 from __future__ import annotations
