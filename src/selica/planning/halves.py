@@ -22,6 +22,7 @@ from selica.planning.calibrated import rates_of_members
 from selica.planning.finite import Expected
 from selica.planning.grids import models
 from selica.planning.study import Study
+from selica.selectors.bounds import THRESHOLD
 from selica.theory import Rates, StabilitySolution, solve_stability
 
 _CUTOFFS = (0.6, 0.75, 0.9)
@@ -98,15 +99,14 @@ def by_bound(
     studies: tuple[Study, ...], fdr: float, assumption: str, *, best: bool, resamples: int
 ) -> list[tuple[Expected, dict[str, Any]]]:
     """The most powerful cutoff and q, or the usual cutoff, with arguments of the selector."""
-    usual = 0.75 if assumption == "none" else 0.6
-    tried = _CUTOFFS if best else (usual,)
+    tried = _CUTOFFS if best else (THRESHOLD,)
     n_pairs = resamples // 2
     halves = halves_of(studies)
     chosen = [_allowed(each, fdr, assumption, n_pairs, tried) for each in halves]
     some = [i for i, (_, q) in enumerate(chosen) if q > 0]
     nothing = Expected(0.0, 0.0, 0.0, 0.0)
     settings: dict[str, Any] = {"resampling": "pairs", "assumption": assumption}
-    out = [(nothing, settings | {"q": 1, "threshold": usual}) for _ in studies]
+    out = [(nothing, settings | {"q": 1, "threshold": THRESHOLD}) for _ in studies]
     if not some:
         return out
     lams = [halves[i].log_lam(chosen[i][1]) for i in some]

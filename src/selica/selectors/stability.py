@@ -71,7 +71,7 @@ class StabilitySelection(Selector):
         Number of resamples (an even one for "pairs").
     threshold : float, optional
         A variable is selected when its probability is at least this; by default 0.9 where `q` or
-        `pfer` decides, else 0.6.
+        `pfer` decides, else 0.6. A bound on false selections needs more than 1/2.
     q : int, optional
         A resample selects the first q variables of its path instead of those at `lam`; columns are
         then standardised in each resample.
