@@ -1,8 +1,8 @@
 """How long the page takes to open, and to answer a slider: `python -m benchmarks.page_speed`.
 
 Times are taken in the browser: from the key that moves a slider to the picture after which neither
-the table nor the curves change any more; on Plan also to the first that has estimates for the
-methods. Browser and server share the machine's cores.
+the table nor the curves change any more, and to the first answer: on Predict the ideal numbers, on
+Plan estimates for the methods. Browser and server share the machine's cores.
 """
 
 from __future__ import annotations
@@ -109,10 +109,7 @@ def main() -> None:
                 page.wait_for_timeout(3000)
                 for slider in _SLIDERS[tab]:
                     first, whole = moves(page, tab, slider, asked.moves)
-                    parts = (
-                        {"": whole} if tab == "Predict" else {", first": first, ", whole": whole}
-                    )
-                    for name, times in parts.items():
+                    for name, times in ((", first", first), (", whole", whole)):
                         below = sum(t < GOAL for t in times)
                         print(
                             f"| {tab}, {slider}{name} | {np.median(times):.0f} | {max(times):.0f} "

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import selica.app
 from selica import planning, theory
 from selica._core.errors import ArgumentError
-from selica.app import controls, dragging, page, plan, prediction, selecting
+from selica.app import controls, dragging, page, plan, prediction, reached, selecting
 from selica.app.turns import Turns
 from selica.cli import app as command_line
 
@@ -57,6 +57,69 @@ def test_predict_shows_the_power_of_the_theory_and_follows_the_sliders() -> None
         ):
             expected = theory.power(model, method, fdr=0.2)
             assert power_shown(at, label) == pytest.approx(expected, abs=6e-4)
+
+
+def test_predict_says_that_thresholds_are_ideal_and_what_procedures_reach() -> None:
+    """In a sparse study the ideal threshold finds much, and knockoffs find nothing."""
+    at = opened(n="200", p="1000", k="10", r2="0.5", fdr="0.1")
+    assert not at.exception
+    html = bodies(at)
+    first = html.index("Power at the ideal threshold, which nobody knows in practice")
+    assert first < html.index("<table")
+    assert power_shown(at, "knockoff, one copy") > 0.35
+    found = planning.compare_methods(200, 1000, 10, r2=0.5, fdr=0.1)
+    for name in reached.PROCEDURES:
+        want = found.one(name)
+        row = f"<td>{want.power:.3f}</td><td>{want.fdr:.3f}</td>"
+        assert f"<td>{planning.METHODS[name].label}</td>{row}" in html
+    assert power_shown(at, "knockoff+, one copy") < 0.1
+    assert power_shown(at, "knockoffs, e-values") < 0.01
+    assert found.study.assumptions in html
+    again = at.run()  # what is known is drawn at once
+    assert bodies(again) == html
+
+
+@pytest.mark.parametrize(
+    ("choice", "law"),
+    [("All equal", theory.PointEffects()), ("Laplace (a few large)", theory.LaplaceEffects())],
+)
+def test_the_law_of_the_effects_can_be_chosen(choice: str, law: theory.Effects) -> None:
+    at = opened(n="600", p="500", k="50", r2="0.8", fdr="0.2", effects=choice)
+    assert not at.exception
+    expected = theory.power(theory.Model(1.2, 0.1, 0.025, law), "derandomized", fdr=0.2)
+    assert power_shown(at, "derandomized knockoff") == pytest.approx(expected, abs=6e-4)
+    assert f"a linear response and {law.label}." in bodies(at)
+
+
+def test_effects_of_ones_own_are_as_many_as_signals() -> None:
+    at = opened(n="100", p="50", r2="0.8", fdr="0.2", effects="My own list", list="1, -2 3,1.5")
+    assert not at.exception
+    assert "4 signals among 50 variables" in bodies(at)
+    law = theory.EmpiricalEffects([1.0, -2.0, 3.0, 1.5])
+    expected = theory.power(theory.Model(2.0, 0.08, 0.02, law), "derandomized", fdr=0.2)
+    assert power_shown(at, "derandomized knockoff") == pytest.approx(expected, abs=6e-4)
+    assert "a linear response and 4 given effects." in bodies(at)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("many", "must be numbers; got &#x27;many&#x27;"),
+        (" ", "must not be empty"),
+        ("0, 0", "must not all be zero"),
+        ("gaussian", "must be numbers"),
+        (",".join(["1"] * 60), "must be at most as many as the 50 variables"),
+    ],
+)
+def test_effects_that_make_no_sense_get_a_sentence(text: str, said: str) -> None:
+    at = opened(p="50", effects="My own list", list=text)
+    assert not at.exception
+    assert f"The effects {said}" in bodies(at)
+    assert "<table" not in bodies(at)
+
+
+def test_one_signal_is_one() -> None:
+    assert "1 signal among 500 variables" in bodies(opened(k="1"))
 
 
 @pytest.mark.parametrize(
@@ -188,6 +251,39 @@ def test_plan_says_how_many_samples_and_what_to_run(monkeypatch: pytest.MonkeyPa
     assert need.prediction.code in fit
 
 
+def test_the_page_recommends_what_the_command_line_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What needs fewest samples here does not keep the level."""
+    names = ("stability", "stability_r_concave")
+    monkeypatch.setattr(plan, "METHODS", names)
+    at = opened(tab="Plan", p="2000", k="3", r2="0.5", fdr="0.1", power="0.5")
+    assert not at.exception
+    html = bodies(at)
+    words = [*at.code[0].value.split()[1:], "--json"]
+    words += [word for name in names for word in ("--method", name)]
+    told = json.loads(CliRunner().invoke(command_line, words).stdout)
+    assert told["best"]["method"] == "stability_r_concave"
+    assert f"Fewest samples: {told['best']['value']:,} with stability, r-concave." in html
+    above, kept = told["methods"]
+    assert above["value"] < kept["value"]
+    reason = told["left_out"][0]["reason"]
+    assert f"Left out: {above['value']:,} with stability, message passing: {reason}." in html
+    assert f"<td>{above['power']:.2f}</td><td>{above['fdr']:.3f}</td>" in html
+    assert "<th>FDR</th>" in html
+    assert told["assumptions"] in html
+    equal = f"{told['with_equal_effects']:,} samples"
+    assert f"With equal effects instead of Gaussian effects: {equal}." in html
+
+
+def test_a_plan_for_effects_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "METHODS", ("stability", "knockoff"))
+    address = {"p": "60", "r2": "0.9", "power": "0.6", "fdr": "0.2"}
+    at = opened(tab="Plan", effects="My own list", list="-1,2,3,4,2,2,2,1,1,3,3,3", **address)
+    assert not at.exception
+    told = ran(at.code[0].value)
+    assert (told["n_signals"], told["effects"]) == (12, "12 given effects")
+    assert f"Fewest samples: {told['best']['value']:,} with" in bodies(at)
+
+
 def test_a_plan_begins_with_estimates_and_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "METHODS", ("stability", "knockoff"))
     least, first, *between, last = plan.plans(0.6, 200, 40, 0.9, 0.2)
@@ -220,7 +316,7 @@ def test_a_plan_can_be_left_half_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
     seen = []
     with pytest.raises(KeyboardInterrupt):
-        seen.extend(plan.plans(0.6, 200, 40, 0.9, 0.2, told))
+        seen.extend(plan.plans(0.6, 200, 40, 0.9, 0.2, told=told))
     assert 2 <= len(seen) < 6
     whole = list(plan.plans(0.6, 200, 40, 0.9, 0.2))
     assert len(whole) == 6

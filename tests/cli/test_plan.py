@@ -28,6 +28,8 @@ from tests.cli.plans import (
     report,
 )
 
+ASSUMED = "Assumes independent columns, independent rows, a linear response and {} effects."
+
 # --- compare ---------------------------------------------------------------------------------
 
 
@@ -53,6 +55,7 @@ def test_compare_prints_what_planning_says():
     share = found.best.power / found.ceiling.power
     assert f"{100 * share:.0f} % of the best possible" in " ".join(last)
     assert printed_code("\n".join(lines)) == found.best.code
+    assert ASSUMED.format("Gaussian") in " ".join(last)
 
 
 def test_the_json_of_compare():
@@ -89,6 +92,95 @@ def test_laws_of_effects(name, law):
     assert told["effects"] == name
     assert told["methods"][0]["power"] == want.one("stability").power
     assert abs(told["methods"][0]["power"] - usual) > 0.01
+
+
+GIVEN = [0.5, -0.3, 0.2, 0.1, 0.1, 0.05]
+
+
+def test_effects_of_ones_own(tmp_path):
+    """By numbers or by a file; as many signals as effects."""
+    size = ["-n", N, "-p", P, "--r2", R2]
+    told = report("compare", *size, "--effects", ",".join(map(str, GIVEN)), *ONE)
+    law = theory.EmpiricalEffects(GIVEN)
+    want = planning.compare_methods(N, P, len(GIVEN), r2=R2, effects=law, methods=["stability"])
+    assert told["n_signals"] == len(GIVEN)
+    assert told["methods"][0]["power"] == want.one("stability").power
+    assert told["assumptions"].endswith("a linear response and 6 given effects.")
+    file = tmp_path / "effects.csv"
+    file.write_text("".join(f"{x}\n" for x in GIVEN))
+    assert report("compare", *size, "-k", len(GIVEN), "--effects", file, *ONE) == told
+    text = plan("compare", *size, "--effects", file, *ONE)
+    assert ASSUMED.format("6 given") in " ".join(text.split())
+
+
+@pytest.mark.parametrize("question", ["samples", "effect", "signals", "fdr"])
+def test_effects_of_ones_own_in_the_other_questions(question):
+    args = {
+        "samples": ["-p", P, "--r2", R2],
+        "effect": ["-n", N, "-p", P],
+        "signals": ["-n", N, "-p", P, "--r2", R2],
+        "fdr": ["-n", N, "-p", P, "--r2", R2],
+    }[question]
+    text = plan(question, *args, "--power", "0.5", "--effects=-1,2,3", *ONE)
+    assert ASSUMED.format("3 given") in " ".join(text.split())
+
+
+def test_the_law_of_the_effects_is_named_where_it_decides():
+    """1470 samples for Gaussian effects, 227 for equal ones."""
+    study = ["-p", "200", "-k", "20", "--r2", "0.6", *ONE]
+    text = plan("samples", *study)
+    equal = report("samples", *study, "--effects", "point")["best"]["value"]
+    told = report("samples", *study)
+    assert told["best"]["value"] > 5 * equal
+    assert told["with_equal_effects"] == equal
+    assert f"With equal effects instead of Gaussian effects: {equal} samples." in text
+    assert "With equal effects" not in plan("samples", *study, "--effects", "point")
+
+
+def test_an_effect_size_is_told_as_a_share_of_the_variance_too():
+    text = plan("compare", *SIZES, "--effect-size", "0.5", *ONE)
+    assert "effect size 0.5 (R2 = 0.75)" in text  # 12 effects: 3 to 1
+    asked = ["effect", *SIZES, "--power", "0.7", *ONE]
+    (row,) = report(*asked)["methods"]
+    snr = K * row["value"] ** 2
+    assert row["r2"] == pytest.approx(snr / (1 + snr))
+    said = " ".join(plan(*asked).split())
+    beta = row["value"] / math.sqrt(1 + snr)
+    assert f"(R2 = {row['r2']:.3g}, or {beta:.2g} standard deviations of the response)" in said
+
+
+def test_one_signal_is_one():
+    text = plan("compare", "-n", "50", "-p", "30", "-k", "1", "--r2", "0.5", *ONE)
+    assert "30 variables, 1 signal, R2" in text
+
+
+# Message passing has the most power here and does not keep the level.
+SPARSE = ["-p", "2000", "-k", "3", "--r2", "0.5"]
+TWO = ["--method", "stability", "--method", "stability_r_concave"]
+
+
+def test_the_recommendation_agrees_with_its_table():
+    """What would be best and is not recommended is named with the reason."""
+    asked = ["samples", *SPARSE, "--power", "0.5", *TWO]
+    text, told = " ".join(plan(*asked).split()), report(*asked)
+    rows = {row["method"]: row for row in told["methods"]}
+    fewer, value = rows["stability"]["value"], rows["stability_r_concave"]["value"]
+    assert fewer < value
+    assert told["best"] == {"method": "stability_r_concave", "value": value}
+    reason = f"predicted FDR {rows['stability']['fdr']:.3f} is above the level 0.1"
+    assert told["left_out"] == [{"method": "stability", "reason": reason}]
+    assert f"Fewest samples: {value} with stability, r-concave. Compared are methods" in text
+    assert f"Left out: {fewer} with stability, message passing: {reason}." in text
+
+
+def test_the_comparison_names_what_it_leaves_out():
+    text = " ".join(plan("compare", "-n", "115", *SPARSE, *TWO).split())
+    told = report("compare", "-n", "115", *SPARSE, *TWO)
+    assert told["best"]["method"] == "stability_r_concave"
+    assert [row["settings"] for row in told["left_out"]] == ["best", "default"]
+    reason = told["left_out"][0]["reason"]
+    assert "above the level 0.1" in reason
+    assert f"Left out: stability, message passing, at its best settings: {reason}." in text
 
 
 def test_a_method_named_twice_has_one_row_for_each_setting():
@@ -175,6 +267,7 @@ def test_what_is_not_reached():
     assert all(point["value"] <= 40 for row in told["methods"] for point in row["tried"])
     text = plan(*asked)
     assert text.count("not reached") == 4  # two methods, the ceiling, and what it means
+    assert "not reached: not with up to 40 samples" in text
     assert "reaches a power of 0.8" in text
     assert printed_commands(text) == []
 

@@ -25,16 +25,15 @@ BAD = {
     "half a sample": (["compare", "-n", "1.5", *SIZES[2:], "--r2", "0.9"], "--n-samples"),
     "samples without end": (["compare", "-n", "9" * 320, *SIZES[2:], "--r2", "0.9"], "--n-samples"),
     "variables without end": (["effect", "-n", "9", "-p", "9" * 320, "-k", "1"], "--n-features"),
-    "no samples at all": (["compare", "-n", "0", *SIZES[2:], "--r2", "0.9"], "n_samples"),
-    "negative samples": (["fdr", "-n", "-5", *SIZES[2:], "--r2", "0.9"], "n_samples"),
-    "negative variables": (["samples", "-p", "-5", "-k", "1", "--r2", "0.9"], "n_features"),
-    "negative signals": (["effect", *SIZES[:4], "-k", "-1"], "n_signals"),
-    "too many signals": (["compare", *SIZES[:4], "-k", "61", "--r2", "0.9"], "n_signals"),
+    "no samples at all": (["compare", "-n", "0", *SIZES[2:], "--r2", "0.9"], "-n must"),
+    "negative samples": (["fdr", "-n", "-5", *SIZES[2:], "--r2", "0.9"], "-n must"),
+    "negative variables": (["samples", "-p", "-5", "-k", "1", "--r2", "0.9"], "-p must"),
+    "negative signals": (["effect", *SIZES[:4], "-k", "-1"], "-k must"),
     "nan r2": (["compare", *SIZES, "--r2", "nan"], "r2"),
     "r2 of one": (["signals", *SIZES[:4], "--r2", "1"], "r2"),
     "r2 of two": (["compare", *SIZES, "--r2", "2"], "r2"),
     "negative snr": (["compare", *SIZES, "--snr", "-1"], "snr"),
-    "infinite effect": (["compare", *SIZES, "--effect-size", "inf"], "effect_size"),
+    "infinite effect": (["compare", *SIZES, "--effect-size", "inf"], "--effect-size must"),
     "power zero": (["samples", *STUDY[2:], "--power", "0"], "power must be between"),
     "power one": (["effect", *SIZES, "--power", "1"], "power must be between"),
     "power two": (["fdr", *STUDY, "--power", "2"], "power must be between"),
@@ -44,9 +43,13 @@ BAD = {
     "fdr zero": (["samples", *STUDY[2:], "--fdr", "0"], "fdr must be between"),
     "fdr nan": (["effect", *SIZES, "--fdr", "nan"], "fdr"),
     "unknown method": (["compare", *STUDY, "--method", "magic"], "--method"),
-    "unknown law": (["compare", *STUDY, "--effects", "cauchy"], "--effects"),
+    "unknown law": (["compare", *STUDY, "--effects", "cauchy"], "--effects must be gaussian, "),
+    "no effects": (["compare", *STUDY, "--effects", ""], "--effects must be gaussian, "),
+    "effects of zero": (["samples", *STUDY[2:], "--effects", "1,0"], "--effects must not be zero"),
+    "infinite effects": (["effect", *SIZES, "--effects", "1,inf"], "--effects must be numbers"),
+    "power in per cent": (["samples", *STUDY[2:], "--power", "80"], "got 80 (did you mean 0.8?)"),
     "unknown settings": (["samples", *STUDY[2:], "--settings", "worst"], "--settings"),
-    "no samples allowed": (["samples", *STUDY[2:], "--at-most", "0"], "at_most"),
+    "no samples allowed": (["samples", *STUDY[2:], "--at-most", "0"], "--at-most must"),
     "unknown figure": (["compare", *STUDY, "--plot", "plan.xyz"], "--plot"),
     "no folder": (["samples", *STUDY[2:], "--plot", "/no/such/place/plan.png"], "--plot"),
     "no table": (["table", "-k", "1", "--r2", "0.5"], "Name the TABLE"),
@@ -56,10 +59,10 @@ BAD = {
     "unknown target": ([*T, "--target", "z"], "target: there is no column 'z'"),
     "unknown drop": ([*T, "--drop", "z"], "drop: there is no column 'z'"),
     "nothing left": ([*T, "--drop", "a", "--drop", "b", "--target", "y"], "no variables"),
-    "too many planted": ([*T, "-k", "4"], "n_signals"),
-    "no planted": ([*T, "-k", "0"], "n_signals"),
+    "too many planted": ([*T, "-k", "4"], "-k must"),
+    "no planted": ([*T, "-k", "0"], "-k must"),
     "table without strength": (T[:4], "--effect-size; got none"),
-    "one data set": ([*T, "--n-sets", "1"], "n_sets"),
+    "one data set": ([*T, "--n-sets", "1"], "--n-sets must"),
     "no jobs": ([*T, "--n-jobs", "0"], "--n-jobs"),
     "demo and table": ([*T, "--demo"], "--demo"),
     "demo and target": (["table", "--demo", "--target", "y", *T[2:]], "--demo"),
@@ -77,6 +80,48 @@ BAD = {
     ),
     "diagnosis at fdr two": ([*D, "--fdr", "2"], "fdr"),
 }  # fmt: skip
+BAD |= {
+    "effects in words": (
+        ["compare", *STUDY, "--effects", "1,many"],
+        "--effects must be numbers; got 'many'",
+    ),
+    "effects that are none": (
+        ["samples", *STUDY[2:], "--effects", "0,0"],
+        "--effects must not all be zero",
+    ),
+    "effects beside signals": (
+        ["fdr", *STUDY, "--effects", "1,2"],
+        "-k must be 2, the number of effects given, or be left out; got 12",
+    ),
+    "a file of words": (
+        ["compare", *STUDY, "--effects", "words.txt"],
+        "--effects words.txt: effects must be numbers; got 'beta'",
+    ),
+    "an empty file": (
+        ["compare", *STUDY, "--effects", "empty.txt"],
+        "--effects empty.txt: effects must not be empty",
+    ),
+    "a file of bytes": (
+        ["compare", *STUDY, "--effects", "bytes.txt"],
+        "--effects bytes.txt: the file is not UTF-8",
+    ),
+    "no such file of effects": (
+        ["compare", *STUDY, "--effects", "none.txt"],
+        "or a file with one number a line; got 'none.txt'",
+    ),
+    "r2 in per cent": (
+        ["compare", *SIZES, "--r2", "95"],
+        "--r2 must be between 1e-09 and 0.999999; got 95 (did you mean 0.95?)",
+    ),
+    "fdr in per cent": (
+        ["compare", *STUDY, "--fdr", "10"],
+        "--fdr must be between 0.001 and 0.5; got 10 (did you mean 0.1?)",
+    ),
+    "too many signals": (
+        ["compare", *SIZES[:4], "-k", "61", "--r2", "0.9"],
+        "-k must be at most -p = 60",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -85,6 +130,9 @@ def test_bad_input_is_one_line_and_code_2(case, tmp_path, monkeypatch, capsys):
     rows = [(i * i % 7, i % 5, i) for i in range(20)]
     numbers = "".join(f"{a},{b},{y}\n" for a, b, y in rows)
     (tmp_path / "t.csv").write_text("a,b,y\n" + numbers)
+    (tmp_path / "words.txt").write_text("beta\n0.5\n")
+    (tmp_path / "empty.txt").write_text("\n")
+    (tmp_path / "bytes.txt").write_bytes(bytes(range(128, 256)))
     (tmp_path / "text.csv").write_text("a,y\nu,1\nv,2\n")
     (tmp_path / "gaps.csv").write_text("a,b,y\n1,,3\n" + numbers)
     for file, values in (("classes", ("no", "yes")), ("zeros", (0, 1))):

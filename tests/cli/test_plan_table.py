@@ -57,6 +57,7 @@ def test_the_printed_power_on_a_table(study_folder):
     power = f"{row['power']:.2f} ({row['power_low']:.2f}-{row['power_high']:.2f})"
     assert power in line
     assert line.split()[-2:] == [f"{row['selected']:.1f}", f"{row['predicted']:.2f}"]
+    assert "Assumes independent rows, a linear response and Gaussian effects;" in text
     alone = plan("table", *source, *SETS, "--no-theory")
     assert "First answer, by theory" in text
     assert text.endswith(alone)
@@ -72,11 +73,14 @@ def test_diagnosis_of_a_fit(study_folder):
     X, y = table[:, :P], table[:, P]
     selector = selectors.KnockoffSelection(fdr=0.2, sampler="iid", lam=0.05, random_state=0)
     want = planning.diagnose(selector.fit(X, y), X, y, power=0.6)
-    assert {name: told[name] for name in want.to_dict()} == want.to_dict()
+    plain = json.loads(json.dumps(want.to_dict()))
+    assert {name: told[name] for name in plain} == plain
     assert (told["method"], told["fdr"], told["target"]) == ("knockoff", 0.2, 0.6)
     assert len(told["selected_variables"]) == told["selected"]
     text = plan("diagnose", *source, *options, "--power", "0.6")
     assert f"About {want.n_signals} variables matter" in text
+    assert "({} to {})".format(*want.required_interval) in text
+    assert "Assumes independent columns" in text
     (command,) = printed_commands(text)
     assert command == shlex.split(told["command"])
     found = json.loads(invoke(*command[1:], *FEW, "--json"))
@@ -84,17 +88,22 @@ def test_diagnosis_of_a_fit(study_folder):
     assert found["r2"] == pytest.approx(want.r2, rel=0.01)
 
 
-def test_an_estimate_that_predicts_worse_than_nothing_is_not_passed_on_silently(
-    study_folder, monkeypatch
-):
-    from selica.planning.diagnosis import Diagnosis
+FIT = "the fit behind the estimate (message passing) did not converge"
 
-    bad = Diagnosis(N, P, 9, 0.999999, 1.0, 2.7, 0, "knockoff", 0.1, 0.9, 8.0, 0.0, 0.8, 90, True)
-    monkeypatch.setattr(planning, "diagnose", lambda *_, **__: bad)
-    source = [study_folder / "plain.csv", "--target", "y", "--method", "knockoffs", "--lam", "0.1"]
-    text = plan("diagnose", *source)
-    assert "do not rely on it" in text
-    assert "--r2 0.999 " in text  # the command must run
+
+def test_a_diagnosis_without_an_estimate_prints_no_numbers(tmp_path):
+    """On the embedded table the fit behind the estimate does not converge."""
+    path = tmp_path / "power.png"
+    text = plan("diagnose", "--demo", "--method", "knockoffs", "--plot", path)
+    assert f"Nothing can be predicted: {FIT}." in " ".join(text.split())
+    for word in ("matter", "explain", "would reach", "%", "selica plan compare"):
+        assert word not in text
+    assert f"No figure: {FIT}." in " ".join(text.split())
+    assert not path.exists()
+    told = report("diagnose", "--demo", "--method", "knockoffs")
+    assert told["reason"] == FIT
+    for name in ("n_signals", "r2", "power", "required", "required_interval", "command"):
+        assert told[name] is None
 
 
 @pytest.mark.parametrize("question", ["table", "diagnose"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from selica import theory
+from selica import planning, theory
 from selica._core.errors import ArgumentError
 from selica.cli import app
 from tests.cli.commands import assert_one_line, invoke, parsed, run
@@ -71,8 +71,9 @@ WIDE = {
 
 @pytest.mark.parametrize("args", WIDE.values(), ids=WIDE.keys())
 def test_tables_are_complete_and_fit_a_terminal(args):
-    text = predict(*args)
+    text = predict(*args, "--details")
     assert "…" not in text
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
     found = tables(text)
     assert list(found) == TITLES
     for lines in found.values():
@@ -84,22 +85,65 @@ def test_tables_are_complete_and_fit_a_terminal(args):
 
 
 def test_every_method_has_a_row_in_every_table():
-    for lines in tables(predict(*STUDY)).values():
+    for lines in tables(predict(*STUDY, "--details")).values():
         names = [line.split("  ")[0] for line in lines[1:]]
         assert names == [*METHODS, "best possible"]
+    assert list(tables(predict(*STUDY))) == TITLES[:1]
 
 
 def test_the_table_prints_the_numbers_of_the_json(study):
     lines = tables(predict(*STUDY))["Power at FDR"][1:]
     for line, row in zip(lines, [*study["methods"], study["ceiling"]], strict=True):
-        power, fpr, fdr, true, false, name, threshold = line.split()[-7:]
+        power, fdr, true, false, name, threshold = line.split()[-6:]
         assert power == f"{row['tpr']:.4f}"
-        assert fpr == f"{row['fpr']:.4g}"
         assert fdr == f"{row['fdr']:.4f}"
         assert true == f"{row['true_selections']:.1f}"
         assert false == f"{row['false_selections']:.1f}"
         assert name == row["threshold_name"]
         assert float(threshold) == pytest.approx(row["threshold"], rel=1e-3)
+
+
+# --- what procedures reach -------------------------------------------------------------------
+
+# A study in which the ideal threshold finds much and knockoffs find nothing.
+SPARSE = ["-n", "200", "-p", "1000", "-k", "10", "--r2", "0.5"]
+
+
+def test_the_first_line_says_that_thresholds_are_ideal():
+    text = " ".join(predict(*SPARSE).split())
+    assert text.startswith("Power at the ideal threshold, which nobody knows in practice;")
+    assert "Assumes independent columns, independent rows, a linear response and" in text
+
+
+def test_what_procedures_reach_stands_beside_the_ideal():
+    found = report(*SPARSE)
+    ideal = by_name(found)
+    assert ideal["knockoff", None]["tpr"] > 0.35
+    assert ideal["derandomized", None]["tpr"] > 0.35
+    assert found["thresholds"] == "ideal"
+    want = planning.compare_methods(200, 1000, 10, r2=0.5)
+    reached = {row["method"]: row for row in found["reached"]}
+    assert list(reached) == ["stability", "knockoff", "evalues", "stability_r_concave"]
+    for name, row in reached.items():
+        assert (row["power"], row["fdr"]) == (want.one(name).power, want.one(name).fdr)
+    assert reached["knockoff"]["power"] < 0.1
+    assert reached["evalues"]["power"] < 0.01
+    lines = predict(*SPARSE).split("Reached at FDR 0.1 by real procedures")[1].splitlines()
+    for row in reached.values():
+        (line,) = (line for line in lines if line.startswith(row["label"]))
+        numbers = line[len(row["label"]) :].split()
+        assert numbers[:2] == [f"{row['power']:.2f}", f"{row['fdr']:.3f}"]
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [(RATIOS, "-n and -p"), ([*STUDY, "--fdr", "0", "--lam", "0.1"], "--fdr must be between")],
+)
+def test_where_procedures_have_no_prediction_the_reason_is_said(args, reason):
+    found = report(*args)
+    assert found["reached"] is None
+    assert reason in found["reached_reason"]
+    assert reason in " ".join(predict(*args).split("not known here")[1].split())
 
 
 # --- JSON ------------------------------------------------------------------------------------
@@ -243,6 +287,22 @@ def test_laws_of_effects(name, law):
     assert by_name(found)["thresholded_lasso", None]["q"] == pytest.approx(want.q, rel=1e-9)
 
 
+def test_effects_of_ones_own(tmp_path):
+    """By numbers or by a file; as many signals as effects."""
+    effects = [0.5, -0.3, 0.2, 0.1]
+    law = theory.EmpiricalEffects(effects)
+    size = ["-n", "100", "-p", "50", "--r2", "0.8", "--lam", "0.2"]
+    found = report(*size, "--effects", ",".join(map(str, effects)))
+    assert found["model"]["effects"] == "4 given effects"
+    assert found["model"]["rho"] == 4 / 50
+    want = theory.solve_lasso(theory.Model(2.0, 0.08, 0.02, law), 0.2)
+    assert by_name(found)["thresholded_lasso", None]["q"] == pytest.approx(want.q, rel=1e-9)
+    (tmp_path / "effects.txt").write_text("".join(f"{x}\n" for x in effects))
+    same = report(*size, "-k", "4", "--effects", tmp_path / "effects.txt")
+    assert same == found
+    assert "4 signals, R2 = 0.8, 4 given effects" in predict(*size, "--effects=0.5,-0.3,0.2,0.1")
+
+
 def test_a_penalty_by_number_is_used_by_all_but_the_lasso():
     found = report(*RATIOS, "--lam", "0.3")
     for row in found["methods"]:
@@ -346,7 +406,7 @@ def test_without_matplotlib_the_table_is_printed_all_the_same(tmp_path):
     args = ["predict", *RATIOS, "--lam", "0.2", "--plot", str(path)]
     done = run(*args, PYTHONPATH=str(tmp_path))
     assert done.returncode == 0
-    assert list(tables(done.stdout)) == TITLES
+    assert list(tables(done.stdout)) == TITLES[:1]
     assert "matplotlib" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert "Figure written" not in done.stdout

@@ -16,6 +16,7 @@ from selica._core.effects import (
     Mixture,
     PointEffects,
     check_effects,
+    effects_of,
 )
 from selica._core.errors import ArgumentError
 
@@ -247,3 +248,34 @@ def test_no_law_is_the_gaussian_one():
     assert check_effects(law) is law
     with pytest.raises(ArgumentError, match=r"^effects must be a law of effects"):
         check_effects("gaussian")
+
+
+@pytest.mark.parametrize(
+    ("text", "law"),
+    [
+        ("gaussian", GaussianEffects()),
+        ("laplace", LaplaceEffects()),
+        ("point", PointEffects()),
+        ("0.5, -0.3\n0.2 1e-2", EmpiricalEffects([0.5, -0.3, 0.2, 0.01])),
+        ("3", EmpiricalEffects([3.0])),
+    ],
+)
+def test_a_law_by_its_name_or_by_numbers(text, law):
+    assert effects_of(text) == law
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("cauchy", "effects must be numbers; got 'cauchy'"),
+        ("1,nan", "effects must be numbers; got 'nan'"),
+        (" , ", "effects must not be empty"),
+        ("0 0", "effects must not all be zero"),
+        ("1,0", "effects must not be zero: leave out variables without an effect"),
+        ("1," * 1001, "effects must be at most 1,000 numbers; got 1001"),
+    ],
+)
+def test_lists_of_effects_that_make_no_sense(text, said):
+    with pytest.raises(ArgumentError) as error:
+        effects_of(text)
+    assert str(error.value) == f"{said}."

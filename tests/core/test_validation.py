@@ -13,6 +13,7 @@ from selica._core.validation import (
     choice,
     exactly_one,
     flag,
+    number,
     positive,
     real,
     single,
@@ -84,6 +85,16 @@ def test_ranges_contain_their_ends(limits, good, bad, said):
     with pytest.raises(ArgumentError) as error:
         real("rate", bad, **limits)
     assert str(error.value) == f"rate must be {said}."
+
+
+@pytest.mark.parametrize(("bad", "meant"), [(80, "0.8"), (5.0, "0.05"), (1.5, None), (100, None)])
+def test_a_share_in_per_cent_gets_a_hint(bad, meant):
+    hint = "" if meant is None else f" (did you mean {meant}?)"
+    with pytest.raises(ArgumentError) as error:
+        number("power", bad, at_least=0.01, at_most=0.999)
+    assert str(error.value) == f"power must be between 0.01 and 0.999; got {bad:g}{hint}."
+    with pytest.raises(ArgumentError, match=r"at least 90; got 80\.$"):
+        number("power", 80, at_least=90.0)
 
 
 def test_positive_numbers_of_a_size_that_can_be_squared():

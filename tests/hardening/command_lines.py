@@ -55,7 +55,7 @@ _SENSIBLE = {
     "host": ("localhost", "0.0.0.0", "::1"),
     "port": ("80", "8501", "70000"),
     "resampling": ("poisson", "bernoulli", "exponential", "bootstrap", "subsample", "pairs"),
-    "effects": ("gaussian", "laplace", "point"),
+    "effects": ("gaussian", "laplace", "point", "1,-2,3,0.5,0.5"),
     "settings": ("best", "default"),
     "scale": ("smoke",),
     "assumption": ("none", "unimodal", "r-concave"),

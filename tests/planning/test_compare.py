@@ -10,7 +10,8 @@ import pytest
 
 from selica import planning, selectors, theory
 from selica.control import fdp, tpp
-from selica.planning import METHODS, Study, compare_methods
+from selica.planning import METHODS, Prediction, Study, compare_methods
+from selica.planning.recommendation import Candidate, recommend
 from selica.sampling import simulate
 
 SIZES = (400, 200, 40)
@@ -51,9 +52,13 @@ def test_the_best_is_the_most_powerful_procedure(found):
 
 def test_the_table_is_readable(found):
     text = str(found)
-    assert "400 samples, 200 variables, 40 of them signals that explain 80 %" in text
+    assert "400 samples, 200 variables, 40 signals explaining 80 %" in text
+    table = text.split("Most power:")[0]
     for method in METHODS.values():
-        assert text.count(method.label) == 2
+        assert table.count(method.label) == 2
+    assert text.endswith(
+        "Assumes independent columns, independent rows, a linear response and Gaussian effects."
+    )
     assert found.best.code in text
     assert found.best.code in repr(found)
 
@@ -206,5 +211,68 @@ def test_names_the_room_promises_are_there():
 
 def test_methods_that_know_the_truth_are_compared_too():
     found = planning.compare_methods(150, 60, 12, r2=0.9, methods=["lasso"])
-    assert found.best is found.one("lasso")
-    assert "LassoSelection" in str(found)
+    assert found.one("lasso").power > 0.3
+    assert found.best is None  # nobody knows its penalty
+    assert "LassoSelection" not in str(found)
+    assert "none recommended" in repr(found)
+
+
+def test_a_method_that_does_not_keep_the_level_is_left_out_with_the_reason():
+    """In a sparse study message passing is the most powerful, and above its level."""
+    names = ["stability", "stability_r_concave"]
+    found = planning.compare_methods(115, 2000, 3, r2=0.5, methods=names)
+    above = found.one("stability")
+    assert above.power > found.one("stability_r_concave").power
+    assert above.fdr > 0.105
+    best, otherwise, left_out = found.recommendation
+    assert best is found.best is found.one("stability_r_concave")
+    assert otherwise is None
+    assert [one.settings for one, _ in left_out] == ["best", "default"]
+    reason = f"predicted FDR {above.fdr:.3f} is above the level 0.1"
+    assert left_out[0] == (above, reason)
+    assert f"Left out: stability, message passing, best settings: {reason}." in str(found)
+
+
+@pytest.mark.parametrize(
+    ("fdr", "level", "kept"),
+    [(0.1049, 0.1, True), (0.1051, 0.1, False), (0.02, 0.016, True), (0.022, 0.016, False)],
+)
+def test_rates_are_compared_to_two_decimals(fdr, level, kept):
+    one = Prediction("knockoff", "best", 0.5, fdr, 5.0, 1.0, "FDR", "", {})
+    chosen = recommend([Candidate(one, one, level, one.power)])
+    assert (chosen.best is one) == kept
+    assert [reason for _, reason in chosen.left_out] == (
+        [] if kept else [f"predicted FDR {fdr:.3f} is above the level {level:g}"]
+    )
+
+
+def test_another_method_is_named_where_the_best_may_be_refused():
+    def one(method, power):
+        return Prediction(method, "best", power, 0.05, 5.0, 1.0, "FDR", "", {})
+
+    every = [one("knockoff", 0.4), one("stability", 0.6), one("evalues", 0.5), one("lasso", 0.9)]
+    candidates = [Candidate(each, each, 0.1, each.power) for each in every]
+    chosen = recommend(candidates)
+    assert (chosen.best.method, chosen.otherwise.method) == ("stability", "evalues")
+    assert recommend(candidates[:1]).otherwise is None
+    assert recommend([Candidate(one("knockoff", 0.004), one("knockoff", 0.004), 0.1, 1.0)]) == (
+        None, None, (),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("law", "name"),
+    [
+        (theory.GaussianEffects(), "Gaussian effects"),
+        (theory.LaplaceEffects(), "Laplace effects"),
+        (theory.PointEffects(), "equal effects"),
+        (theory.PointEffects([1.0, -1.0, 3.0]), "effects of 2 sizes"),
+        (theory.EmpiricalEffects([0.3, 0.1]), "2 given effects"),
+        (theory.EmpiricalEffects([0.3]), "one given effect"),
+    ],
+)
+def test_the_assumptions_name_the_law_of_the_effects(law, name):
+    sentence = Study.of(100, 50, 5, r2=0.5, effects=law).assumptions
+    assert sentence == (
+        f"Assumes independent columns, independent rows, a linear response and {name}."
+    )

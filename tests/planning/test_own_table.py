@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from selica import KnockoffSelection, StabilitySelection, planning
 from selica._core.errors import ArgumentError
 from selica.planning import first_answer
-from selica.planning.diagnosis import estimate
+from selica.planning.diagnosis import Estimate, estimate, reason_against
 from selica.planning.first_answer import COVERED, LARGEST
+from selica.reports import demo_table, split
+from selica.reports.demo import TARGET
 from selica.sampling import simulate
 from selica.selectors import LassoSelection
 
@@ -198,9 +201,67 @@ def test_pure_noise_is_diagnosed_as_nothing(seed):
     selector = KnockoffSelection(0.2, sampler="iid", lam=0.05, random_state=0).fit(X, y)
     found = planning.diagnose(selector, X, y)
     assert (found.n_signals, found.r2, found.power, found.required) == (0, 0.0, None, None)
-    assert "if no variable matters" in str(found)
-    with pytest.raises(ArgumentError, match="no curve to draw"):
+    assert found.reason == "the data are as likely if no variable matters"
+    assert f"Nothing can be predicted: {found.reason}." in str(found)
+    assert "would reach" not in str(found)
+    with pytest.raises(ArgumentError, match="no curve to draw: the data are as likely"):
         found.plot()
+
+
+ESTIMATES = ("n_signals", "r2", "effect_size", "power", "true_selections", "false_selections")
+ESTIMATES += ("required", "n_signals_interval", "r2_interval", "required_interval")
+
+
+def test_no_numbers_where_the_fit_says_nothing():
+    """The embedded table: message passing does not converge at the penalty that it chose."""
+    X, y, _ = split(demo_table(), TARGET)
+    found = planning.diagnose(LassoSelection(0.1).fit(X, y), X, y)
+    assert found.reason == "the fit behind the estimate (message passing) did not converge"
+    assert found.correlated
+    assert [getattr(found, name) for name in ESTIMATES] == [None] * len(ESTIMATES)
+    assert "%" not in str(found)
+    assert "would reach" not in str(found)
+    with pytest.raises(ArgumentError, match="did not converge"):
+        found.plot()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({}, None),
+        ({"effective_noise": 1.9e5}, "predicts no better than a constant"),
+        ({"effective_noise": 1.01}, "predicts no better than a constant"),
+        ({"effective_noise": np.nan}, "predicts no better than a constant"),
+        ({"r2": 1.0 - 1e-6}, "would explain all of the variance"),
+        ({"evidence": 0.0}, "as likely if no variable matters"),
+        ({"evidence": 0.0, "effective_noise": 1.01}, "as likely if no variable matters"),
+        ({"status": "max_iter"}, "did not converge"),
+    ],
+)
+def test_what_speaks_against_an_estimate(change, reason):
+    fields = SimpleNamespace(status=change.pop("status", "converged"))
+    good = {"sparsity": 0.1, "effect_size": 0.2, "r2": 0.6, "effective_noise": 0.7}
+    found = Estimate(**(good | {"evidence": 30.0, "likely": (None, None)} | change))
+    told = reason_against(fields, found, 300)
+    assert (told is None) if reason is None else (reason in told)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_estimate_has_an_interval_that_holds_the_truth(seed):
+    """20 of 200 variables explain 0.6: a pilot of 150 rows is off by a factor of two to four."""
+    data = simulate(150, 200, 20, snr=1.5, random_state=seed)
+    found = planning.diagnose(LassoSelection(0.1).fit(data.X, data.y), data.X, data.y)
+    truth = planning.required_samples(
+        0.8, n_features=200, n_signals=20, r2=0.6, method="stability", settings="default"
+    ).best.value
+    low, high = found.required_interval
+    assert low < found.required < high
+    assert low < truth < high
+    assert high > 2 * low
+    assert found.n_signals_interval[0] <= 20 <= found.n_signals_interval[1]
+    assert found.r2_interval[0] <= found.r2 <= found.r2_interval[1]
+    assert f"({low} to {high})" in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["required_interval"] == [low, high]
 
 
 def test_what_cannot_be_diagnosed(table):

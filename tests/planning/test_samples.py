@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from selica import planning
+from selica import planning, theory
 from selica.planning import (
     achievable_fdr,
     compare_methods,
@@ -111,6 +111,39 @@ def test_it_is_printed_tabled_and_drawn(samples):
     assert axes.get_xlabel() == "samples"
     marked = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 1]
     assert marked == [a.value for a in (*samples.answers, samples.ceiling)]
+
+
+def test_what_is_recommended_keeps_the_level():
+    """Message passing needs fewest samples here, and does not keep the level."""
+    names = ["stability", "stability_r_concave"]
+    found = required_samples(0.5, n_features=2000, n_signals=3, r2=0.5, method=names)
+    above, kept = found.one("stability"), found.one("stability_r_concave")
+    assert above.value < kept.value
+    assert above.prediction.fdr > 0.105
+    best, otherwise, left_out = found.recommendation
+    assert (best, otherwise) == (kept, None)
+    reason = f"predicted FDR {above.prediction.fdr:.3f} is above the level 0.1"
+    assert left_out == ((above, reason),)
+    text = str(found)
+    assert f"Fewest samples: {kept.value} with stability, r-concave" in text
+    assert f"Left out: stability, message passing: {reason}." in text
+    assert text.endswith("a linear response and Gaussian effects.")
+
+
+def test_the_level_that_is_searched_is_the_level_to_keep():
+    found = achievable_fdr(0.6, n_samples=300, **STUDY, method=["knockoff", "stability"])
+    assert found.fdr is None
+    assert found.best.value == min(answer.value for answer in found.answers)
+    assert found.superlative == "Smallest level"
+
+
+def test_equal_effects_need_far_fewer_samples():
+    """The law of the effects decides: 1470 samples or 227."""
+    study = {"n_features": 200, "n_signals": 20, "r2": 0.6, "method": "stability"}
+    gaussian = required_samples(0.8, **study)
+    equal = required_samples(0.8, **study, effects=theory.PointEffects())
+    assert gaussian.best.value > 5 * equal.best.value
+    assert str(equal).endswith("a linear response and equal effects.")
 
 
 def test_no_method_needs_fewer_samples_than_the_ceiling(samples):

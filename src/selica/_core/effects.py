@@ -7,8 +7,9 @@ components without spread, and the Laplace law is a Gaussian whose variance is e
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -65,6 +66,11 @@ class Effects(ABC):
     def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
         """Independent draws from the law."""
 
+    @property
+    def label(self) -> str:
+        """What such effects are called in an answer."""
+        return f"effects of the law {type(self).__name__}"
+
 
 @dataclass(frozen=True, slots=True)
 class GaussianEffects(Effects):
@@ -77,6 +83,10 @@ class GaussianEffects(Effects):
     >>> GaussianEffects().sample(3, np.random.default_rng(0)).shape
     (3,)
     """
+
+    @property
+    def label(self) -> str:
+        return "Gaussian effects"
 
     def mixture(self) -> Mixture:
         return Mixture(np.zeros(1), np.ones(1), np.ones(1))
@@ -97,6 +107,10 @@ class LaplaceEffects(Effects):
     >>> round(float(np.mean(drawn**2)), 1)
     1.0
     """
+
+    @property
+    def label(self) -> str:
+        return "Laplace effects"
 
     def mixture(self) -> Mixture:
         # w0 = sqrt(e) z with e ~ Exp(1) and z ~ N(0, 1) is Laplace with second moment one
@@ -155,6 +169,11 @@ class PointEffects(Effects):
         object.__setattr__(self, "weights", tuple(weight.tolist()))
         object.__setattr__(self, "signs", signs)
 
+    @property
+    def label(self) -> str:
+        sizes = len({abs(value) for value in self.values})
+        return "equal effects" if sizes == 1 else f"effects of {sizes} sizes"
+
     def mixture(self) -> Mixture:
         value, weight = np.array(self.values), np.array(self.weights)
         if self.signs == "random":
@@ -194,12 +213,68 @@ class EmpiricalEffects(Effects):
     def __repr__(self) -> str:
         return f"EmpiricalEffects({len(self.values)} values)"
 
+    @property
+    def label(self) -> str:
+        return "one given effect" if len(self.values) == 1 else f"{len(self.values)} given effects"
+
     def mixture(self) -> Mixture:
         value, number = np.unique(np.array(self.values), return_counts=True)
         return Mixture(value, np.zeros_like(value), number / number.sum())
 
     def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
         return rng.choice(np.array(self.values), size=size)
+
+
+LAWS: dict[str, Callable[[], Effects]] = {
+    "gaussian": GaussianEffects,
+    "laplace": LaplaceEffects,
+    "point": PointEffects,
+}
+"""Laws without parameters, by the names that are typed."""
+MOST_EFFECTS = 1000
+"""Numbers in a list of effects: each of them is a kind of variable of its own."""
+
+
+def effects_of(text: str) -> Effects:
+    """The law that a text names, or that of the numbers in it.
+
+    Parameters
+    ----------
+    text : str
+        One of `LAWS`, or numbers with commas, blanks or line breaks between them.
+
+    Examples
+    --------
+    >>> from selica._core.effects import effects_of
+    >>> effects_of("laplace").label
+    'Laplace effects'
+    >>> effects_of("0.5, -0.3, 0.2").label
+    '3 given effects'
+    """
+    if text in LAWS:
+        return LAWS[text]()
+    parts = text.replace(",", " ").split()
+    values = [_number_in(part) for part in parts]
+    if not values:
+        raise ArgumentError("effects must not be empty.")
+    if len(values) > MOST_EFFECTS:
+        raise ArgumentError(f"effects must be at most {MOST_EFFECTS:,} numbers; got {len(values)}.")
+    if not any(values):
+        raise ArgumentError("effects must not all be zero.")
+    if not all(values):
+        raise ArgumentError("effects must not be zero: leave out variables without an effect.")
+    return EmpiricalEffects(values)
+
+
+def _number_in(part: str) -> float:
+    """One number of a list."""
+    try:
+        value = float(part)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ArgumentError(f"effects must be numbers; got {short(part)}.")
+    return value
 
 
 def check_effects(effects: object) -> Effects:

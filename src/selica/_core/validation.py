@@ -15,6 +15,8 @@ LARGEST = 1e12
 """Parameters lie between 1/LARGEST and LARGEST: beyond, squares and exponentials overflow."""
 MOST_WORKERS = 4096
 """Processes or threads at the same time."""
+_PER_CENT = 5.0
+"""A share from here to 100 was probably meant in per cent."""
 LARGEST_COUNT = 10**12
 """Nothing is counted farther: no machine gets there, and sums of fractions are no longer exact."""
 
@@ -61,7 +63,10 @@ def real(
         span = f"between {at_least:g} and {at_most:g}"
         if at_most == np.inf:
             span = f"at least {at_least:g}"
-        raise ArgumentError(f"{name} must be {span}; got {array[wrong].flat[0]:g}.")
+        bad = array[wrong].flat[0]
+        per_cent = array.ndim == 0 and at_most <= 1.0 and _PER_CENT <= bad < 100.0
+        meant = f" (did you mean {bad / 100.0:g}?)" if per_cent else ""
+        raise ArgumentError(f"{name} must be {span}; got {bad:g}{meant}.")
     return array
 
 

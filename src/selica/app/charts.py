@@ -21,6 +21,7 @@ def curves(
     styles: Sequence[LineStyle],
     x: tuple[str, str],
     *,
+    y: str = "power (share of the signals found)",
     vertical: float | None = None,
     horizontal: float | None = None,
     log: bool = False,
@@ -35,6 +36,8 @@ def curves(
     styles : sequence of LineStyle
     x : pair of str
         Column, and what to write under it.
+    y : str
+        What to write beside the powers.
     vertical, horizontal : float, optional
         Values to be marked by a line.
     log : bool
@@ -71,7 +74,7 @@ def curves(
                 "field": "power",
                 "type": "quantitative",
                 "scale": {"domain": [0, 1]},
-                "title": "power (share of the signals found)",
+                "title": y,
             },
             "color": by_method | {"scale": colours},
             "strokeDash": by_method | {"scale": dashes},

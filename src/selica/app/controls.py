@@ -6,6 +6,10 @@ from typing import NamedTuple, TypeVar
 
 import streamlit as st
 
+from selica._core.effects import EmpiricalEffects, effects_of
+from selica._core.errors import ArgumentError
+from selica._core.wording import signals
+from selica.app import markup
 from selica.app.dragging import dragged
 
 Number = TypeVar("Number", int, float)
@@ -18,8 +22,13 @@ class Wish(NamedTuple):
     n_signals: int
     r2: float
     fdr: float
+    effects: str = "gaussian"
+    """Name of a law, or a list of numbers."""
 
 
+LAWS = {"Gaussian": "gaussian", "All equal": "point", "Laplace (a few large)": "laplace"}
+"""Laws of effects, as they are called on the page."""
+_OWN = "My own list"
 FIRST = (400, 500, 100, 0.95, 0.1)
 """Samples, variables, signals, R² and FDR before anything is moved."""
 _N, _P, _K, _R2, _FDR = FIRST
@@ -55,9 +64,41 @@ class Sliders:
     def wish(self) -> Wish:
         """Variables, signals, their strength, and the errors that are allowed."""
         p = self._slider("p", "Variables (p)", 50, 5000, _P, 10)
-        k = self._slider("k", "True signals (k)", 1, 500, _K, 1)
-        if k > p:
-            st.caption(f"There are {p} variables: all of them are taken as signals.")
+        law = st.selectbox(
+            "Effects of the signals",
+            [*LAWS, _OWN],
+            key="effects",
+            bind="query-params",
+            help="How large the effects are beside one another. Equal effects are the easiest to "
+            "find; with Gaussian and Laplace ones some are too small.",
+        )
+        effects = LAWS.get(law, "")
+        if effects:
+            k = self._slider("k", "True signals (k)", 1, 500, _K, 1)
+            if k > p:
+                st.caption(f"There are {p} variables: all of them are taken as signals.")
+        else:
+            effects, k = _listed(p)
         r2 = self._slider("r2", "Variance they explain (R²)", 0.05, 0.99, _R2, 0.01)
         fdr = self._slider("fdr", "False discoveries allowed (FDR)", 0.01, 0.5, _FDR, 0.01)
-        return Wish(p, min(k, p), r2, fdr)
+        return Wish(p, min(k, p), r2, fdr, effects)
+
+
+def _listed(most: int) -> tuple[str, int]:
+    """Effects that are typed, and their number. Where they make no sense the page stops here."""
+    text = st.text_input(
+        "Effects of all true signals, with commas between them", "0.5, 0.4, 0.3, 0.2, 0.1",
+        key="list", bind="query-params",
+        help="Only their ratios count: R² says how strong they are.",
+    )  # fmt: skip
+    try:
+        law = effects_of(text)
+        if not isinstance(law, EmpiricalEffects):
+            raise ArgumentError("effects must be numbers.")
+        if len(law.values) > most:
+            raise ArgumentError(f"effects must be at most as many as the {most} variables.")
+    except ArgumentError as error:
+        markup.problem(f"The {error}")
+        st.stop()
+    st.caption(f"These are {signals(len(law.values))}.")
+    return ",".join(text.replace(",", " ").split()), len(law.values)

@@ -27,6 +27,9 @@ STYLE = """<style>
 .selica-legend i { display: inline-block; width: 30px; height: 3px; margin-right: .5rem;
   vertical-align: middle; }
 .selica-wide { overflow-x: auto; }
+.selica-beside { display: flex; flex-wrap: wrap; gap: .4rem 2.4rem; margin-top: .3rem; }
+.selica-beside > div { flex: 1 1 21rem; }
+.selica-beside caption { font-weight: 400; font-size: .92rem; opacity: .8; }
 .selica-wide table { border-collapse: collapse; width: 100%; font-size: .92rem; margin: 0; }
 .selica-wide caption { caption-side: top; text-align: left; font-weight: 600; font-size: 1rem;
   color: inherit; padding: .2rem 0 .4rem; }
@@ -45,6 +48,9 @@ STYLE = """<style>
   .block-container { padding: 1.6rem .9rem 3rem; }
   .selica-cards div { flex-basis: 7rem; padding: .5rem .7rem; }
   .selica-cards b { font-size: 1.2rem; }
+  .selica-wide table { font-size: .8rem; }
+  .selica-wide th, .selica-wide td { padding-right: .45rem; }
+  .selica-wide th:first-child, .selica-wide td:first-child { min-width: 5.5rem; }
 }
 </style>"""
 
@@ -94,6 +100,34 @@ def table(
     drawn: DeltaGenerator | None = None,
 ) -> DeltaGenerator:
     """Rows with the same columns; marked ones are set off. Replaces a table that is drawn."""
+    draw = st.html if drawn is None else drawn.html
+    return draw(f"<div class=selica-wide>{_table(rows, marked, title)}</div>")
+
+
+def beside(
+    title: str,
+    *tables: tuple[str, Sequence[Mapping[str, Any]]],
+    drawn: DeltaGenerator | None = None,
+) -> DeltaGenerator:
+    """Tables with titles of their own side by side, below each other on a narrow window.
+
+    Parameters
+    ----------
+    title : str
+        Over all of them.
+    *tables : (title, rows)
+    drawn : DeltaGenerator, optional
+        What they replace.
+    """
+    inner = "".join(
+        f"<div class=selica-wide>{_table(rows, (), name)}</div>" for name, rows in tables
+    )
+    draw = st.html if drawn is None else drawn.html
+    return draw(f"<b>{escape(title)}</b><div class=selica-beside>{inner}</div>")
+
+
+def _table(rows: Sequence[Mapping[str, Any]], marked: Sequence[bool] = (), title: str = "") -> str:
+    """A table as HTML."""
     head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
     lines = "".join(
         f"<tr{' class=marked' if mark else ''}>"
@@ -102,8 +136,7 @@ def table(
         for row, mark in zip(rows, marked or [False] * len(rows), strict=True)
     )
     above = f"<caption>{escape(title)}</caption>" if title else ""
-    draw = st.html if drawn is None else drawn.html
-    return draw(f"<div class=selica-wide><table>{above}<tr>{head}</tr>{lines}</table></div>")
+    return f"<table>{above}<tr>{head}</tr>{lines}</table>"
 
 
 def notes(*texts: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from selica import planning
+from selica import planning, theory
+from selica._core.effects import effects_of
 from selica._core.types import Array
+from selica.planning.ceiling import CEILING
 from selica.planning.sample_search import Estimate
 from selica.planning.samples import sample_search
 from selica.plots.style import LineStyle, line_style, quantity_style
@@ -31,7 +33,6 @@ class Need(NamedTuple):
     """None where the largest number tried is not enough."""
     row: dict[str, Any]
     """The prediction with so many samples."""
-    code: str
 
 
 class Plan(NamedTuple):
@@ -44,6 +45,10 @@ class Plan(NamedTuple):
     """What no method can do without."""
     curves: dict[str, list[Any]]
     """Method, number of samples and power, to some way beyond the last answer."""
+    found: planning.Requirement | None = None
+    """All answers, once they are known."""
+    equal: int | None = None
+    """Samples of the recommended method if effects were equal."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -51,7 +56,7 @@ class Plan(NamedTuple):
         blank = dict.fromkeys(self.ceiling.row, "…")
         known = [planning.METHODS[name] for name in METHODS]
         waiting = [
-            blank | {"method": one.label, "samples": samples, "promise": one.promise}
+            blank | {"method": one.label, "samples": samples, "controls": one.promise}
             for one, samples in zip(known, self.about, strict=True)
         ]
         return [*(need.row for need in self.needs), *waiting[len(self.needs) :], self.ceiling.row]
@@ -63,6 +68,7 @@ def plans(
     n_signals: int,
     r2: float,
     fdr: float,
+    effects: str = "gaussian",
     told: Callable[[], object] = lambda: None,
 ) -> Iterator[Plan]:
     """The smallest number of samples with which each method finds this share of the signals.
@@ -70,16 +76,9 @@ def plans(
     First what no method can do without, then about so many for all of them, then exactly, method
     after method; the last one is whole. `told` is called before some predictions of a method.
     """
-    search = sample_search(
-        power,
-        n_features=n_features,
-        n_signals=n_signals,
-        r2=r2,
-        fdr=fdr,
-        method=METHODS,
-        at_most=MOST_SAMPLES,
-        told=told,
-    )
+    study: dict[str, Any] = {"n_features": n_features, "n_signals": n_signals, "r2": r2}
+    study |= {"fdr": fdr, "at_most": MOST_SAMPLES}
+    search = sample_search(power, **study, effects=effects_of(effects), method=METHODS, told=told)
     *lines, top = styles()
     ceiling = _need(top, search.ceiling)
     known = (search.ceiling.x, search.ceiling.power)
@@ -93,7 +92,14 @@ def plans(
         needs = tuple(_need(style, one) for style, one in zip(lines, found.answers, strict=False))
         yield Plan(needs, about, ceiling, curves)
     drawn = [(answer.x, answer.power) for answer in (*found.answers, found.ceiling)]
-    yield Plan(needs, about, ceiling, _curves(drawn[:-1], drawn[-1], needs))
+    whole = _curves(drawn[:-1], drawn[-1], needs)
+    equal = None
+    if found.best is not None:
+        alike = sample_search(
+            power, **study, effects=theory.PointEffects(), method=found.best.method, told=told
+        )
+        equal = next(alike.growing()).answers[0].value
+    yield Plan(needs, about, ceiling, whole, found, None if equal is None else int(equal))
 
 
 def _curves(
@@ -119,18 +125,26 @@ def _need(style: LineStyle, answer: planning.Answer) -> Need:
         "method": style.label,
         "samples": "not reached" if answer.value is None else f"{answer.value:,.0f}",
         "power": f"{at.power:.2f}",
-        "true": f"{at.true_selections:.1f}",
+        "FDR": f"{at.fdr:.3f}",
+        "found": f"{at.true_selections:.1f}",
         "false": f"{at.false_selections:.1f}",
-        "promise": at.promise,
+        "controls": "" if answer.method == CEILING else at.promise,
     }
-    return Need(style.label, None if answer.value is None else int(answer.value), row, at.code)
+    return Need(style.label, None if answer.value is None else int(answer.value), row)
 
 
 def commands(
-    power: float, samples: int, n_features: int, n_signals: int, r2: float, fdr: float
+    power: float,
+    samples: int,
+    n_features: int,
+    n_signals: int,
+    r2: float,
+    fdr: float,
+    effects: str = "gaussian",
 ) -> tuple[str, str]:
     """For a shell: the question of the page, and all methods with so many samples."""
     study = f"-p {n_features} -k {n_signals} --r2 {r2:g} --fdr {fdr:g}"
+    study += "" if effects == "gaussian" else f" --effects={effects}"
     return (
         f"selica plan samples {study} --power {power:g}",
         f"selica plan compare -n {samples} {study}",

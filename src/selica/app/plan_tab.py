@@ -9,10 +9,15 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from selica._core.effects import effects_of
+from selica._core.wording import assumptions
 from selica.app import charts, markup
 from selica.app.controls import Sliders, Wish
 from selica.app.plan import MOST_SAMPLES, Plan, commands, plans, styles
 from selica.app.turns import Turns
+from selica.planning import METHODS, Answer
+from selica.planning.recommendation import RULE
+from selica.planning.requirement import far_apart
 
 _PLANS = Turns()
 _TOLD, _DRAWN = 0.15, 0.4
@@ -22,6 +27,12 @@ _OUT = 0.03
 _QUICK = 0.05
 """Seconds for the ceiling; where it takes more, it is drawn before the methods are tried."""
 _KEPT = 256  # plans remembered: going back costs nothing
+_WORDS = (
+    "found, false: expected numbers of signals and of irrelevant variables selected. controls: "
+    "FDR, the expected share of false selections (3.2 FDR: up to 3.2 times the level); PFER, "
+    "their expected number. Best possible is the Bayes-optimal selector, which knows the "
+    "distribution of the effects; a bound for large studies. Correlated columns need more samples."
+)
 
 
 @st.cache_resource
@@ -57,7 +68,7 @@ def _planned(power: float, wish: Wish) -> Plan:
             told_at = monotonic()
             drawn.working.caption("working it out …")  # this lets the next move of a slider in
 
-    growing = plans(power, *wish, told)
+    growing = plans(power, *wish, told=told)
     planned = next(growing)
     if monotonic() > begun + _QUICK:
         drawn = _draw(planned, power)
@@ -102,35 +113,44 @@ def _draw(planned: Plan, power: float, drawn: Drawn | None = None) -> Drawn:
 
 def _recipe(planned: Plan, power: float, wish: Wish) -> None:
     """What to type, for the method with the fewest samples."""
-    reached = [(need.samples, need) for need in planned.needs if need.samples is not None]
-    if not reached:
-        markup.problem(
-            f"No method finds so many signals with {MOST_SAMPLES:,} samples: ask for less power, "
-            "or allow more false discoveries."
-        )
+    law = effects_of(wish.effects)
+    if planned.found is None:
         return
-    samples, best = min(reached, key=lambda pair: pair[0])
-    asked, closer = commands(power, samples, *wish)
-    st.markdown("The same on the command line, with `--json` and `--plot`:")
+    best, other, left_out = planned.found.recommendation
+    reasons = [f"Left out: {_with(one)}: {reason}." for one, reason in left_out]
+    if best is None:
+        markup.problem(
+            f"No method finds so many signals with {MOST_SAMPLES:,} samples and keeps the level: "
+            "ask for less power, or allow more false discoveries."
+        )
+        markup.notes(RULE, *reasons, assumptions(law))
+        return
+    asked, closer = commands(power, int(best.value or 0), *wish)
+    markup.remark(f"Fewest samples: {_with(best)}.")
+    equal = [
+        f"With equal effects instead of {law.label}: {planned.equal:,} samples."
+    ] if far_apart(best.value, planned.equal) and planned.equal is not None else []  # fmt: skip
+    markup.notes(RULE, *reasons, *equal, assumptions(law), _WORDS)
+    st.markdown("The same on the command line:")
     st.code(asked, language="bash", wrap_lines=True)
-    st.markdown(f"**Fewest samples**: {samples:,} with {best.method}. Every method with so many:")
+    st.markdown("Every method with so many samples:")
     st.code(closer, language="bash", wrap_lines=True)
     st.markdown("Once there is data, with the penalty that is best for such a study:")
-    name = best.code.split("(")[0]
+    code = best.prediction.code
     st.code(
-        f"from selica import {name}\n\nselector = {best.code}\nprint(selector.fit(X, y).summary())",
+        f"from selica import {code.split('(')[0]}\n\nselector = {code}\n"
+        "print(selector.fit(X, y).summary())",
         language="python",
         wrap_lines=True,
     )
-    others = [pair for pair in reached if "engine=" not in pair[1].code]
-    if "engine=" in best.code and others:
-        more, other = min(others, key=lambda pair: pair[0])
+    if other is not None:
         st.caption(
             "Refits check message passing and may refuse the data. Plan for that with "
-            f"{more:,} samples: {other.method}, as"
+            f"{_with(other)}, as"
         )
-        st.code(other.code, language="python", wrap_lines=True)
-    st.caption(
-        "Independent Gaussian columns, a linear response: correlated columns need more samples. "
-        "Best possible is the Bayes-optimal selector, which knows the law of the effects."
-    )
+        st.code(other.prediction.code, language="python", wrap_lines=True)
+
+
+def _with(answer: Answer) -> str:
+    """An answer in words."""
+    return f"{answer.value or 0:,.0f} with {METHODS[answer.method].label}"

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import sys
+from collections import OrderedDict
+from functools import cache, lru_cache
+from importlib import import_module
+from threading import Thread
+from time import monotonic, sleep
+from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from selica._core.effects import effects_of
+from selica._core.wording import assumptions, signals
 from selica.app import charts, controls, markup, prediction
-from selica.app.prediction import Study
+from selica.app.prediction import Predicted, Study
 
 _predicted = lru_cache(maxsize=512)(prediction.predict)  # going back costs nothing
+_OUT = 0.03
+"""Seconds in which an answer leaves the server, before more is worked out."""
+_IDEAL = "At the ideal threshold, which nobody knows"
+_REAL = "Reached by real procedures"
+_FIRST = 1.5
+"""Seconds for the first view of a server to be drawn, before procedures are loaded."""
+_DRAWN = 0.15
+"""Seconds at least between two tables."""
+_KEPT = 512  # studies whose procedures are remembered
+_COLUMNS = ("method", "power", "FDR", "found", "false")
 
 
 def prepare() -> None:
@@ -24,13 +43,18 @@ def show() -> None:
     left, right = st.columns([1, 2.4], gap="large")
     with left:
         sliders = controls.Sliders()
-        n, (p, k, r2, fdr) = sliders.samples(), sliders.wish()
-    predicted = _predicted(Study(n, p, k, r2), None if prediction.known(fdr) else fdr)
+        n, (p, k, r2, fdr, effects) = sliders.samples(), sliders.wish()
+    study = Study(n, p, k, r2, effects)
+    predicted = _predicted(study, None if prediction.known(fdr) else fdr)
     with right:
+        markup.notes(
+            "Power at the ideal threshold, which nobody knows in practice. Real procedures find "
+            "less, sometimes nothing: what they reach stands beside the ideal in the tables."
+        )
         x = ("fdr", "false discovery rate")
-        charts.curves(predicted.curves(), prediction.STYLES, x, vertical=fdr)
-        title = f"At an FDR of {fdr:g}: {k} signals among {p} variables, {n} samples"
-        markup.table(predicted.found(fdr), title=title)
+        y = "power at the ideal threshold"
+        charts.curves(predicted.curves(), prediction.STYLES, x, y=y, vertical=fdr)
+        drawn = _tables(predicted, fdr, _known().get((study, fdr), []))
         details = st.expander("Settings and order parameters", key="details", bind="query-params")
         if details.open:
             with details:
@@ -40,10 +64,77 @@ def show() -> None:
                 )
                 markup.table(predicted.settings(fdr))
                 markup.notes("Order parameters and their conjugates, in the article's units.")
-                markup.table(predicted.order_parameters(fdr))
+                for names in (prediction.OVERLAPS, prediction.CONJUGATES):
+                    markup.table(predicted.parameters(names, fdr))
         markup.notes(
             *predicted.notes,
-            "Independent Gaussian columns, a linear response, thresholds at their true FDR: a "
-            "guide, not a promise. Best possible is the Bayes-optimal selector, which knows the "
-            "law of the effects. How a method finds its threshold from data is on the tab Plan.",
+            assumptions(effects_of(effects)),
+            "found, false: expected numbers of signals and of irrelevant variables selected. rate: "
+            "rows drawn for each row of the data, in every resample. Best possible is the "
+            "Bayes-optimal selector, which knows the distribution of the effects; a bound for "
+            "large studies. What procedures control, and how to run them, is on the tab Plan.",
         )
+        _add_reached(predicted, fdr, drawn)
+
+
+Rows = list[dict[str, Any]]
+
+
+@st.cache_resource
+def _known() -> OrderedDict[tuple[Study, float], Rows]:
+    return OrderedDict()
+
+
+def _add_reached(predicted: Predicted, fdr: float, drawn: DeltaGenerator) -> None:
+    """Works out what procedures reach, after all else is on its way to the browser."""
+    known, asked = _known(), (predicted.study, fdr)
+    if asked in known:
+        return
+    sleep(_OUT)
+    while _loading().is_alive():
+        st.session_state.get("n")  # Streamlit may end the run here, for the next move of a slider
+        sleep(_OUT)
+    from selica.app.reached import PROCEDURES, reached
+
+    rows: Rows = []
+    drawn_at = monotonic()
+    for name in PROCEDURES:
+        rows.append(reached(predicted.study, name, fdr))
+        if monotonic() > drawn_at + _DRAWN:
+            _tables(predicted, fdr, rows, drawn)  # this lets the next move of a slider in
+            drawn_at = monotonic()
+    _tables(predicted, fdr, rows, drawn)
+    known[asked] = rows
+    while len(known) > _KEPT:
+        known.popitem(last=False)
+
+
+def _labels() -> tuple[str, ...]:
+    """What the procedures are called, once that is known."""
+    return getattr(sys.modules.get("selica.app.reached"), "LABELS", ("…",) * 4)
+
+
+@cache
+def _loading() -> Thread:
+    """Loads what knows the procedures, which takes seconds, while the first view is drawn."""
+
+    def load() -> None:
+        sleep(_FIRST)
+        import_module("selica.app.reached")
+
+    thread = Thread(target=load, daemon=True)
+    thread.start()
+    return thread
+
+
+def _tables(
+    predicted: Predicted, fdr: float, rows: Rows, drawn: DeltaGenerator | None = None
+) -> DeltaGenerator:
+    """What is ideal beside what is reached, as far as it is known."""
+    n, p, k, *_ = predicted.study
+    waiting = [
+        {"method": label} | dict.fromkeys(_COLUMNS[1:], "…") for label in _labels()[len(rows) :]
+    ]
+    title = f"At an FDR of {fdr:g}: {signals(k)} among {p} variables, {n} samples"
+    ideal = (_IDEAL, predicted.found(fdr))
+    return markup.beside(title, ideal, (_REAL, [*rows, *waiting]), drawn=drawn)

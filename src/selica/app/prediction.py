@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selica import theory
+from selica._core.effects import effects_of
 from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.scaling import noise_from_r2, penalty_of_data, ratios
 from selica._core.types import Array
@@ -31,10 +32,8 @@ STYLES: tuple[LineStyle, ...] = (
     *(line_style("stability", rate, RATES.index(rate)) for rate in reversed(RATES)),
     *(line_style(method) for method, _ in _RUNS[1:]),
 )
-_ORDER = (
-    *("q", "m", "chi", "v", "chi_tilde", "v_tilde"),
-    *("Q_hat", "m_hat", "chi_hat", "v_hat", "v_tilde_hat"),
-)
+OVERLAPS = ("q", "m", "chi", "v", "chi_tilde", "v_tilde")
+CONJUGATES = ("Q_hat", "m_hat", "chi_hat", "v_hat", "v_tilde_hat")
 # Every position of the slider, so that moving it asks for nothing new.
 _LEVELS = np.array([0.002, 0.005, *np.round(np.linspace(0.01, 0.5, 50), 2)])
 # Of these, few that show the curves: points take time to draw.
@@ -50,12 +49,15 @@ class Study(NamedTuple):
     n_features: int
     n_signals: int
     r2: float
+    effects: str = "gaussian"
+    """Name of a law, or a list of effects."""
 
     @property
     def model(self) -> theory.Model:
         """In the units of the theory."""
         alpha, rho = ratios(self.n_samples, self.n_features, self.n_signals)
-        return theory.Model(float(alpha), float(rho), float(noise_from_r2(rho, self.r2)))
+        noise = float(noise_from_r2(rho, self.r2))
+        return theory.Model(float(alpha), float(rho), noise, effects_of(self.effects))
 
 
 class Line(NamedTuple):
@@ -100,7 +102,7 @@ class Predicted(NamedTuple):
             {
                 "method": line.label,
                 "power": f"{line.tpr[at]:.3f}",
-                "true": f"{k * line.tpr[at]:.1f}",
+                "found": f"{k * line.tpr[at]:.1f}",
                 "false": f"{(p - k) * line.fpr[at]:.1f}",
             }
             for line in self.lines
@@ -127,12 +129,12 @@ class Predicted(NamedTuple):
             )
         return rows
 
-    def order_parameters(self, fdr: float) -> list[dict[str, Any]]:
-        """Order parameters and their conjugates at one of the levels."""
+    def parameters(self, names: tuple[str, ...], fdr: float) -> list[dict[str, Any]]:
+        """Order parameters, or their conjugates, at one of the levels."""
         at = self._at(fdr)
         return [
             {"method": line.label}
-            | {name: float(line.parts[name][at]) if name in line.parts else None for name in _ORDER}
+            | {name: float(line.parts[name][at]) if name in line.parts else None for name in names}
             for line in self.lines
         ]
 
@@ -172,7 +174,8 @@ def _penalties(model: theory.Model) -> dict[str, Any]:
     # Copies are nulls: a lasso of twice as many variables, in units that halve noise and penalty.
     # So one search finds both.
     halves = np.array([1.0, 0.5])
-    both = theory.Model(*(x * halves for x in model.parameters.values()))
+    alpha, rho, Delta = (x * halves for x in model.parameters.values())
+    both = theory.Model(alpha, rho, Delta, model.effects)
     lasso, knockoff = theory.optimal_lam(both, "lasso")
     stability = theory.optimal_lam(model, "stability", RATES)
     return {"lasso": [lasso], "stability": stability, "knockoff": [2.0 * knockoff]}
@@ -181,7 +184,7 @@ def _penalties(model: theory.Model) -> dict[str, Any]:
 def _lines(points: theory.OperatingPoint, rates: tuple[float, ...]) -> list[Line]:
     """A method at its rates."""
     method, solution, shape = points.method, points.solution, (points.tpr.shape[0], len(rates))
-    names = ("prediction_error", "ensemble_error", *_ORDER)
+    names = ("prediction_error", "ensemble_error", *OVERLAPS, *CONJUGATES)
     named = {
         "lam": points.threshold if method == "lasso" else points.lam,
         "tpr": points.tpr,

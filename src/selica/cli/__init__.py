@@ -10,6 +10,7 @@ import typer
 from selica import __version__
 from selica._core.errors import ArgumentError
 from selica.cli.app import app as page
+from selica.cli.options import options_named
 from selica.cli.plan import plan
 from selica.cli.predict import predict
 from selica.cli.reproduce import reproduce
@@ -59,7 +60,7 @@ def main() -> None:
         typer.echo(f"selica: {' '.join(error.format_message().split())}", err=True)
         sys.exit(2)
     except ArgumentError as error:
-        typer.echo(f"selica: {error}", err=True)
+        typer.echo(f"selica: {options_named(str(error))}", err=True)
         sys.exit(2)
     except (typer.Abort, KeyboardInterrupt):
         typer.echo("selica: stopped.", err=True)

@@ -2,37 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from selica._core.errors import ArgumentError
+from selica._core.validation import short
 
 if TYPE_CHECKING:
     from selica import theory
 
 
-class EffectLaw(StrEnum):
-    """Laws of effects by name."""
+class EffectLaw(NamedTuple):
+    """A law of effects, as it was asked for."""
 
-    gaussian = "gaussian"
-    laplace = "laplace"
-    point = "point"
+    law: theory.Effects
+    name: str
+    """For a program that reads the answer."""
 
     @property
-    def law(self) -> theory.Effects:
-        """The law itself."""
-        from selica import theory  # late: other commands start without SciPy
+    def given(self) -> int | None:
+        """How many effects were listed; None for a law by name."""
+        from selica.theory import EmpiricalEffects
 
-        laws: dict[EffectLaw, Callable[[], theory.Effects]] = {
-            EffectLaw.gaussian: theory.GaussianEffects,
-            EffectLaw.laplace: theory.LaplaceEffects,
-            EffectLaw.point: theory.PointEffects,
-        }
-        return laws[self]()
+        return len(self.law.values) if isinstance(self.law, EmpiricalEffects) else None
+
+
+GAUSSIAN = "gaussian"
+"""The law of effects by default."""
+_LARGEST_LIST = 1_000_000
+"""Bytes of a file with effects."""
+
+
+def effect_law(text: str) -> EffectLaw:
+    """The law that `--effects` asks for: by name, by numbers, or by a file of numbers."""
+    from selica._core.effects import LAWS, effects_of  # late: other commands start faster
+
+    if text in LAWS:
+        return EffectLaw(effects_of(text), text)
+    content = _file_of_numbers(text)
+    try:
+        law = effects_of(text if content is None else content)
+    except ArgumentError as error:
+        if content is not None:
+            raise ArgumentError(f"--effects {text}: {error}") from None
+        if "," in text:
+            raise ArgumentError(f"--{error}") from None
+        raise ArgumentError(
+            f"--effects must be {', '.join(LAWS)}, numbers such as 0.5,-0.3,0.2 or a file with "
+            f"one number a line; got {short(text)}."
+        ) from None
+    return EffectLaw(law, law.label)
+
+
+def _file_of_numbers(text: str) -> str | None:
+    """What is in a file of this name; None where there is none."""
+    path = Path(text)
+    try:
+        if not path.is_file():
+            return None
+        if path.stat().st_size > _LARGEST_LIST:
+            raise ArgumentError(f"--effects {text}: the file is too large for a list of effects.")
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ArgumentError(f"--effects {text}: the file is not UTF-8 text.") from None
+    except (OSError, ValueError):
+        return None
+
+
+def signals_of(n_signals: float | None, effects: EffectLaw) -> float | None:
+    """How many signals there are: as many as effects, where these were listed."""
+    if effects.given is None or n_signals == effects.given:
+        return n_signals
+    if n_signals is not None:
+        raise ArgumentError(
+            f"-k must be {effects.given}, the number of effects given, or be left out; "
+            f"got {n_signals:g}."
+        )
+    return effects.given
 
 
 class Selector(StrEnum):
@@ -70,7 +120,16 @@ R2 = Annotated[
 Snr = Annotated[float | None, typer.Option(help="Signal-to-noise ratio, instead of --r2.")]
 Level = Annotated[float, typer.Option(help="False discovery rate to allow.")]
 Plot = Annotated[Path | None, typer.Option(help="Write a figure (PNG, PDF or SVG).")]
-Effects = Annotated[EffectLaw, typer.Option(help="Law of the non-zero effects.")]
+Effects = Annotated[
+    str,
+    typer.Option(
+        "--effects",
+        metavar="LAW",
+        help="Distribution of the non-zero effects: gaussian, laplace or point (all equal), or "
+        "your own: numbers such as 0.5,-0.3,0.2, or a file with one number a line. Only their "
+        "ratios count.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0)]
 Jobs = Annotated[int | None, typer.Option(help="Worker processes; -1 is one for each core.")]
@@ -120,6 +179,21 @@ Way = Annotated[
 def option(name: str) -> str:
     """What a parameter is called on the command line."""
     return f"--{name.replace('_', '-')}"
+
+
+_SHORT = {"n_samples": "-n", "n_features": "-p", "n_signals": "-k"}
+_LONG = (
+    *("r2", "snr", "effect_size", "fdr", "power", "effects", "at_most", "n_sets"),
+    *("alpha", "rho", "Delta", "mu_B", "lam"),
+)
+_NAMES = _SHORT | {name: f"--{name.lower().replace('_', '-')}" for name in _LONG}
+"""Options of `predict` and `plan` by the arguments that messages name."""
+
+
+def options_named(text: str) -> str:
+    """A message in which arguments are called as on the command line."""
+    named = re.sub(r"^\w+(?= must\b)", lambda found: _NAMES.get(found[0], found[0]), text)
+    return re.sub(r"(?<=at most )n_features\b", _SHORT["n_features"], named)
 
 
 def given_one(what: str, **values: float | None) -> tuple[str, float]:

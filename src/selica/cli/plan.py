@@ -11,7 +11,17 @@ from typing import Annotated, Any
 import typer
 
 from selica.cli import plan_answers as answers
-from selica.cli.options import R2, AsJson, EffectLaw, Effects, Level, Plot, Snr
+from selica.cli.options import (
+    GAUSSIAN,
+    R2,
+    AsJson,
+    EffectLaw,
+    Effects,
+    Level,
+    Plot,
+    Snr,
+    effect_law,
+)
 from selica.cli.output import check_figure, each, print_json, say, write_figure
 from selica.cli.plan_options import (
     MOST,
@@ -23,20 +33,24 @@ from selica.cli.plan_options import (
     Samples,
     Settings,
     Signals,
+    signal_count,
     strength_of,
 )
 from selica.cli.plan_table import diagnosis, own_table
+
+_STUDY = ("n_features", "n_signals", "r2", "snr", "effect_size")
+"""Options that say what a study is like, but for its number of samples."""
 
 
 def compare(
     n_samples: Samples,
     n_features: Features,
-    n_signals: Signals,
+    n_signals: Signals = None,
     r2: R2 = None,
     snr: Snr = None,
     effect_size: EffectSize = None,
     fdr: Level = 0.1,
-    effects: Effects = EffectLaw.gaussian,
+    effects: Effects = GAUSSIAN,
     method: Methods = None,
     as_json: AsJson = False,
     plot: Plot = None,
@@ -47,32 +61,36 @@ def compare(
     """
     strength = strength_of(r2, snr, effect_size)
     check_figure(plot)
-    from selica import planning  # late: other commands start without scikit-learn
+    law = effect_law(effects)
+    sizes = _sizes(n_samples, n_features, signal_count(n_signals, law))
+    from selica import planning, theory  # late: other commands start without scikit-learn
 
-    ask = partial(
-        planning.compare_methods, n_samples, n_features, n_signals, **strength,
-        fdr=fdr, effects=effects.law,
-    )  # fmt: skip
+    ask = partial(planning.compare_methods, **sizes, **strength, fdr=fdr)
     names = _names(method, planning.METHODS)
-    parts = [ask(methods=[name]) for name in each(names, "comparing")]
+    parts = [ask(methods=[name], effects=law.law) for name in each(names, "comparing")]
     found = replace(parts[0], predictions=tuple(one for part in parts for one in part.predictions))
+    best = found.best
+    equal = None
+    if best is not None:
+        alike = ask(methods=[best.method], effects=theory.PointEffects())
+        equal = alike.one(best.method, best.settings).power
     if as_json:
-        print_json(answers.comparison_dict(found, effects.value))
+        print_json(answers.comparison_dict(found, law.name, equal))
     else:
-        say_study(_sizes(n_samples, n_features, n_signals) | strength, effects)
-        answers.print_comparison(found)
+        say_study(sizes | strength, law, found.study.r2)
+        answers.print_comparison(found, equal)
     write_figure(plot, found.plot, quiet=as_json)
 
 
 def samples(
     n_features: Features,
-    n_signals: Signals,
+    n_signals: Signals = None,
     power: Power = 0.8,
     r2: R2 = None,
     snr: Snr = None,
     effect_size: EffectSize = None,
     fdr: Level = 0.1,
-    effects: Effects = EffectLaw.gaussian,
+    effects: Effects = GAUSSIAN,
     method: Methods = None,
     settings: As = Settings.best,
     at_most: Annotated[
@@ -85,19 +103,20 @@ def samples(
 
     Example: selica plan samples -p 200 -k 20 --r2 0.6 --power 0.8
     """
-    asked: dict[str, Any] = {"n_features": n_features, "n_signals": n_signals}
+    law = effect_law(effects)
+    asked: dict[str, Any] = {"n_features": n_features, "n_signals": signal_count(n_signals, law)}
     asked |= strength_of(r2, snr, effect_size) | {"fdr": fdr}
     more = {"settings": settings.value, "at_most": at_most}
-    _answer("required_samples", power, asked, effects, more, method, as_json, plot)
+    _answer("required_samples", power, asked, law, more, method, as_json, plot)
 
 
 def effect(
     n_samples: Samples,
     n_features: Features,
-    n_signals: Signals,
+    n_signals: Signals = None,
     power: Power = 0.8,
     fdr: Level = 0.1,
-    effects: Effects = EffectLaw.gaussian,
+    effects: Effects = GAUSSIAN,
     method: Methods = None,
     settings: As = Settings.best,
     as_json: AsJson = False,
@@ -109,9 +128,11 @@ def effect(
 
     Example: selica plan effect -n 400 -p 500 -k 50 --power 0.8
     """
-    asked: dict[str, Any] = _sizes(n_samples, n_features, n_signals) | {"fdr": fdr}
+    law = effect_law(effects)
+    asked: dict[str, Any] = _sizes(n_samples, n_features, signal_count(n_signals, law))
+    asked |= {"fdr": fdr}
     more = {"settings": settings.value}
-    _answer("detectable_effect", power, asked, effects, more, method, as_json, plot)
+    _answer("detectable_effect", power, asked, law, more, method, as_json, plot)
 
 
 def signals(
@@ -122,7 +143,7 @@ def signals(
     snr: Snr = None,
     effect_size: EffectSize = None,
     fdr: Level = 0.1,
-    effects: Effects = EffectLaw.gaussian,
+    effects: Effects = GAUSSIAN,
     method: Methods = None,
     settings: As = Settings.best,
     as_json: AsJson = False,
@@ -137,18 +158,18 @@ def signals(
     asked: dict[str, Any] = {"n_samples": n_samples, "n_features": n_features}
     asked |= strength_of(r2, snr, effect_size) | {"fdr": fdr}
     more = {"settings": settings.value}
-    _answer("largest_support", power, asked, effects, more, method, as_json, plot)
+    _answer("largest_support", power, asked, effect_law(effects), more, method, as_json, plot)
 
 
 def level(
     n_samples: Samples,
     n_features: Features,
-    n_signals: Signals,
+    n_signals: Signals = None,
     power: Power = 0.8,
     r2: R2 = None,
     snr: Snr = None,
     effect_size: EffectSize = None,
-    effects: Effects = EffectLaw.gaussian,
+    effects: Effects = GAUSSIAN,
     method: Methods = None,
     settings: As = Settings.best,
     as_json: AsJson = False,
@@ -158,10 +179,11 @@ def level(
 
     Example: selica plan fdr -n 400 -p 500 -k 50 --r2 0.7 --power 0.5
     """
-    strength = strength_of(r2, snr, effect_size)
-    asked: dict[str, Any] = _sizes(n_samples, n_features, n_signals) | strength
+    law = effect_law(effects)
+    asked: dict[str, Any] = _sizes(n_samples, n_features, signal_count(n_signals, law))
+    asked |= strength_of(r2, snr, effect_size)
     more = {"settings": settings.value}
-    _answer("achievable_fdr", power, asked, effects, more, method, as_json, plot)
+    _answer("achievable_fdr", power, asked, law, more, method, as_json, plot)
 
 
 def _answer(
@@ -176,27 +198,36 @@ def _answer(
 ) -> None:
     """Asks a function of `planning` for each method, prints the answers."""
     check_figure(plot)
-    from selica import planning
+    from selica import planning, theory
     from selica.planning.samples import sample_search
 
     able = [name for name, known in planning.METHODS.items() if known.calibrated]
     names = _names(method, able)
-    whole = asked | more | {"effects": effects.law}
+    ask = partial(getattr(planning, question), power, **asked, **more)
     if question == "required_samples":  # curves of one method go as far as those of the others
+        whole = asked | more | {"effects": effects.law}
         growing = sample_search(power, method=names, **whole).growing()
         *_, found = (next(growing) for _ in each([*names, "curves"], "searching"))
     else:
-        ask = partial(getattr(planning, question), power, **whole)
-        parts = [ask(method=name) for name in each(names, "searching")]
+        parts = [ask(method=name, effects=effects.law) for name in each(names, "searching")]
         found = replace(parts[0], answers=tuple(part.answers[0] for part in parts))
     found = answers.settled(found)
-    allowed = asked.get("fdr", 1.0)
+    best = found.best
+    equal = None
+    if best is not None:
+        equal = ask(method=best.method, effects=theory.PointEffects()).one(best.method)
     if as_json:
-        told = asked | {"effects": effects.value}
-        print_json(answers.requirement_dict(found, told, allowed))
+        told = asked | {"effects": effects.name}
+        print_json(answers.requirement_dict(found, told, equal))
     else:
-        say_study(asked, effects)
-        answers.print_requirement(found, allowed)
+        known = "n_signals" in asked and bool({"r2", "snr", "effect_size"} & asked.keys())
+        r2 = (
+            planning.Study.of(2, **{n: asked[n] for n in _STUDY if n in asked}).r2
+            if known
+            else None
+        )
+        say_study(asked, effects, r2)
+        answers.print_requirement(found, equal, asked.get("n_signals"))
     write_figure(plot, found.plot, quiet=as_json)
 
 
@@ -208,8 +239,10 @@ def _names(method: Sequence[str] | None, known: Iterable[str]) -> list[str]:
     return [str(name) for name in dict.fromkeys(method or known)]
 
 
-def say_study(asked: dict[str, Any], effects: EffectLaw) -> None:
-    """What was asked, in a sentence."""
+def say_study(asked: dict[str, Any], effects: EffectLaw, r2: float | None) -> None:
+    """What was asked, in a sentence; with the share of the variance, where it is known."""
+    from selica._core.wording import signals as signals_in_words
+
     parts = {
         "n_samples": "{} samples",
         "n_features": "{} variables",
@@ -219,9 +252,13 @@ def say_study(asked: dict[str, Any], effects: EffectLaw) -> None:
         "effect_size": "effect size {:g}",
         "fdr": "FDR {:g}",
     }
-    words = [text.format(asked[name]) for name, text in parts.items() if name in asked]
-    words = [word.removesuffix("s") if word == "1 signals" else word for word in words]
-    say(", ".join([*words, f"{effects.value} effects"]))
+    words = {name: text.format(asked[name]) for name, text in parts.items() if name in asked}
+    if "n_signals" in words:
+        words["n_signals"] = signals_in_words(asked["n_signals"])
+    for name in ("snr", "effect_size"):
+        if name in words and r2 is not None:
+            words[name] += f" (R2 = {r2:.3g})"
+    say(", ".join([*words.values(), effects.law.label]))
     typer.echo()
 
 

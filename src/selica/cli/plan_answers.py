@@ -17,19 +17,43 @@ if TYPE_CHECKING:
     from selica.planning import Answer, Comparison, Prediction, Requirement
 
 _SETTINGS = {"best": "at its best settings", "default": "as it comes"}
-_BEST = {
-    # by the quantity of a requirement: the better end, and what it is called
-    "samples": (min, "Fewest samples"),
-    "effect size": (min, "Smallest effects"),
-    "signals": (max, "Most signals"),
-    "FDR level": (min, "Smallest level"),
+COUNTS = "found, false: expected numbers of signals and of irrelevant variables selected"
+_CONTROLS = {
+    "FDR": "FDR, the expected share of false selections",
+    "3.2 FDR": "3.2 FDR, the same up to 3.2 times the level",
+    "PFER": "PFER, the expected number of false selections",
+    "none": "none, neither",
 }
-_PROMISE = "promise: what a method controls (PFER: the expected number of false selections)"
-_KNOWN = "known: by the truth, not by data, which shows what there is to gain"
-_CEILING = "best possible: the Bayes-optimal selector, which knows the law of the effects"
-_NOT_REACHED = "not reached: the power beside it is the largest that was found"
-_REFUSABLE = "stability"
-"""Message passing, which a check by refits may refuse."""
+"""What a method controls, in the order in which it is explained."""
+_FEW_FITS = "message passing: selection probabilities without refits, which check it on the data"
+_BOUNDS = (
+    "no assumption, unimodal, r-concave: what the bound on false selections takes for granted of "
+    "irrelevant variables, from nothing to the strongest"
+)
+_KNOWN = (
+    "known: set by the truth, which no data tell; as default with usual settings, which control "
+    "nothing (see the FDR)"
+)
+CEILING = (
+    "best possible: the Bayes-optimal selector, which knows the distribution of the effects; a "
+    "bound for large studies"
+)
+_TRIED = {
+    "samples": "with up to {:,.0f} samples",
+    "effect size": "with effects up to {:g}",
+    "signals": "with any number of signals",
+    "FDR level": "at any level up to {:g}",
+}
+"""What was tried where a power is not reached, by the quantity of a requirement."""
+_CLEARLY = 0.1
+"""Difference of a power from which another law of the effects is named."""
+_UNITS = {
+    "samples": "{} samples",
+    "effect size": "effects of {}",
+    "signals": "{} signals",
+    "FDR level": "a level of {}",
+}
+"""Answers with their units."""
 _SHORT = 3
 """Digits of an answer that is no whole number."""
 
@@ -88,37 +112,56 @@ def label(method: str) -> str:
     return METHODS[method].label if method in METHODS else method
 
 
-def comparison_dict(found: Comparison, effects: str) -> dict[str, Any]:
-    """Everything, for JSON."""
+def comparison_dict(found: Comparison, effects: str, equal: float | None) -> dict[str, Any]:
+    """Everything, for JSON; `equal` is the power of the best if effects were equal."""
+    best, otherwise, left_out = found.recommendation
     chosen = {
         name: None if one is None else {"method": one.method, "settings": one.settings}
-        for name, one in zip(("best", "otherwise"), _best_predictions(found), strict=True)
+        for name, one in (("best", best), ("otherwise", otherwise))
     }
     rows = [_prediction_dict(one) for one in found.predictions]
-    return found.to_dict() | {"effects": effects, "methods": rows} | chosen
+    told = {
+        "left_out": [
+            {"method": one.method, "settings": one.settings, "reason": reason}
+            for one, reason in left_out
+        ],
+        "with_equal_effects": equal,
+        "assumptions": found.study.assumptions,
+    }
+    return found.to_dict() | {"effects": effects, "methods": rows} | chosen | told
 
 
-def print_comparison(found: Comparison) -> None:
-    """A table, and what to run."""
-    headings = ["method", "settings", "power", "FDR", "true", "false", "promise"]
+def print_comparison(found: Comparison, equal: float | None) -> None:
+    """A table, and what to run; `equal` is the power of the best if effects were equal."""
+    from selica.planning.compare import NOTHING_FOUND
+    from selica.planning.recommendation import RULE
+
+    headings = ["method", "settings", "power", "FDR", "found", "false", "controls"]
     rows = [
-        [label(one.method), one.settings, *_numbers(one), one.promise] for one in found.predictions
+        [label(one.method), one.settings, *numbers(one), one.promise] for one in found.predictions
     ]
-    rows.append([label(found.ceiling.method), "", *_numbers(found.ceiling), ""])
+    rows.append([label(found.ceiling.method), "", *numbers(found.ceiling), ""])
     _print(headings, rows, f"Power at FDR {found.fdr:g}", words=2)
     _legend(one.method for one in found.predictions)
-    best, other = _best_predictions(found)
-    if best is None:
-        typer.echo()
-        say("No method that sets its threshold by the data finds anything in such a study.")
-        return
-    share = best.power / max(found.ceiling.power, 1e-12)
+    best, other, left_out = found.recommendation
     typer.echo()
-    say(
-        f"Most power: {label(best.method)}, {_SETTINGS[best.settings]}; "
-        f"{100 * share:.0f} % of the best possible."
-    )
-    typer.echo("Once there is data:")
+    if best is None:
+        say(NOTHING_FOUND)
+    else:
+        share = best.power / max(found.ceiling.power, 1e-12)
+        say(
+            f"Most power: {label(best.method)}, {_SETTINGS[best.settings]}; "
+            f"{100 * share:.0f} % of the best possible."
+        )
+    say(RULE)
+    for one, reason in left_out:
+        say(f"Left out: {label(one.method)}, {_SETTINGS[one.settings]}: {reason}.")
+    if best is not None and equal is not None and abs(equal - best.power) >= _CLEARLY:
+        say(f"With equal effects instead of {found.study.effects.label}: a power of {equal:.2f}.")
+    say(found.study.assumptions)
+    if best is None:
+        return
+    typer.echo("\nOnce there is data:")
     Run.of(best).tell()
     if other is not None:
         _tell_other(
@@ -126,11 +169,16 @@ def print_comparison(found: Comparison) -> None:
         )
 
 
-def requirement_dict(found: Requirement, asked: dict[str, Any], fdr: float) -> dict[str, Any]:
+def requirement_dict(
+    found: Requirement, asked: dict[str, Any], equal: Answer | None
+) -> dict[str, Any]:
     """Everything, for JSON; the values that were tried with the power at each."""
+    from selica._core.wording import assumptions
+
+    best, otherwise, left_out = found.recommendation
     chosen = {
         name: None if one is None else {"method": one.method, "value": one.value}
-        for name, one in zip(("best", "otherwise"), _best_answers(found, fdr), strict=True)
+        for name, one in (("best", best), ("otherwise", otherwise))
     }
     rows = [
         {"value": answer.value}
@@ -143,7 +191,15 @@ def requirement_dict(found: Requirement, asked: dict[str, Any], fdr: float) -> d
         }
         for answer in found.answers
     ]
-    return asked | found.to_dict() | {"methods": rows} | chosen
+    if found.quantity == "effect size":
+        for row in rows:
+            row["r2"] = _r2(row["value"], asked["n_signals"])
+    told = {
+        "left_out": [{"method": one.method, "reason": reason} for one, reason in left_out],
+        "with_equal_effects": None if equal is None else equal.value,
+        "assumptions": assumptions(found.effects),
+    }
+    return asked | found.to_dict() | {"methods": rows} | chosen | told
 
 
 def settled(found: Requirement) -> Requirement:
@@ -160,29 +216,69 @@ def settled(found: Requirement) -> Requirement:
     return replace(found, answers=tuple(told))
 
 
-def print_requirement(found: Requirement, fdr: float) -> None:
-    """A table, and what to run."""
-    headings = ["method", found.quantity, "power", "FDR", "true", "false", "promise"]
-    rows = [
-        [label(a.method), _value(a), *_numbers(a.prediction), a.prediction.promise]
-        for a in found.answers
-    ]
-    most = found.ceiling
-    rows.append([label(most.method), _value(most), *_numbers(most.prediction), ""])
+def print_requirement(found: Requirement, equal: Answer | None, n_signals: int | None) -> None:
+    """A table, and what to run; `equal` is the answer of the best if effects were equal."""
+    from selica._core.wording import assumptions
+    from selica.planning.recommendation import RULE
+    from selica.planning.requirement import far_apart
+
+    sizes = found.quantity == "effect size" and n_signals is not None
+    # the width of a terminal leaves room for the share of the variance or for counts
+    columns = ["R2", "power", "FDR"] if sizes else ["power", "FDR", "found", "false"]
+    headings = ["method", found.quantity, *columns, "controls"]
+    rows = []
+    for one in (*found.answers, found.ceiling):
+        last = "" if one is found.ceiling else one.prediction.promise
+        r2 = _r2(one.value, n_signals) if sizes else None
+        shown = numbers(one.prediction)
+        if sizes:
+            shown = ["-" if r2 is None else f"{r2:.3f}", *shown[:2]]
+        rows.append([label(one.method), _value(one), *shown, last])
     _print(headings, rows, f"{_title(found.quantity)} for power {found.target:g}")
-    _legend(answer.method for answer in found.answers)
-    if any(answer.value is None for answer in found.answers):
-        typer.echo(_NOT_REACHED)
-    best, other = _best_answers(found, fdr)
+    _legend([answer.method for answer in found.answers], counts=not sizes)
+    if sizes:
+        say("effect size: root mean square, in standard deviations of the noise")
+    if found.quantity == "signals" and round(found.ceiling.prediction.power, 2) == 1.0:
+        say("where nearly all variables are signals, the best possible selects all of them")
+    short = [answer for answer in found.answers if answer.value is None]
+    if short:
+        tried = _TRIED[found.quantity].format(max(float(one.x.max()) for one in short))
+        say(f"not reached: not {tried}; the power beside it is the largest that was found")
+    best, other, left_out = found.recommendation
+    typer.echo()
     if best is None:
-        typer.echo()
-        say(f"No method that sets its threshold by the data reaches a power of {found.target:g}.")
+        say(
+            "No method that sets its threshold by the data reaches a power of "
+            f"{found.target:g} and keeps the level."
+        )
+    else:
+        r2 = _r2(best.value, n_signals) if sizes else None
+        also = "" if r2 is None or best.value is None else (
+            f" (R2 = {r2:.3g}, or {best.value * math.sqrt(1.0 - r2):.2g} standard deviations of "
+            "the response)"
+        )  # fmt: skip
+        say(f"{found.superlative}: {_value(best)} with {label(best.method)}{also}.")
+    say(RULE)
+    for one, reason in left_out:
+        say(f"Left out: {_value(one)} with {label(one.method)}: {reason}.")
+    if best is not None and equal is not None and far_apart(best.value, equal.value):
+        answer = _UNITS[found.quantity].format(_value(equal)) if equal.value else _value(equal)
+        say(f"With equal effects instead of {found.effects.label}: {answer}.")
+    say(assumptions(found.effects))
+    if best is None:
         return
-    typer.echo(f"\n{_BEST[found.quantity][1]}: {_value(best)} with {label(best.method)}.")
-    typer.echo("Once there is data:")
+    typer.echo("\nOnce there is data:")
     Run.of(best.prediction).tell()
     if other is not None:
         _tell_other(other.prediction, f"{_value(other)} with {label(other.method)}")
+
+
+def _r2(effect_size: float | None, n_signals: int | None) -> float | None:
+    """The share of the variance that so many effects of a size explain."""
+    if effect_size is None or n_signals is None:
+        return None
+    snr = n_signals * effect_size**2
+    return snr / (1.0 + snr)
 
 
 def _tell_other(one: Prediction, what: str) -> None:
@@ -201,7 +297,8 @@ def _title(quantity: str) -> str:
     return quantity[0].upper() + quantity[1:]
 
 
-def _numbers(one: Prediction) -> list[str]:
+def numbers(one: Prediction) -> list[str]:
+    """Power, FDR and expected counts, as they are printed."""
     counts = (one.true_selections, one.false_selections)
     return [f"{one.power:.2f}", f"{one.fdr:.3f}", *(f"{value:.1f}" for value in counts)]
 
@@ -214,54 +311,26 @@ def _value(answer: Answer) -> str:
     return f"{rounded_up(answer.value):g}"
 
 
-def _legend(methods: Iterable[str]) -> None:
-    typer.echo(_PROMISE)
-    if any(label(method).endswith(" known") for method in methods):
-        typer.echo(_KNOWN)
-    typer.echo(_CEILING)
+def _legend(methods: Iterable[str], counts: bool = True) -> None:
+    """What the words of a table mean, as far as they are in it."""
+    from selica.planning import METHODS
+
+    names = set(methods)
+    controlled = {METHODS[name].promise for name in names}
+    told = [text for word, text in _CONTROLS.items() if word in controlled]
+    if counts:
+        say(COUNTS)
+    say(f"controls: {'; '.join(told)}")
+    if "stability" in names:
+        say(_FEW_FITS)
+    if any(name.startswith("stability_") for name in names):
+        say(_BOUNDS)
+    if any(label(name).endswith(" known") for name in names):
+        say(_KNOWN)
+    say(CEILING)
 
 
 def _prediction_dict(one: Prediction) -> dict[str, Any]:
     return (
         one.to_dict() | {"label": label(one.method), "parameters": one.parameters} | Run.of(one).row
     )
-
-
-def _best_predictions(found: Comparison) -> tuple[Prediction | None, Prediction | None]:
-    """The best, None where there is none; and where it may be refused, the best that cannot be."""
-    from selica.planning import METHODS
-
-    def best(without: str) -> Prediction | None:
-        able = [
-            one
-            for one in found.predictions
-            if METHODS[one.method].calibrated and one.method != without
-        ]
-        if not able:
-            return None
-        one = replace(found, predictions=tuple(able)).best
-        return one if round(one.power, 2) > 0.0 else None
-
-    first = best("")
-    return first, best(_REFUSABLE) if first is not None and first.method == _REFUSABLE else None
-
-
-def _best_answers(found: Requirement, fdr: float) -> tuple[Answer | None, Answer | None]:
-    """As `_best_predictions`, among methods that reach the power and keep the level."""
-    from selica.planning import METHODS
-
-    reached = [
-        (answer.value, answer)
-        for answer in found.answers
-        if answer.value is not None
-        and METHODS[answer.method].calibrated
-        and round(answer.prediction.fdr, 2) <= fdr
-    ]
-    better = _BEST[found.quantity][0]
-
-    def best(without: str) -> Answer | None:
-        able = [(value, answer) for value, answer in reached if answer.method != without]
-        return better(able, key=lambda pair: pair[0])[1] if able else None
-
-    first = best("")
-    return first, best(_REFUSABLE) if first is not None and first.method == _REFUSABLE else None

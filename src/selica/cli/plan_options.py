@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from selica.cli.options import given_one
+from selica._core.errors import ArgumentError
+from selica.cli.options import EffectLaw, given_one, signals_of
 
 
 class Procedure(StrEnum):
@@ -36,7 +37,14 @@ MOST = 1_000_000_000
 """Samples or variables: the theory has numbers of finite size."""
 Samples = Annotated[int, typer.Option("--n-samples", "-n", help="Number of samples.", max=MOST)]
 Features = Annotated[int, typer.Option("--n-features", "-p", help="Number of variables.", max=MOST)]
-Signals = Annotated[int, typer.Option("--n-signals", "-k", help="Number of true signals.")]
+Signals = Annotated[
+    int | None,
+    typer.Option(
+        "--n-signals",
+        "-k",
+        help="Number of true signals; may be left out where --effects lists them.",
+    ),
+]
 EffectSize = Annotated[
     float | None,
     typer.Option(
@@ -62,3 +70,11 @@ def strength_of(r2: float | None, snr: float | None, effect_size: float | None) 
     """The one of them that is given."""
     what = "the strength of the signals"
     return dict([given_one(what, r2=r2, snr=snr, effect_size=effect_size)])
+
+
+def signal_count(n_signals: int | None, effects: EffectLaw) -> int:
+    """How many signals there are, by `-k` or by the list of effects."""
+    known = signals_of(n_signals, effects)
+    if known is None:
+        raise ArgumentError("Give the number of signals as --n-signals (-k).")
+    return int(known)

@@ -14,6 +14,7 @@ from rich.console import Console
 from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
 from selica._core.validation import count
 from selica.cli.options import (
+    GAUSSIAN,
     R2,
     AsJson,
     Copies,
@@ -34,6 +35,7 @@ from selica.cli.options import (
     Target,
     Way,
     check_jobs,
+    effect_law,
 )
 from selica.cli.output import (
     bar,
@@ -52,6 +54,7 @@ from selica.cli.plan_options import (
     Power,
     Procedure,
     Signals,
+    signal_count,
     strength_of,
 )
 from selica.cli.select import Source, unfitted
@@ -61,15 +64,19 @@ if TYPE_CHECKING:
     from selica._core.types import Array
     from selica.planning import Diagnosis, PlasmodePower
 
-_RUN = (Procedure.stability, Procedure.knockoff, Procedure.evalues)
+_RUN = (
+    Procedure.stability,
+    Procedure.knockoff,
+    Procedure.evalues,
+    Procedure.stability_r_concave,
+)
+"""What runs on a table by default."""
 _PREDICTED = (Selector.stability, Selector.knockoffs, Selector.derandomized, Selector.aggregated)
 """Selectors that have a prediction."""
-_MOST = 0.999
-"""Share of the variance that a command is printed for."""
 
 
 def own_table(
-    n_signals: Signals,
+    n_signals: Signals = None,
     table: TableFile = None,
     target: Annotated[
         str | None,
@@ -80,7 +87,7 @@ def own_table(
     snr: Snr = None,
     effect_size: EffectSize = None,
     fdr: Level = 0.1,
-    effects: Effects = EffectLaw.gaussian,
+    effects: Effects = GAUSSIAN,
     method: Methods = None,
     n_sets: Annotated[int, typer.Option(help="Data sets with planted signals.")] = 50,
     theory: Annotated[
@@ -94,19 +101,21 @@ def own_table(
 ) -> None:
     """Power on a table of one's own: signals are planted in its columns, and selectors run.
 
-    Correlations cost power here as they will in the study. By default stability, knockoff and
-    evalues run, as they come.
+    Correlations cost power here as they will in the study. By default stability, knockoff, evalues
+    and stability_r_concave run, as they come.
 
     Example: selica plan table measurements.csv --target yield -k 20 --r2 0.6
     """
     check_figure(plot)
+    law = effect_law(effects)
     planted = strength_of(r2, snr, effect_size)
-    planted |= {"n_signals": n_signals, "fdr": fdr, "effects": effects.law}
+    planted |= {"n_signals": signal_count(n_signals, law), "fdr": fdr, "effects": law.law}
     check_jobs(n_jobs)
     count("n_sets", n_sets, at_least=2)  # before anything is printed
     # a table without a response gets one that is called y, as in the other examples
     source = Source.of(table, target if demo else target or "y", drop, demo)
     from selica import planning, reports
+    from selica._core.wording import signals
 
     if source.table is None:
         X, names = source.read()[::2]
@@ -134,8 +143,8 @@ def own_table(
     best = _best(found, chosen, fdr)
     run = None if best is None else _as_it_comes(best, X, planted, source)
     if as_json:
-        size = {"n_samples": len(X), "n_features": len(names), "n_signals": n_signals}
-        told = found.to_dict() | {"effects": effects.value}
+        size = {"n_samples": len(X), "n_features": len(names), "n_signals": planted["n_signals"]}
+        told = found.to_dict() | {"effects": law.name, "assumptions": _assumptions(law)}
         rows = [
             row | {"method": name, "label": row["method"]}
             for name, row in zip(chosen, told["methods"], strict=True)
@@ -145,17 +154,35 @@ def own_table(
         write_figure(plot, found.plot, quiet=True)
         return
     say(
-        f"{len(X)} rows, {len(names)} variables; {n_signals} signals planted in {found.n_sets} "
-        f"data sets, {effects.value} effects, R2 = {found.r2:.2g} on average"
+        f"{len(X)} rows, {len(names)} variables; {signals(planted['n_signals'])} planted in "
+        f"{found.n_sets} data sets, {law.law.label}, R2 = {found.r2:.2g} on average"
     )
     typer.echo()
     _print(found, fdr)
     write_figure(plot, found.plot, quiet=False)
     if best is None or run is None:
         say(f"No method finds anything in such data and keeps an FDR of {fdr:g}.")
-        return
-    typer.echo(f"Most power: {label(best)}. On the data itself:")
-    run.tell()
+    else:
+        typer.echo(f"Most power: {label(best)}.")
+    say("Compared are methods whose measured FDR may be at most the level (by its 95 % interval).")
+    for name, row in zip(chosen, found.methods, strict=True):
+        if row["fdr_low"] > fdr:
+            say(
+                f"Left out: {label(name)}: measured FDR {row['fdr']:.2f} is above the level "
+                f"{fdr:g}."
+            )
+    say(_assumptions(law))
+    if run is not None:
+        typer.echo("\nOn the data itself:")
+        run.tell()
+
+
+def _assumptions(effects: EffectLaw) -> str:
+    """What power on a table of one's own assumes."""
+    return (
+        "Assumes independent rows, a linear response and "
+        f"{effects.law.label}; columns are those of the table."
+    )
 
 
 def _best(found: PlasmodePower, names: list[str], fdr: float) -> str | None:
@@ -255,6 +282,8 @@ def diagnosis(
         n_jobs=n_jobs,
     )
     from selica import planning, reports
+    from selica._core.wording import assumptions
+    from selica.theory import GaussianEffects
 
     X, y, names = source.read()
     if np.unique(y).size == 2:
@@ -271,12 +300,12 @@ def diagnosis(
     kinds = (BoundaryWarning, ConvergenceWarning)
     said = [str(w.message) for w in caught if issubclass(w.category, kinds)]
     notes = list(dict.fromkeys([*selection.notes, *said]))
-    sizes = f"-n {found.n_samples} -p {found.n_features} -k {found.n_signals}"
-    strength = f"--r2 {min(found.r2, _MOST):.3g}"
-    words = ["selica plan compare", sizes, strength, f"--fdr {found.fdr:g}"]
+    words = _compared(found)
     if as_json:
-        told = {"selected_variables": selection.selected, "notes": [*notes, *found.notes]}
-        command = " ".join(words) if found.n_signals else None
+        told: dict[str, Any] = {"selected_variables": selection.selected}
+        told["notes"] = [*notes, *found.notes]
+        told["assumptions"] = None if words is None else assumptions(GaussianEffects())
+        command = None if words is None else " ".join(words)
         print_json(found.to_dict() | told | {"command": command})
         _draw(plot, found, quiet=True)
         return
@@ -285,14 +314,27 @@ def diagnosis(
     for note in notes:
         say(f"Note: {note}")
     _draw(plot, found, quiet=False)
-    if found.n_signals:
+    if words is not None:
         typer.echo("\nAll methods in such a study:")
         typer.echo(copyable(words))
+    else:
+        say(
+            "What can be found in these columns, correlations included: selica plan table (see "
+            "selica plan table --help)."
+        )
+
+
+def _compared(found: Diagnosis) -> list[str] | None:
+    """The command that compares all methods in a study like the data; None without an estimate."""
+    if found.reason is not None or found.r2 is None:
+        return None
+    sizes = f"-n {found.n_samples} -p {found.n_features} -k {found.n_signals}"
+    return ["selica plan compare", sizes, f"--r2 {found.r2:.3g}", f"--fdr {found.fdr:g}"]
 
 
 def _draw(plot: Path | None, found: Diagnosis, *, quiet: bool) -> None:
     """The figure of a diagnosis, if it has one."""
-    if found.power is not None:
+    if found.reason is None:
         write_figure(plot, found.plot, quiet=quiet)
     elif plot is not None and not quiet:
-        say("No figure: there is no power to draw.")
+        say(f"No figure: {found.reason}.")

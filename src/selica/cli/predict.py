@@ -15,6 +15,7 @@ from selica._core.errors import ArgumentError, BoundaryWarning
 from selica._core.scaling import noise_from_r2, noise_from_snr, penalty_of_data, ratios
 from selica._core.validation import real
 from selica.cli.options import (
+    GAUSSIAN,
     R2,
     AsJson,
     EffectLaw,
@@ -22,15 +23,20 @@ from selica.cli.options import (
     Level,
     Plot,
     Snr,
+    effect_law,
     given_one,
     number_or_word,
+    options_named,
+    signals_of,
 )
-from selica.cli.output import check_figure, each, print_json, print_table, write_figure
+from selica.cli.output import check_figure, each, print_json, print_table, say, write_figure
+from selica.cli.plan_answers import CEILING, COUNTS, label, numbers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from selica import theory
+    from selica.planning import Prediction
 
 
 class Resampling(StrEnum):
@@ -42,6 +48,8 @@ class Resampling(StrEnum):
 
 
 Runs = list[tuple[str, float | None]]
+_PROCEDURES = ("stability", "knockoff", "evalues", "stability_r_concave")
+"""Of `planning.METHODS`: what is reached, beside what is ideal."""
 _SINGLE = ("lasso", "thresholded_lasso", "knockoff", "derandomized")
 _ORDER = (
     "q",
@@ -93,17 +101,28 @@ def predict(
     resampling: Annotated[
         Resampling, typer.Option(help="Resampling law of stability selection.")
     ] = Resampling.poisson,
-    effects: Effects = EffectLaw.gaussian,
+    effects: Effects = GAUSSIAN,
+    details: Annotated[
+        bool,
+        typer.Option("--details", help="Also print penalties, errors and order parameters."),
+    ] = False,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Power, rates and order parameters of every method, before there is any data.
+    """Power of every method at its ideal threshold, and what procedures reach of it.
+
+    The ideal threshold is set by the truth, which nobody knows in practice. Beside it stands what
+    is found by procedures that set their threshold by the data; selica plan compares all of them.
 
     Example: selica predict -n 400 -p 500 -k 100 --r2 0.95 --fdr 0.1
     """
     from selica import theory  # late: other commands start without SciPy
+    from selica._core.wording import assumptions
 
-    model = _model(n_samples, n_features, n_signals, alpha, rho, r2, snr, delta, effects)
+    law = effect_law(effects)
+    if rho is None:
+        n_signals = signals_of(n_signals, law)
+    model = _model(n_samples, n_features, n_signals, alpha, rho, r2, snr, delta, law)
     penalty = number_or_word("lam", lam, ("prediction", "power"))
     rates = mu_b or ([0.5] if resampling is Resampling.bernoulli else [1.0, 2.0])
     real("fdr", fdr, at_least=0.0, at_most=1.0)
@@ -122,11 +141,16 @@ def predict(
         for point, (_, rate) in zip(points, runs, strict=True)
     ]
     notes = sorted({str(w.message) for w in caught if issubclass(w.category, BoundaryWarning)})
+    reached, reason = _reached(model, n_samples, n_features, fdr)
     if as_json:
         parameters = {"alpha": model.alpha, "rho": model.rho, "Delta": model.Delta}
         report = {
-            "model": parameters | {"effects": effects.value, "snr": model.snr},
+            "model": parameters | {"effects": law.name, "snr": model.snr},
             "fdr": fdr,
+            "thresholds": "ideal",
+            "reached": None if reached is None else [_reached_dict(one) for one in reached],
+            "reached_reason": reason,
+            "assumptions": assumptions(law.law),
             "lam": penalty,
             "resampling": resampling.value,
             "methods": rows[:-1],
@@ -135,7 +159,14 @@ def predict(
         }
         print_json(report)
     else:
-        _print_tables(model, effects, fdr, rows, notes, n_features)
+        _print_tables(model, law, fdr, rows, n_samples, n_features)
+        _print_reached(reached, reason, fdr)
+        say(assumptions(law.law))
+        if details:
+            _print_details(model, rows)
+        failed = [_name(row) for row in rows if row["status"] != "converged"]
+        for note in [*notes, *([f"not converged: {', '.join(failed)}"] if failed else [])]:
+            typer.echo(f"Note: {note}")
     write_figure(plot, lambda: _draw(model, penalty, resampling, runs, fdr), quiet=as_json)
 
 
@@ -211,28 +242,96 @@ def _row(
     return row
 
 
+def _reached(
+    model: theory.Model, n_samples: float | None, n_features: float | None, fdr: float
+) -> tuple[list[Prediction] | None, str | None]:
+    """What procedures find in such a study; or why that is not known."""
+    if n_samples is None or n_features is None:
+        return None, "it takes the numbers of samples and variables (-n and -p)"
+    from selica.planning.compare import fdr_level
+    from selica.planning.methods import predict
+    from selica.planning.study import Study
+
+    try:
+        k = round(model.rho * n_features)
+        law = model.effects
+        study = Study.of(int(n_samples), int(n_features), k, snr=model.snr, effects=law)
+        level = fdr_level(fdr)
+    except ArgumentError as error:
+        return None, options_named(str(error)).rstrip(".")
+    return [predict(study, name, level) for name in each(_PROCEDURES, "procedures")], None
+
+
+def _reached_dict(one: Prediction) -> dict[str, Any]:
+    return one.to_dict() | {"label": label(one.method)}
+
+
 def _print_tables(
     model: theory.Model,
     effects: EffectLaw,
     fdr: float,
     rows: list[dict[str, Any]],
-    notes: list[str],
+    n_samples: float | None,
     n_features: float | None,
 ) -> None:
+    """The study, and power at the ideal threshold."""
+    from selica._core.wording import signals
+
     console = Console(highlight=False)
     r2 = model.rho / (model.rho + model.Delta) if model.rho + model.Delta > 0 else 0.0
-    console.print(
-        f"alpha = {model.alpha:.4g} samples per variable, a share rho = {model.rho:.4g} of the "
-        f"variables is true,\nDelta = {model.Delta:.4g} (R2 = {r2:.3g}), {effects.value} effects\n",
-        soft_wrap=True,
+    say(
+        "Power at the ideal threshold, which nobody knows in practice; below it, what procedures "
+        "reach that set their threshold by the data."
     )
     counted = n_features is not None
+    share = f"a share rho = {model.rho:.4g} of the variables are signals"
+    if n_features is not None:
+        share = f"{n_features:.15g} variables, {signals(round(model.rho * n_features))}"
+    size = f"{model.alpha:.4g} samples per variable (alpha)"
+    if n_samples is not None:
+        size = f"{n_samples:.15g} samples"
+    typer.echo()
+    say(f"{size}, {share}, R2 = {r2:.3g}, {effects.law.label}")
+    typer.echo()
+    first = {"power": "tpr", "FDR": "fdr"}
+    first |= {"found": "true_selections", "false": "false_selections"} if counted else {}
+    title = f"Power at FDR {fdr:g}, ideal thresholds"
+    _table(console, title, first | {"ideal threshold": "threshold"}, rows)
+    if counted:
+        say(COUNTS)
+    say("rate: rows drawn for each row of the data, in every resample")
+    say(
+        "derandomized: selected is a variable that beats its copy in at least the share Pi_th of "
+        "the copies (or, with Z_th, in half of them by at least Z_th)"
+    )
+    say(CEILING)
+
+
+def _print_reached(reached: list[Prediction] | None, reason: str | None, fdr: float) -> None:
+    """What procedures find that set their threshold by the data."""
+    typer.echo()
+    if reached is None:
+        say(f"What procedures reach is not known here: {reason}.")
+        return
+    lines = [[label(one.method), *numbers(one)] for one in reached]
+    title = f"Reached at FDR {fdr:g} by real procedures"
+    print_table(
+        Console(highlight=False), ["method", "power", "FDR", "found", "false"], lines, title
+    )
+    typer.echo()
+    say("at their best settings; what they control, and how to run them: selica plan compare")
+
+
+def _print_details(model: theory.Model, rows: list[dict[str, Any]]) -> None:
+    """Penalties, errors, order parameters."""
+    console = Console(highlight=False)
+    typer.echo()
+    say(
+        f"In the article's units alpha = {model.alpha:.4g}, rho = {model.rho:.4g}, "
+        f"Delta = {model.Delta:.4g}"
+    )
+    typer.echo()
     on_data = any("penalty_on_data" in row for row in rows)
-    first = {"power": "tpr", "FPR": "fpr", "FDR": "fdr"}
-    first |= {"true": "true_selections", "false": "false_selections"} if counted else {}
-    _table(console, f"Power at FDR {fdr:g}", first | {"threshold": "threshold"}, rows)
-    console.print("derandomized: Pi_th is on P(Z > 0); a Z_th goes with P(Z > Z_th) > 1/2")
-    console.print("best possible: the Bayes-optimal selector, which knows the law of the effects\n")
     second = {"lam": "lam"} | ({"penalty": "penalty_on_data"} if on_data else {})
     second |= {"error, one fit": "prediction_error", "error, average": "ensemble_error"}
     _table(console, "Penalty and prediction error (noise included)", second, rows)
@@ -242,11 +341,6 @@ def _print_tables(
     _table(console, "Order parameters", overlaps, rows)
     conjugates = {"Q^": "Q_hat", "m^": "m_hat", "chi^": "chi_hat", "v^": "v_hat"}
     _table(console, "Conjugates", conjugates | {"v~^": "v_tilde_hat"}, rows)
-    failed = [_name(row) for row in rows if row["status"] != "converged"]
-    if failed:
-        notes = [*notes, f"not converged: {', '.join(failed)}"]
-    for note in notes:
-        console.print(f"Note: {note}", soft_wrap=True)
 
 
 def _table(

@@ -7,6 +7,7 @@ from selica.planning.diagnosis import Diagnosis, diagnose
 from selica.planning.first_answer import correlated_power
 from selica.planning.methods import METHODS, Prediction
 from selica.planning.plasmode import PlasmodePower, plasmode_power
+from selica.planning.recommendation import Recommendation
 from selica.planning.requirement import Answer, Requirement
 from selica.planning.samples import (
     achievable_fdr,
@@ -25,6 +26,7 @@ __all__ = [
     "PlasmodePower",
     "Power",
     "Prediction",
+    "Recommendation",
     "Requirement",
     "RocCurve",
     "Study",

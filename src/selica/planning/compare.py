@@ -10,14 +10,21 @@ from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.validation import number, short
+from selica._core.wording import signals
 from selica.planning.ceiling import CEILING, ceiling
 from selica.planning.methods import METHODS, SETTINGS, Prediction, predict
+from selica.planning.recommendation import RULE, Candidate, Recommendation, recommend
 from selica.planning.study import Study
 from selica.plots import plot_comparison
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+NOTHING_FOUND = (
+    "No method that sets its threshold by the data finds anything in such a study and keeps the "
+    "level."
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -48,16 +55,18 @@ class Comparison(Result):
     ceiling: Prediction
 
     @property
-    def best(self) -> Prediction:
-        """The most powerful of the methods that set their threshold by the data.
+    def recommendation(self) -> Recommendation[Prediction]:
+        """The method to take, another where it may be refused, and what was left out and why.
 
-        Among those with a false discovery rate of at most the level, to two digits. Where no such
-        method was asked for, one whose threshold the truth sets.
+        The most powerful of the methods that set their threshold by the data and whose predicted
+        false discovery rate is at most the level, to two decimals.
         """
-        able = [one for one in self.predictions if METHODS[one.method].calibrated]
-        able = able or list(self.predictions)
-        kept = [one for one in able if round(one.fdr, 2) <= self.fdr]
-        return max(kept or able, key=lambda one: one.power)
+        return recommend([Candidate(one, one, self.fdr, one.power) for one in self.predictions])
+
+    @property
+    def best(self) -> Prediction | None:
+        """The recommended method; None where no method finds anything and keeps the level."""
+        return self.recommendation.best
 
     def one(self, method: str, settings: str = "best") -> Prediction:
         """The prediction of a method."""
@@ -89,10 +98,11 @@ class Comparison(Result):
     def __str__(self) -> str:
         s = self.study
         lines = [
-            f"{s.n_samples} samples, {s.n_features} variables, {s.n_signals} of them signals that "
-            f"explain {100.0 * s.r2:.3g} % of the variance; FDR {self.fdr:g}",
+            f"{s.n_samples} samples, {s.n_features} variables, {signals(s.n_signals)} "
+            f"explaining {100.0 * s.r2:.3g} % of the variance; FDR {self.fdr:g}",
             "",
-            f"{'method':<28}{'settings':<10}{'power':>6}{'FDR':>7}{'true':>7}{'false':>7}  promise",
+            f"{'method':<28}{'settings':<10}{'power':>6}{'FDR':>7}{'found':>7}{'false':>7}"
+            "  controls",
         ]
         lines += [
             f"{label:<28}{settings:<10}{one.power:>6.2f}{one.fdr:>7.3f}"
@@ -102,14 +112,25 @@ class Comparison(Result):
                 (CEILING, "", self.ceiling),
             )
         ]
-        return "\n".join([*lines, "", f"Best: {self.best.code}"])
+        best, _, left_out = self.recommendation
+        chosen = (
+            NOTHING_FOUND
+            if best is None
+            else f"Most power: {METHODS[best.method].label}, {best.settings} settings: {best.code}"
+        )
+        lines += ["", chosen, RULE]
+        lines += [
+            f"Left out: {METHODS[one.method].label}, {one.settings} settings: {reason}."
+            for one, reason in left_out
+        ]
+        return "\n".join([*lines, s.assumptions])
 
     def __repr__(self) -> str:
         best = self.best
-        return (
-            f"Comparison({len(self.predictions)} predictions; best {best.method}, "
-            f"power {best.power:.3g}: {best.code})"
-        )
+        told = "none recommended" if best is None else (
+            f"best {best.method}, power {best.power:.3g}: {best.code}"
+        )  # fmt: skip
+        return f"Comparison({len(self.predictions)} predictions; {told})"
 
     def plot(self) -> Figure:
         """Power of each method at its best, and as it comes (needs matplotlib)."""

@@ -9,17 +9,21 @@ the explained variance follows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from selica._core.effects import GaussianEffects
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.types import Array
 from selica._core.validation import matrix, number, real
+from selica._core.wording import assumptions
 from selica.amp.results import Fields
 from selica.planning.compare import fdr_level
 from selica.planning.methods import METHODS, predict
@@ -46,6 +50,19 @@ _STARTS = ((0.02, 3.0), (0.1, 2.0), (0.3, 5.0), (0.5, 1.0))
 # Fields without any effect are seldom this much more likely with some: half of the 95 % point of a
 # chi-squared variable with two degrees of freedom.
 _EVIDENCE = 3.0
+# Likely values cost no more than this above the best: half of the 95 % point of a chi-squared
+# variable with one degree of freedom.
+_LIKELY = 1.92
+# Values of each parameter that are tried for it, and the largest factor by which an effect differs.
+_GRID, _SPAN = 48, 8.0
+_NORMAL = 1.96
+# Shares of signals are this far from zero and one.
+_TINY = 1e-12
+# Explained shares of the variance beyond which there is no noise left to speak of.
+_ALL = 0.999
+_FIT = "the fit behind the estimate (message passing)"
+NO_SIGNAL = "the data are as likely if no variable matters"
+"""Why there is no estimate where there is nothing to be estimated."""
 
 # Which prediction is that of a selector.
 _METHOD_OF = {
@@ -69,28 +86,91 @@ class Estimate(NamedTuple):
     """Mean square error of the averaged fit on a new row."""
     evidence: float
     """How much more likely the fields are than with no effect at all, as a logarithm."""
+    likely: tuple[Array, Array]
+    """Sparsities and effect sizes that the fields do not exclude at the 95 % level."""
+
+
+class _Likelihood:
+    """Of the share of the variables that matter and of the size of their effects."""
+
+    def __init__(self, fields: Fields) -> None:
+        good = (fields.noise > 0.0) & (fields.precision > 0.0)
+        self.z = fields.field[good] / fields.noise[good]
+        self.gain = fields.precision[good] / fields.noise[good]
+
+    def costs(self, shares: Array, size: float) -> Array:
+        """Less the logarithm of the likelihood, for several shares of signals of one size."""
+        wide = 1.0 + (self.gain * size) ** 2
+        # how much more likely a field is if its variable matters, as a logarithm
+        more = 0.5 * self.z**2 * (1.0 - 1.0 / wide) - 0.5 * np.log(wide)
+        share = np.clip(shares, _TINY, 1.0 - _TINY)[:, None]
+        mixed = np.logaddexp(np.log1p(-share), np.log(share) + more)
+        return np.asarray(0.5 * float(self.z @ self.z) - mixed.sum(axis=1))
+
+    def explained(self) -> tuple[float, float]:
+        """The sum of the squared coefficients of this table, and its standard error.
+
+        By moments: it is known much better than the law that its coefficients were drawn from.
+        """
+        square = self.z**2
+        mean = float(((square - 1.0) / self.gain**2).sum())
+        variance = float(((4.0 * square - 2.0) / self.gain**4).sum())
+        return mean, math.sqrt(max(variance, 0.0))
+
+    def region(self, least: float, size: float) -> tuple[Array, Array]:
+        """Sparsities and sizes whose cost is so close to the least that they are likely too.
+
+        A function of both has its 95 % profile likelihood interval between its extremes there. Of
+        these, those that explain as much of the variance as the coefficients of this table do.
+        """
+        p = self.z.size
+        shares = np.geomspace(0.5 / p, 0.95, _GRID)
+        sizes = size * np.geomspace(1.0 / _SPAN, _SPAN, _GRID)
+        costs = np.stack([self.costs(shares, own) for own in sizes.tolist()], axis=1)
+        mean, error = self.explained()
+        r2 = p * shares[:, None] * sizes**2
+        near = (np.abs(r2 - mean) <= _NORMAL * error) & (r2 < _ALL)
+        rows, columns = np.nonzero((costs <= least + _LIKELY) & near)
+        return shares[rows], sizes[columns]
 
 
 def estimate(fields: Fields) -> Estimate:
     """Sparsity and size of the effects behind fields of message passing, at one penalty."""
-    good = fields.noise > 0.0
-    z = fields.field[good] / fields.noise[good]
-    gain = fields.precision[good] / fields.noise[good]
+    found = _Likelihood(fields)
+    starts = [(np.log(r / (1.0 - r)), np.log(t / found.gain.mean())) for r, t in _STARTS]
 
     def cost(x: Array) -> float:
-        rho, s = expit(x[0]), np.exp(x[1])
-        wide = 1.0 + (gain * s) ** 2
-        null = np.exp(-0.5 * z**2)
-        signal = np.exp(-0.5 * z**2 / wide) / np.sqrt(wide)
-        return -float(np.log((1.0 - rho) * null + rho * signal + 1e-300).sum())
+        return float(found.costs(np.array([expit(x[0])]), float(np.exp(x[1])))[0])
 
-    starts = [(np.log(r / (1.0 - r)), np.log(t / gain.mean())) for r, t in _STARTS]
     fits = [minimize(cost, x, method="Nelder-Mead") for x in starts]
     best = min(fits, key=lambda fit: fit.fun)
     rho, s = float(expit(best.x[0])), float(np.exp(best.x[1]))
-    r2 = min(rho * z.size * s**2, 1.0 - 1e-6)
-    evidence = 0.5 * float(z @ z) - float(best.fun)
-    return Estimate(rho, s, r2, float(fields.ensemble_error), evidence)
+    r2 = min(rho * found.z.size * s**2, 1.0 - 1e-6)
+    evidence = 0.5 * float(found.z @ found.z) - float(best.fun)
+    shares, sizes = found.region(float(best.fun), s)
+    shares, sizes = np.append(shares, rho), np.append(sizes, s)
+    return Estimate(rho, s, r2, float(fields.ensemble_error), evidence, (shares, sizes))
+
+
+def reason_against(fields: Fields, found: Estimate, n_samples: int) -> str | None:
+    """Why nothing can be predicted from an estimate; None where it can.
+
+    The one place where an estimate is judged: the fit behind it must have converged and predict
+    better than a constant, some variable must matter, and some of the variance must be noise.
+    """
+    error, by_chance = found.effective_noise, 3.0 * math.sqrt(2.0 / n_samples)
+    worse = f"{_FIT} predicts no better than a constant (error {error:.2g} of a variance of 1)"
+    if str(fields.status) != "converged":
+        return f"{_FIT} did not converge"
+    if not error < 1.0 + by_chance:
+        return worse
+    if found.evidence < _EVIDENCE:
+        return NO_SIGNAL
+    if error >= 1.0:
+        return worse
+    if found.r2 > _ALL:
+        return f"{_FIT} would explain all of the variance, noise included"
+    return None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -100,22 +180,29 @@ class Diagnosis(Result):
     Attributes
     ----------
     n_samples, n_features : int
-    n_signals : int
-        Estimated number of variables that matter; 0 where the data are as likely without any.
-    r2, effect_size, effective_noise : float
-        As in `Estimate`.
     selected : int
         How many variables the selector selected.
     method : str
         Of `planning.METHODS`, whose prediction is used.
     fdr : float
-    power, true_selections, false_selections : float or None
-        Predicted for such data; None where nothing matters.
     target : float
-    required : int or None
-        Samples at which the method is predicted to reach the target power; None if it never does.
+        Power for which samples are counted.
     correlated : bool
         Whether columns are correlated: then all of this is a guide at best.
+    reason : str or None
+        Why nothing can be predicted; then all that follows is None, but for zeros where no
+        variable matters.
+    n_signals : int or None
+        Estimated number of variables that matter.
+    r2, effect_size, effective_noise : float or None
+        As in `Estimate`.
+    power, true_selections, false_selections : float or None
+        Predicted for such data.
+    required : int or None
+        Samples at which the method is predicted to reach the target power; None if it never does.
+    n_signals_interval, r2_interval, required_interval : pair or None
+        Ends of 95 % intervals, by the likelihood; None in place of a number of samples that never
+        suffices.
 
     Examples
     --------
@@ -130,48 +217,52 @@ class Diagnosis(Result):
 
     n_samples: int
     n_features: int
-    n_signals: int
-    r2: float
-    effect_size: float
-    effective_noise: float
     selected: int
     method: str
     fdr: float
-    power: float | None
-    true_selections: float | None
-    false_selections: float | None
     target: float
-    required: int | None
     correlated: bool
+    reason: str | None = None
+    n_signals: int | None = None
+    r2: float | None = None
+    effect_size: float | None = None
+    effective_noise: float | None = None
+    power: float | None = None
+    true_selections: float | None = None
+    false_selections: float | None = None
+    required: int | None = None
+    n_signals_interval: tuple[int, int] | None = None
+    r2_interval: tuple[float, float] | None = None
+    required_interval: tuple[int | None, int | None] | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What speaks against the estimate."""
-        notes = []
-        if self.correlated:
-            notes.append("Columns are correlated, which the estimate ignores: power is lower.")
-        if self.effective_noise > 1.0 and self.n_signals:
-            notes.append(
-                "The fit behind the estimate predicts worse than a constant (error "
-                f"{self.effective_noise:.2g} of a variance of 1): do not rely on it."
-            )
-        return tuple(notes)
+        if not self.correlated:
+            return ()
+        if self.reason is not None:
+            return ("Columns are correlated, which the estimate does not allow for.",)
+        return ("Columns are correlated, which the estimate ignores: power is lower.",)
 
     def __str__(self) -> str:
         first = f"{self.n_samples} samples, {self.n_features} variables, {self.selected} selected"
-        if self.power is None:
-            none = "The data are as likely if no variable matters: nothing to predict from."
-            return "\n".join([first, none, *self.notes])
-        more = "no number of samples reaches" if self.required is None else (
-            f"{self.required} samples would reach"
-        )  # fmt: skip
+        if self.reason is not None:
+            return "\n".join([first, f"Nothing can be predicted: {self.reason}.", *self.notes])
+        few, many = self.n_signals_interval or (0, 0)
+        low, high = (100.0 * end for end in self.r2_interval or (0.0, 0.0))
+        soon, late = self.required_interval or (None, None)
+        ends = "never" if soon is None else f"{soon} to {'never' if late is None else late}"
+        needed = "no number of samples" if self.required is None else f"{self.required} samples"
         lines = [
             first,
-            f"About {self.n_signals} variables matter and explain {100 * self.r2:.0f} % of the "
-            "variance (estimated).",
-            f"On such data {self.method} at FDR {self.fdr:g} finds {100 * self.power:.0f} % of "
-            f"them: {self.true_selections:.1f} true and {self.false_selections:.1f} false.",
-            f"By this estimate {more} a power of {self.target:g}.",
+            f"About {self.n_signals} variables matter ({few} to {many}) and explain "
+            f"{100.0 * (self.r2 or 0.0):.0f} % of the variance ({low:.0f} to {high:.0f} %).",
+            f"On such data {self.method} at FDR {self.fdr:g} finds "
+            f"{100.0 * (self.power or 0.0):.0f} % of them: {self.true_selections:.1f} signals and "
+            f"{self.false_selections:.1f} false ones.",
+            f"By this estimate {needed} would reach a power of {self.target:g} ({ends}).",
+            "In brackets: 95 % intervals, which are wide because one table tells little.",
+            assumptions(GaussianEffects()),
         ]
         return "\n".join([*lines, *self.notes])
 
@@ -180,10 +271,8 @@ class Diagnosis(Result):
 
     def plot(self) -> Figure:
         """Power of the method against the number of samples, by the estimate (needs matplotlib)."""
-        if self.power is None:
-            raise ArgumentError(
-                "X: the data are as likely if no variable matters; there is no curve to draw."
-            )
+        if self.reason is not None or self.n_signals is None or self.r2 is None:
+            raise ArgumentError(f"There is no curve to draw: {self.reason}.")
         answer = _needed(
             self.target, self.n_features, self.n_signals, self.r2, self.fdr, self.method
         )
@@ -243,26 +332,53 @@ def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
     penalty = penalty_for_power(
         data, lambda path, **settings: stability_fields(data, path, scheme, **settings)
     )
-    if penalty is None:
-        raise ArgumentError(
-            "X: message passing does not converge, so that nothing can be estimated."
-        )
-    found = estimate(stability_fields(data, penalty, scheme))
     n, p = table.shape
     method = next((m for kind, m in _METHOD_OF.items() if isinstance(selector, kind)), "stability")
     level = fdr_level(0.1 if getattr(selector, "fdr", None) is None else selector.fdr)
-    if found.evidence < _EVIDENCE:
-        return Diagnosis(
-            n, p, 0, 0.0, 0.0, found.effective_noise, int(selector.support_.sum()), method, level,
-            None, None, None, target, None, correlated(data),
-        )  # fmt: skip
+    blank = Diagnosis(n, p, int(selector.support_.sum()), method, level, target, correlated(data))
+    if penalty is None:
+        return replace(blank, reason=f"{_FIT} did not converge")
+    fields = stability_fields(data, penalty, scheme)
+    found = estimate(fields)
+    reason = reason_against(fields, found, n)
+    if reason == NO_SIGNAL:
+        nothing = replace(blank, reason=reason, n_signals=0, r2=0.0, effect_size=0.0)
+        return replace(nothing, effective_noise=found.effective_noise)
+    if reason is not None:
+        return replace(blank, reason=reason)
     k = min(max(round(found.sparsity * p), 1), p)
-    study = Study.of(n, p, k, r2=found.r2)
-    now = predict(study, method, level, "default")
+    now = predict(Study.of(n, p, k, r2=found.r2), method, level, "default")
     need = _needed(target, p, k, found.r2, level, method)
-    return Diagnosis(
-        n, p, k, found.r2, found.effect_size, found.effective_noise,
-        int(selector.support_.sum()), method, level, now.power, now.true_selections,
-        now.false_selections, target, None if need.value is None else int(need.value),
-        correlated(data),
-    )  # fmt: skip
+    shares, sizes = found.likely
+    signals = np.clip(np.round(shares * p), 1, p)
+    r2 = np.minimum(shares * p * sizes**2, _ALL)
+    # samples depend on the effects in units of the noise, and on counts where a rule needs some:
+    # the extremes of all of these
+    strength = sizes**2 / (1.0 - r2)
+    ends = {int(at) for x in (strength, signals, r2) for at in (np.argmin(x), np.argmax(x))}
+    needs = [
+        _needed(target, p, int(signals[at]), float(r2[at]), level, method).value
+        for at in sorted(ends)
+    ]
+    return replace(
+        blank,
+        n_signals=k,
+        r2=found.r2,
+        effect_size=found.effect_size,
+        effective_noise=found.effective_noise,
+        power=now.power,
+        true_selections=now.true_selections,
+        false_selections=now.false_selections,
+        required=None if need.value is None else int(need.value),
+        n_signals_interval=(int(signals.min()), int(signals.max())),
+        r2_interval=(float(r2.min()), float(r2.max())),
+        required_interval=_interval([need.value, *needs]),
+    )
+
+
+def _interval(values: Sequence[float | None]) -> tuple[int | None, int | None]:
+    """Smallest and largest of some numbers of samples; None is more than all of them."""
+    known = [int(value) for value in values if value is not None]
+    if not known:
+        return None, None
+    return min(known), max(known) if len(known) == len(values) else None

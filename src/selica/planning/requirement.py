@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.types import Array
+from selica._core.wording import assumptions
 from selica.planning.ceiling import CEILING
 from selica.planning.methods import METHODS, Prediction
+from selica.planning.recommendation import RULE, Candidate, Recommendation, recommend
 from selica.plots import plot_requirement
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+
+class _Better(NamedTuple):
+    """Which end of a quantity is the better one."""
+
+    sign: float
+    """By which larger is better."""
+    superlative: str
+
+
+_BETTER = {
+    "samples": _Better(-1.0, "Fewest samples"),
+    "effect size": _Better(-1.0, "Smallest effects"),
+    "signals": _Better(1.0, "Most signals"),
+    "FDR level": _Better(-1.0, "Smallest level"),
+}
+"""By the quantity that is asked for."""
+_STRONGLY = 1.5
+"""Factor between answers that differ much."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,6 +88,10 @@ class Requirement(Result):
     answers : tuple of Answer
     ceiling : Answer
         Of the Bayes-optimal selector: what no method can do without in a large study.
+    fdr : float or None
+        Level asked for; None where levels are the answers.
+    effects : Effects
+        Law of the non-zero effects.
 
     Examples
     --------
@@ -79,6 +105,37 @@ class Requirement(Result):
     target: float
     answers: tuple[Answer, ...]
     ceiling: Answer
+    fdr: float | None
+    effects: Effects
+
+    @property
+    def recommendation(self) -> Recommendation[Answer]:
+        """The method to take, another where it may be refused, and what was left out and why.
+
+        The best answer of the methods that reach the power, set their threshold by the data and
+        have a predicted false discovery rate of at most the level, to two decimals.
+        """
+        sign = _BETTER[self.quantity].sign
+        return recommend(
+            [
+                Candidate(
+                    one, one.prediction, one.value if self.fdr is None else self.fdr,
+                    sign * one.value,
+                )
+                for one in self.answers
+                if one.value is not None
+            ]
+        )  # fmt: skip
+
+    @property
+    def best(self) -> Answer | None:
+        """The recommended answer; None where no method reaches the power and keeps the level."""
+        return self.recommendation.best
+
+    @property
+    def superlative(self) -> str:
+        """What the best answer is called, such as "Fewest samples"."""
+        return _BETTER[self.quantity].superlative
 
     def one(self, method: str) -> Answer:
         """The answer of a method."""
@@ -103,7 +160,7 @@ class Requirement(Result):
         lines = [
             f"{self.quantity} for power {self.target:g}",
             "",
-            f"{'method':<28}{'value':>12}{'power':>7}{'FDR':>7}{'true':>8}{'false':>7}",
+            f"{'method':<28}{'value':>12}{'power':>7}{'FDR':>7}{'found':>8}{'false':>7}",
         ]
         for one in (*self.answers, self.ceiling):
             p = one.prediction
@@ -112,7 +169,15 @@ class Requirement(Result):
                 f"{_label(one):<28}{value:>12}{p.power:>7.2f}{p.fdr:>7.3f}"
                 f"{p.true_selections:>8.1f}{p.false_selections:>7.1f}"
             )
-        return "\n".join(lines)
+        best, _, left_out = self.recommendation
+        chosen = (
+            f"No method reaches a power of {self.target:g} and keeps the level."
+            if best is None
+            else f"{self.superlative}: {best.value:.7g} with {_label(best)}: {best.prediction.code}"
+        )
+        lines += ["", chosen, RULE]
+        lines += [f"Left out: {_label(one)}: {reason}." for one, reason in left_out]
+        return "\n".join([*lines, assumptions(self.effects)])
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{a.method}={a.value}" for a in self.answers)
@@ -132,3 +197,22 @@ class Requirement(Result):
 
 def _label(answer: Answer) -> str:
     return CEILING if answer.method == CEILING else METHODS[answer.method].label
+
+
+def far_apart(one: float | None, other: float | None) -> bool:
+    """Whether two answers to one question differ so much that both should be told.
+
+    Parameters
+    ----------
+    one, other : float or None
+        None where the power is not reached.
+
+    Examples
+    --------
+    >>> from selica.planning.requirement import far_apart
+    >>> far_apart(1470, 227), far_apart(100, 120)
+    (True, False)
+    """
+    if one is None or other is None:
+        return one is not other
+    return max(one, other) >= _STRONGLY * min(one, other)

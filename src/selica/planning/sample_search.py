@@ -68,6 +68,7 @@ class SampleSearch:
         told: Callable[[], object] = lambda: None,
     ) -> None:
         self._target, self._largest = target, largest
+        self._fdr, self._effects = fdr, study.effects
         self._start = min(max(16, study.n_signals), largest)
 
         def of_ceiling(ns: Sequence[float]) -> list[Prediction]:
@@ -118,7 +119,9 @@ class SampleSearch:
 
     def _requirement(self, values: Sequence[int | None]) -> Requirement:
         answers = (t.answer(value) for t, value in zip(self._every, values, strict=False))
-        return Requirement("samples", self._target, tuple(answers), self.ceiling)
+        return Requirement(
+            "samples", self._target, tuple(answers), self.ceiling, self._fdr, self._effects
+        )
 
     def _least_of_all(self) -> int | None:
         """What the ceiling needs."""

@@ -139,13 +139,15 @@ def detectable_effect(
     def at(size: float) -> Study:
         return Study.of(n_samples, n_features, n_signals, effect_size=size, effects=effects)
 
-    at(1.0)  # bad arguments are said before the work
+    law = at(1.0).effects  # bad arguments are said before the work
 
     def answer(name: str) -> Answer:
         tried = Tried(name, lambda sizes: _predict(map(at, sizes), name, level, settings), target)
         return tried.smallest(_WEAKEST, _STRONGEST, float(f"{3.0 / math.sqrt(n_samples):.3g}"))
 
-    return _requirement("effect size", target, [answer(name) for name in (CEILING, *names)])
+    return _requirement(
+        "effect size", target, [answer(name) for name in (CEILING, *names)], level, law
+    )
 
 
 def largest_support(
@@ -192,7 +194,7 @@ def largest_support(
             n_samples, n_features, int(k), r2=r2, snr=snr, effect_size=effect_size, effects=effects
         )
 
-    at(1)
+    law = at(1).effects
 
     def answer(name: str) -> Answer:
         tried = Tried(name, lambda sizes: _predict(map(at, sizes), name, level, settings), target)
@@ -206,7 +208,7 @@ def largest_support(
         high = next((k for k in sizes if k > low), None)
         return tried.answer(low if high is None else tried.last(low, high, whole=True))
 
-    return _requirement("signals", target, [answer(name) for name in (CEILING, *names)])
+    return _requirement("signals", target, [answer(name) for name in (CEILING, *names)], level, law)
 
 
 def achievable_fdr(
@@ -257,7 +259,9 @@ def achievable_fdr(
         )
         return tried.smallest(_LOWEST, _HIGHEST, 0.1)
 
-    return _requirement("FDR level", target, [answer(name) for name in (CEILING, *names)])
+    return _requirement(
+        "FDR level", target, [answer(name) for name in (CEILING, *names)], None, study.effects
+    )
 
 
 def _predict(studies: Iterable[Study], name: str, fdr: float, settings: str) -> list[Prediction]:
@@ -266,9 +270,11 @@ def _predict(studies: Iterable[Study], name: str, fdr: float, settings: str) -> 
     return ceilings(every, fdr) if name == CEILING else predict_each(every, name, fdr, settings)
 
 
-def _requirement(quantity: str, target: float, answers: list[Answer]) -> Requirement:
+def _requirement(
+    quantity: str, target: float, answers: list[Answer], fdr: float | None, effects: Effects
+) -> Requirement:
     """The first answer is that of the ceiling."""
-    return Requirement(quantity, target, tuple(answers[1:]), answers[0])
+    return Requirement(quantity, target, tuple(answers[1:]), answers[0], fdr, effects)
 
 
 def _asked(

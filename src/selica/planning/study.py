@@ -13,6 +13,7 @@ from selica._core.errors import ArgumentError
 from selica._core.scaling import coefficient_of_data, penalty_of_data
 from selica._core.types import Array
 from selica._core.validation import count, exactly_one, number
+from selica._core.wording import assumptions
 from selica.theory import Model
 
 # Ratios of signal to noise: below, nothing is found; above, there is no noise to speak of.
@@ -118,6 +119,11 @@ class Study:
     def model(self) -> Model:
         """What the theory sees."""
         return _model(self)
+
+    @property
+    def assumptions(self) -> str:
+        """What a prediction for the study assumes, in a sentence."""
+        return assumptions(self.effects)
 
     @property
     def r2(self) -> float:

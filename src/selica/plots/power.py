@@ -1,4 +1,4 @@
-"""Power against the false discovery rate."""
+"""Power at ideal thresholds against the false discovery rate."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def plot_power(
     if level is not None:
         axes.axvline(level, color="0.6", lw=0.8, zorder=0)
         note(axes, f"FDR {level:g}", (level, 0.0), (3, 3))
-    axes.set(xlabel="false discovery rate", ylabel="power (true positive rate)", title=title)
+    axes.set(xlabel="false discovery rate", ylabel="power at the ideal threshold", title=title)
     axes.set_xlim(0.0, float(max(curve.fdr[-1] for curve in curves)))
     axes.set_ylim(0.0, 1.0)
     legend(axes, loc="lower right")

@@ -1,0 +1,32 @@
+"""What procedures reach that set their threshold by the data, beside the ideal of the theory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from selica import planning
+from selica._core.effects import effects_of
+from selica.app.prediction import Study
+from selica.planning.methods import predict
+
+PROCEDURES = ("stability", "knockoff", "evalues", "stability_r_concave")
+"""Of `planning.METHODS`, those that are shown beside the ideal."""
+LABELS = tuple(planning.METHODS[name].label for name in PROCEDURES)
+
+
+def reached(study: Study, name: str, fdr: float) -> dict[str, Any]:
+    """What a procedure finds in a study at its best settings, as a row of a table."""
+    found = predict(_planned(study), name, fdr)
+    return {
+        "method": planning.METHODS[name].label,
+        "power": f"{found.power:.3f}",
+        "FDR": f"{found.fdr:.3f}",
+        "found": f"{found.true_selections:.1f}",
+        "false": f"{found.false_selections:.1f}",
+    }
+
+
+def _planned(study: Study) -> planning.Study:
+    """The study in the words of `planning`."""
+    n, p, k, r2, effects = study
+    return planning.Study.of(n, p, k, r2=r2, effects=effects_of(effects))
