@@ -100,6 +100,7 @@ def test_a_false_discovery_rate_is_kept(shape):
         warnings.simplefilter("ignore", AssumptionWarning)
         found = fit(data.X, data.y, fdr=0.1)
     assert found.guarantee_.level <= 0.1
+    assert found.guarantee_.controls == "false discovery rate"
     by_evalues = getattr(found.selector_, "evalues_", None) is not None
     assert by_evalues == (shape == (200, 210))
 
@@ -132,3 +133,12 @@ def test_a_wide_table_takes_what_fits():
     found = fit(wide.X, wide.y)
     assert found.method_ == "stability"
     assert (found.support_ & wide.support).sum() >= 1
+
+
+@pytest.mark.parametrize("rows", [200, 30])
+def test_several_false_selections_are_seldom(rows):
+    data = simulate(rows, 40, 6, snr=5.0, random_state=0)
+    found = fit(data.X, data.y, kfwer=(2, 0.2))
+    assert found.guarantee_.controls == "probability of 2 or more false selections"
+    assert found.guarantee_.level <= 0.2
+    assert "2 or more false" in str(found.guarantee_)

@@ -20,6 +20,7 @@ number over k.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ from selica.sampling.exchangeability import FEWEST_ROWS, exchangeability
 from selica.sampling.random import child, seed_sequence
 from selica.selectors.base import Selector
 from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer
+from selica.selectors.guarantee import Guarantee
 from selica.selectors.knockoffs import COPIES as FIRST_COPY
 from selica.selectors.knockoffs import EXCHANGES, WITHDRAWN
 from selica.selectors.stability import PFER, StabilitySelection
@@ -138,7 +140,20 @@ class AutoSelection(Selector):
         self.selector_._select(data, table)
         self.cautions_ = (*self.cautions_, *self.selector_.cautions_)
         self.support_ = self.selector_.support_
-        self.guarantee_ = self.selector_.guarantee_
+        self.guarantee_ = self._as_asked(self.selector_.guarantee_)
+
+    def _as_asked(self, promise: Guarantee) -> Guarantee:
+        """A promise on the number of false selections in the words of what was asked for."""
+        if promise.level is None or "number" not in promise.controls:
+            return promise
+        said = f"This is kept by allowing at most {promise.level:.3g} false variables on average."
+        if self.fdr is not None:
+            return replace(promise, controls="false discovery rate", settings=said)
+        if self.kfwer is not None:
+            k, _ = checked_kfwer(self.kfwer)
+            what = f"probability of {k} or more false selections"
+            return replace(promise, controls=what, level=promise.level / k, settings=said)
+        return promise
 
     def _chosen(self, asked: dict[str, Any], p: int, seed: np.random.SeedSequence) -> Any:
         """The chosen selector, with what was asked for."""
