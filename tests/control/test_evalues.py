@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from selica._core.errors import ArgumentError
 from selica.control import ebh, fdp, knockoff_evalues, knockoff_threshold
 from tests.control.test_knockoffs import SIZES, TOY, all_signs, fdrs, statistics
 
@@ -49,6 +50,51 @@ def test_the_first_time_to_stop(W, fdr, offset, early):
     np.testing.assert_allclose(knockoff_evalues(W, float(fdr), offset, early), want, rtol=1e-12)
 
 
+@given(statistics, fdrs, fdrs, st.sampled_from([0, 1]), st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_the_first_time_to_stop_with_a_second_level(W, one, other, offset, early):
+    level, last = sorted((Fraction(one), Fraction(other)))
+    stop = None
+    for t in sorted({abs(w) for w in W} - {0}):
+        positive, negative = sum(w >= t for w in W), sum(w <= -t for w in W)
+        share = Fraction(offset + negative, max(1, positive))
+        within = share <= level or (positive < 1 / level and share <= last)
+        if within or (early and positive < 1 / last):
+            stop = t
+            break
+    want = np.zeros(len(W))
+    if stop is not None:
+        want[np.array(W) >= stop] = len(W) / (1 + negative)
+    found = knockoff_evalues(W, float(level), offset, early, fallback_fdr=float(last))
+    np.testing.assert_allclose(found, want, rtol=1e-12)
+
+
+@given(statistics, fdrs)
+@settings(max_examples=50, deadline=None)
+def test_the_same_level_twice_is_one_level(W, fdr):
+    e = knockoff_evalues(W, float(fdr))
+    np.testing.assert_array_equal(knockoff_evalues(W, float(fdr), fallback_fdr=float(fdr)), e)
+
+
+def test_the_second_level_is_no_smaller():
+    with pytest.raises(ArgumentError, match=r"fallback_fdr must be at least fdr = 0\.2"):
+        knockoff_evalues(TOY, 0.2, fallback_fdr=0.1)
+
+
+@pytest.mark.parametrize("signals", [10, 12, 15, 20, 40])
+def test_clear_signals_are_selected_with_half_the_level_and_the_level(signals):
+    # half of the level alone needs 20 selections
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((30, 200 - signals))
+    W = np.concatenate([rng.uniform(4.0, 9.0, (30, signals)), noise], axis=1)
+    e = np.mean([knockoff_evalues(w, 0.05, fallback_fdr=0.1) for w in W], axis=0)
+    mask = ebh(e, 0.1)
+    assert mask[:signals].all()
+    assert mask.sum() <= signals + 2
+    alone = np.mean([knockoff_evalues(w, 0.05) for w in W], axis=0)
+    assert ebh(alone, 0.1).any() == (signals >= 20)
+
+
 @given(statistics, fdrs, st.randoms(use_true_random=False))
 @settings(max_examples=100, deadline=None)
 def test_order_does_not_matter(W, fdr, random):
@@ -66,6 +112,32 @@ def test_order_does_not_matter(W, fdr, random):
 def test_expectation_over_all_signs(sizes, true, fdr, offset):
     e = np.array([knockoff_evalues(W, fdr, offset) for W in all_signs(sizes, true)])
     assert e[:, true:].sum(axis=1).mean() <= 9 + 1e-9
+
+
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("true", [0, 2, 4])
+@pytest.mark.parametrize("levels", [(0.12, 0.2), (0.15, 0.3), (0.2, 0.4), (0.3, 0.5), (0.4, 0.8)])
+@pytest.mark.parametrize("offset", [0, 1])
+def test_expectation_over_all_signs_with_a_second_level(sizes, true, levels, offset):
+    fdr, last = levels
+    e = np.array(
+        [knockoff_evalues(W, fdr, offset, fallback_fdr=last) for W in all_signs(sizes, true)]
+    )
+    assert e[:, true:].sum(axis=1).mean() <= 9 + 1e-9
+
+
+@pytest.mark.parametrize(("noise", "signals"), [(40, 0), (40, 8), (60, 12), (100, 25)])
+@pytest.mark.parametrize("fdr", [0.1, 0.2, 0.5])
+def test_expectation_with_many_variables(noise, signals, fdr):
+    """Signs of noise are coins; signals are positive, half of them among the largest."""
+    rng = np.random.default_rng(5)
+    size = np.concatenate([rng.uniform(0.0, 1.0, noise), rng.uniform(0.5, 1.5, signals)])
+    total = []
+    for coins in rng.choice((-1.0, 1.0), (1500, noise)):
+        W = size * np.concatenate([coins, np.ones(signals)])
+        total.append(knockoff_evalues(W, fdr / 2, fallback_fdr=fdr)[:noise].sum())
+    error = np.std(total) / np.sqrt(len(total))
+    assert np.mean(total) <= noise + signals + 3.0 * error
 
 
 def test_stopping_at_the_next_positive_would_break_the_expectation():
@@ -88,10 +160,12 @@ def test_stopping_at_the_next_positive_would_break_the_expectation():
 @pytest.mark.parametrize("true", [0, 3])
 @pytest.mark.parametrize("fdr", [0.3, 0.6])
 def test_false_discovery_rate_over_all_signs(sizes, true, fdr):
-    found = [
-        fdp(ebh(knockoff_evalues(W, fdr / 2), fdr), range(true)) for W in all_signs(sizes, true)
-    ]
-    assert np.mean(found) <= fdr
+    for last in (None, fdr):
+        found = [
+            fdp(ebh(knockoff_evalues(W, fdr / 2, fallback_fdr=last), fdr), range(true))
+            for W in all_signs(sizes, true)
+        ]
+        assert np.mean(found) <= fdr
 
 
 @given(statistics, fdrs)

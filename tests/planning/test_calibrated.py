@@ -176,13 +176,13 @@ def test_few_selections_are_predicted_with_their_fluctuations(rule):
     if rule == "fields":
         sd = math.sqrt(s.chi_hat)
         rates = s.rates_of_field(np.asarray(cut_of_fields(s, level)))
-        found = expected(study, s, rates, by_fields(s, level), level)
+        found = expected(study, s, rates, by_fields(s, level))
 
         def select(g, rng):
             return benjamini_hochberg(2.0 * norm.sf(np.abs(g) / sd), level)
 
     elif rule == "one copy":
-        found = expected(study, s, one.knockoff_plus(level), by_one_copy(s, level), level)
+        found = expected(study, s, one.knockoff_plus(level), by_one_copy(s, level))
 
         def select(g, rng):
             (W,) = statistics(s, g, rng, 1)
@@ -191,11 +191,12 @@ def test_few_selections_are_predicted_with_their_fluctuations(rule):
     else:
         level = 0.3
         rates = one.evalues(level, copies)
-        found = expected(study, s, rates, by_evalues(s, level), level, copies)
+        found = expected(study, s, rates, by_evalues(s, level, copies))
 
         def select(g, rng):
             W = statistics(s, g, rng, copies)
-            return ebh(np.mean([knockoff_evalues(w, 0.5 * level) for w in W], axis=0), level)
+            each = [knockoff_evalues(w, 0.5 * level, fallback_fdr=level) for w in W]
+            return ebh(np.mean(each, axis=0), level)
 
     (power, false), (power_error, false_error) = brute_force(study, s, select, 400)
     assert found.power == pytest.approx(power, abs=4.0 * power_error + 0.03)
@@ -208,10 +209,12 @@ def test_many_selections_need_no_draw():
     s = theory.solve_knockoff(study.model, lam=0.4)
     rates = OneCopy(s, 10_000).knockoff_plus(0.1)
 
-    def rule(g, rng):
+    def select(sample, p):
         raise AssertionError("nothing is to be drawn")
 
-    assert expected(study, s, rates, rule, 0.1) == Expected.of_rates(study, rates)
+    found = expected(study, s, rates, by_one_copy(s, 0.1)._replace(select=select))
+    assert found[:4] == Expected.of_rates(study, rates)[:4]
+    assert 0.0 < found.power_error < 0.01
 
 
 @pytest.mark.parametrize("assumption", ["none", "unimodal", "r-concave"])
@@ -248,9 +251,9 @@ def test_the_guess_of_q_is_near_the_answer(assumption, sizes):
 
 
 def test_more_samples_find_more_where_a_level_allows_few_selections():
-    # a copy selects twenty or none, and there are twenty signals
+    # a copy selects ten or none, and there are ten signals
     powers = [
-        predict(Study.of(n, 200, 20, r2=0.6), "evalues", 0.1).power
+        predict(Study.of(n, 200, 10, r2=0.6), "evalues", 0.1).power
         for n in (1600, 3600, 6400, 9000, 12_800, 25_600)
     ]
     assert np.all(np.diff(powers) > -0.01)
@@ -264,11 +267,6 @@ def test_one_signal_that_is_always_found_in_a_few_draws_is_not_certain(n):
     assert found.power == pytest.approx(0.92, abs=0.03)
 
 
-def test_more_variables_than_can_be_drawn():
-    found = predict(Study.of(10**6, 10**9, 10, r2=0.5), "knockoff", 0.2)
-    assert found.power >= 0.0
-
-
 @pytest.mark.parametrize(
     ("sizes", "fdr", "effects"),
     [
@@ -279,7 +277,7 @@ def test_more_variables_than_can_be_drawn():
 def test_the_best_penalty_is_no_worse_than_that_of_cross_validation(sizes, fdr, effects):
     study = Study.of(*sizes[:3], r2=sizes[3], effects=effects)
     best, usual = (predict(study, "evalues", fdr, settings) for settings in ("best", "default"))
-    assert best.power >= usual.power
+    assert best.power >= usual.power - math.hypot(best.power_error, usual.power_error)
 
 
 def test_threads_predict_what_one_thread_predicts():

@@ -83,10 +83,12 @@ def test_it_is_drawn(found):
 
 
 def test_the_ceiling_is_that_of_the_theory(found):
-    """And no method that keeps the level in a large study is above it."""
+    """With a little more room for false selections than a large study; no method is above."""
     best = theory.power(found.study.model, "bayes", found.fdr)
-    assert found.ceiling.power == pytest.approx(best, abs=1e-9)
-    assert found.ceiling.true_selections == pytest.approx(found.study.n_signals * best)
+    assert best < found.ceiling.power < best + 0.003
+    top = found.ceiling
+    assert top.true_selections == pytest.approx(found.study.n_signals * top.power)
+    assert top.fdr == pytest.approx(found.fdr, rel=1e-4)
     for name in ("ideal", "thresholded_lasso", "lasso"):
         assert found.one(name).power < best
     assert found.to_dict()["ceiling"]["power"] == found.ceiling.power

@@ -133,6 +133,37 @@ def test_one_sentence_for_bad_settings(table, arguments, words):
                 power(X, 3, r2=0.5)
 
 
+@pytest.mark.parametrize(
+    ("selector", "words"),
+    [
+        (StabilitySelection(threshold=1.5), r"selectors\['mine'\]: threshold must"),
+        (KnockoffSelection(fdr=2.0), r"selectors\['mine'\]: fdr must"),
+        (5, r"selectors\['mine'\] must be a selector; got 5"),
+    ],
+)
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_wrong_argument_is_no_refusal(table, selector, words, n_jobs):
+    with pytest.raises(ArgumentError, match=words):
+        plasmode(table, methods="lasso", selectors={"mine": selector}, n_jobs=n_jobs)
+
+
+def test_selectors_have_names_of_their_own(table):
+    lasso = LassoSelection(0.05)
+    with pytest.raises(ArgumentError, match="mapping of names"):
+        plasmode(table, selectors=[lasso])
+    with pytest.raises(ArgumentError, match="a name must be a text that no method has"):
+        plasmode(table, selectors={planning.METHODS["knockoff"].label: lasso})
+
+
+def test_a_selector_of_ones_own_that_refuses_the_data_is_counted():
+    X = simulate(60, 40, 0, noise_variance=1.0, covariance=("ar1", 0.97), random_state=0).X
+    own = {"mine": StabilitySelection(fdr=0.1, engine="auto")}
+    found = plasmode(X, methods="lasso", selectors=own, n_sets=3)
+    row = found.methods.one(method="mine")
+    assert row["refused"] == 3
+    assert row["power"] == 0.0
+
+
 @pytest.mark.parametrize(("n", "p", "k", "snr"), [(500, 400, 40, 4.0), (800, 300, 30, 1.0)])
 def test_the_number_of_signals_and_their_strength(n, p, k, snr):
     seen = []

@@ -13,7 +13,13 @@ from selica.control import (
     knockoff_threshold,
     quantile_aggregation,
 )
-from selica.planning.rules import aggregated_pvalues, knockoff_plus, mean_evalues, step_up
+from selica.planning.rules import (
+    aggregated_pvalues,
+    derandomized,
+    knockoff_plus,
+    mean_evalues,
+    step_up,
+)
 
 LEVELS = [0.05, 0.1, 0.3]
 
@@ -38,14 +44,37 @@ def test_knockoff_plus(statistics, fdr):
 
 
 @pytest.mark.parametrize("fdr", LEVELS)
-def test_e_values(statistics, fdr):
-    e = mean_evalues(statistics, 0.5 * fdr)
+@pytest.mark.parametrize("last", [None, 1.0, 1.7, 2.0])
+def test_e_values(statistics, fdr, last):
+    own, second = 0.5 * fdr, None if last is None else 0.5 * last * fdr
+    e = mean_evalues(statistics, own, second)
     found = step_up(e, fdr)
     assert e.any()
     for i, W in enumerate(statistics):
-        each = np.mean([knockoff_evalues(w, 0.5 * fdr) for w in W], axis=0)
+        each = np.mean([knockoff_evalues(w, own, fallback_fdr=second) for w in W], axis=0)
         np.testing.assert_allclose(e[i], each, rtol=1e-12)
         np.testing.assert_array_equal(found[i], ebh(each, fdr))
+
+
+@pytest.mark.parametrize("fdr", LEVELS)
+def test_derandomized(statistics, fdr):
+    found = derandomized(statistics, fdr)
+    for i, W in enumerate(statistics):
+        each = np.mean([knockoff_evalues(w, 0.5 * fdr, fallback_fdr=fdr) for w in W], axis=0)
+        np.testing.assert_array_equal(found[i], ebh(each, fdr))
+
+
+@pytest.mark.parametrize("fdr", [0.1, 0.3])
+def test_variables_without_evidence_may_be_left_out(statistics, fdr):
+    """Zeros in all copies are never selected, but count."""
+    p = statistics.shape[-1] + 50
+    whole = np.pad(statistics, ((0, 0), (0, 0), (0, 50)))
+    np.testing.assert_array_equal(
+        derandomized(whole, fdr)[:, :-50], derandomized(statistics, fdr, p)
+    )
+    P = aggregated_pvalues(whole, 0.3)
+    np.testing.assert_array_equal(P[:, :-50], aggregated_pvalues(statistics, 0.3, p))
+    np.testing.assert_array_equal(step_up(1.0 / P, fdr)[:, :-50], step_up(1.0 / P[:, :-50], fdr, p))
 
 
 @pytest.mark.parametrize("gamma", [0.1, 0.3, 1.0])

@@ -19,6 +19,10 @@ class ArgumentError(ValueError):
         return cls(f"{name} must be one of {known}; got {value!r}.")
 
 
+class RefusedError(ArgumentError):
+    """Arguments are fine, but the data do not allow an answer with them."""
+
+
 class ColumnError(ArgumentError):
     """A column of a table is not usable.
 

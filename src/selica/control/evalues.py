@@ -8,7 +8,9 @@ which is a set of e-values, :math:`\sum_{j\ \text{noise}} E\, e_j \le p`, for ev
 :math:`T` of the process that shows the signs of :math:`W` from the smallest :math:`|W|` upwards. So
 is the average over any number of draws. Here :math:`T` is the first :math:`t` at which the knockoff
 filter at level :math:`\alpha_{kn}` would stop or, with early stopping, fewer than
-:math:`1/\alpha_{kn}` positives are left: from there on knockoff+ cannot stop any more.
+:math:`1/\alpha_{kn}` positives are left: from there on knockoff+ cannot stop any more. Before it
+gives up the filter may go on at a second, larger level: whether fewer than :math:`1/\alpha_{kn}`
+positives are left is seen on the way up, so that this is a stopping time as well.
 
 The e-BH rule (Wang & Ramdas 2022) rejects the :math:`k^*` largest of :math:`K` e-values,
 
@@ -23,6 +25,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from selica._core.errors import ArgumentError
 from selica._core.types import Array, BoolArray
 from selica._core.validation import flag
 from selica.control.arguments import ROUNDING, error_level, numbers, offset_of
@@ -30,7 +33,12 @@ from selica.control.knockoffs import sign_counts, within_level
 
 
 def knockoff_evalues(
-    W: ArrayLike, fdr: float, offset: int = 1, early_stopping: bool = True
+    W: ArrayLike,
+    fdr: float,
+    offset: int = 1,
+    early_stopping: bool = True,
+    *,
+    fallback_fdr: float | None = None,
 ) -> Array:
     """e-values of one draw of knockoffs.
 
@@ -42,13 +50,17 @@ def knockoff_evalues(
         Knockoff statistics.
     fdr : float
         Level of the knockoff filter inside, between 0 and 1. The e-values are valid at any; half
-        the level that `ebh` is to keep is a good choice.
+        the level that `ebh` is to keep is a good choice, with that level as `fallback_fdr`.
     offset : {1, 0}
         Of the filter inside. The e-values are valid with both.
     early_stopping : bool
-        Whether to stop where fewer than 1 / fdr positives are left, from where on the filter with
-        offset 1 could not stop any more. Without it a draw in which the filter selects nothing has
-        no e-value at all.
+        Whether to stop where fewer than 1 / fdr positives are left (1 / fallback_fdr, if given),
+        from where on the filter with offset 1 could not stop any more. Without it a draw in which
+        the filter selects nothing has no e-value at all.
+    fallback_fdr : float, optional
+        Level of the filter where fewer than 1 / fdr positives are left, so that `fdr` itself is
+        out of reach; at least `fdr`, which is the default. Without it a draw with fewer than
+        1 / fdr signals has no e-values that `ebh` could use.
 
     Returns
     -------
@@ -66,13 +78,25 @@ def knockoff_evalues(
     >>> from selica.control import knockoff_evalues
     >>> knockoff_evalues([-5, -1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], fdr=0.2)
     array([ 0.,  0.,  0.,  0.,  0.,  0.,  0., 12., 12., 12., 12., 12.])
+
+    Six clear signals and an average for `ebh` at level 0.2: half of it needs ten.
+
+    >>> W = [9, 8, 7, 6, 5, 4, -1]
+    >>> knockoff_evalues(W, fdr=0.1)
+    array([3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 0. ])
+    >>> knockoff_evalues(W, fdr=0.1, fallback_fdr=0.2)
+    array([7., 7., 7., 7., 7., 7., 0.])
     """
     w = numbers("W", W)
     fdr, offset = error_level("fdr", fdr), offset_of(offset)
+    last = fdr if fallback_fdr is None else error_level("fallback_fdr", fallback_fdr)
+    if last < fdr:
+        raise ArgumentError(f"fallback_fdr must be at least fdr = {fdr:g}; got {last:g}.")
     counts = sign_counts(w)
-    stop = within_level(counts, fdr, offset)
+    few = fdr * counts.positive < 1.0 - ROUNDING
+    stop = within_level(counts, fdr, offset) | few & within_level(counts, last, offset)
     if flag("early_stopping", early_stopping):
-        stop |= fdr * counts.positive < 1.0 - ROUNDING
+        stop |= last * counts.positive < 1.0 - ROUNDING
     if not stop.any():
         return np.zeros(w.size)
     first = np.argmax(stop)

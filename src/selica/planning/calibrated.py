@@ -4,9 +4,10 @@ In a large system such a rule sets its threshold where expected counts meet its 
 variables, W the knockoff statistic of one copy and B copies:
 
 - knockoff+: the smallest t with (1/p + P(W <= -t)) / P(W >= t) at most the level;
-- e-values: each copy takes its own t at half the level, or at the early stop of the method if that
-  is smaller, and gives e = 1 / (1/p + P(W <= -t)) to W >= t; k of B copies give k/B of it, and e-BH
-  takes the smallest k with (k/B) e at least 1 / (level P(at least k copies));
+- e-values: each copy takes its own t at half the level, or where no variable is behind, which is
+  the level itself where fewer than 2 / level are ahead, or where fewer than 1 / level are; it gives
+  e = 1 / (1/p + P(W <= -t)) to W >= t. k of B copies give k/B of e, and e-BH takes the smallest k
+  with (k/B) e at least 1 / (level P(at least k copies));
 - p-values: (1/p + P(W <= -z)) / gamma is the aggregated p-value of a variable of which a share
   gamma of the copies has W >= z, and the step-up rule takes the smallest z at which it is at most
   the level times the share of the variables selected;
@@ -185,17 +186,21 @@ class OneCopy:
         return self._rates(*(np.where(found, np.ravel(x), 0.0) for x in (rates.tpr, rates.fpr)))
 
     def evalues(self, fdr: float, copies: int) -> Rates:
-        """Rates of e-BH on the average e-values, each copy at half the level."""
-        own = 0.5 * fdr
-        early = (ceiling(1.0 / own) - 1.0) / self.p
-        excess = np.minimum(self._behind - own * self._ahead, self._ahead - early)
+        """Rates of e-BH on the average e-values, each copy at the levels of the selector."""
+        # a filter stops as soon as a whole number is behind: with log 2 more of them expected
+        behind = self._behind - math.log(2.0) / self.p
+        excess = np.minimum(
+            behind - np.maximum(0.5 * fdr * self._ahead, 1.0 / self.p),
+            self._ahead - (ceiling(1.0 / fdr) - 1.0) / self.p,
+        )
         t = _first(self._t, excess)
         tpr, fpr = np.zeros((2, t.size))
         votes = np.arange(1.0, copies + 1.0)
         for row in np.flatnonzero(np.isfinite(t)).tolist():
             chance = _tails(self._wins(row, t[row : row + 1])[0], copies)
             true, false, share = self._selected(row, chance)
-            e = votes / copies / np.interp(t[row], self._t[row], self._behind[row])
+            fewest = max(float(np.interp(t[row], self._t[row], behind[row])), 1.0 / self.p)
+            e = votes / copies / fewest
             enough = e * fdr * share >= 1.0
             if enough.any():
                 place = int(np.argmax(enough))

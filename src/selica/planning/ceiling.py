@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
-import warnings
+import math
 from collections.abc import Sequence
 
-from selica._core.errors import BoundaryWarning
+import numpy as np
+from scipy.special import ndtri
+
+from selica._core.scalar import survival
+from selica._core.types import Array
 from selica.planning.finite import Expected
 from selica.planning.grids import models
 from selica.planning.methods import Prediction
+from selica.planning.rules import step_up
 from selica.planning.study import Study
-from selica.theory import Rates, operating_point
+from selica.theory import Rates, solve_bayes
+from selica.theory.local_fdr import log_ratio, tails
 
 CEILING = "best possible"
 """What it is called in tables and figures."""
+# Fields beyond, in deviations of the noise, are not considered as thresholds.
+_FARTHEST = 45.0
+# Steps of the search for a threshold, and how near to the level it ends, relative to the level.
+_STEPS = 60
+_NEAR = 1e-4
+_TINY = 1e-300
+# With more selections than this, a threshold that depends on the data set finds no more.
+_MANY = 12
+# Fields that are drawn to see what it finds, data sets at least, and signals at most.
+_VALUES = 20_000
+_FEWEST = 100
+_SIGNALS = 5000
+_SEED = 21
 
 
 def ceiling(study: Study, fdr: float) -> Prediction:
-    """The Bayes-optimal selector, which knows the law of the effects, in a study that is large.
+    """The Bayes-optimal selector, which knows the law of the effects.
+
+    Its threshold is the one with which the mean share of false selections is the level. Where many
+    variables are selected that share is the ratio of the expected numbers. Where few are, it is
+    smaller than the ratio, since nothing is false where nothing is selected: there is room for a
+    lower threshold than in a large study, and procedures use it. Where a threshold that depends on
+    the data set finds more at the same level, as the step-up rule may with few selections, that is
+    the power. Rules that gamble, such as selecting all variables in one study of ten, are left out.
 
     Parameters
     ----------
@@ -37,9 +63,73 @@ def ceiling(study: Study, fdr: float) -> Prediction:
 
 def ceilings(studies: Sequence[Study], fdr: float) -> list[Prediction]:
     """The same for several studies with the same law of effects."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoundaryWarning)
-        at = operating_point(models(studies), "bayes", fdr)
-    each = zip(studies, at.tpr.tolist(), at.fpr.tolist(), at.fdr.tolist(), strict=True)
-    found = (Expected.of_rates(study, Rates(*rates)) for study, *rates in each)
-    return [Prediction(CEILING, "best", *one, "none", "", {}) for one in found]
+    model = models(studies)
+    law, s = model.effects.mixture(), np.asarray(solve_bayes(model).m_hat)
+
+    def selected(u: Array) -> list[Expected]:
+        """What is selected where the evidence is more than at a field of size u."""
+        at = np.maximum(*(log_ratio(law, s, side * u)[0] for side in (1.0, -1.0)))
+        found = tails(law, s, at)
+        each = zip(
+            studies, np.exp(found.log_tpr).tolist(), np.exp(found.log_fpr).tolist(), strict=True
+        )
+        return [Expected.of_rates(study, Rates(tpr, fpr, np.nan)) for study, tpr, fpr in each]
+
+    def excess(found: list[Expected]) -> Array:
+        """The mean share of false ones over the level, in logarithms."""
+        return np.log([max(one.fdr, _TINY) / fdr for one in found])
+
+    # regula falsi in the square of the field, in which logarithms of shares are close to linear;
+    # an end that stays twice counts half
+    low, high = np.zeros(s.size), np.full(s.size, _FARTHEST**2)
+    over, under = excess(selected(low)), np.full(s.size, np.log(_TINY))
+    before = square = np.zeros(s.size)
+    done = over <= 0.0  # all variables may be selected
+    for _ in range(_STEPS):
+        share = over / np.where(done, 1.0, over - under)
+        square = np.where(done, square, low + share * (high - low))
+        found = selected(np.sqrt(square))
+        value = excess(found)
+        done |= np.abs(value) <= _NEAR
+        if done.all():
+            break
+        side = np.where(value > 0.0, 1.0, -1.0)
+        low, high = np.where(side > 0.0, square, low), np.where(side > 0.0, high, square)
+        same = np.where(side == before, 0.5, 1.0)
+        over = np.where(side > 0.0, value, over * same)
+        under = np.where(side > 0.0, under * same, value)
+        before = side
+    found = [
+        _adapted(study, fdr, float(precision), math.sqrt(at), one)
+        for study, precision, at, one in zip(studies, s, square, found, strict=True)
+    ]
+    return [Prediction.of(one, CEILING, "best", "none", "", {}) for one in found]
+
+
+def _adapted(study: Study, fdr: float, s: float, u: float, fixed: Expected) -> Expected:
+    """With what a threshold gains that depends on how much there is in a data set.
+
+    The step-up rule on the p-values of the fields has the same false discovery rate if it is told
+    the share of irrelevant variables. With few selections it may find a little more than the fixed
+    threshold; it is compared with that on the same draws.
+    """
+    p, k = study.n_features, study.n_signals
+    number = fixed.true_selections + fixed.false_selections
+    level = fdr * p / max(p - k, 1)
+    if not 0.0 < u < _FARTHEST or k > _SIGNALS or number > _MANY or level >= 1.0:
+        return fixed
+    effects, noise, rng = (np.random.default_rng([_SEED, part]) for part in range(3))
+    # sizes of fields in deviations of the noise; of nulls those that could be selected
+    tail = min((4.0 * number + 30.0) / (p - k), 1.0)
+    numbers = rng.binomial(p - k, tail, max(_VALUES // (k + math.ceil(tail * (p - k))), _FEWEST))
+    size = (numbers.size, int(numbers.max()))
+    null = -ndtri(0.5 * tail * rng.random(size))
+    null[np.arange(size[1]) >= numbers[:, None]] = 0.0
+    signal = math.sqrt(s) * study.effects.sample((numbers.size, k), effects)
+    fields = np.abs(np.hstack([signal + noise.standard_normal(signal.shape), null]))
+    with np.errstate(divide="ignore", over="ignore"):  # infinitely strong evidence
+        mask = step_up(0.5 / survival(fields), level, p)
+    gain = np.sum(mask[:, :k], axis=1) / k - np.sum(fields[:, :k] > u, axis=1) / k
+    power = fixed.power + max(float(gain.mean()), 0.0)
+    error = float(gain.std()) / math.sqrt(gain.size)
+    return fixed._replace(power=power, true_selections=k * power, power_error=error)

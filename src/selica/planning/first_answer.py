@@ -26,7 +26,7 @@ from selica.planning.correlated_solution import CorrelatedSolution
 from selica.planning.correlated_theory import correlated_knockoff, correlated_stability
 from selica.planning.grids import smooth_maximum
 from selica.planning.methods import METHODS, predicting_lasso
-from selica.planning.rules import aggregated_pvalues, knockoff_plus, mean_evalues, step_up
+from selica.planning.rules import aggregated_pvalues, derandomized, knockoff_plus, step_up
 from selica.planning.study import Study
 from selica.sampling import ledoit_wolf, s_matrix
 from selica.sampling.random import RandomState, child, generator, seed_sequence
@@ -225,7 +225,7 @@ def _of_pvalues(W: Any, fdr: float) -> BoolArray:
 
 _RULES: dict[str, Callable[[Any, float], BoolArray]] = {
     "knockoff": knockoff_plus,
-    "evalues": lambda W, fdr: step_up(mean_evalues(W, 0.5 * fdr), fdr),
+    "evalues": derandomized,
     "pvalues": _of_pvalues,
 }
 

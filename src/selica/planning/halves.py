@@ -28,6 +28,8 @@ _CUTOFFS = (0.6, 0.75, 0.9)
 _PENALTIES = 20
 # Shares q/p at which bounds are known beforehand.
 _SHARES = np.geomspace(2e-4, 0.6, 16)
+# Numbers q of which every one is tried; of larger ones as many.
+_EVERY = 10_000
 _TINY = 1e-300
 
 
@@ -134,9 +136,9 @@ def _allowed(
 
 
 def _most(halves: Halves, assumption: str, n_pairs: int) -> int:
-    """The largest q there is."""
+    """The largest q there is: no more than halves take at the smallest penalty."""
     p = halves.study.n_features
-    top = min(int(halves.taken.max()), p - 1)
+    top = min(math.ceil(float(halves.taken.max())), p - 1)
     return min(top, largest_usable_q(p, n_pairs)) if assumption == "r-concave" else top
 
 
@@ -145,7 +147,9 @@ def _guess(halves: Halves, fdr: float, cutoff: float, assumption: str, n_pairs: 
     top = _most(halves, assumption, n_pairs)
     if top < 1:
         return 0
-    q = np.arange(1.0, top + 1.0)
+    q = np.arange(1.0, min(top, _EVERY) + 1.0)
+    if top > _EVERY:
+        q = np.concatenate([q, np.ceil(np.geomspace(_EVERY + 1.0, top, _EVERY))])
     bound = _about(halves.study.n_features, q, cutoff, n_pairs, assumption)
     excess = bound / np.maximum(fdr * halves.selected(q, cutoff), _TINY)
     fine = np.flatnonzero(excess <= 1.0)

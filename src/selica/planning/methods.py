@@ -63,6 +63,8 @@ class Prediction(Result):
         The selector, as Python.
     parameters : dict
         Its arguments.
+    power_error : float
+        Standard error of the power, from the draws that it rests on; zero where there are none.
 
     Examples
     --------
@@ -83,11 +85,21 @@ class Prediction(Result):
     promise: str
     code: str
     parameters: dict[str, Any]
+    power_error: float = 0.0
 
     _columns = (
-        "method", "settings", "power", "fdr", "true_selections", "false_selections", "promise",
-        "code",
+        "method", "settings", "power", "power_error", "fdr", "true_selections", "false_selections",
+        "promise", "code",
     )  # fmt: skip
+
+    @classmethod
+    def of(
+        cls, expected: Expected, method: str, settings: str, promise: str, code: str,
+        parameters: dict[str, Any],
+    ) -> Prediction:  # fmt: skip
+        """An expectation, with the method it belongs to."""
+        power, fdr, true, false, error = expected
+        return cls(method, settings, power, fdr, true, false, promise, code, parameters, error)
 
 
 Predict = Callable[[Studies, float, bool], Iterable[Found]]
@@ -148,7 +160,7 @@ def _fields(studies: Studies, fdr: float, best: bool) -> Iterator[Found]:
     for study, (one, more) in zip(studies, _resampled(studies, best, usable), strict=True):
         rates = one.rates_of_field(np.asarray(cut_of_fields(one, fdr)))
         parameters = {"fdr": fdr, "engine": "auto"} | (more if best else {})
-        yield expected(study, one, rates, by_fields(one, fdr), fdr), parameters
+        yield expected(study, one, rates, by_fields(one, fdr)), parameters
 
 
 def _each(predicted: Callable[[Study, float, bool], Found]) -> Predict:
@@ -279,5 +291,5 @@ def predict_each(
     for found, parameters in every:
         inner = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
         code = f"{known.selector}({inner})"
-        out.append(Prediction(method, settings, *found, known.promise, code, parameters))
+        out.append(Prediction.of(found, method, settings, known.promise, code, parameters))
     return out

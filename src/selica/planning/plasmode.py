@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 import selica.selectors
 from selica._core.effects import Effects
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica._core.results import Result
 from selica._core.table import Row, Table
 from selica._core.types import Array, Progress
-from selica._core.validation import count, flag, reporter, workers
+from selica._core.validation import count, flag, reporter, short, workers
 from selica.control import fdp, tpp
 from selica.planning.compare import fdr_level, method_names
 from selica.planning.first_answer import correlated_power, study_of_table, with_interval
@@ -161,7 +161,8 @@ def plasmode_power(
         Some of `planning.METHODS`, run as they come. Message passing refuses where a check by
         refits says that it is wrong, and then selects nothing.
     selectors : mapping of str to selector, optional
-        Further selectors to run, by name.
+        Further selectors to run, by name. Their arguments have to be usable: only a refusal that
+        depends on the response, such as that of message passing, is counted.
     effects : Effects, optional
         Law of the coefficients; Gaussian by default.
     n_sets : int
@@ -197,14 +198,17 @@ def plasmode_power(
     level = fdr_level(fdr)
     names = method_names(methods)
     predictions = {name: predict(study, name, level, "default") for name in names}
-    chosen = {
+    known = {
         METHODS[name].label: getattr(selica.selectors, METHODS[name].selector)(**found.parameters)
         for name, found in predictions.items()
     }
-    chosen |= dict(selectors or {})
+    own = _named(selectors, known)
+    chosen = known | own
     sets = count("n_sets", n_sets, at_least=2)
-    plan = _Plan(columns, study, effect_size is None, chosen)
+    plan = _Plan(columns, study, effect_size is None, chosen, frozenset(own))
     seed = seed_sequence(random_state)
+    # arguments that no data would make usable are told before the work
+    runs = plan.run(seed, range(1)) if own else []
     first = None
     if foretell:
         strength = {"r2": r2, "snr": snr, "effect_size": effect_size}
@@ -212,9 +216,8 @@ def plasmode_power(
             columns, study.n_signals, **strength, fdr=level, methods=names, effects=effects,
             random_state=child(seed, _THEORY),
         )  # fmt: skip
-    blocks = [range(s, min(s + _BLOCK, sets)) for s in range(0, sets, _BLOCK)]
-    done = 0
-    runs: list[dict[str, Any]] = []
+    blocks = [range(s, min(s + _BLOCK, sets)) for s in range(len(runs), sets, _BLOCK)]
+    done = len(runs)
     for part in Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(plan.run)(seed, block) for block in blocks
     ):
@@ -228,6 +231,24 @@ def plasmode_power(
     return PlasmodePower(Table.of(rows), sets, mean_r2, level, first)
 
 
+def _named(selectors: Mapping[str, Any] | None, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Checked selectors of the user."""
+    if selectors is None:
+        return {}
+    if not isinstance(selectors, Mapping):
+        raise ArgumentError(
+            f"selectors must be a mapping of names to selectors; got {short(selectors)}."
+        )
+    for name, one in selectors.items():
+        if not isinstance(name, str) or name in known:
+            raise ArgumentError(
+                f"selectors: a name must be a text that no method has; got {short(name)}."
+            )
+        if any(not hasattr(one, part) for part in ("fit", "get_support", "get_params")):
+            raise ArgumentError(f"selectors[{name!r}] must be a selector; got {short(one)}.")
+    return dict(selectors)
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """What is planted, and who looks for it."""
@@ -237,6 +258,8 @@ class _Plan:
     by_ratio: bool
     """Whether noise follows the variance of the signal, or is one."""
     selectors: dict[str, Any]
+    own: frozenset[str]
+    """Names of those whose arguments the user gave."""
 
     def run(self, seed: np.random.SeedSequence, sets: Sequence[int]) -> list[dict[str, Any]]:
         """Some data sets: for each, by selector, (power, FDP, selected, refused)."""
@@ -263,7 +286,9 @@ class _Plan:
                 warnings.simplefilter("ignore")
                 try:
                     mask, refused = one.fit(self.X, y).get_support(), False
-                except ArgumentError:
+                except ArgumentError as error:
+                    if name in self.own and not isinstance(error, RefusedError):
+                        raise ArgumentError(f"selectors[{name!r}]: {error}") from None
                     mask, refused = np.zeros(p, dtype=bool), True
             out[name] = (tpp(mask, truth), fdp(mask, truth), int(mask.sum()), refused)
         return out

@@ -98,7 +98,7 @@ class Requirement(Result):
     >>> from selica.planning import required_samples
     >>> found = required_samples(0.5, n_features=200, n_signals=20, r2=0.8, method="stability")
     >>> [(answer.method, answer.value) for answer in (*found.answers, found.ceiling)]
-    [('stability', 131), ('best possible', 119)]
+    [('stability', 131), ('best possible', 118)]
     """
 
     quantity: str

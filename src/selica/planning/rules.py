@@ -1,7 +1,8 @@
 """The rules of `control` for many data sets at once, where no two statistics are equal.
 
 Arrays have data sets first and variables last, copies between them. Zeros among knockoff statistics
-may repeat: they are never selected.
+may repeat: they are never selected. Of p variables those without evidence may be left out: `p` says
+how many there are.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from selica.control.arguments import ROUNDING, ceiling
 _NONE = ~np.uint32(1)
 
 
-def step_up(evalues: Array, fdr: float) -> BoolArray:
+def step_up(evalues: Array, fdr: float, p: int | None = None) -> BoolArray:
     """e-BH on (R, p); on reciprocals of p-values it is the rule of Benjamini and Hochberg."""
-    p = evalues.shape[-1]
-    share = evalues * (fdr / p)
-    k = np.arange(p, 0, -1)  # how many are at least as large, in rising order
+    size = evalues.shape[-1]
+    share = evalues * (fdr / (p or size))
+    k = np.arange(size, 0, -1)  # how many are at least as large, in rising order
     enough = k * np.sort(share, axis=-1) >= 1.0 - ROUNDING
-    most = np.where(enough.any(axis=-1), p - np.argmax(enough, axis=-1), 0)
+    most = np.where(enough.any(axis=-1), size - np.argmax(enough, axis=-1), 0)
     return np.asarray(most[..., None] * share >= 1.0 - ROUNDING)
 
 
@@ -36,11 +37,12 @@ class Stops(NamedTuple):
     """How many statistics are at most minus this."""
 
 
-def _stops(W: Any, fdr: float, *, early: bool) -> Stops:
+def _stops(W: Any, fdr: float, early: float | None = None) -> Stops:
     """The smallest thresholds that keep a level with offset one, for W of shape (..., p).
 
-    Sizes are sorted as the bits of single precision numbers, the last bit of which holds the
-    sign: much faster than to sort and to remember the order.
+    `early` is the level where too few are ahead for `fdr`, with an early stop where they are too
+    few for this one as well. Sizes are sorted as the bits of single precision numbers, the last bit
+    of which holds the sign: much faster than to sort and to remember the order.
     """
     # complements, so that the largest come first
     keys = ~(np.abs(W).view(np.uint32) & ~np.uint32(1) | (W > 0.0))
@@ -49,9 +51,12 @@ def _stops(W: Any, fdr: float, *, early: bool) -> Stops:
     negative = np.cumsum(keys & np.uint32(1), axis=-1, dtype=np.int32)
     positive = np.arange(1, W.shape[-1] + 1, dtype=np.int32) - negative
     # what is asked of the count of negatives alone, by the count of positives
-    allowed = fdr * np.maximum(np.arange(W.shape[-1] + 1), 1) + ROUNDING - 1.0
-    if early:
-        allowed[fdr * np.arange(W.shape[-1] + 1) < 1.0 - ROUNDING] = np.inf
+    ahead = np.arange(W.shape[-1] + 1)
+    allowed = fdr * np.maximum(ahead, 1) + ROUNDING - 1.0
+    if early is not None:
+        few = fdr * ahead < 1.0 - ROUNDING
+        allowed[few] = early * ahead[few] + ROUNDING - 1.0
+        allowed[early * ahead < 1.0 - ROUNDING] = np.inf
     fine = (negative <= allowed[positive]) & some
     last = W.shape[-1] - 1 - np.argmax(fine[..., ::-1], axis=-1)[..., None]
     least = np.take_along_axis(keys, last, axis=-1)
@@ -65,20 +70,26 @@ def _stops(W: Any, fdr: float, *, early: bool) -> Stops:
 
 def knockoff_plus(W: Any, fdr: float) -> BoolArray:
     """The filter with offset one, on single precision (..., p)."""
-    return np.asarray(_stops(W, fdr, early=False).threshold[..., None] <= W)
+    return np.asarray(_stops(W, fdr).threshold[..., None] <= W)
 
 
-def mean_evalues(W: Any, fdr: float) -> Array:
+def mean_evalues(
+    W: Any, fdr: float, fallback_fdr: float | None = None, p: int | None = None
+) -> Array:
     """Average e-values of copies, single precision (..., copies, p), each with an early stop."""
-    stops = _stops(W, fdr, early=True)
-    p, copies = W.shape[-1], W.shape[-2]
-    worth = p / copies / (1.0 + stops.negative)
+    stops = _stops(W, fdr, early=fdr if fallback_fdr is None else fallback_fdr)
+    worth = (p or W.shape[-1]) / W.shape[-2] / (1.0 + stops.negative)
     return np.asarray(np.einsum("...cp,...c->...p", stops.threshold[..., None] <= W, worth))
 
 
-def aggregated_pvalues(W: Any, gamma: float) -> Array:
+def derandomized(W: Any, fdr: float, p: int | None = None) -> BoolArray:
+    """e-BH on the average e-values of copies, at the levels of `DerandomizedKnockoffs`."""
+    return step_up(mean_evalues(W, 0.5 * fdr, fdr, p), fdr, p)
+
+
+def aggregated_pvalues(W: Any, gamma: float, p: int | None = None) -> Array:
     """The quantile gamma of the p-values of copies (..., copies, p), divided by gamma."""
-    p, copies = W.shape[-1], W.shape[-2]
+    p, copies = p or W.shape[-1], W.shape[-2]
     order = np.argsort(-np.abs(W), axis=-1)
     ranked = np.take_along_axis(W, order, axis=-1)
     # p times the p-values, which are whole numbers

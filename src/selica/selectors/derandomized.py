@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, number, real
 from selica.control import ebh, first_negatives_filter, frequency_bound, knockoff_evalues
-from selica.control.arguments import ceiling
+from selica.control.arguments import ceiling, error_level
 from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.engine import (
@@ -58,7 +58,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
     n_copies : int
         Number of knockoff copies.
     copy_fdr : float, optional
-        Level of each copy's e-values; fdr / 2 by default.
+        Level of each copy's e-values. By default fdr / 2, and fdr where a copy has fewer than
+        2 / fdr statistics left that are positive, so that fdr / 2 is out of its reach.
     engine : {"monte-carlo", "semi-analytic", "auto"}
         For `threshold` with independent copies (`sampler="iid"`): "semi-analytic" averages over
         all copies by message passing, without drawing one; "auto" checks that against some
@@ -228,8 +229,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
         if penalty is None:
             penalty = penalty_for_power(part, fields)
             if penalty is None and engine == "semi-analytic":
-                raise ArgumentError("lam: message passing converges at too few penalties to choose "
-                                    "one; give a number, or engine='monte-carlo'.")  # fmt: skip
+                raise RefusedError("lam: message passing converges at too few penalties to choose "
+                                   "one; give a number, or engine='monte-carlo'.")  # fmt: skip
         return [] if penalty is None else [partial(fields, penalty)], penalty
 
     def _rule(self) -> str:
@@ -243,9 +244,10 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return "threshold" if self.threshold is not None else "fdr"
 
     def _by_evalues(self, W: Array) -> None:
-        level = 0.1 if self.fdr is None else self.fdr
-        own = 0.5 * level if self.copy_fdr is None else self.copy_fdr
-        each = np.array([knockoff_evalues(w, own) for w in W])
+        level = error_level("fdr", 0.1 if self.fdr is None else self.fdr)
+        # without a level of its own, a copy takes one that it can reach with what it has
+        own, last = (0.5 * level, level) if self.copy_fdr is None else (self.copy_fdr, None)
+        each = np.array([knockoff_evalues(w, own, fallback_fdr=last) for w in W])
         self.evalues_ = e = each.mean(axis=0)
         self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(W)
         self.support_ = ebh(e, level)

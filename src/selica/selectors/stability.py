@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, number, real
 from selica.control import benjamini_hochberg
@@ -245,7 +245,7 @@ class StabilitySelection(Selector):
     def _by_refits(self, found: Selections) -> None:
         """Probabilities are frequencies; thresholds are compared in whole numbers."""
         if self.fdr is not None:
-            raise ArgumentError(
+            raise RefusedError(
                 f"fdr: {str(self.note_).removeprefix(REFITTED)} Without it no threshold is known "
                 "to hold the level; use KnockoffSelection."
             )
@@ -267,7 +267,7 @@ class StabilitySelection(Selector):
             self.support_ = self.threshold_ <= P
             return
         if not self.fields_.converged:
-            raise ArgumentError(
+            raise RefusedError(
                 "fdr: message passing did not converge, and without it no threshold is known to "
                 "hold the level; use KnockoffSelection."
             )

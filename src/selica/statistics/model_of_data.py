@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import least_squares
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import RefusedError
 from selica._core.types import Array
 from selica.statistics.cross_validation import CrossValidation
 from selica.statistics.data import Data
@@ -26,7 +26,7 @@ def estimate_model(data: Data, found: CrossValidation) -> Model:
     active = np.count_nonzero(found.coef[found.best]) / p
     error = float(found.error[found.best])  # of a response of variance one
     if active == 0.0 or error >= 1.0:
-        raise ArgumentError(
+        raise RefusedError(
             "lam='theory' needs a signal, and cross-validation sees none; give a number."
         )
     penalty = found.penalties[found.best]
