@@ -31,7 +31,7 @@ _WORDS = (
     "found, false: expected numbers of signals and of irrelevant variables selected. controls: "
     "FDR, the expected share of false selections (3.2 FDR: up to 3.2 times the level); PFER, "
     "their expected number. Best possible is the Bayes-optimal selector, which knows the "
-    "distribution of the effects; a bound for large studies. Correlated columns need more samples."
+    "distribution of the effects. Correlated columns need more samples."
 )
 
 

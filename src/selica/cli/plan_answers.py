@@ -34,10 +34,9 @@ _KNOWN = (
     "known: set by the truth, which no data tell; as default with usual settings, which control "
     "nothing (see the FDR)"
 )
-CEILING = (
-    "best possible: the Bayes-optimal selector, which knows the distribution of the effects; a "
-    "bound for large studies"
-)
+CEILING = "best possible: the Bayes-optimal selector, which knows the distribution of the effects"
+_ROUGH = 0.02
+"""Standard error of a power from which it is told."""
 _TRIED = {
     "samples": "with up to {:,.0f} samples",
     "effect size": "with effects up to {:g}",
@@ -143,6 +142,7 @@ def print_comparison(found: Comparison, equal: float | None) -> None:
     rows.append([label(found.ceiling.method), "", *numbers(found.ceiling), ""])
     _print(headings, rows, f"Power at FDR {found.fdr:g}", words=2)
     _legend(one.method for one in found.predictions)
+    _tell_rough(one for one in found.predictions if one.settings == "best")
     best, other, left_out = found.recommendation
     typer.echo()
     if best is None:
@@ -236,6 +236,7 @@ def print_requirement(found: Requirement, equal: Answer | None, n_signals: int |
         rows.append([label(one.method), _value(one), *shown, last])
     _print(headings, rows, f"{_title(found.quantity)} for power {found.target:g}")
     _legend([answer.method for answer in found.answers], counts=not sizes)
+    _tell_rough(answer.prediction for answer in found.answers)
     if sizes:
         say("effect size: root mean square, in standard deviations of the noise")
     if found.quantity == "signals" and round(found.ceiling.prediction.power, 2) == 1.0:
@@ -328,6 +329,13 @@ def _legend(methods: Iterable[str], counts: bool = True) -> None:
     if any(label(name).endswith(" known") for name in names):
         say(_KNOWN)
     say(CEILING)
+
+
+def _tell_rough(predictions: Iterable[Prediction]) -> None:
+    """Powers that are not known well: they are means over draws."""
+    for one in predictions:
+        if one.power_error >= _ROUGH:
+            say(f"{label(one.method)}: its power has a standard error of {one.power_error:.2f}")
 
 
 def _prediction_dict(one: Prediction) -> dict[str, Any]:
