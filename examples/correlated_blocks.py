@@ -32,7 +32,7 @@ for level in levels:
         )  # fmt: skip
         copies = GaussianKnockoffs(np.zeros(100), np.asarray(data.covariance))
         selectors = (
-            StabilitySelection(threshold=0.9, n_resamples=100, random_state=0),
+            StabilitySelection("cv", threshold=0.9, n_resamples=100, random_state=0),
             DerandomizedKnockoffs(0.2, n_copies=20, sampler=copies, lam=0.03, random_state=0),
         )
         for name, selector in zip(rates, selectors, strict=True):

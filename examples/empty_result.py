@@ -22,11 +22,11 @@ print(knockoffs.explain())
 
 # %%
 # The signals are there: another promise, on the expected number of false selections, finds
-# most of them.
+# them.
 warnings.simplefilter("ignore", UnstableWarning)
-bound = StabilitySelection(
-    pfer=1.0, resampling="pairs", assumption="unimodal", n_resamples=100, random_state=0
-).fit(few.X, few.y)
+bound = StabilitySelection(pfer=1.0, assumption="unimodal", n_resamples=100, random_state=0).fit(
+    few.X, few.y
+)
 found = bound.support_
 print(f"{(found & few.support).sum()} of 6 found, {(found & ~few.support).sum()} false")
 

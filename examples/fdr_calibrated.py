@@ -25,11 +25,11 @@ usual = []
 for seed in range(10):
     data = simulate(300, 200, 40, r2=0.8, random_state=seed)
     for level in asked:
-        chosen = StabilitySelection(fdr=level, engine="auto", random_state=seed)
+        chosen = StabilitySelection(fdr=level, random_state=seed)
         found = chosen.fit(data.X, data.y).support_
         wrong = (found & ~data.support).sum() / max(1, found.sum())
         results[level].append((wrong, (found & data.support).sum() / 40, chosen.threshold_))
-    found = StabilitySelection(threshold=0.6, n_resamples=60, random_state=seed)
+    found = StabilitySelection("cv", threshold=0.6, n_resamples=60, random_state=seed)
     found = found.fit(data.X, data.y).support_
     usual.append((found & ~data.support).sum() / max(1, found.sum()))
 

@@ -39,5 +39,5 @@ figure = selector.plot()
 
 # %%
 # **What to see:** one lasso takes noise along with the chemistry; what returns in the halves is
-# chemistry only, led by alcohol and hue, and the first column of noise returns in a third of the
-# halves, far below the threshold.
+# chemistry only, led by alcohol and hue. The first column of noise returns in three quarters of the
+# halves, and the threshold is nine tenths.
