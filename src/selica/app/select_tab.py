@@ -12,6 +12,7 @@ from selica.app import markup, selecting
 from selica.app.selecting import Outcome
 from selica.reports import Columns
 from selica.reports.page import HEADINGS
+from selica.selectors.stability import PFER
 from selica.selectors.summary import cell
 
 _DEMO, _OWN = "Embedded data", "My own table"
@@ -109,7 +110,7 @@ def _level(name: str | None) -> float | None:
         return float(st.slider(label, 0.01, 0.5, 0.1, 0.01, key="fdr", bind="query-params"))
     if name == "pfer":
         label = "False selections allowed, on average"
-        return float(st.slider(label, 0.1, 5.0, 0.5, 0.1, key="pfer", bind="query-params"))
+        return float(st.slider(label, 0.1, 5.0, PFER, 0.1, key="pfer", bind="query-params"))
     return None
 
 
