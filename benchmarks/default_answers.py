@@ -224,13 +224,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=30, help="tables of each kind")
     parser.add_argument("--only", help="kinds whose name contains this")
+    parser.add_argument("--strength", type=float, default=1.0, help="factor on all effects")
     parser.add_argument("--n-jobs", type=int, default=2)
     options = parser.parse_args()
     from selica.selectors import AutoSelection
 
     print(HEAD)
     rows = []
-    for kind in KINDS:
+    for kind in (one._replace(strength=options.strength * one.strength) for one in KINDS):
         if options.only and options.only not in kind.name:
             continue
         found = Parallel(n_jobs=options.n_jobs)(
