@@ -134,7 +134,7 @@ def select(
         float | None,
         typer.Option(
             help="Share of the l1 norm in the penalty, as in scikit-learn; below 1 an elastic net "
-            "(all but splitting)."
+            "(all but auto, splitting)."
         ),
     ] = None,
     q: Annotated[

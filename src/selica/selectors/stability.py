@@ -135,7 +135,7 @@ class StabilitySelection(Selector):
     >>> data = simulate(100, 30, 3, snr=10.0, random_state=0)
     >>> selector = StabilitySelection(pfer=0.5, random_state=0).fit(data.X, data.y)
     >>> bool((selector.get_support() == data.support).all()), selector.q_
-    (True, 9)
+    (True, 10)
     """
 
     def __init__(
