@@ -38,6 +38,8 @@ def first(names: set[str], what: str) -> Callable[[list[str]], str]:
 
 def shown(found: list[str]) -> str:
     """The first names."""
+    if not found:
+        return "nothing"
     return ", ".join(found[:4]) + (" ..." if len(found) > 4 else "")
 
 

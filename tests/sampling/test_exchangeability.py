@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
@@ -65,11 +67,17 @@ def test_weak_directions_are_those_of_the_covariance(n, p):
             np.testing.assert_allclose(lengths[others], ((table[others] @ weak) ** 2).sum(axis=1))
 
 
-def test_the_p_value_counts_signs():
-    d = np.array([3.0, 1.0, 1.0])
-    signs = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, -1.0, -1.0], [1.0, 1.0, -1.0]])
-    assert _flipped(d, signs) == pytest.approx((1 + 2) / 5)
-    assert _flipped(np.zeros(3), signs) == 1.0
+def test_the_p_value_counts_signs(monkeypatch):
+    """Of eight signs of three differences, two have a sum of 5 in size; blocks change nothing."""
+    d = np.array([[3.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    found = _flipped(d, np.random.default_rng(0))
+    assert found[0] == pytest.approx(0.25, abs=0.06)
+    assert found[1] == 1.0
+    signs = np.where(np.random.default_rng(1).random((999, 40)) < 0.5, -1.0, 1.0)
+    many = np.random.default_rng(2).standard_normal((40, 3))
+    expected = (1 + (np.abs(signs @ many) >= np.abs(many.sum(axis=0))).sum(axis=0)) / 1000
+    monkeypatch.setattr(sys.modules[_flipped.__module__], "_NUMBERS", 100)
+    np.testing.assert_array_equal(_flipped(many, np.random.default_rng(1)), expected)
 
 
 def test_columns_are_exchangeable_with_themselves():

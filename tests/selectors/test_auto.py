@@ -62,7 +62,7 @@ def test_the_table_of_choices(X, loss, method, word):
 def test_columns_whose_copies_can_be_told_from_them_go_to_stability_selection():
     found = chosen(smooth_columns(200, 100, 1.25))
     assert found.method == "stability"
-    assert "told from these columns" in found.reason
+    assert "far from exchangeable" in found.reason
 
 
 def test_the_choice_does_not_look_at_the_response():
@@ -142,3 +142,30 @@ def test_several_false_selections_are_seldom(rows):
     assert found.guarantee_.controls == "probability of 2 or more false selections"
     assert found.guarantee_.level <= 0.2
     assert "2 or more false" in str(found.guarantee_)
+
+
+@pytest.mark.parametrize("asked", [{"fdr": 0.05}, {"pfer": 0.02}, {"kfwer": (1, 0.05)}])
+def test_small_levels_take_as_many_copies_as_they_need(asked):
+    """With 31 copies a level below 0.0625 would silence most of them."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 12))
+    found = fit(X, 2.0 * X[:, :3].sum(axis=1) + rng.standard_normal(200), **asked)
+    assert found.support_.tolist() == [True] * 3 + [False] * 9
+
+
+def test_few_rows_and_few_columns_use_the_whole_level():
+    """A threshold of 0.9 left most of it unused, or was refused for two columns."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 5))
+    y = 2.0 * X[:, 0] + rng.standard_normal(30)
+    assert fit(X, y, fdr=0.1).support_[0]
+    assert fit(X, y, fdr=0.1).selector_.threshold_ < 0.9
+    assert fit(X[:, :2], y, fdr=0.05).support_[0]
+
+
+def test_copied_rows_take_the_promise_from_the_chosen_selector_too():
+    with pytest.warns(AssumptionWarning, match="cop"):
+        found = fit(np.tile(DATA.X, (2, 1)), np.tile(DATA.y, 2))
+    assert found.guarantee_.level is None
+    assert found.selector_.guarantee_ == found.guarantee_
+    assert str(found.guarantee_) in str(found.summary())

@@ -91,6 +91,13 @@ class TestRows:
         assert selector.guarantee_.level is None
         assert "the same 'patient' seem to belong together" in str(selector.guarantee_)
 
+    def test_a_variable_that_may_count_persons_takes_no_promise_away(self):
+        sizes = np.random.default_rng(0).integers(100, 130, 60).astype(float)
+        found = checks.repeated_measures([("students", sizes)], variables=True)
+        assert not found[0].certain
+        assert checks.repeated_measures([("student", sizes)], variables=True)[0].certain
+        assert checks.repeated_measures([("students", sizes)])[0].certain
+
     def test_a_pattern_alone_makes_a_promise_unproven(self):
         X = pandas.DataFrame(NOISE).rename(columns=str)
         X["code"] = np.repeat(np.arange(30), 2)

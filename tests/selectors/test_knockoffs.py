@@ -194,6 +194,15 @@ def test_the_number_of_false_selections_named_for_an_empty_list_selects_as_many(
     assert selector.support_.sum() == int(many)
 
 
+def test_a_level_that_silences_copies_names_the_copies_it_needs():
+    settings = {"sampler": KNOWN, "lam": 0.05, "random_state": 0}
+    few = DerandomizedKnockoffs(pfer=0.02, n_copies=20, **settings).fit(DATA.X, DATA.y)
+    assert not few.support_.any()
+    assert "with n_copies=99 all of them may" in few.explain()
+    enough = DerandomizedKnockoffs(pfer=0.02, n_copies=99, **settings).fit(DATA.X, DATA.y)
+    assert enough.negatives_ >= 1.0
+
+
 def test_one_copy_names_the_smallest_level_that_selects():
     selector = KnockoffSelection(0.04, sampler=KNOWN, random_state=0).fit(DATA.X, DATA.y)
     level, many = re.search(r"any is ([0-9.]+), which selects (\d+)", selector.explain()).groups()

@@ -146,7 +146,7 @@ def test_no_r_concave_promise_at_low_thresholds():
     chosen = fit(resampling="pairs", q=2, pfer=3.0, assumption="r-concave", n_resamples=100)
     assert chosen.threshold_ > 0.5
     assert chosen.guarantee_.level == supported_bound(30, 2, chosen.threshold_, 50, "r-concave")
-    with pytest.raises(ArgumentError, match=r"threshold must be above 1/2 with pfer"):
+    with pytest.raises(ArgumentError, match=r"threshold must be above 1/2 where pfer is bounded"):
         fit(resampling="pairs", pfer=1.0, threshold=0.4, assumption="r-concave")
 
 

@@ -65,8 +65,13 @@ def _of_system() -> float | None:
 def _of_group() -> float | None:
     """What a container may still take."""
     try:
-        most = (_GROUP / "memory.max").read_text().strip()
-        taken = (_GROUP / "memory.current").read_text().strip()
+        most, taken, kinds = (
+            (_GROUP / f"memory.{name}").read_text().strip() for name in ("max", "current", "stat")
+        )
     except OSError:
         return None
-    return float(most) - float(taken) if most.isdigit() and taken.isdigit() else None
+    if not (most.isdigit() and taken.isdigit()):
+        return None
+    # files that were read are given back when memory is asked for
+    stat = dict(line.split() for line in kinds.splitlines())
+    return float(most) - float(taken) + float(stat.get("inactive_file", 0))

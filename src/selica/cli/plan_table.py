@@ -285,7 +285,8 @@ def diagnosis(
     from selica._core.wording import assumptions
     from selica.theory import GaussianEffects
 
-    X, y, names = source.read()
+    columns = source.columns()
+    X, y, names = reports.split(columns, source.target, source.drop)
     if np.unique(y).size == 2:
         raise ArgumentError(
             f"target: {source.target!r} has two classes; a diagnosis is of a linear response."
@@ -295,11 +296,11 @@ def diagnosis(
         waiting(f"selecting among {len(names)} variables, {len(y)} rows, and looking back"),
     ):
         warnings.simplefilter("always")
-        selection = reports.select(selector, X, y, names, source.target)
+        selection = reports.select(selector, X, y, names, source.target, columns)
         found = planning.diagnose(selector, X, y, power=power)
     kinds = (BoundaryWarning, ConvergenceWarning)
     said = [str(w.message) for w in caught if issubclass(w.category, kinds)]
-    notes = list(dict.fromkeys([*selection.notes, *said]))
+    notes = list(dict.fromkeys([*selection.cautions, *selection.notes, *said]))
     words = _compared(found)
     if as_json:
         told: dict[str, Any] = {"selected_variables": selection.selected}

@@ -39,7 +39,7 @@ class Comparison(Result):
     predictions : tuple of Prediction
         Each method at its best settings, and as it comes.
     ceiling : Prediction
-        What no method surpasses in a large study: the Bayes-optimal selector.
+        What the Bayes-optimal selector finds in a study of this size.
 
     Examples
     --------
@@ -183,8 +183,7 @@ def compare_methods(
     the selector does when it is told only the level. Bounds on the number of false selections
     (PFER) are set to the level times the expected number of selections. Methods whose threshold is
     known are no procedures: the truth sets it. They show what there is to gain; the ceiling shows
-    what there is at all. It is that of a large study: in a small one, where the share of false
-    selections varies, a procedure may be a little above it.
+    what there is at all, in a study of this size.
 
     Examples
     --------

@@ -73,6 +73,13 @@ _METHOD_OF = {
 }
 
 
+def _method_of(selector: Any) -> str:
+    """The method, of those that can be predicted, that is nearest to that of a fitted selector."""
+    if isinstance(selector, StabilitySelection) and selector.q_ is not None:
+        return f"stability_{selector.assumption_.replace('-', '_')}"
+    return next((m for kind, m in _METHOD_OF.items() if isinstance(selector, kind)), "stability")
+
+
 class Estimate(NamedTuple):
     """Of a table with standardised columns and a response of variance one."""
 
@@ -298,7 +305,8 @@ def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
     Parameters
     ----------
     selector : fitted selector
-        Its method and level are those of the prediction.
+        The prediction is for its method, or the nearest one that can be predicted, at its false
+        discovery rate, or 0.1 where it keeps none.
     X : table of shape (n, p)
         The table it was fitted on.
     y : array of shape (n,)
@@ -333,7 +341,8 @@ def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
         data, lambda path, **settings: stability_fields(data, path, scheme, **settings)
     )
     n, p = table.shape
-    method = next((m for kind, m in _METHOD_OF.items() if isinstance(selector, kind)), "stability")
+    selector = getattr(selector, "selector_", selector)
+    method = _method_of(selector)
     level = fdr_level(0.1 if getattr(selector, "fdr", None) is None else selector.fdr)
     blank = Diagnosis(n, p, int(selector.support_.sum()), method, level, target, correlated(data))
     if penalty is None:

@@ -87,7 +87,7 @@ class Requirement(Result):
         Power to be reached.
     answers : tuple of Answer
     ceiling : Answer
-        Of the Bayes-optimal selector: what no method can do without in a large study.
+        What the Bayes-optimal selector needs in a study of this size.
     fdr : float or None
         Level asked for; None where levels are the answers.
     effects : Effects

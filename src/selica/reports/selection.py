@@ -214,9 +214,11 @@ def _two(classes: dict[str, int]) -> tuple[str, ...]:
 
 def _used(selector: Any) -> dict[str, Any]:
     """What a selector made of its parameters, as far as it knows."""
+    method = getattr(selector, "method_", None)
     selector = getattr(selector, "selector_", selector)
     binary = getattr(selector, "classes_", None) is not None
-    used: dict[str, Any] = {"response": "binary" if binary else "linear"}
+    used: dict[str, Any] = {} if method is None else {"method": method}
+    used["response"] = "binary" if binary else "linear"
     found = getattr(selector, "lam_", getattr(selector, "lams_", None))
     if found is not None:
         lams = np.atleast_1d(np.asarray(found, dtype=float))

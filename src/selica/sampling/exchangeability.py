@@ -43,6 +43,8 @@ LEVEL = 0.01
 """A p-value up to this says that columns and copies differ."""
 FLIPS = 999
 """Random signs that a sum of differences is compared with."""
+# Random numbers that are drawn at a time.
+_NUMBERS = 1_000_000
 # Two exchanges, each tested on two halves of the rows.
 _TESTS = 4
 # Share of all squared lengths that rounding leaves in directions without any variance.
@@ -175,13 +177,14 @@ def exchangeability(
     first[rng.permutation(rows)[: rows // 2]] = True
     half = np.zeros(table.shape[1], dtype=bool)
     half[rng.permutation(half.size)[: max(half.size // 2, 1)]] = True
-    signs = np.where(rng.random((FLIPS, rows)) < 0.5, -1.0, 1.0)
     swaps = {"full": other, "half": np.where(half, other, table)}
     a, *each = weak_lengths((table, *swaps.values()), first, weight)
-    found = []
-    for swap, b in zip(swaps, each, strict=True):
-        smallest = min(_flipped((a - b)[part], signs[:, part]) for part in (first, ~first))
-        found.append(Exchangeability(_ratio(a, b), min(_TESTS * smallest, 1.0), swap, rows))
+    differences = [np.where(part, a - b, 0.0) for b in each for part in (first, ~first)]
+    smallest = _flipped(np.array(differences).T, rng).reshape(len(each), 2).min(axis=1)
+    found = [
+        Exchangeability(_ratio(a, b), min(_TESTS * float(p_value), 1.0), swap, rows)
+        for swap, b, p_value in zip(swaps, each, smallest, strict=True)
+    ]
     return max(found, key=lambda one: one.departure)
 
 
@@ -252,9 +255,13 @@ def _ratio(a: Array, b: Array) -> float:
     return above / below if below > 0.0 else float("inf")
 
 
-def _flipped(differences: Array, signs: Array) -> float:
-    """Share of the signs, and of none, whose sum is as far from zero."""
-    observed = abs(float(differences.sum()))
-    forgiven = _ROUNDING * float(np.abs(differences).sum())
-    sums = np.abs(signs @ differences)
-    return float((1 + np.count_nonzero(sums >= observed - forgiven)) / (1 + len(signs)))
+def _flipped(differences: Array, rng: np.random.Generator) -> Array:
+    """Share of random signs, and of none, whose sum is as far from zero, for (rows, tests)."""
+    observed = np.abs(differences.sum(axis=0)) - _ROUNDING * np.abs(differences).sum(axis=0)
+    rows, as_far = len(differences), np.ones(differences.shape[1])
+    block = max(_NUMBERS // rows, 1)  # signs of many rows would fill the memory
+    for start in range(0, FLIPS, block):
+        shape = (min(block, FLIPS - start), rows)
+        signs = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
+        as_far += np.count_nonzero(np.abs(signs @ differences) >= observed, axis=0)
+    return as_far / (1 + FLIPS)

@@ -7,7 +7,7 @@ The choice never looks at how the response goes with the columns, so it costs no
 | more than 1000 columns, or more than a million cells (400,000 for two classes) | stability |
 | fewer than 40 rows | stability |
 | columns that nearly repeat one another (a correlation above 0.95) | stability |
-| copies of the columns that can be told from them | stability |
+| copies that are far from exchangeable with the columns (a ratio above 1.5) | stability |
 | every other table | knockoffs of many copies |
 
 What is asked for is a bound on the expected number of false selections (`pfer`), one if nothing is
@@ -28,12 +28,12 @@ import numpy as np
 from selica._core.errors import ArgumentError
 from selica._core.threads import blas_threads_for
 from selica._core.types import Array
-from selica._core.validation import number
+from selica._core.validation import count, number
 from selica.sampling import GaussianKnockoffs
 from selica.sampling.exchangeability import FEWEST_ROWS, exchangeability
 from selica.sampling.random import child, seed_sequence
 from selica.selectors.base import Selector
-from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer
+from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, copies_for
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.knockoffs import COPIES as FIRST_COPY
 from selica.selectors.knockoffs import EXCHANGES, WITHDRAWN
@@ -53,6 +53,7 @@ INSEPARABLE = 0.95
 # Columns from which on e-values keep a false discovery rate.
 COLUMNS_OF_EVALUES = 200
 COPIES = 31
+MOST_COPIES = 199
 RESAMPLES = 200
 
 
@@ -75,6 +76,9 @@ class AutoSelection(Selector):
         Expected number of false selections to allow; 1 if nothing else is given.
     kfwer : tuple (k, level), optional
         Probability of k or more false selections to allow, instead of `pfer`.
+    n_resamples : int, optional
+        Resamples of stability selection, 200 by default, or knockoff copies, 31 by default (more
+        where fewer than 0.0625 false selections are allowed).
     response, n_jobs, random_state
         As in `StabilitySelection`.
 
@@ -110,6 +114,7 @@ class AutoSelection(Selector):
         fdr: float | None = None,
         pfer: float | None = None,
         kfwer: tuple[int, float] | None = None,
+        n_resamples: int | None = None,
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -117,23 +122,30 @@ class AutoSelection(Selector):
         self.fdr = fdr
         self.pfer = pfer
         self.kfwer = kfwer
+        self.n_resamples = n_resamples
         self.response = response
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Select variables; see `StabilitySelection.fit`."""
+        super().fit(X, y, sample_weight)
+        # what is known of the rows and of identical columns is as true of the chosen selector
+        self.selector_.guarantee_ = self.guarantee_
+        self.selector_.duplicates_ = self.duplicates_
+        return self
+
     def _select(self, data: Data, table: Array) -> None:
-        asked = {
-            name: getattr(self, name)
-            for name in ("fdr", "pfer", "kfwer")
-            if getattr(self, name) is not None
-        } or {"pfer": PFER}
-        if len(asked) > 1:
-            raise ArgumentError(f"Give one of fdr, pfer and kfwer; got {' and '.join(asked)}.")
+        given = [name for name in ("fdr", "pfer", "kfwer") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ArgumentError(f"Give one of fdr, pfer and kfwer; got {' and '.join(given)}.")
         if self.fdr is not None:
             number("fdr", self.fdr, at_least=1e-6, at_most=1.0)
+        if self.n_resamples is not None:
+            count("n_resamples", self.n_resamples, at_least=2)
         seed = seed_sequence(self.random_state)
         self.method_, self.reason_ = choose(data, table, seed)
-        self.selector_ = self._chosen(asked, table.shape[1], seed)
+        self.selector_ = self._chosen(table.shape[1], seed)
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(self, name):
                 setattr(self.selector_, name, getattr(self, name))
@@ -146,7 +158,10 @@ class AutoSelection(Selector):
         """A promise on the number of false selections in the words of what was asked for."""
         if promise.level is None or "number" not in promise.controls:
             return promise
-        said = f"This is kept by allowing at most {promise.level:.3g} false variables on average."
+        said = f"This is kept by allowing at most {promise.level:.3g} false variables on average"
+        if self.fdr is not None and promise.level < 0.995 * self.fdr:
+            said += f", where {100.0 * self.fdr:.3g} % were asked for"
+        said += "."
         if self.fdr is not None:
             return replace(promise, controls="false discovery rate", settings=said)
         if self.kfwer is not None:
@@ -155,23 +170,34 @@ class AutoSelection(Selector):
             return replace(promise, controls=what, level=promise.level / k, settings=said)
         return promise
 
-    def _chosen(self, asked: dict[str, Any], p: int, seed: np.random.SeedSequence) -> Any:
+    def _chosen(self, p: int, seed: np.random.SeedSequence) -> Any:
         """The chosen selector, with what was asked for."""
         common: dict[str, Any] = {
             "response": self.response,
             "n_jobs": self.n_jobs,
             "random_state": seed,
         }
-        if self.method_ == "derandomized":
-            if p < COLUMNS_OF_EVALUES and self.fdr is not None:
-                asked = {"pfer": self.fdr}
-            return DerandomizedKnockoffs(n_copies=COPIES, **asked, **common)
+        if self.method_ == "stability":
+            allowed = self._allowed()
+            return StabilitySelection(
+                pfer=allowed, n_resamples=self.n_resamples or RESAMPLES, **common
+            )
+        if self.fdr is not None and p >= COLUMNS_OF_EVALUES:
+            return DerandomizedKnockoffs(self.fdr, n_copies=self.n_resamples or COPIES, **common)
+        allowed = self._allowed() or PFER
+        copies = self.n_resamples or min(max(COPIES, copies_for(allowed)), MOST_COPIES)
+        if self.kfwer is not None:
+            return DerandomizedKnockoffs(kfwer=self.kfwer, n_copies=copies, **common)
+        return DerandomizedKnockoffs(pfer=allowed, n_copies=copies, **common)
+
+    def _allowed(self) -> float | None:
+        """Expected false selections that keep what was asked for; None if nothing was."""
         if self.kfwer is not None:
             k, level = checked_kfwer(self.kfwer)
-            asked = {"pfer": k * level}
-        elif self.fdr is not None:
-            asked = {"pfer": self.fdr}
-        return StabilitySelection(n_resamples=RESAMPLES, **asked, **common)
+            return k * level
+        if self.fdr is not None:
+            return float(self.fdr)
+        return None if self.pfer is None else number("pfer", self.pfer, at_least=1e-12)
 
     def summary(self) -> Summary:
         """The variables as the chosen selector ranks them, and why it was chosen."""
@@ -180,9 +206,9 @@ class AutoSelection(Selector):
         chosen = f"Method: {self.method_}, {self.reason_}."
         return Summary(
             title=found.title,
-            variables=self._with_duplicates(found.variables),
-            guarantee=str(self.guarantee_),
-            notes=(chosen, *found.notes, *self._duplicate_notes()),
+            variables=found.variables,
+            guarantee=found.guarantee,
+            notes=(chosen, *found.notes),
             shown=found.shown,
         )
 
@@ -214,8 +240,11 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
         return Choice("stability", f"as knockoffs of more than {MOST_COLUMNS:,} columns take long")
     if n * p > cells:
         return Choice("stability", f"as knockoffs of more than {cells:,} cells take long")
-    if n < FEWEST_ROWS:
-        return Choice("stability", f"as {n} rows are too few to check knockoffs of the columns")
+    if p == 1:
+        return Choice("derandomized", "as one column is compared with copies of it")
+    rows = int(np.count_nonzero(data.weight))
+    if rows < FEWEST_ROWS:
+        return Choice("stability", f"as {rows} rows are too few to check knockoffs of the columns")
     near = _largest_correlation(data)
     if near > INSEPARABLE:
         return Choice(
@@ -237,7 +266,8 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
     if found.departure > WITHDRAWN:
         return Choice(
             "stability",
-            f"as knockoff copies can be told from these columns (ratio {found.departure:.3g})",
+            "as knockoff copies are far from exchangeable with these columns (ratio "
+            f"{found.departure:.3g})",
         )
     return Choice("derandomized", "as the table is small enough and its columns can be copied")
 

@@ -94,7 +94,10 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         name = named.target or getattr(y, "name", None)
         data, table, response = self._checked(named, y, sample_weight)
         dependent = self._cautioned(
-            named._replace(target=name if isinstance(name, str) else "y"), data, table, response
+            named._replace(target=name if isinstance(name, str) and name else "y"),
+            data,
+            table,
+            response,
         )
         self._select(data, table)
         for found in dependent:

@@ -40,9 +40,11 @@ _CARRIED = 0.5
 
 def carried(data: Data) -> int:
     """Variables that a fit to half of the rows can carry."""
-    rows = data.y.size
+    counted = data.y[data.weight > 0.0]
+    rows = counted.size
     if data.loss == "logistic":  # what a fit learns is limited by the rarer class
-        rows = 2 * int(min(np.count_nonzero(data.y == 0.0), np.count_nonzero(data.y == 1.0)))
+        ones = int(np.count_nonzero(counted))
+        rows = 2 * min(ones, rows - ones)
     return max(int(_CARRIED * rows / 2), 1)
 
 
@@ -87,19 +89,20 @@ class Bound(NamedTuple):
                 f"got {self.resampling!r} at rate {self.rate:g}."
             )
         if threshold is not None and threshold <= 0.5 + ROUNDING:
-            raise ArgumentError(f"threshold must be above 1/2 with pfer; got {threshold:g}.")
+            raise ArgumentError(
+                "threshold must be above 1/2 where pfer is bounded, as it is unless lam or fdr is "
+                f"given; got {threshold:g}."
+            )
         settings: dict[str, Any] = {
             "pfer": pfer, "n_pairs": max(B // 2, 1), "assumption": self.assumption
         }  # fmt: skip
+        if q is None and threshold is None:
+            q = min(int(stability_parameters(p, cutoff=THRESHOLD, **settings).q), most)
         if q is not None:
             found = stability_parameters(p, q=q, **settings)
-        elif threshold is not None:
+        else:
             found = stability_parameters(p, cutoff=threshold, **settings)
             found = replace(found, q=min(found.q, most))
-        else:
-            found = stability_parameters(p, cutoff=THRESHOLD, **settings)
-            if found.q > most:
-                found = stability_parameters(p, q=most, **settings)
         if not found.feasible:
             raise ArgumentError(
                 f"pfer must be at least {found.bound:.3g} for {p} variables and {B} resamples with "

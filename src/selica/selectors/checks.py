@@ -148,8 +148,11 @@ def repeated_measures(
         if not FEWEST_GROUPS <= labels.size < known.size:
             continue
         named = _named_for_groups(name, known.size / labels.size)
-        if not named and not _laid_out(name, code, counts, variables):
+        laid_out = _laid_out(name, code, counts, variables)
+        if not named and not laid_out:
             continue
+        # a variable called "patients" may count them
+        certain = named and (laid_out or not (variables and _is_plural(name)))
         # a row without a value is on its own
         sizes = np.append(counts, np.ones(np.count_nonzero(~present), dtype=counts.dtype))
         many = f"Column {name!r} has {labels.size} different values in {present.size} rows"
@@ -161,7 +164,7 @@ def repeated_measures(
                 f"rows with the same {name!r} seem to belong together, and every promise needs "
                 "independent rows",
                 float(np.sum(sizes**2) / present.size),
-                named,
+                certain,
             )
         )
     return found
@@ -316,6 +319,14 @@ def _words(name: str) -> list[str]:
     """Words of a name: small letters, parted at signs, numbers and capitals within."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     return re.findall(r"[a-z]+", parted)
+
+
+def _is_plural(name: str) -> bool:
+    """Whether a name is that of several persons or families, and of nothing that labels them."""
+    words = _words(name)
+    return bool(words) and all(
+        word.endswith("s") and word[:-1] in _PEOPLE | _FAMILIES for word in words
+    )
 
 
 def _plain_word(word: str) -> str:

@@ -141,8 +141,9 @@ class DerandomizedKnockoffs(KnockoffSelector):
     def _select(self, data: Data, table: Array) -> None:
         B = count("n_copies", self.n_copies)
         rule = self._rule()
-        eta = self._share_needed(rule, B)
+        eta = self._share_needed(self._allowed(rule), B)
         engine = choice("engine", self.engine, ENGINES)
+        self._seed = seed_sequence(self.random_state)
         self.evalues_: Array | None = None
         self.negatives_: float | None = None
         self.fields_: Any = None
@@ -273,23 +274,19 @@ class DerandomizedKnockoffs(KnockoffSelector):
 
     def _by_negatives(self, rule: str, eta: float) -> BoolArray:
         """Which copies select what, before their v-th negative statistic."""
-        if rule == "pfer":
-            assert self.pfer is not None
-            level = allowed = number("pfer", self.pfer, at_least=1e-12)
-            what = "expected number of false selections"
-        else:
+        level = allowed = self._allowed(rule)
+        what = "expected number of false selections"
+        if rule == "kfwer":
             k, level = checked_kfwer(self.kfwer)
-            allowed = k * level
             what = f"probability of {k} or more false selections"
-        self.threshold_ = eta
-        self.negatives_ = self._negatives(allowed)
+        self.negatives_ = allowed / frequency_bound(len(self.statistics_), eta)
         self.guarantee_ = self._promise(
             what, level, "Ren, Wei and Candès 2023",
             also="among false variables high selection frequencies are rarer than low ones",
         )  # fmt: skip
-        return self._votes(allowed)
+        return self._votes(allowed, eta)
 
-    def _share_needed(self, rule: str, B: int) -> float:
+    def _share_needed(self, allowed: float, B: int) -> float:
         """The share of the copies that a variable needs: half, unless so few may be false.
 
         Where fewer than one false selection is allowed, the share is the smallest one at which
@@ -298,25 +295,24 @@ class DerandomizedKnockoffs(KnockoffSelector):
         """
         if self.threshold is not None:
             return float(real("threshold", self.threshold, at_least=0.0, at_most=1.0))
-        allowed = 1.0
-        if rule == "pfer":
-            allowed = number("pfer", self.pfer, at_least=1e-12)
-        elif rule == "kfwer":
-            k, level = checked_kfwer(self.kfwer)
-            allowed = k * level
         if allowed >= 1.0:
             return 0.5
         shares = (votes / B for votes in range(-(-B // 2), B + 1))
         return next((x for x in shares if frequency_bound(B, x) <= allowed), 1.0)
 
-    def _negatives(self, allowed: float) -> float:
-        """The negative statistic at which a copy stops, for so many expected false selections."""
-        return allowed / frequency_bound(len(self.statistics_), self.threshold_)
+    def _allowed(self, rule: str) -> float:
+        """Expected false selections that a rule allows; 1 where it does not speak of them."""
+        if rule == "pfer":
+            return number("pfer", self.pfer, at_least=1e-12)
+        if rule == "kfwer":
+            k, level = checked_kfwer(self.kfwer)
+            return k * level
+        return 1.0
 
-    def _votes(self, allowed: float) -> BoolArray:
+    def _votes(self, allowed: float, share: float) -> BoolArray:
         """The selections of every copy, (copies, p), for so many expected false selections."""
-        v = self._negatives(allowed)
-        seed = child(seed_sequence(self.random_state), NEGATIVES)
+        v = allowed / frequency_bound(len(self.statistics_), share)
+        seed = child(self._seed, NEGATIVES)
         whole = int(np.floor(v))
         votes = []
         for b, w in enumerate(self.statistics_):
@@ -355,8 +351,16 @@ class DerandomizedKnockoffs(KnockoffSelector):
             lambda x: int(np.count_nonzero(ebh(self._evalues(x).mean(axis=0), x))),
         )
         if found is None:
-            return f"{text} With the same copies no level up to {FDR_LEVELS[-1]:g} selects any."
-        return f"{text} With the same copies, {found.sentence('FDR')}"
+            text = f"{text} With the same copies no level up to {FDR_LEVELS[-1]:g} selects any."
+        else:
+            text = f"{text} With the same copies, {found.sentence('FDR')}"
+        many = self._selected_by_votes(1.0)
+        return f"{text} Allowing one false selection on average (PFER 1) would select {many}."
+
+    def _selected_by_votes(self, allowed: float) -> int:
+        """How many variables the same copies select for so many expected false selections."""
+        share = self._share_needed(allowed, len(self.statistics_))
+        return int(np.count_nonzero(self._supported(self._votes(allowed, share), share)))
 
     def _why_no_votes(self) -> str:
         top = float(self.selection_probabilities_.max())
@@ -364,12 +368,15 @@ class DerandomizedKnockoffs(KnockoffSelector):
             f"A variable needs {100 * self.threshold_:.3g} % of the copies; the largest share is "
             f"{100 * top:.3g} %."
         )
-        if self.pfer is None:
+        if self.negatives_ is None:
             return text
-        found = first_that_selects(
-            [x for x in PFER_LEVELS if x > self.pfer],
-            lambda x: int(np.count_nonzero(self._supported(self._votes(x), self.threshold_))),
-        )
+        asked = self._allowed("pfer" if self.pfer is not None else "kfwer")
+        if self.negatives_ < 1.0 - 1e-9 and self.threshold is None:
+            text += (
+                " At this level a copy may select anything only with probability "
+                f"{self.negatives_:.3g}; with n_copies={copies_for(asked)} all of them may."
+            )
+        found = first_that_selects([x for x in PFER_LEVELS if x > asked], self._selected_by_votes)
         if found is None:
             return f"{text} With the same copies no level up to {PFER_LEVELS[-1]:g} selects any."
         return f"{text} With the same copies, {found.sentence('PFER')}"
@@ -393,10 +400,15 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return plot_bars(self.summary().variables, column, threshold=self.threshold_)
 
 
+def copies_for(allowed: float) -> int:
+    """The number of copies from which on all of them may select for so few false selections."""
+    return max(ceiling(2.0 / allowed) - 1, 1)
+
+
 def checked_kfwer(kfwer: Any) -> tuple[int, float]:
     """A number of false selections, and the probability of as many or more."""
     try:
         k, level = kfwer
     except (TypeError, ValueError):
         raise ArgumentError(f"kfwer must be a pair (k, level); got {kfwer!r}.") from None
-    return count("kfwer: k", k), number("kfwer: level", level, at_least=0.0, at_most=1.0)
+    return count("kfwer: k", k), number("kfwer: level", level, at_least=1e-12, at_most=1.0)

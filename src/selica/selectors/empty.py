@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 FDR_LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 """False discovery rates that are tried in turn."""
-PFER_LEVELS = (1.0, 2.0, 3.0, 5.0, 10.0)
+PFER_LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 """Expected numbers of false selections that are tried in turn."""
 
 

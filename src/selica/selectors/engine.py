@@ -274,7 +274,8 @@ def decide(
         checks = checks_needed(P)
         if checks >= members:
             reason = (
-                f"was tried, but to check it takes {checks + 1} refits, and there are {members}"
+                f"was tried, but to check it takes n_resamples={checks + 1} or more refits, and "
+                f"there are {members}"
             )
             break
         counts, fitted = refits(checks)

@@ -426,8 +426,10 @@ class StabilitySelection(Selector):
         if self.fdr is not None:
             return self._why_no_evidence()
         top = float(self.selection_probabilities_.max())
-        if top == 0.0:
+        if top == 0.0 and self.q_ is None:
             return "No resample selects any variable: a smaller lam would."
+        if top == 0.0:
+            return "No half of the rows selects any variable: no column goes with the response."
         many = int(np.count_nonzero(self.selection_probabilities_ == top))
         text = (
             f"The largest probability is {top:.3g}, and a variable needs {self.threshold_:.3g}. "
