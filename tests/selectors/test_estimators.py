@@ -27,7 +27,7 @@ from selica.theory import PointEffects
 ESTIMATORS = [
     LassoSelection(),
     LassoSelection(l1_ratio=0.5),
-    AutoSelection(),
+    AutoSelection(n_resamples=10),
     StabilitySelection(n_resamples=40),
     StabilitySelection(lam="cv", n_resamples=8),
     StabilitySelection(resampling="pairs", q=1, n_resamples=8),
