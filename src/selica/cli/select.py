@@ -67,7 +67,10 @@ class Statistic(StrEnum):
 _KNOCKOFFS = {name: name for name in ("fdr", "lam", "l1_ratio", "sampler", "statistic", "n_jobs")}
 _BOLASSO = {name: name for name in ("threshold", "n_resamples", "lam", "l1_ratio")}
 _METHODS: dict[Selector, tuple[str, dict[str, str]]] = {
-    Selector.auto: ("AutoSelection", {name: name for name in ("fdr", "pfer", "kfwer", "n_jobs")}),
+    Selector.auto: (
+        "AutoSelection",
+        {name: name for name in ("fdr", "pfer", "kfwer", "n_resamples", "n_jobs")},
+    ),
     Selector.stability: (
         "StabilitySelection",
         {"pfer": "pfer", "resample_rate": "resample_rate", "resampling": "resampling"}
