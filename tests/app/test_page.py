@@ -20,9 +20,10 @@ from typer.testing import CliRunner
 import selica.app
 from selica import planning, theory
 from selica._core.errors import ArgumentError
-from selica.app import controls, dragging, page, plan, prediction, reached, selecting
+from selica.app import controls, dragging, page, plan, prediction, selecting
 from selica.app.turns import Turns
 from selica.cli import app as command_line
+from selica.planning.recommendation import BESIDE_IDEAL
 
 SCRIPT = Path(selica.app.__file__).parent / "served" / "start.py"
 
@@ -68,7 +69,7 @@ def test_predict_says_that_thresholds_are_ideal_and_what_procedures_reach() -> N
     assert first < html.index("<table")
     assert power_shown(at, "knockoff, one copy") > 0.35
     found = planning.compare_methods(200, 1000, 10, r2=0.5, fdr=0.1)
-    for name in reached.PROCEDURES:
+    for name in BESIDE_IDEAL:
         want = found.one(name)
         row = f"<td>{want.power:.3f}</td><td>{want.fdr:.3f}</td>"
         assert f"<td>{planning.METHODS[name].label}</td>{row}" in html

@@ -94,11 +94,12 @@ def _add_reached(predicted: Predicted, fdr: float, drawn: DeltaGenerator) -> Non
     while _loading().is_alive():
         st.session_state.get("n")  # Streamlit may end the run here, for the next move of a slider
         sleep(_OUT)
-    from selica.app.reached import PROCEDURES, reached
+    from selica.app.reached import reached
+    from selica.planning.recommendation import BESIDE_IDEAL
 
     rows: Rows = []
     drawn_at = monotonic()
-    for name in PROCEDURES:
+    for name in BESIDE_IDEAL:
         rows.append(reached(predicted.study, name, fdr))
         if monotonic() > drawn_at + _DRAWN:
             _tables(predicted, fdr, rows, drawn)  # this lets the next move of a slider in

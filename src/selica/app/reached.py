@@ -8,10 +8,9 @@ from selica import planning
 from selica._core.effects import effects_of
 from selica.app.prediction import Study
 from selica.planning.methods import predict
+from selica.planning.recommendation import BESIDE_IDEAL
 
-PROCEDURES = ("stability", "knockoff", "evalues", "stability_r_concave")
-"""Of `planning.METHODS`, those that are shown beside the ideal."""
-LABELS = tuple(planning.METHODS[name].label for name in PROCEDURES)
+LABELS = tuple(planning.METHODS[name].label for name in BESIDE_IDEAL)
 
 
 def reached(study: Study, name: str, fdr: float) -> dict[str, Any]:

@@ -48,8 +48,6 @@ class Resampling(StrEnum):
 
 
 Runs = list[tuple[str, float | None]]
-_PROCEDURES = ("stability", "knockoff", "evalues", "stability_r_concave")
-"""Of `planning.METHODS`: what is reached, beside what is ideal."""
 _SINGLE = ("lasso", "thresholded_lasso", "knockoff", "derandomized")
 _ORDER = (
     "q",
@@ -250,6 +248,7 @@ def _reached(
         return None, "it takes the numbers of samples and variables (-n and -p)"
     from selica.planning.compare import fdr_level
     from selica.planning.methods import predict
+    from selica.planning.recommendation import BESIDE_IDEAL
     from selica.planning.study import Study
 
     try:
@@ -259,7 +258,7 @@ def _reached(
         level = fdr_level(fdr)
     except ArgumentError as error:
         return None, options_named(str(error)).rstrip(".")
-    return [predict(study, name, level) for name in each(_PROCEDURES, "procedures")], None
+    return [predict(study, name, level) for name in each(BESIDE_IDEAL, "procedures")], None
 
 
 def _reached_dict(one: Prediction) -> dict[str, Any]:

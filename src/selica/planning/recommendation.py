@@ -17,6 +17,8 @@ RULE = (
     "the level (to two decimals)."
 )
 """What a reader is told of the rule."""
+BESIDE_IDEAL = ("stability", "knockoff", "evalues", "stability_r_concave")
+"""Of `METHODS`, the procedures that are shown beside the ideal thresholds of the theory."""
 REFUSABLE = "stability"
 """Message passing, which a check by refits may refuse on the data."""
 _ROUNDING = 0.005
