@@ -9,8 +9,8 @@ import pytest
 
 from selica import theory
 from selica._core.errors import ArgumentError, BoundaryWarning
-from selica.theory.channel import channel
-from selica.theory.local_fdr import tails
+from selica.theory.bayes.channel import channel
+from selica.theory.bayes.local_fdr import tails
 from tests.oracles import bayes as oracle
 from tests.theory.points import random_box
 

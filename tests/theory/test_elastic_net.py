@@ -16,7 +16,7 @@ from scipy.stats import norm
 from selica import theory
 from selica._core.counts import count_law
 from selica._core.scalar import clipped_mean
-from selica.theory.equations import Equations
+from selica.theory.iid.equations import Equations
 from tests.oracles import replica
 from tests.theory.points import random_box
 

@@ -8,9 +8,9 @@ import pytest
 from selica import theory
 from selica._core.counts import count_law, single_fit
 from selica._core.errors import ArgumentError, BoundaryWarning
-from selica.theory.equations import Equations
-from selica.theory.row_solver import Body, solve_point
-from selica.theory.rows import Rows
+from selica.theory.glm.rows import Rows
+from selica.theory.glm.solver import Body, solve_point
+from selica.theory.iid.equations import Equations
 from tests.oracles import designs, logistic
 from tests.theory.test_elastic_net import ridge_overlaps
 from tests.theory.test_logistic import Squares

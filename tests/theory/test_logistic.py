@@ -9,10 +9,10 @@ from scipy.special import ndtr, ndtri
 from selica import theory
 from selica._core.counts import count_law, single_fit
 from selica._core.errors import ArgumentError
-from selica.theory.equations import Equations
-from selica.theory.responses import LogLoss
-from selica.theory.row_solver import Body, solve_point
-from selica.theory.rows import Rows, gauss, proximal
+from selica.theory.glm.responses import LogLoss
+from selica.theory.glm.rows import Rows, gauss, proximal
+from selica.theory.glm.solver import Body, solve_point
+from selica.theory.iid.equations import Equations
 from tests.oracles import logistic as oracle
 
 LAWS = [theory.GaussianEffects(), theory.LaplaceEffects(), theory.PointEffects([1.0, 2.0])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from selica.theory.paths import Found, follow
+from selica.theory.numerics.continuation import Found, follow
 
 
 def curve(log_lam):

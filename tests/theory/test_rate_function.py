@@ -10,9 +10,15 @@ from scipy.stats import norm, poisson
 
 from selica import theory
 from selica._core.errors import ArgumentError, ConvergenceWarning
-from selica.theory.large_deviations import _equations
-from selica.theory.rate_equations import State
-from selica.theory.tilted import above, field_nodes, half_normal, tilted_member, tilted_row
+from selica.theory.large_deviations.api import _equations
+from selica.theory.large_deviations.equations import State
+from selica.theory.large_deviations.tilted import (
+    above,
+    field_nodes,
+    half_normal,
+    tilted_member,
+    tilted_row,
+)
 
 MODEL = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
 LAM = 0.2

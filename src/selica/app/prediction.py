@@ -13,8 +13,8 @@ from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.scaling import noise_from_r2, penalty_of_data, ratios
 from selica._core.types import Array
 from selica.plots.style import LineStyle, line_style
-from selica.theory.methods import solve
-from selica.theory.power import point_of
+from selica.theory.selection.methods import solve
+from selica.theory.selection.power import point_of
 
 RATES = (1.0, 2.0)
 """Resampling rates of stability selection that are shown."""

@@ -36,9 +36,9 @@ from selica._core.types import Array
 from selica.control.arguments import ceiling
 from selica.theory import KnockoffSolution, Model, Rates, Solution, StabilitySolution
 from selica.theory import solve_stability as _solve
-from selica.theory.members import votes_needed
-from selica.theory.rates import make_rates, over_signals, two_sided
-from selica.theory.roc import log_rates
+from selica.theory.selection.finite_members import votes_needed
+from selica.theory.selection.rates import make_rates, over_signals, two_sided
+from selica.theory.selection.roc import log_rates
 
 # Thresholds in deviations of what is irrelevant: beyond, no such variable is left to be counted.
 _FARTHEST, _STEPS, _COARSE = 8.0, 65, 17

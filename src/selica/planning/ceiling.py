@@ -16,7 +16,7 @@ from selica.planning.methods import Prediction
 from selica.planning.rules import step_up
 from selica.planning.study import Study
 from selica.theory import Rates, solve_bayes
-from selica.theory.local_fdr import log_ratio, tails
+from selica.theory.bayes.local_fdr import log_ratio, tails
 
 CEILING = "best possible"
 """What it is called in tables and figures."""

@@ -24,7 +24,7 @@ from selica.planning.exceedances import Exceedances, Sample, lowest_field, lowes
 from selica.planning.rules import aggregated_pvalues, derandomized, knockoff_plus, step_up
 from selica.planning.study import Study
 from selica.theory import KnockoffSolution, Rates, Solution
-from selica.theory.levels import at_level
+from selica.theory.selection.levels import at_level
 
 # Variables, and statistics of a data set, up to which all of them are drawn.
 _WHOLE = 2000

@@ -31,7 +31,7 @@ from selica.planning.halves import by_bound
 from selica.planning.study import Study
 from selica.selectors.stability import LOWEST
 from selica.theory import LassoSolution, StabilitySolution, solve_lasso, solve_stability
-from selica.theory.levels import at_level
+from selica.theory.selection.levels import at_level
 
 SETTINGS = ("best", "default")
 RESAMPLES = 256

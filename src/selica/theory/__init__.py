@@ -10,13 +10,15 @@ from selica._core.effects import (
     LaplaceEffects,
     PointEffects,
 )
-from selica.theory.bayes import BayesSolution, bayes_solutions, solve_bayes
-from selica.theory.large_deviations import RateFunction, Reach, rate_function
+from selica.theory.bayes.solution import BayesSolution, bayes_solutions, solve_bayes
+from selica.theory.bayes.transitions import Transition, bayes_transitions
+from selica.theory.glm.responses import Logistic
+from selica.theory.large_deviations.api import RateFunction, Reach, rate_function
 from selica.theory.model import Model
-from selica.theory.power import Curve, OperatingPoint, operating_point, power, power_curve
-from selica.theory.rates import Rates
-from selica.theory.reconstruction import reconstruction_limit
-from selica.theory.responses import Logistic
+from selica.theory.selection.penalty import optimal_lam
+from selica.theory.selection.power import Curve, OperatingPoint, operating_point, power, power_curve
+from selica.theory.selection.rates import Rates
+from selica.theory.selection.reconstruction import reconstruction_limit
 from selica.theory.solution import (
     KnockoffSolution,
     LassoSolution,
@@ -24,9 +26,7 @@ from selica.theory.solution import (
     StabilitySolution,
 )
 from selica.theory.solve import solve_knockoff, solve_lasso, solve_stability
-from selica.theory.spectra import Spectrum
-from selica.theory.transitions import Transition, bayes_transitions
-from selica.theory.tuning import optimal_lam
+from selica.theory.spectrum.spectra import Spectrum
 
 __all__ = [
     "BayesSolution",

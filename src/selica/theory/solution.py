@@ -16,11 +16,11 @@ from selica._core.results import unwrap
 from selica._core.scalar import knockoff_probability, selection_probability
 from selica._core.types import Array
 from selica._core.validation import broadcast, choice, real
-from selica.theory.averages import Field, expect
-from selica.theory.equations import Equations
-from selica.theory.members import member_rates
+from selica.theory.iid.equations import Equations
 from selica.theory.model import Model, ModelResult
-from selica.theory.rates import (
+from selica.theory.selection.averages import Field, expect
+from selica.theory.selection.finite_members import member_rates
+from selica.theory.selection.rates import (
     Rates,
     make_rates,
     over_signals,

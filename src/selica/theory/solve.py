@@ -14,26 +14,26 @@ from selica._core.errors import ArgumentError
 from selica._core.results import statuses, unwrap
 from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, broadcast, positive, real
-from selica.theory.equations import Equations
-from selica.theory.general import (
+from selica.theory.glm.responses import Logistic
+from selica.theory.glm.solution import (
+    LogisticLassoSolution,
+    LogisticStabilitySolution,
+    check_strength,
+    solve_labels,
+)
+from selica.theory.iid.equations import Equations
+from selica.theory.iid.guesses import THRESHOLDS, Traced, along, trace
+from selica.theory.iid.solver import solve_members, solve_pairs
+from selica.theory.model import Model
+from selica.theory.solution import KnockoffSolution, LassoSolution, StabilitySolution
+from selica.theory.spectrum.solution import (
     DesignLassoSolution,
     DesignStabilitySolution,
     check_spectrum,
     chunk_size,
     solve_chunk,
 )
-from selica.theory.labels import (
-    LogisticLassoSolution,
-    LogisticStabilitySolution,
-    check_strength,
-    solve_labels,
-)
-from selica.theory.model import Model
-from selica.theory.responses import Logistic
-from selica.theory.solution import KnockoffSolution, LassoSolution, StabilitySolution
-from selica.theory.solver import solve_members, solve_pairs
-from selica.theory.spectra import Spectrum
-from selica.theory.starts import THRESHOLDS, Traced, along, trace
+from selica.theory.spectrum.spectra import Spectrum
 
 TOLERANCE = 1e-10
 """A point counts as converged when its residual is at most this."""

@@ -21,7 +21,7 @@ from scipy.special import expit, log_expit
 from selica._core.counts import CountLaw
 from selica._core.root import find_root
 from selica._core.types import Array, BoolArray, IntArray
-from selica.theory.spectra import Spectrum
+from selica.theory.spectrum.spectra import Spectrum
 
 _EXTREME = 70.0  # log odds beyond which the fields do not change
 

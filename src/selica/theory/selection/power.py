@@ -12,12 +12,13 @@ from selica._core.counts import RESAMPLINGS
 from selica._core.results import Result, unwrap
 from selica._core.types import Array, BoolArray
 from selica._core.validation import LARGEST, broadcast, choice, positive, real
-from selica.theory.bayes import BayesSolution
-from selica.theory.levels import at_level, lasso_at_level
-from selica.theory.methods import CEILINGS, LABEL_METHODS, METHODS, solve, solve_ceiling
+from selica.theory.bayes.solution import BayesSolution
+from selica.theory.glm.responses import Logistic
 from selica.theory.model import Model
-from selica.theory.rates import Rates, gap_of_frequency
-from selica.theory.responses import Logistic
+from selica.theory.selection.levels import at_level, lasso_at_level
+from selica.theory.selection.methods import CEILINGS, LABEL_METHODS, METHODS, solve, solve_ceiling
+from selica.theory.selection.penalty import BY_LEVEL, CRITERIA, optimal_lam
+from selica.theory.selection.rates import Rates, gap_of_frequency
 from selica.theory.solution import (
     KnockoffSolution,
     LassoSolution,
@@ -25,7 +26,6 @@ from selica.theory.solution import (
     StabilitySolution,
 )
 from selica.theory.solve import check_ridge, solve_lasso
-from selica.theory.tuning import BY_LEVEL, CRITERIA, optimal_lam
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

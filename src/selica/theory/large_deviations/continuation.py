@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from selica._core.types import Array
-from selica.theory.rate_equations import Point, RateEquations, State
-from selica.theory.tilted import OutOfRange
+from selica.theory.large_deviations.equations import Point, RateEquations, State
+from selica.theory.large_deviations.tilted import OutOfRange
 
 TOLERANCE = 1e-10
 """A point counts as solved when an undamped step moves it by at most this, relatively."""

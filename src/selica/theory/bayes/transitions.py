@@ -19,8 +19,8 @@ from selica._core.results import Result
 from selica._core.root import find_root
 from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, number
-from selica.theory.channel import channel
-from selica.theory.fixed_points import Landscape, landscape
+from selica.theory.bayes.channel import channel
+from selica.theory.bayes.fixed_points import Landscape, landscape
 
 _FIRST = -12.0  # log of the smallest precision scanned
 _LAST = float(np.log(1e12))

@@ -23,7 +23,7 @@ from selica._core.root import find_root
 from selica._core.scalar import density, survival
 from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, choice, real
-from selica.theory.methods import METHODS, copies_of
+from selica.theory.selection.methods import METHODS, copies_of
 
 
 def reconstruction_limit(

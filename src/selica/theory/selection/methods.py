@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.errors import ConvergenceWarning
-from selica.theory.bayes import BayesSolution, solve_bayes
+from selica.theory.bayes.solution import BayesSolution, solve_bayes
+from selica.theory.glm.responses import Logistic
 from selica.theory.model import Model
-from selica.theory.responses import Logistic
 from selica.theory.solution import Solution
 from selica.theory.solve import solve_knockoff, solve_lasso, solve_stability
 

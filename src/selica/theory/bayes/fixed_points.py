@@ -19,7 +19,7 @@ import numpy as np
 from selica._core.effects import Effects
 from selica._core.root import find_root
 from selica._core.types import Array, BoolArray, IntArray
-from selica.theory.channel import Channel, channel
+from selica.theory.bayes.channel import Channel, channel
 
 _STEP = 0.2  # of the scan in log s, in which A changes over lengths of order one
 _LAST = float(np.log(1e12))  # without noise: where the scan ends

@@ -12,9 +12,9 @@ from selica._core.scalar import knockoff_probability
 from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, broadcast
 from selica.theory.model import Model
-from selica.theory.roc import log_odds, log_rates, tpr_at_fdr
-from selica.theory.scanned import ScannedErrors
-from selica.theory.search import largest_penalty, minimise, warn_edge
+from selica.theory.selection.roc import log_odds, log_rates, tpr_at_fdr
+from selica.theory.selection.scanned import ScannedErrors
+from selica.theory.selection.search import largest_penalty, minimise, warn_edge
 from selica.theory.solution import Solution
 
 

@@ -19,9 +19,9 @@ import numpy as np
 
 from selica._core.root import find_root
 from selica._core.types import Array, IntArray
-from selica.theory.equations import Equations
-from selica.theory.paths import Found, follow
-from selica.theory.rows import Averages, Rows
+from selica.theory.glm.rows import Averages, Rows
+from selica.theory.iid.equations import Equations
+from selica.theory.numerics.continuation import Found, follow
 
 _DAMPED_STEPS = 8
 _NEWTON_STEPS, _MANY_STEPS = 30, 80
@@ -44,7 +44,7 @@ class Overlaps(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """One variable: the sums of `theory.equations` with an effect of `scale` log odds a unit.
+    """One variable: the sums of `theory.iid.equations` with an effect of `scale` log odds a unit.
 
     The field of a unit effect has the slope m_hat * scale, while the estimate is S(h)/K with
     K = Q_hat + lam2. The sums are those of an estimate S(h)/(m_hat * scale), in units of the ratio

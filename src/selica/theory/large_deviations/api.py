@@ -13,10 +13,17 @@ from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.results import Status, unwrap
 from selica._core.types import Array
 from selica._core.validation import LARGEST, choice, number, positive, real, single
-from selica.theory.methods import solve
+from selica.theory.large_deviations.continuation import (
+    Branch,
+    End,
+    Solved,
+    follow,
+    solve_at,
+    to_vector,
+)
+from selica.theory.large_deviations.equations import RESAMPLINGS, RateEquations, State
 from selica.theory.model import Model, ModelResult
-from selica.theory.rate_equations import RESAMPLINGS, RateEquations, State
-from selica.theory.rate_solver import Branch, End, Solved, follow, solve_at, to_vector
+from selica.theory.selection.methods import solve
 
 METHODS = ("stability", "knockoff", "derandomized")
 # The law of one row weight, where the number of rows is fixed.

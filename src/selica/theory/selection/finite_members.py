@@ -18,7 +18,7 @@ from selica._core.quadrature import panels
 from selica._core.scalar import density
 from selica._core.types import Array
 from selica._core.validation import count
-from selica.theory.rates import Rates, make_rates, two_sided
+from selica.theory.selection.rates import Rates, make_rates, two_sided
 
 _ORDER = 12
 # Panels of the quadrature end where I_Pi(k, B - k + 1) has these values, and symmetrically.

@@ -10,12 +10,12 @@ import numpy as np
 from selica._core.errors import ArgumentError
 from selica._core.results import statuses
 from selica._core.types import Array
-from selica.theory.design_solver import at, own_variance, solve_members, solve_pairs
-from selica.theory.designs import Design
-from selica.theory.equations import Equations
+from selica.theory.iid.equations import Equations
 from selica.theory.model import Model
 from selica.theory.solution import LassoSolution, LossGiven, StabilitySolution
-from selica.theory.spectra import Spectrum
+from selica.theory.spectrum.fields import Design
+from selica.theory.spectrum.solver import at, own_variance, solve_members, solve_pairs
+from selica.theory.spectrum.spectra import Spectrum
 
 _CHUNK_VALUES = 200_000
 

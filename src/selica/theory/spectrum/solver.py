@@ -5,8 +5,8 @@ A member's degrees of freedom :math:`F = \chi\hat Q` and error :math:`A = \Delta
 .. math:: F = P(\hat Q, T)\,\hat Q/K, \qquad A = \Delta + N(\hat Q, T)/K^2, \qquad
           T = a e + b\Delta, \qquad K = \hat Q + \lambda_2,
 
-with :math:`\hat Q, a, b` functions of F (`theory.designs`) and the same single-body sums as for
-independent entries (`theory.equations`). Without a ridge part F is the activity P. What two members
+with :math:`\hat Q, a, b` functions of F (`theory.spectrum.fields`) and the same single-body sums as for
+independent entries (`theory.iid.equations`). Without a ridge part F is the activity P. What two members
 share is one more scalar equation, as there: its slope :math:`a_0 P(\text{both active})/K^2` lies
 below one for every spectrum.
 """
@@ -21,9 +21,9 @@ from scipy.special import expit, logit, ndtri
 
 from selica._core.root import find_root
 from selica._core.types import Array, BoolArray, IntArray
-from selica.theory.designs import Design, Response
-from selica.theory.equations import Equations, Member
-from selica.theory.paths import Found, follow
+from selica.theory.iid.equations import Equations, Member
+from selica.theory.numerics.continuation import Found, follow
+from selica.theory.spectrum.fields import Design, Response
 
 _EMPTY = 1e-18  # so few active variables change nothing
 _STEPS, _MANY_STEPS, _MOST_STEPS = 25, 80, 400

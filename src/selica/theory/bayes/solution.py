@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 from selica._core.results import statuses, unwrap
 from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, choice, real
-from selica.theory.fixed_points import FixedPoints, fixed_points
-from selica.theory.local_fdr import Cut, best_cut, local_fdr, tails
+from selica.theory.bayes.fixed_points import FixedPoints, fixed_points
+from selica.theory.bayes.local_fdr import Cut, best_cut, local_fdr, tails
 from selica.theory.model import Model, ModelResult
-from selica.theory.rates import Rates, make_rates
+from selica.theory.selection.rates import Rates, make_rates
 
 BRANCHES = ("information", "algorithm")
 TOLERANCE = 1e-10

@@ -19,7 +19,7 @@ from selica._core.counts import exponential_nodes
 from selica._core.effects import Mixture
 from selica._core.scalar import density
 from selica._core.types import Array
-from selica.theory.tilted import (
+from selica.theory.large_deviations.tilted import (
     REACH,
     OutOfRange,
     TiltedMember,

@@ -11,11 +11,11 @@ from selica._core.counts import count_law, single_fit
 from selica._core.errors import ArgumentError
 from selica._core.results import statuses, unwrap
 from selica._core.types import Array
-from selica.theory.equations import Equations
+from selica.theory.glm.responses import Logistic, LogLoss
+from selica.theory.glm.rows import Rows
+from selica.theory.glm.solver import Body, Point, solve_point
+from selica.theory.iid.equations import Equations
 from selica.theory.model import Model
-from selica.theory.responses import Logistic, LogLoss
-from selica.theory.row_solver import Body, Point, solve_point
-from selica.theory.rows import Rows
 from selica.theory.solution import LassoSolution, LossGiven, StabilitySolution
 
 

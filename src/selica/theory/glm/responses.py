@@ -23,7 +23,7 @@ class Loss(Protocol):
     """A law of the response given the true predictor z0, and the loss that is fitted to it.
 
     Averages over responses are sums over `labels` with `multiplicity`. Functions of z are analytic
-    at distances below pi from the real axis: the quadrature of `theory.rows` builds on it.
+    at distances below pi from the real axis: the quadrature of `theory.glm.rows` builds on it.
     """
 
     labels: Array

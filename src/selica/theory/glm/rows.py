@@ -22,7 +22,7 @@ import numpy as np
 
 from selica._core.root import find_root
 from selica._core.types import Array, IntArray
-from selica.theory.responses import Loss
+from selica.theory.glm.responses import Loss
 
 if TYPE_CHECKING:
     from scipy.interpolate import BSpline

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from selica._core.types import Array, BoolArray
-from selica.theory.equations import Equations
+from selica.theory.iid.equations import Equations
 
 THRESHOLDS = np.concatenate([np.linspace(0.04, 2.0, 18), np.linspace(2.3, 6.0, 8)])
 """Values of kappa: fewer where little is active and every start is good."""

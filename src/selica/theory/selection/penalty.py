@@ -11,12 +11,12 @@ from selica._core.counts import RESAMPLINGS
 from selica._core.results import unwrap
 from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, choice, positive, real
-from selica.theory.levels import at_level, lasso_at_level
-from selica.theory.methods import LABEL_METHODS, METHODS, copies_of, solve
+from selica.theory.glm.responses import Logistic
 from selica.theory.model import Model
-from selica.theory.responses import Logistic
-from selica.theory.scanned import ScannedErrors
-from selica.theory.search import best_penalty, largest_penalty
+from selica.theory.selection.levels import at_level, lasso_at_level
+from selica.theory.selection.methods import LABEL_METHODS, METHODS, copies_of, solve
+from selica.theory.selection.scanned import ScannedErrors
+from selica.theory.selection.search import best_penalty, largest_penalty
 from selica.theory.solve import check_ridge
 
 _LABEL_DECADES, _LABEL_GRID = 2.5, 18  # a point takes a tenth of a second

@@ -26,8 +26,8 @@ from scipy.special import ndtri
 from selica._core.root import find_root
 from selica._core.scalar import soft_square
 from selica._core.types import Array, BoolArray, IntArray
-from selica.theory.equations import Equations
-from selica.theory.paths import Found, follow
+from selica.theory.iid.equations import Equations
+from selica.theory.numerics.continuation import Found, follow
 
 # Fewer active variables than this: chi changes f_1, f_2 by less than rounding, and the solution
 # is one explicit step from zero.

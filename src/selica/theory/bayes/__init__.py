@@ -1,0 +1,1 @@
+"""The best that any method can do, and where it jumps."""

@@ -1,0 +1,1 @@
+"""Responses with a general loss: what a row makes of the order parameters."""

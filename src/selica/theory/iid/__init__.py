@@ -1,0 +1,1 @@
+"""Independent entries: the equations of the article, and how they are solved."""

@@ -1,0 +1,1 @@
+"""How likely it is that a training cost is far from its mean."""

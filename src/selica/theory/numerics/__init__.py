@@ -1,0 +1,1 @@
+"""Methods of solution that the equations of several rooms share."""

@@ -1,0 +1,1 @@
+"""From order parameters to selections: rates, curves, penalties and power."""

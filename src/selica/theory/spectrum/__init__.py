@@ -1,0 +1,1 @@
+"""Designs with a given spectrum in the place of independent entries."""
