@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from benchmarks.planning import LAWS, PROCEDURES
 
-from selica.planning.ceiling import ceiling
-from selica.planning.methods import predict
+from selica.planning.predict.ceiling import ceiling
+from selica.planning.predict.methods import predict
 from selica.planning.study import Study
 
 SEED = 19

@@ -21,7 +21,7 @@ from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica.control import fdp, tpp
 from selica.planning import required_samples
-from selica.planning.methods import METHODS, Prediction, predict
+from selica.planning.predict.methods import METHODS, Prediction, predict
 from selica.planning.study import Study
 from selica.sampling import simulate
 from selica.sampling.random import child

@@ -23,7 +23,7 @@ from selica._core.errors import ArgumentError
 from selica.app import controls, dragging, page, plan, prediction, selecting
 from selica.app.turns import Turns
 from selica.cli import app as command_line
-from selica.planning.recommendation import BESIDE_IDEAL
+from selica.planning.questions.recommendation import BESIDE_IDEAL
 
 SCRIPT = Path(selica.app.__file__).parent / "served" / "start.py"
 

@@ -21,10 +21,10 @@ from selica.control import (
     tpp,
 )
 from selica.planning import finite
-from selica.planning.calibrated import FieldLaw, OneCopy, cut_of_fields, rates_of_members
-from selica.planning.finite import Expected, by_evalues, by_fields, by_one_copy, expected
-from selica.planning.halves import _guess, _largest_q, by_bound, halves_of, taking
-from selica.planning.methods import predict
+from selica.planning.predict.bounds import _guess, _largest_q, by_bound, halves_of, taking
+from selica.planning.predict.finite import Expected, by_evalues, by_fields, by_one_copy, expected
+from selica.planning.predict.limit import FieldLaw, OneCopy, cut_of_fields, rates_of_members
+from selica.planning.predict.methods import predict
 from selica.planning.study import Study
 
 LAWS = [theory.GaussianEffects(), theory.PointEffects(), theory.LaplaceEffects()]

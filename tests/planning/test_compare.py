@@ -11,7 +11,7 @@ import pytest
 from selica import planning, selectors, theory
 from selica.control import fdp, tpp
 from selica.planning import METHODS, Prediction, Study, compare_methods
-from selica.planning.recommendation import Candidate, recommend
+from selica.planning.questions.recommendation import Candidate, recommend
 from selica.sampling import simulate
 
 SIZES = (400, 200, 40)

@@ -11,9 +11,9 @@ from scipy.stats import binom, kstest, norm
 
 from selica import theory
 from selica.planning import finite
-from selica.planning.ceiling import ceiling
-from selica.planning.exceedances import Exceedances, lowest_statistic
-from selica.planning.finite import (
+from selica.planning.predict.ceiling import ceiling
+from selica.planning.predict.exceedances import Exceedances, lowest_statistic
+from selica.planning.predict.finite import (
     Expected,
     _counted,
     _some,
@@ -25,7 +25,7 @@ from selica.planning.finite import (
     by_pvalues,
     mean_false_share,
 )
-from selica.planning.methods import predict
+from selica.planning.predict.methods import predict
 from selica.planning.study import Study
 
 RULES = {

@@ -11,8 +11,8 @@ import pytest
 from selica import KnockoffSelection, StabilitySelection, planning
 from selica._core.errors import ArgumentError
 from selica.planning import first_answer
-from selica.planning.diagnosis import Estimate, estimate, reason_against
-from selica.planning.first_answer import COVERED, LARGEST
+from selica.planning.data.diagnosis import Estimate, estimate, reason_against
+from selica.planning.data.first_answer import COVERED, LARGEST
 from selica.reports import demo_table, split
 from selica.reports.demo import TARGET
 from selica.sampling import simulate

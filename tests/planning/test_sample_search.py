@@ -10,10 +10,10 @@ import pytest
 
 from selica import theory
 from selica.planning import METHODS, required_samples
-from selica.planning.ceiling import ceiling, ceilings
-from selica.planning.methods import Prediction, predict, predict_each
-from selica.planning.samples import sample_search
-from selica.planning.search import Tried
+from selica.planning.predict.ceiling import ceiling, ceilings
+from selica.planning.predict.methods import Prediction, predict, predict_each
+from selica.planning.questions.inverse import sample_search
+from selica.planning.questions.search import Tried
 from selica.planning.study import Study
 
 CALIBRATED = [name for name, method in METHODS.items() if method.calibrated]

@@ -18,7 +18,7 @@ from selica.control import (
 )
 from selica.experiments.guarantees import SETTINGS, guarantees
 from selica.experiments.power import STUDIES, power_beside_theory
-from selica.planning.calibrated import OneCopy, first_variables
+from selica.planning.predict.limit import OneCopy, first_variables
 from selica.sampling import simulate
 
 NAMES = [setting.name for setting in SETTINGS]

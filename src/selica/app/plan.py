@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from selica import planning, theory
 from selica._core.effects import effects_of
 from selica._core.types import Array
-from selica.planning.ceiling import CEILING
-from selica.planning.sample_search import Estimate
-from selica.planning.samples import sample_search
+from selica.planning.predict.ceiling import CEILING
+from selica.planning.questions.inverse import sample_search
+from selica.planning.questions.sample_search import Estimate
 from selica.plots.style import LineStyle, line_style, quantity_style
 
 MOST_SAMPLES = 100_000

@@ -16,8 +16,8 @@ from selica.app.controls import Sliders, Wish
 from selica.app.plan import MOST_SAMPLES, Plan, commands, plans, styles
 from selica.app.turns import Turns
 from selica.planning import METHODS, Answer
-from selica.planning.recommendation import RULE
-from selica.planning.requirement import far_apart
+from selica.planning.questions.answers import far_apart
+from selica.planning.questions.recommendation import RULE
 
 _PLANS = Turns()
 _TOLD, _DRAWN = 0.15, 0.4

@@ -95,7 +95,7 @@ def _add_reached(predicted: Predicted, fdr: float, drawn: DeltaGenerator) -> Non
         st.session_state.get("n")  # Streamlit may end the run here, for the next move of a slider
         sleep(_OUT)
     from selica.app.reached import reached
-    from selica.planning.recommendation import BESIDE_IDEAL
+    from selica.planning.questions.recommendation import BESIDE_IDEAL
 
     rows: Rows = []
     drawn_at = monotonic()

@@ -7,8 +7,8 @@ from typing import Any
 from selica import planning
 from selica._core.effects import effects_of
 from selica.app.prediction import Study
-from selica.planning.methods import predict
-from selica.planning.recommendation import BESIDE_IDEAL
+from selica.planning.predict.methods import predict
+from selica.planning.questions.recommendation import BESIDE_IDEAL
 
 LABELS = tuple(planning.METHODS[name].label for name in BESIDE_IDEAL)
 

@@ -199,7 +199,7 @@ def _answer(
     """Asks a function of `planning` for each method, prints the answers."""
     check_figure(plot)
     from selica import planning, theory
-    from selica.planning.samples import sample_search
+    from selica.planning.questions.inverse import sample_search
 
     able = [name for name, known in planning.METHODS.items() if known.calibrated]
     names = _names(method, able)

@@ -132,8 +132,8 @@ def comparison_dict(found: Comparison, effects: str, equal: float | None) -> dic
 
 def print_comparison(found: Comparison, equal: float | None) -> None:
     """A table, and what to run; `equal` is the power of the best if effects were equal."""
-    from selica.planning.compare import NOTHING_FOUND
-    from selica.planning.recommendation import RULE
+    from selica.planning.questions.compare import NOTHING_FOUND
+    from selica.planning.questions.recommendation import RULE
 
     headings = ["method", "settings", "power", "FDR", "found", "false", "controls"]
     rows = [
@@ -219,8 +219,8 @@ def settled(found: Requirement) -> Requirement:
 def print_requirement(found: Requirement, equal: Answer | None, n_signals: int | None) -> None:
     """A table, and what to run; `equal` is the answer of the best if effects were equal."""
     from selica._core.wording import assumptions
-    from selica.planning.recommendation import RULE
-    from selica.planning.requirement import far_apart
+    from selica.planning.questions.answers import far_apart
+    from selica.planning.questions.recommendation import RULE
 
     sizes = found.quantity == "effect size" and n_signals is not None
     # the width of a terminal leaves room for the share of the variance or for counts

@@ -246,9 +246,9 @@ def _reached(
     """What procedures find in such a study; or why that is not known."""
     if n_samples is None or n_features is None:
         return None, "it takes the numbers of samples and variables (-n and -p)"
-    from selica.planning.compare import fdr_level
-    from selica.planning.methods import predict
-    from selica.planning.recommendation import BESIDE_IDEAL
+    from selica.planning.predict.methods import predict
+    from selica.planning.questions.compare import fdr_level
+    from selica.planning.questions.recommendation import BESIDE_IDEAL
     from selica.planning.study import Study
 
     try:

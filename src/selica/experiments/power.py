@@ -16,7 +16,7 @@ from selica.control import fdp, tpp
 from selica.control.stability import ASSUMPTIONS
 from selica.experiments.data_sets import on_data_sets
 from selica.experiments.summary import mean_and_error
-from selica.planning.calibrated import OneCopy, first_variables
+from selica.planning.predict.limit import OneCopy, first_variables
 from selica.planning.study import Study
 from selica.sampling import simulate
 from selica.sampling.random import RandomState, child

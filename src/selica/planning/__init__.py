@@ -1,20 +1,20 @@
 """Before the data: what each method will find, how many samples it needs, which settings."""
 
-from selica.planning.compare import Comparison, compare_methods
 from selica.planning.correlated_solution import CorrelatedSolution, Power, RocCurve
 from selica.planning.correlated_theory import correlated_knockoff, correlated_stability
-from selica.planning.diagnosis import Diagnosis, diagnose
-from selica.planning.first_answer import correlated_power
-from selica.planning.methods import METHODS, Prediction
-from selica.planning.plasmode import PlasmodePower, plasmode_power
-from selica.planning.recommendation import Recommendation
-from selica.planning.requirement import Answer, Requirement
-from selica.planning.samples import (
+from selica.planning.data.diagnosis import Diagnosis, diagnose
+from selica.planning.data.first_answer import correlated_power
+from selica.planning.data.plasmode import PlasmodePower, plasmode_power
+from selica.planning.predict.methods import METHODS, Prediction
+from selica.planning.questions.answers import Answer, Requirement
+from selica.planning.questions.compare import Comparison, compare_methods
+from selica.planning.questions.inverse import (
     achievable_fdr,
     detectable_effect,
     largest_support,
     required_samples,
 )
+from selica.planning.questions.recommendation import Recommendation
 from selica.planning.study import Study
 
 __all__ = [

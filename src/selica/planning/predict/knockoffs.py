@@ -10,9 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from selica._core.types import Array
-from selica.planning.calibrated import OneCopy
-from selica.planning.finite import Expected, Rule, by_evalues, by_one_copy, by_pvalues, expected
-from selica.planning.grids import (
+from selica.planning.predict.finite import (
+    Expected,
+    Rule,
+    by_evalues,
+    by_one_copy,
+    by_pvalues,
+    expected,
+)
+from selica.planning.predict.grids import (
     PENALTIES,
     Found,
     Studies,
@@ -21,6 +27,7 @@ from selica.planning.grids import (
     rounded,
     smooth_maximum,
 )
+from selica.planning.predict.limit import OneCopy
 from selica.planning.study import Study
 from selica.theory import KnockoffSolution, Rates, solve_knockoff
 

@@ -11,9 +11,9 @@ from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.validation import number, short
 from selica._core.wording import signals
-from selica.planning.ceiling import CEILING, ceiling
-from selica.planning.methods import METHODS, SETTINGS, Prediction, predict
-from selica.planning.recommendation import RULE, Candidate, Recommendation, recommend
+from selica.planning.predict.ceiling import CEILING, ceiling
+from selica.planning.predict.methods import METHODS, SETTINGS, Prediction, predict
+from selica.planning.questions.recommendation import RULE, Candidate, Recommendation, recommend
 from selica.planning.study import Study
 from selica.plots import plot_comparison
 

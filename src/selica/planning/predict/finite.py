@@ -20,8 +20,8 @@ import numpy as np
 from selica._core.effects import Effects
 from selica._core.scalar import survival
 from selica._core.types import Array, BoolArray
-from selica.planning.exceedances import Exceedances, Sample, lowest_field, lowest_statistic
-from selica.planning.rules import aggregated_pvalues, derandomized, knockoff_plus, step_up
+from selica.planning.predict.exceedances import Exceedances, Sample, lowest_field, lowest_statistic
+from selica.planning.predict.rules import aggregated_pvalues, derandomized, knockoff_plus, step_up
 from selica.planning.study import Study
 from selica.theory import KnockoffSolution, Rates, Solution
 from selica.theory.selection.levels import at_level

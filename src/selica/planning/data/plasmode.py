@@ -18,9 +18,9 @@ from selica._core.table import Row, Table
 from selica._core.types import Array, Progress
 from selica._core.validation import count, flag, reporter, short, workers
 from selica.control import fdp, tpp
-from selica.planning.compare import fdr_level, method_names
-from selica.planning.first_answer import correlated_power, study_of_table, with_interval
-from selica.planning.methods import METHODS, predict
+from selica.planning.data.first_answer import correlated_power, study_of_table, with_interval
+from selica.planning.predict.methods import METHODS, predict
+from selica.planning.questions.compare import fdr_level, method_names
 from selica.planning.study import Study
 from selica.plots import plot_planted
 from selica.sampling.random import RandomState, child, generator, seed_sequence

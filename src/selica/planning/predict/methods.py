@@ -15,10 +15,9 @@ import numpy as np
 from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.results import Result
 from selica._core.types import Array
-from selica.planning.calibrated import cut_of_fields, rates_of_members
-from selica.planning.copies import by_knockoffs
-from selica.planning.finite import Expected, by_fields, expected
-from selica.planning.grids import (
+from selica.planning.predict.bounds import by_bound
+from selica.planning.predict.finite import Expected, by_fields, expected
+from selica.planning.predict.grids import (
     PENALTIES,
     Found,
     Studies,
@@ -27,7 +26,8 @@ from selica.planning.grids import (
     rounded,
     smooth_maximum,
 )
-from selica.planning.halves import by_bound
+from selica.planning.predict.knockoffs import by_knockoffs
+from selica.planning.predict.limit import cut_of_fields, rates_of_members
 from selica.planning.study import Study
 from selica.selectors.stability import LOWEST
 from selica.theory import LassoSolution, StabilitySolution, solve_lasso, solve_stability

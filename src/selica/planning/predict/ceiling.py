@@ -10,10 +10,10 @@ from scipy.special import ndtri
 
 from selica._core.scalar import survival
 from selica._core.types import Array
-from selica.planning.finite import Expected
-from selica.planning.grids import models
-from selica.planning.methods import Prediction
-from selica.planning.rules import step_up
+from selica.planning.predict.finite import Expected
+from selica.planning.predict.grids import models
+from selica.planning.predict.methods import Prediction
+from selica.planning.predict.rules import step_up
 from selica.planning.study import Study
 from selica.theory import Rates, solve_bayes
 from selica.theory.bayes.local_fdr import log_ratio, tails
@@ -53,7 +53,7 @@ def ceiling(study: Study, fdr: float) -> Prediction:
 
     Examples
     --------
-    >>> from selica.planning.ceiling import ceiling
+    >>> from selica.planning.predict.ceiling import ceiling
     >>> from selica.planning.study import Study
     >>> round(ceiling(Study.of(300, 200, 40, r2=0.8), 0.1).power, 2)
     0.63

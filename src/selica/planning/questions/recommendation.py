@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from selica.planning.methods import METHODS, Prediction
+from selica.planning.predict.methods import METHODS, Prediction
 
 RULE = (
     "Compared are methods that set their threshold by the data and whose predicted FDR is at most "
@@ -33,7 +33,7 @@ class Candidate(NamedTuple, Generic[T]):
     Examples
     --------
     >>> from selica.planning import compare_methods
-    >>> from selica.planning.recommendation import Candidate
+    >>> from selica.planning.questions.recommendation import Candidate
     >>> one = compare_methods(300, 200, 40, r2=0.8, methods="knockoff").one("knockoff")
     >>> Candidate(one, one, 0.1, one.power).prediction.method
     'knockoff'
@@ -93,7 +93,7 @@ def recommend(candidates: Sequence[Candidate[T]]) -> Recommendation[T]:
 
     Examples
     --------
-    >>> from selica.planning.recommendation import recommend
+    >>> from selica.planning.questions.recommendation import recommend
     >>> recommend([]).best is None
     True
     """

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from selica.planning.methods import Prediction
-from selica.planning.requirement import Answer
+from selica.planning.predict.methods import Prediction
+from selica.planning.questions.answers import Answer
 
 _DIGITS = 1e-3
 """Relative precision of an answer that is not a whole number."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from selica._core.types import Array
-from selica.planning.finite import Expected
+from selica.planning.predict.finite import Expected
 from selica.planning.study import Study
 from selica.theory import Model, Solution
 

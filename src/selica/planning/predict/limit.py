@@ -16,7 +16,7 @@ variables, W the knockoff statistic of one copy and B copies:
 - the first q variables of halves of the rows: the penalty at which a half selects q on average.
 
 What is left out are the fluctuations of counts, which matter where few variables are selected;
-`planning.finite` puts them back.
+`planning.predict.finite` puts them back.
 """
 
 from __future__ import annotations

@@ -20,13 +20,13 @@ from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.table import Row, Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import count, matrix
-from selica.planning.compare import fdr_level, method_names
-from selica.planning.copies import AGGREGATED, COPIES, GAMMA, predicting_knockoff
 from selica.planning.correlated_solution import CorrelatedSolution
 from selica.planning.correlated_theory import correlated_knockoff, correlated_stability
-from selica.planning.grids import smooth_maximum
-from selica.planning.methods import METHODS, predicting_lasso
-from selica.planning.rules import aggregated_pvalues, derandomized, knockoff_plus, step_up
+from selica.planning.predict.grids import smooth_maximum
+from selica.planning.predict.knockoffs import AGGREGATED, COPIES, GAMMA, predicting_knockoff
+from selica.planning.predict.methods import METHODS, predicting_lasso
+from selica.planning.predict.rules import aggregated_pvalues, derandomized, knockoff_plus, step_up
+from selica.planning.questions.compare import fdr_level, method_names
 from selica.planning.study import Study
 from selica.sampling import ledoit_wolf, s_matrix
 from selica.sampling.random import RandomState, child, generator, seed_sequence

@@ -18,9 +18,9 @@ from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica.control import supported_bound
 from selica.control.stability import largest_usable_q
-from selica.planning.calibrated import rates_of_members
-from selica.planning.finite import Expected
-from selica.planning.grids import models
+from selica.planning.predict.finite import Expected
+from selica.planning.predict.grids import models
+from selica.planning.predict.limit import rates_of_members
 from selica.planning.study import Study
 from selica.selectors.bounds import THRESHOLD
 from selica.theory import Rates, StabilitySolution, solve_stability

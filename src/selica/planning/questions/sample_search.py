@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from selica._core.types import Array
-from selica.planning.ceiling import CEILING, ceilings
-from selica.planning.methods import Prediction, predict_each
-from selica.planning.requirement import Answer, Requirement
-from selica.planning.search import Tried, logit
+from selica.planning.predict.ceiling import CEILING, ceilings
+from selica.planning.predict.methods import Prediction, predict_each
+from selica.planning.questions.answers import Answer, Requirement
+from selica.planning.questions.search import Tried, logit
 from selica.planning.study import Study
 
 # Samples at which every method is tried first, by those of the ceiling.

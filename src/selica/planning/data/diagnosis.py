@@ -25,10 +25,10 @@ from selica._core.types import Array
 from selica._core.validation import matrix, number, real
 from selica._core.wording import assumptions
 from selica.amp.results import Fields
-from selica.planning.compare import fdr_level
-from selica.planning.methods import METHODS, predict
-from selica.planning.requirement import Answer
-from selica.planning.samples import required_samples
+from selica.planning.predict.methods import METHODS, predict
+from selica.planning.questions.answers import Answer
+from selica.planning.questions.compare import fdr_level
+from selica.planning.questions.inverse import required_samples
 from selica.planning.study import Study
 from selica.plots import plot_requirement
 from selica.selectors import (

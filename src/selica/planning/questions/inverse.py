@@ -10,12 +10,12 @@ import numpy as np
 
 from selica._core.effects import Effects
 from selica._core.validation import choice, count, number
-from selica.planning.ceiling import CEILING, ceilings
-from selica.planning.compare import fdr_level, method_names
-from selica.planning.methods import SETTINGS, Prediction, predict_each
-from selica.planning.requirement import Answer, Requirement
-from selica.planning.sample_search import SampleSearch
-from selica.planning.search import Tried
+from selica.planning.predict.ceiling import CEILING, ceilings
+from selica.planning.predict.methods import SETTINGS, Prediction, predict_each
+from selica.planning.questions.answers import Answer, Requirement
+from selica.planning.questions.compare import fdr_level, method_names
+from selica.planning.questions.sample_search import SampleSearch
+from selica.planning.questions.search import Tried
 from selica.planning.study import Study
 
 MOST_SAMPLES = 1_000_000

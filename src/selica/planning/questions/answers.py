@@ -10,9 +10,9 @@ from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.types import Array
 from selica._core.wording import assumptions
-from selica.planning.ceiling import CEILING
-from selica.planning.methods import METHODS, Prediction
-from selica.planning.recommendation import RULE, Candidate, Recommendation, recommend
+from selica.planning.predict.ceiling import CEILING
+from selica.planning.predict.methods import METHODS, Prediction
+from selica.planning.questions.recommendation import RULE, Candidate, Recommendation, recommend
 from selica.plots import plot_requirement
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def far_apart(one: float | None, other: float | None) -> bool:
 
     Examples
     --------
-    >>> from selica.planning.requirement import far_apart
+    >>> from selica.planning.questions.answers import far_apart
     >>> far_apart(1470, 227), far_apart(100, 120)
     (True, False)
     """

@@ -26,7 +26,7 @@ from scipy.special import ndtr, ndtri
 
 from selica._core.scalar import survival
 from selica._core.types import Array, BoolArray, IntArray
-from selica.planning.calibrated import Counts, FieldLaw
+from selica.planning.predict.limit import Counts, FieldLaw
 from selica.planning.study import Study
 from selica.theory import KnockoffSolution, Solution
 

@@ -1,0 +1,1 @@
+"""Plans for a table of one's own, and what a data set was like."""

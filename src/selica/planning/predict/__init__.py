@@ -1,0 +1,1 @@
+"""What each method will find in a study, in the limit and with finite numbers."""

@@ -1,0 +1,1 @@
+"""The questions a user asks before there is data."""
