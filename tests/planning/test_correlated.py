@@ -9,10 +9,10 @@ from scipy.stats import poisson
 
 from selica import planning, theory
 from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica.correlated.equations import balanced, controlled
+from selica.correlated.fits import GaussianCopies, SingleBody, mean_signal
+from selica.correlated.solution import RocCurve
 from selica.planning import correlated_equations
-from selica.planning.correlated_equations import balanced, controlled
-from selica.planning.correlated_fits import GaussianCopies, SingleBody, mean_signal
-from selica.planning.correlated_solution import RocCurve
 from selica.sampling.covariance import parse_covariance
 from tests.oracles import simulation
 from tests.planning.correlated_data import ar1

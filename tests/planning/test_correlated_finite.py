@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from selica.planning.correlated_equations import controlled
+from selica.correlated.equations import controlled
 from tests.planning.correlated_data import ar1, one_data_set
 from tests.planning.test_correlated import ENSEMBLES, LAM, POINT, knockoff, stability
 

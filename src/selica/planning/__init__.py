@@ -1,7 +1,7 @@
 """Before the data: what each method will find, how many samples it needs, which settings."""
 
-from selica.planning.correlated_solution import CorrelatedSolution, Power, RocCurve
-from selica.planning.correlated_theory import correlated_knockoff, correlated_stability
+from selica.correlated.api import correlated_knockoff, correlated_stability
+from selica.correlated.solution import CorrelatedSolution, Power, RocCurve
 from selica.planning.data.diagnosis import Diagnosis, diagnose
 from selica.planning.data.first_answer import correlated_power
 from selica.planning.data.plasmode import PlasmodePower, plasmode_power

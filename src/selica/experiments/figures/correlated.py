@@ -13,12 +13,12 @@ import numpy as np
 from selica import theory
 from selica._core.table import Row, Table
 from selica._core.types import Array
+from selica.correlated.solution import jackknife, tpr_at_level
 from selica.experiments.cells import Rule, check_cell, covariance_label
 from selica.experiments.figures.figure import Finding, Run, at_scale, edges_allowed
 from selica.experiments.figures.power import METHODS, NOISES, PI_TH, RHO, style_of
 from selica.experiments.grid import Measured, collect
 from selica.experiments.summary import failure_rows, rates_of_data
-from selica.planning.correlated_solution import jackknife, tpr_at_level
 from selica.plots.canvas import canvas, legend, letter, line, markers
 
 if TYPE_CHECKING:

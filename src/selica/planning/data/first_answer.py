@@ -20,8 +20,8 @@ from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.table import Row, Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import count, matrix
-from selica.planning.correlated_solution import CorrelatedSolution
-from selica.planning.correlated_theory import correlated_knockoff, correlated_stability
+from selica.correlated.api import correlated_knockoff, correlated_stability
+from selica.correlated.solution import CorrelatedSolution
 from selica.planning.predict.grids import smooth_maximum
 from selica.planning.predict.knockoffs import AGGREGATED, COPIES, GAMMA, predicting_knockoff
 from selica.planning.predict.methods import METHODS, predicting_lasso

@@ -10,7 +10,7 @@ from selica._core.counts import CountLaw, count_law, single_fit
 from selica._core.errors import ArgumentError
 from selica._core.results import Status
 from selica._core.types import Array
-from selica.planning.correlated_fits import SingleBody
+from selica.correlated.fits import SingleBody
 from selica.theory import Model, solve_knockoff, solve_lasso, solve_stability
 
 # Members of a data set inside the fixed point: moments are unbiased for any number above one.
@@ -50,7 +50,7 @@ def conjugates(alpha: float, law: CountLaw, error: float, v: float, chi: float) 
     Examples
     --------
     >>> from selica._core.counts import single_fit
-    >>> from selica.planning.correlated_equations import conjugates
+    >>> from selica.correlated.equations import conjugates
     >>> conjugates(2.0, single_fit(1), error=0.5, v=0.0, chi=1.0)
     Conjugates(Q_hat=1.0, chi_hat=0.25, v_hat=0.0)
     """

@@ -12,7 +12,7 @@ from selica._core.errors import ArgumentError
 from selica._core.results import Result, Status, unwrap
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, number, real
-from selica.planning.correlated_equations import balanced
+from selica.correlated.equations import balanced
 from selica.theory import Model, Rates
 from selica.theory.selection.finite_members import votes_needed
 from selica.theory.selection.rates import make_rates

@@ -207,7 +207,7 @@ class SingleBody:
 
 def solve_block(packed: Array, b: Array, theta: float, start: Array) -> Array:
     """Lassos of some data sets with one Gram matrix, each from where it is told to start."""
-    from selica.planning.correlated_kernel import solve_members
+    from selica.correlated.kernel import solve_members
 
     coef = np.ascontiguousarray(start)
     failed = solve_members(packed, np.ascontiguousarray(b), theta, coef)

@@ -26,9 +26,9 @@ from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.results import Status
 from selica._core.types import Array
 from selica._core.validation import count, positive, real, single
-from selica.planning.correlated_equations import Equations, FixedPoint
-from selica.planning.correlated_fits import GaussianCopies, SingleBody, draw_effects, mean_signal
-from selica.planning.correlated_solution import CorrelatedSolution
+from selica.correlated.equations import Equations, FixedPoint
+from selica.correlated.fits import GaussianCopies, SingleBody, draw_effects, mean_signal
+from selica.correlated.solution import CorrelatedSolution
 from selica.sampling.covariance import Covariance, parse_covariance
 from selica.sampling.random import RandomState, child, generator, seed_sequence
 from selica.theory import Model

@@ -1,0 +1,1 @@
+"""Gaussian rows with any covariance: what ensembles select, predicted column by column."""
