@@ -19,12 +19,12 @@ import numpy as np
 from selica import selectors, theory
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
+from selica._core.random import child
 from selica.control import fdp, tpp
 from selica.planning import required_samples
 from selica.planning.predict.methods import METHODS, Prediction, predict
 from selica.planning.study import Study
 from selica.sampling import simulate
-from selica.sampling.random import child
 
 LAWS: dict[str, Effects] = {
     "Gaussian": theory.GaussianEffects(),

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from selica import StabilitySelection
+from selica._core.rounding import ceiling
 from selica._core.types import Array
 from selica.control import stability_bound, supported_bound
-from selica.control.arguments import ceiling
 from selica.experiments.chance import reached_by_chance
 from selica.sampling import simulate
 

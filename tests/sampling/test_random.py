@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selica._core.errors import ArgumentError
-from selica.sampling.random import child, generator, member_indices, seed_sequence
+from selica._core.random import child, generator, member_indices, seed_sequence
 
 
 def states(seeds):

@@ -9,8 +9,8 @@ import pytest
 
 from selica import AutoSelection
 from selica._core.errors import ArgumentError
+from selica._core.random import seed_sequence
 from selica.sampling import simulate
-from selica.sampling.random import seed_sequence
 from selica.selectors import AssumptionWarning, UnstableWarning
 from selica.selectors.auto import choose
 from selica.statistics import make_data

@@ -19,9 +19,9 @@ from selica import (
     StabilitySelection,
 )
 from selica._core.errors import ArgumentError
+from selica._core.random import child, seed_sequence
 from selica._core.scaling import ridge_of_ratio
 from selica.sampling import GaussianKnockoffs, iid_copies, resample_weights, simulate
-from selica.sampling.random import child, seed_sequence
 from selica.selectors.engine import TOLERANCE
 from selica.selectors.stability import ROWS
 from selica.statistics import cross_validate, knockoff_statistic, make_data

@@ -13,9 +13,9 @@ from sklearn.covariance import OAS
 from selica import AggregatedKnockoffs, DataSplitting, DerandomizedKnockoffs, KnockoffSelection
 from selica._core import memory
 from selica._core.errors import ArgumentError
+from selica._core.random import child
 from selica.control import ebh, frequency_bound, knockoff_evalues, knockoff_threshold
 from selica.sampling import FixedKnockoffs, GaussianKnockoffs, simulate
-from selica.sampling.random import child
 from selica.selectors import AssumptionWarning
 from selica.statistics import knockoff_statistic, make_data
 

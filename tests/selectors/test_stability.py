@@ -12,9 +12,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 from selica import Bolasso, LassoSelection, StabilitySelection
 from selica._core.errors import ArgumentError
+from selica._core.random import child, seed_sequence
 from selica.control import supported_bound
 from selica.sampling import resample_weights, simulate
-from selica.sampling.random import child, seed_sequence
 from selica.selectors import UnstableWarning
 from selica.selectors.stability import ROWS
 

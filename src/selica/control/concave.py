@@ -23,8 +23,8 @@ from __future__ import annotations
 import numpy as np
 
 from selica._core.root import find_root
+from selica._core.rounding import ceiling
 from selica._core.types import Array, IntArray
-from selica.control.arguments import ceiling
 
 # Up to this many values of k are all looked at. Of more, an even choice of `_FEW` is; the
 # neighbours of the best bound the next pass, as the tail has one peak in k.

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from selica._core.counts import check_rate
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.results import Status
 from selica._core.types import Array
 from selica._core.validation import count, positive, real, single
@@ -30,7 +31,6 @@ from selica.correlated.equations import Equations, FixedPoint
 from selica.correlated.fits import GaussianCopies, SingleBody, draw_effects, mean_signal
 from selica.correlated.solution import CorrelatedSolution
 from selica.sampling.covariance import Covariance, parse_covariance
-from selica.sampling.random import RandomState, child, generator, seed_sequence
 from selica.theory import Model
 
 # Spawn keys: random covariances, effects and fields.

@@ -21,11 +21,11 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
+from selica._core.random import child, generator
 from selica._core.types import Array
 from selica._core.validation import real
 from selica.sampling.checks import standardised
 from selica.sampling.covariance import Covariance
-from selica.sampling.random import child, generator
 from selica.sampling.s_matrices import METHODS as S_METHODS
 from selica.sampling.s_matrices import s_matrix
 
@@ -158,7 +158,7 @@ class SingleBody:
         keep : bool
             Whether the next fit starts from this one.
         """
-        from selica.selectors.work import pieces
+        from selica._core.parallel import pieces
 
         start = np.zeros((data, members, len(self.gram)))
         if self._last is not None:

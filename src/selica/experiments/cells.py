@@ -10,11 +10,11 @@ import numpy as np
 
 from selica._core.effects import Effects, EmpiricalEffects, GaussianEffects
 from selica._core.errors import ArgumentError
+from selica._core.random import child
 from selica._core.table import Row
 from selica._core.types import Array
 from selica._core.validation import LARGEST, choice, count, number, positive, real
 from selica.sampling.covariance import parse_covariance
-from selica.sampling.random import child
 from selica.theory import Model
 
 # The ensemble a method reads its selection off.

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from selica._core.errors import ArgumentError
+from selica._core.random import RandomState, child, seed_sequence
 from selica._core.table import Table
 from selica._core.types import Array
 from selica._core.validation import choice, count
 from selica.experiments.summary import mean_and_error
 from selica.sampling import iid_copies, resample_weights, simulate
-from selica.sampling.random import RandomState, child, seed_sequence
 from selica.solvers import knockoff_path_batch, lasso_batch
 from selica.theory import RateFunction
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from selica._core.random import RandomState, child, seed_sequence
 from selica._core.types import Progress
-from selica.sampling.random import RandomState, child, seed_sequence
 
 Kind = TypeVar("Kind")
 Found = TypeVar("Found")

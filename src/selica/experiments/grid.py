@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from selica import __version__
 from selica._core.effects import Effects, GaussianEffects
 from selica._core.errors import ArgumentError
+from selica._core.random import RandomState, seed_sequence
 from selica._core.table import Table
 from selica._core.threads import one_blas_thread
 from selica._core.types import Progress
@@ -24,7 +25,6 @@ from selica.experiments.cells import ENSEMBLES, IDENTITY, Cell, Rule, check_cell
 from selica.experiments.measure import Dataset, measure
 from selica.experiments.store import Store
 from selica.experiments.summary import failure_rows, simulation_rows, theory_rows
-from selica.sampling.random import RandomState, seed_sequence
 from selica.theory import Model
 
 # Data sets in one piece of work: what is lost when a run is killed.

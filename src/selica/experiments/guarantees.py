@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import expit
 
 from selica._core.errors import ArgumentError
+from selica._core.random import RandomState, child
 from selica._core.table import Row, Table
 from selica._core.types import Array, BoolArray, Progress
 from selica._core.validation import count
@@ -25,7 +26,6 @@ from selica.control.stability import ASSUMPTIONS
 from selica.experiments.data_sets import on_data_sets
 from selica.experiments.summary import mean_and_error
 from selica.sampling import GaussianKnockoffs, simulate
-from selica.sampling.random import RandomState, child
 from selica.selectors import (
     AggregatedKnockoffs,
     DataSplitting,

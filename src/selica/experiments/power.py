@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selica._core.effects import PointEffects
+from selica._core.random import RandomState, child
 from selica._core.table import Row, Table
 from selica._core.types import Progress
 from selica._core.validation import count
@@ -19,7 +20,6 @@ from selica.experiments.summary import mean_and_error
 from selica.planning.predict.limit import OneCopy, first_variables
 from selica.planning.study import Study
 from selica.sampling import simulate
-from selica.sampling.random import RandomState, child
 from selica.selectors import (
     AggregatedKnockoffs,
     DerandomizedKnockoffs,

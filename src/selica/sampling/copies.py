@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
+from selica._core.random import COPIES, RandomState, child, member_indices, seed_sequence
 from selica._core.types import Array, IntArray
 from selica._core.validation import matrix, real, short
-from selica.sampling.random import COPIES, RandomState, child, member_indices, seed_sequence
 
 
 class CopyLaw(Protocol):

@@ -31,11 +31,11 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from selica._core.errors import ArgumentError
+from selica._core.random import RandomState, generator
 from selica._core.results import Result
 from selica._core.types import Array, BoolArray
 from selica._core.validation import matrix, real
 from selica.sampling.checks import row_shares
-from selica.sampling.random import RandomState, generator
 
 FEWEST_ROWS = 40
 """Rows below which nothing is tested: halves of them know no weak directions."""

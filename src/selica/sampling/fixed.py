@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike
 from scipy.linalg import lstsq, qr
 
 from selica._core.errors import ArgumentError, ColumnError
+from selica._core.random import ROWS, RandomState, child, seed_sequence
 from selica._core.types import Array
 from selica._core.validation import count, flag, matrix, real, single
 from selica.sampling.checks import column_mean, row_shares, standardised, varying
 from selica.sampling.copies import Copies, draw_copies
 from selica.sampling.knockoffs import conditional
-from selica.sampling.random import ROWS, RandomState, child, seed_sequence
 from selica.sampling.s_matrices import check_method
 
 

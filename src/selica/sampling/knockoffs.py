@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh
 
 from selica._core.errors import ArgumentError
+from selica._core.random import RandomState
 from selica._core.types import Array
 from selica._core.validation import matrix, real
 from selica.sampling.checks import (
@@ -27,7 +28,6 @@ from selica.sampling.checks import (
     varying,
 )
 from selica.sampling.copies import Copies, draw_copies
-from selica.sampling.random import RandomState
 from selica.sampling.s_matrices import EDGE, check_method, unit_s
 from selica.sampling.shrinkage import ledoit_wolf
 

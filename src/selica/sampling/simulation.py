@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from selica._core.effects import Effects, check_effects
 from selica._core.errors import ArgumentError
+from selica._core.random import SIMULATION, RandomState, child, seed_sequence
 from selica._core.results import Result
 from selica._core.types import Array, BoolArray
 from selica._core.validation import (
@@ -23,7 +24,6 @@ from selica._core.validation import (
     single,
 )
 from selica.sampling.covariance import Covariance, Scaled, parse_covariance
-from selica.sampling.random import SIMULATION, RandomState, child, seed_sequence
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
+from selica._core.random import WEIGHTS, RandomState, child, member_indices, seed_sequence
 from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, array_of, choice, count, positive, single
-from selica.sampling.random import WEIGHTS, RandomState, child, member_indices, seed_sequence
 
 SCHEMES = ("bootstrap", "poisson", "subsample", "pairs", "exponential")
 

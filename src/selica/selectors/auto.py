@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from selica._core.errors import ArgumentError
+from selica._core.random import child, seed_sequence
 from selica._core.threads import blas_threads_for
 from selica._core.types import Array
 from selica._core.validation import count, number
 from selica.sampling import GaussianKnockoffs
 from selica.sampling.exchangeability import FEWEST_ROWS, exchangeability
-from selica.sampling.random import child, seed_sequence
 from selica.selectors.base import Selector
 from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, copies_for
 from selica.selectors.guarantee import Guarantee

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selica._core.errors import ArgumentError
+from selica._core.rounding import ROUNDING
 from selica.control import stability_parameters, supported_bound
-from selica.control.arguments import ROUNDING
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.statistics import Data
 

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError, RefusedError
+from selica._core.random import child, generator, seed_sequence
+from selica._core.rounding import ceiling, error_level
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, number, real
 from selica.control import ebh, first_negatives_filter, frequency_bound, knockoff_evalues
-from selica.control.arguments import ceiling, error_level
 from selica.plots import plot_bars, plot_frequencies
-from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.empty import FDR_LEVELS, PFER_LEVELS, first_that_selects
 from selica.selectors.engine import (
     ENGINES,

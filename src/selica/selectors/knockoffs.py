@@ -10,11 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError, ColumnError
 from selica._core.memory import check_memory
+from selica._core.parallel import pieces
+from selica._core.random import child, generator, seed_sequence
+from selica._core.rounding import ceiling
 from selica._core.threads import blas_threads_for
 from selica._core.types import Array
 from selica._core.validation import choice, number, short
 from selica.control import knockoff_threshold
-from selica.control.arguments import ceiling
 from selica.plots import plot_statistics
 from selica.sampling import (
     Copies,
@@ -26,11 +28,9 @@ from selica.sampling import (
     iid_copies,
 )
 from selica.sampling.exchangeability import FEWEST_ROWS
-from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.base import AssumptionWarning, Selector
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.summary import Summary
-from selica.selectors.work import pieces
 from selica.statistics import Data, knockoff_statistic
 from selica.statistics.knockoff import STATISTICS
 

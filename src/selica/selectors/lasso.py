@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from selica._core.random import generator
 from selica._core.types import Array
 from selica.plots import plot_bars
-from selica.sampling.random import generator
 from selica.selectors.base import Selector
 from selica.selectors.guarantee import no_guarantee
 from selica.selectors.penalty import choose_penalties

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selica._core.parallel import pieces
+from selica._core.random import child, generator
 from selica._core.types import Array, IntArray
 from selica.sampling import resample_weights
-from selica.sampling.random import child, generator
-from selica.selectors.work import pieces
 from selica.statistics.data import Data, fit_members
 from selica.statistics.importance import selections
 

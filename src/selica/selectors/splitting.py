@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from selica._core.parallel import pieces
+from selica._core.random import child, generator, seed_sequence
+from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray
 from selica._core.validation import count
 from selica.control import inclusion_rate_cutoff, mirror_threshold
-from selica.control.arguments import ceiling
 from selica.plots import plot_bars
-from selica.sampling.random import child, generator, seed_sequence
 from selica.selectors.base import Selector
 from selica.selectors.empty import FDR_LEVELS, first_that_selects
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.summary import Summary
-from selica.selectors.work import pieces
 from selica.statistics import Data
 from selica.statistics.mirror import mirror_statistic
 

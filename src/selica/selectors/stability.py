@@ -10,13 +10,13 @@ import numpy as np
 
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.memory import check_memory
+from selica._core.random import child, generator, seed_sequence
+from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, number, real
 from selica.control import benjamini_hochberg
-from selica.control.arguments import ceiling
 from selica.control.stability import ASSUMPTIONS
 from selica.plots import plot_bars, plot_frequencies, plot_stability_path
-from selica.sampling.random import child, generator, seed_sequence
 from selica.sampling.weights import SCHEMES
 from selica.selectors.base import AssumptionWarning, Selector, UnstableWarning
 from selica.selectors.bounds import THRESHOLD, Bound, carried, weakest_assumption

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.table import Row, Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import count, matrix
@@ -29,7 +30,6 @@ from selica.planning.predict.rules import aggregated_pvalues, derandomized, knoc
 from selica.planning.questions.compare import fdr_level, method_names
 from selica.planning.study import Study
 from selica.sampling import ledoit_wolf, s_matrix
-from selica.sampling.random import RandomState, child, generator, seed_sequence
 from selica.statistics.data import standardised
 from selica.theory import Model
 

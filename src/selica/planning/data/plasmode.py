@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 import selica.selectors
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError, RefusedError
+from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.results import Result
 from selica._core.table import Row, Table
 from selica._core.types import Array, Progress
@@ -23,7 +24,6 @@ from selica.planning.predict.methods import METHODS, predict
 from selica.planning.questions.compare import fdr_level, method_names
 from selica.planning.study import Study
 from selica.plots import plot_planted
-from selica.sampling.random import RandomState, child, generator, seed_sequence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -31,9 +31,9 @@ from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, binom, ndtr
 
+from selica._core.rounding import ceiling
 from selica._core.scalar import density, knockoff_probability
 from selica._core.types import Array
-from selica.control.arguments import ceiling
 from selica.theory import KnockoffSolution, Model, Rates, Solution, StabilitySolution
 from selica.theory import solve_stability as _solve
 from selica.theory.selection.finite_members import votes_needed

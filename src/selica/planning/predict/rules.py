@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selica._core.rounding import ROUNDING, ceiling
 from selica._core.types import Array, BoolArray
-from selica.control.arguments import ROUNDING, ceiling
 
 # From here on are complements of zeros.
 _NONE = ~np.uint32(1)
