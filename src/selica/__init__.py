@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from selica._version import __version__
 
 if TYPE_CHECKING:
-    from selica import amp, control, experiments, planning, sampling, solvers, theory
+    from selica import amp, catalogue, control, experiments, planning, sampling, solvers, theory
     from selica.selectors import (
         AggregatedKnockoffs,
         AutoSelection,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         StabilitySelection,
     )
 
-_ROOMS = ("amp", "control", "experiments", "planning", "sampling", "solvers", "theory")
+_ROOMS = ("amp", "catalogue", "control", "experiments", "planning", "sampling", "solvers", "theory")
 
 __all__ = [
     "AggregatedKnockoffs",
@@ -39,6 +39,7 @@ __all__ = [
     "StabilitySelection",
     "__version__",
     "amp",
+    "catalogue",
     "control",
     "experiments",
     "planning",

@@ -5,22 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-class ArgumentError(ValueError):
-    """An argument is not usable; the message names it and says what it may be."""
+class SelicaError(ValueError):
+    """Base of every error that the package raises on purpose; the message is one sentence."""
 
     def __str__(self) -> str:
-        """One line, whatever was passed in."""
+        """Return the message as one line, whatever was passed in."""
         return " ".join(super().__str__().splitlines())
+
+
+class ArgumentError(SelicaError):
+    """An argument is not usable; the message names it and says what it may be."""
 
     @classmethod
     def choice(cls, name: str, value: object, allowed: Iterable[str]) -> ArgumentError:
-        """An unknown keyword, with the list of the known ones."""
+        """Return the error for an unknown keyword, with the list of the known ones."""
         known = ", ".join(repr(a) for a in allowed)
         return cls(f"{name} must be one of {known}; got {value!r}.")
 
 
-class RefusedError(ArgumentError):
-    """Arguments are fine, but the data do not allow an answer with them."""
+class RefusedError(SelicaError):
+    """The arguments are fine, but these data do not allow an answer with them."""
+
+
+class DoesNotApply(SelicaError):
+    """The question is fine, but this part of the package has no answer for such a case."""
 
 
 class ColumnError(ArgumentError):
@@ -42,7 +50,7 @@ class ColumnError(ArgumentError):
         return str(self.named(f"column {self.column}"))
 
     def named(self, name: str) -> ArgumentError:
-        """The same error with the name of the column."""
+        """Return the same error with the name of the column."""
         return ArgumentError(self.text.replace("{column}", name))
 
 
@@ -52,3 +60,7 @@ class BoundaryWarning(UserWarning):
 
 class ConvergenceWarning(UserWarning):
     """An iteration stopped before it reached its tolerance."""
+
+
+class RenamedWarning(FutureWarning):
+    """A name is accepted for one more release; the message says the name to use."""

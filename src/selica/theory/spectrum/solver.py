@@ -5,10 +5,10 @@ A member's degrees of freedom :math:`F = \chi\hat Q` and error :math:`A = \Delta
 .. math:: F = P(\hat Q, T)\,\hat Q/K, \qquad A = \Delta + N(\hat Q, T)/K^2, \qquad
           T = a e + b\Delta, \qquad K = \hat Q + \lambda_2,
 
-with :math:`\hat Q, a, b` functions of F (`theory.spectrum.fields`) and the same single-body sums as for
-independent entries (`theory.iid.equations`). Without a ridge part F is the activity P. What two members
-share is one more scalar equation, as there: its slope :math:`a_0 P(\text{both active})/K^2` lies
-below one for every spectrum.
+with :math:`\hat Q, a, b` functions of F (`theory.spectrum.fields`) and the same single-body sums as
+for independent entries (`theory.iid.equations`). Without a ridge part F is the activity P. What two
+members share is one more scalar equation, as there: its slope
+:math:`a_0 P(\text{both active})/K^2` lies below one for every spectrum.
 """
 
 from __future__ import annotations

@@ -1,0 +1,454 @@
+"""The catalogue of methods: each named once, with everything that other rooms say about it.
+
+Command line, page, planning, diagnosis, reports, figures, documentation and tests read it. A new
+method is a file and a row here: `register` adds one, and every room knows it.
+
+>>> from selica import catalogue
+>>> catalogue.method("knockoffs-evalues").label
+'knockoffs, e-values of many copies'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+from selica._core.errors import ArgumentError, RenamedWarning
+from selica._core.warning import warn
+
+Dash = str | tuple[float, tuple[float, ...]]
+"""A line style of matplotlib: "solid", or lengths of dashes and gaps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """Describe a method.
+
+    Attributes
+    ----------
+    name : str
+        Its one name, in Python, on the command line and in files.
+    label : str
+        What tables and legends call it.
+    selector : str or None
+        Where its class is, as "module:Class"; None for what cannot be run on data.
+    preset : mapping
+        Arguments that the class is always given for this method.
+    levels : tuple of str
+        Parameters that set the level of error: "fdr", "pfer", "kfwer"; the first is the usual one.
+    controls : str
+        What is kept at the level, as a short word for tables: "FDR", "PFER" or "none".
+    promise : str
+        What the method promises, as a sentence.
+    rests_on : str
+        What the promise rests on, as a sentence.
+    predictor : str or None
+        Function of `planning` that predicts it, as "module:function".
+    equations : str or None
+        The ensemble of the theory whose equations it has: "lasso", "stability" or "knockoff".
+    calibrated : bool
+        Whether the data set its threshold; otherwise the user, or the truth.
+    options : mapping
+        Options of `selica select` that it has, to the parameters of the class that they set.
+    colour, dash, marker : str
+        How it looks in every figure.
+    former : mapping
+        Names that it had, by the room that took them: "theory", "planning" or "select".
+    """
+
+    name: str
+    label: str
+    selector: str | None = None
+    preset: Mapping[str, Any] = field(default_factory=dict)
+    levels: tuple[str, ...] = ()
+    controls: str = "none"
+    promise: str = "Nothing is promised."
+    rests_on: str = ""
+    predictor: str | None = None
+    equations: str | None = None
+    calibrated: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
+    colour: str = "#000000"
+    dash: Dash = "solid"
+    marker: str = "o"
+    former: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def class_name(self) -> str:
+        """Name of the class."""
+        return "" if self.selector is None else self.selector.partition(":")[2]
+
+    def load_selector(self) -> type[Any]:
+        """Import the class of the method."""
+        return _load(self.name, "can be run on data", self.selector)  # type: ignore[no-any-return]
+
+    def load_predictor(self) -> Any:
+        """Import the function that predicts the method."""
+        return _load(self.name, "has a prediction", self.predictor)
+
+
+def _load(name: str, what: str, place: str | None) -> Any:
+    if place is None:
+        able = "selector" if "run" in what else "predictor"
+        known = [one.name for one in methods() if getattr(one, able) is not None]
+        raise ArgumentError(
+            f"method must be one that {what}, one of {', '.join(known)}; got {name!r}."
+        )
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _same(*names: str) -> dict[str, str]:
+    """Options that are called as the parameters they set."""
+    return {name: name for name in names}
+
+
+_KNOCKOFF_OPTIONS = _same("lam", "l1_ratio", "sampler", "statistic", "n_jobs")
+_STABILITY_OPTIONS = _same(
+    *("threshold", "n_resamples", "lam", "l1_ratio", "q", "weakness"),
+    *("resample_rate", "resampling", "engine", "n_jobs"),
+)
+_ALIKE = "It is proven if the rows are independent and all irrelevant variables are alike."
+_COPIES = (
+    "It is proven if the rows are independent and the copies are drawn from the true distribution "
+    "of the columns."
+)
+_CALIBRATED = (
+    "It is expected, not proven, if the rows are independent and the columns have no strong "
+    "structure; refits check it on the data."
+)
+_TRUTH = "The threshold is set by the truth, which nobody knows: it shows what there is to gain."
+_FDR = "On average at most the chosen share of the selected variables is false."
+_PFER = "On average at most the chosen number of selected variables is false."
+_LONG, _MIDDLE, _SHORT = (0, (6, 1.5)), (0, (3, 1)), (0, (2, 1))
+
+_ROWS = (
+    Method(
+        "auto",
+        "automatic choice",
+        selector="selica.selectors:AutoSelection",
+        levels=("pfer", "fdr", "kfwer"),
+        controls="PFER",
+        promise=_PFER,
+        rests_on="It rests on what the chosen method rests on, which the answer says.",
+        calibrated=True,
+        options=_same("fdr", "pfer", "kfwer", "n_resamples", "n_jobs"),
+        colour="#56B4E9",
+        marker="o",
+    ),
+    Method(
+        "stability-fdr",
+        "stability selection, FDR by message passing",
+        selector="selica.selectors:StabilitySelection",
+        levels=("fdr",),
+        controls="FDR",
+        promise=_FDR,
+        rests_on=_CALIBRATED,
+        predictor="selica.planning.predict.stability:by_message_passing",
+        equations="stability",
+        calibrated=True,
+        options=_same("fdr") | _STABILITY_OPTIONS,
+        colour="#0072B2",
+        dash=_LONG,
+        marker="o",
+        former={"planning": ("stability",)},
+    ),
+    Method(
+        "stability-pfer",
+        "stability selection, PFER bound",
+        selector="selica.selectors:StabilitySelection",
+        levels=("pfer",),
+        controls="PFER",
+        promise=_PFER,
+        rests_on=f"{_ALIKE} Their selection frequencies are assumed to fall smoothly.",
+        predictor="selica.planning.predict.bounds:r_concave",
+        equations="stability",
+        calibrated=True,
+        options=_same("pfer", "assumption") | _STABILITY_OPTIONS,
+        colour="#009E73",
+        marker="^",
+        former={"planning": ("stability_r_concave",), "select": ("stability",)},
+    ),
+    Method(
+        "stability-pfer-unimodal",
+        "stability selection, PFER bound, one peak",
+        selector="selica.selectors:StabilitySelection",
+        preset={"assumption": "unimodal"},
+        levels=("pfer",),
+        controls="PFER",
+        promise=_PFER,
+        rests_on=f"{_ALIKE} Their selection frequencies are assumed to have one peak.",
+        predictor="selica.planning.predict.bounds:unimodal",
+        equations="stability",
+        calibrated=True,
+        options=_same("pfer") | _STABILITY_OPTIONS,
+        colour="#009E73",
+        dash=_LONG,
+        marker="^",
+        former={"planning": ("stability_unimodal",)},
+    ),
+    Method(
+        "stability-pfer-none",
+        "stability selection, PFER bound, no shape",
+        selector="selica.selectors:StabilitySelection",
+        preset={"assumption": "none"},
+        levels=("pfer",),
+        controls="PFER",
+        promise=_PFER,
+        rests_on=_ALIKE,
+        predictor="selica.planning.predict.bounds:no_assumption",
+        equations="stability",
+        calibrated=True,
+        options=_same("pfer") | _STABILITY_OPTIONS,
+        colour="#009E73",
+        dash=_SHORT,
+        marker="^",
+        former={"planning": ("stability_none",)},
+    ),
+    Method(
+        "stability-ideal",
+        "stability selection, threshold known",
+        selector="selica.selectors:StabilitySelection",
+        promise="Nothing is promised: a threshold is given.",
+        rests_on=_TRUTH,
+        predictor="selica.planning.predict.stability:ideal",
+        equations="stability",
+        options=_STABILITY_OPTIONS,
+        colour="#0072B2",
+        marker="o",
+        former={"planning": ("ideal",), "theory": ("stability",)},
+    ),
+    Method(
+        "knockoffs",
+        "knockoffs, one copy",
+        selector="selica.selectors:KnockoffSelection",
+        levels=("fdr",),
+        controls="FDR",
+        promise=_FDR,
+        rests_on=_COPIES,
+        predictor="selica.planning.predict.knockoffs:one_copy",
+        equations="knockoff",
+        calibrated=True,
+        options=_same("fdr") | _KNOCKOFF_OPTIONS,
+        colour="#E69F00",
+        marker="v",
+        former={"planning": ("knockoff",)},
+    ),
+    Method(
+        "knockoffs-ideal",
+        "knockoffs, one copy, threshold known",
+        promise="Nothing is promised: a threshold is given.",
+        rests_on=_TRUTH,
+        equations="knockoff",
+        colour="#E69F00",
+        dash=(0, (4, 2)),
+        marker="v",
+        former={"theory": ("knockoff",)},
+    ),
+    Method(
+        "knockoffs-evalues",
+        "knockoffs, e-values of many copies",
+        selector="selica.selectors:DerandomizedKnockoffs",
+        levels=("fdr",),
+        controls="FDR",
+        promise=_FDR,
+        rests_on=_COPIES,
+        predictor="selica.planning.predict.knockoffs:e_values",
+        equations="knockoff",
+        calibrated=True,
+        options=_same("fdr") | {"n_resamples": "n_copies"} | _KNOCKOFF_OPTIONS,
+        colour="#D55E00",
+        dash=_LONG,
+        marker="s",
+        former={"planning": ("evalues",), "select": ("derandomized",)},
+    ),
+    Method(
+        "knockoffs-frequency",
+        "knockoffs, frequency over many copies",
+        selector="selica.selectors:DerandomizedKnockoffs",
+        levels=("pfer", "kfwer"),
+        controls="PFER",
+        promise=_PFER,
+        rests_on=_COPIES,
+        equations="knockoff",
+        calibrated=True,
+        options=_same("pfer", "kfwer", "threshold", "engine")
+        | {"n_resamples": "n_copies"}
+        | _KNOCKOFF_OPTIONS,
+        colour="#D55E00",
+        marker="s",
+        former={"theory": ("derandomized",)},
+    ),
+    Method(
+        "knockoffs-pvalues",
+        "knockoffs, p-values of many copies",
+        selector="selica.selectors:AggregatedKnockoffs",
+        levels=("fdr",),
+        controls="3.2 FDR",
+        promise="On average at most 3.2 times the chosen share of the selected variables is false.",
+        rests_on=_COPIES,
+        predictor="selica.planning.predict.knockoffs:p_values",
+        equations="knockoff",
+        calibrated=True,
+        options=_same("fdr") | {"n_resamples": "n_copies"} | _KNOCKOFF_OPTIONS,
+        colour="#CC79A7",
+        marker="D",
+        former={"planning": ("pvalues",), "select": ("aggregated",)},
+    ),
+    Method(
+        "splitting",
+        "data splitting",
+        selector="selica.selectors:DataSplitting",
+        levels=("fdr",),
+        controls="FDR",
+        promise=_FDR,
+        rests_on="It is proven for many rows, if the columns are not strongly correlated.",
+        calibrated=True,
+        options=_same("fdr", "n_jobs") | {"n_resamples": "n_splits"},
+        colour="#CC79A7",
+        dash=_MIDDLE,
+        marker="D",
+    ),
+    Method(
+        "bolasso",
+        "Bolasso",
+        selector="selica.selectors:Bolasso",
+        promise="No rate of errors is promised.",
+        rests_on="With very many rows it finds the variables that matter and no others.",
+        options=_same("threshold", "n_resamples", "lam", "l1_ratio", "n_jobs"),
+        colour="#56B4E9",
+        dash=(0, (3, 1, 1, 1, 1, 1)),
+        marker="p",
+    ),
+    Method(
+        "lasso",
+        "lasso",
+        selector="selica.selectors:LassoSelection",
+        promise="No rate of errors is promised.",
+        rests_on="The penalty is the one that predicts best; many selected variables are false.",
+        predictor="selica.planning.predict.lasso:penalty_known",
+        equations="lasso",
+        options=_same("lam", "l1_ratio", "threshold"),
+        colour="#999999",
+        dash=(0, (1, 1)),
+        marker="x",
+    ),
+    Method(
+        "thresholded-lasso",
+        "lasso, threshold known",
+        promise="Nothing is promised: a threshold is given.",
+        rests_on=_TRUTH,
+        selector="selica.selectors:LassoSelection",
+        predictor="selica.planning.predict.lasso:threshold_known",
+        equations="lasso",
+        options=_same("lam", "l1_ratio", "threshold"),
+        colour="#000000",
+        dash=(0, (5, 1, 1, 1)),
+        marker="+",
+        former={"planning": ("thresholded_lasso",), "theory": ("thresholded_lasso",)},
+    ),
+    Method(
+        "bayes",
+        "best possible",
+        promise="Nothing is promised: it needs the truth.",
+        rests_on="No method finds more at the same false discovery rate.",
+        colour="#000000",
+        marker="*",
+    ),
+    Method(
+        "bayes-amp",
+        "best possible, found in reasonable time",
+        promise="Nothing is promised: it needs the truth.",
+        rests_on="No known fast method finds more at the same false discovery rate.",
+        colour="#000000",
+        dash=_SHORT,
+        marker="*",
+        former={"theory": ("bayes_amp",)},
+    ),
+)
+
+_catalogue = {row.name: row for row in _ROWS}
+METHODS: Mapping[str, Method] = MappingProxyType(_catalogue)
+"""All methods by name, in the order of the tables."""
+
+
+def methods(**having: Any) -> Iterator[Method]:
+    """Iterate over the methods with these attributes.
+
+    Parameters
+    ----------
+    **having
+        Values of attributes of `Method`.
+
+    Examples
+    --------
+    >>> from selica import catalogue
+    >>> [one.name for one in catalogue.methods(equations="lasso")]
+    ['lasso', 'thresholded-lasso']
+    """
+    return (
+        one
+        for one in _catalogue.values()
+        if all(getattr(one, name) == value for name, value in having.items())
+    )
+
+
+def method(name: object, room: str | None = None, argument: str = "method") -> Method:
+    """Find a method by its name, or by one that it had.
+
+    Parameters
+    ----------
+    name : str
+    room : {"theory", "planning", "select"}, optional
+        Whose former names are accepted too, with a warning that says the name to use.
+    argument : str
+        How the caller calls the name; opens the message of an error.
+
+    Examples
+    --------
+    >>> from selica import catalogue
+    >>> catalogue.method("knockoffs").controls
+    'FDR'
+    """
+    if isinstance(name, str):
+        if name in _catalogue:
+            return _catalogue[name]
+        for one in _catalogue.values():
+            if room is not None and name in one.former.get(room, ()):
+                warn(
+                    f"{argument}: {name!r} is now called {one.name!r}; the old name goes with the "
+                    "next release.",
+                    RenamedWarning,
+                )
+                return one
+    raise ArgumentError.choice(argument, name, _catalogue)
+
+
+def register(row: Method) -> None:
+    """Add a method, so that every room knows it.
+
+    Parameters
+    ----------
+    row : Method
+        With a name that is not in use.
+    """
+    taken = {*_catalogue, *(n for m in methods() for names in m.former.values() for n in names)}
+    if row.name in taken:
+        raise ArgumentError(f"name must be one that no method has; got {row.name!r}.")
+    _catalogue[row.name] = row
+
+
+def unregister(name: str) -> None:
+    """Take a method out again.
+
+    Parameters
+    ----------
+    name : str
+        Of a method that was registered.
+    """
+    if name in {row.name for row in _ROWS} or name not in _catalogue:
+        raise ArgumentError(f"name must be that of a registered method; got {name!r}.")
+    del _catalogue[name]
