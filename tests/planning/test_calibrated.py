@@ -20,7 +20,7 @@ from selica.control import (
     supported_bound,
     tpp,
 )
-from selica.planning import finite
+from selica.planning.predict import finite
 from selica.planning.predict.bounds import _guess, _largest_q, by_bound, halves_of, taking
 from selica.planning.predict.finite import Expected, by_evalues, by_fields, by_one_copy, expected
 from selica.planning.predict.limit import FieldLaw, OneCopy, cut_of_fields, rates_of_members

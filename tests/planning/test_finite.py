@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom, kstest, norm
 
 from selica import theory
-from selica.planning import finite
+from selica.planning.predict import finite
 from selica.planning.predict.ceiling import ceiling
 from selica.planning.predict.exceedances import Exceedances, lowest_statistic
 from selica.planning.predict.finite import (

@@ -10,7 +10,7 @@ import pytest
 
 from selica import KnockoffSelection, StabilitySelection, planning
 from selica._core.errors import ArgumentError
-from selica.planning import first_answer
+from selica.planning.data import first_answer
 from selica.planning.data.diagnosis import Estimate, estimate, reason_against
 from selica.planning.data.first_answer import COVERED, LARGEST
 from selica.reports import demo_table, split

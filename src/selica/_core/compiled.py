@@ -54,6 +54,12 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return compiled
 
 
+def threads() -> int:
+    """Return how many threads compiled code may have."""
+    settings: Any = numba.config
+    return int(settings.NUMBA_NUM_THREADS)
+
+
 class _SealedFile(IndexDataCacheFile):
     """The index of a function and its machine code, each with a seal."""
 

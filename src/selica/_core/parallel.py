@@ -1,17 +1,40 @@
-"""Independent pieces of a fit: on threads here, or on the workers of joblib."""
+"""Pieces of work side by side, and how many threads the linear algebra library has meanwhile."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import lru_cache
 from typing import Any, TypeVar
 
-import numba
+from threadpoolctl import ThreadpoolController
 
-from selica._core.threads import one_blas_thread
 from selica._core.validation import workers
 
 T = TypeVar("T")
+_SMALL = 1000
+"""Rows and columns up to which a second thread saves no time worth having."""
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    # looking for the libraries takes milliseconds, more than a small fit
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> Any:
+    """A context in which matrix products use one thread, since members share the cores."""
+    return _libraries().limit(limits=1, user_api="blas")
+
+
+def blas_threads_for(shape: tuple[int, ...]) -> Any:
+    """A context for cubic work on a table of this shape.
+
+    Threads round in their own order. A small table gets one, and so the same bytes for every
+    number of threads; a large one gets all there are.
+    """
+    return one_blas_thread() if max(shape) <= _SMALL else nullcontext()
 
 
 def pieces(
@@ -31,9 +54,10 @@ def pieces(
         from joblib import Parallel, delayed
 
         return list(Parallel(n_jobs=n_jobs)(delayed(work)(*each) for each in arguments))
-    settings: Any = numba.config
+    from selica._core.compiled import threads
+
     with (
         one_blas_thread(),
-        ThreadPoolExecutor(int(settings.NUMBA_NUM_THREADS)) as pool,
+        ThreadPoolExecutor(threads()) as pool,
     ):
         return list(pool.map(lambda each: work(*each), arguments))

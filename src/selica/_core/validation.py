@@ -21,6 +21,13 @@ LARGEST_COUNT = 10**12
 """Nothing is counted farther: no machine gets there, and sums of fractions are no longer exact."""
 
 
+_KINDS = {
+    0: "a number",
+    1: "a non-empty vector of numbers",
+    2: "a non-empty two-dimensional table of numbers",
+}
+
+
 def array_of(value: Any) -> Any:
     """`value` as an array of what it holds; rows of different lengths hold nothing."""
     try:
@@ -70,9 +77,50 @@ def real(
     return array
 
 
-def number(name: str, value: Any, *, at_least: float = -np.inf, at_most: float = np.inf) -> float:
-    """`value` as one finite float inside the stated range."""
-    return single(name, real(name, value, at_least=at_least, at_most=at_most))
+def numbers(
+    name: str,
+    value: Any,
+    *,
+    ndim: int = 1,
+    at_least: float = -np.inf,
+    at_most: float = np.inf,
+) -> Array:
+    """`value` as finite floats with `ndim` axes, inside the stated range (ends included)."""
+    raw = array_of(value)
+    if raw.dtype.kind not in "iuf" or raw.ndim != ndim or raw.size == 0:
+        raise ArgumentError(f"{name} must be {_KINDS[ndim]}; got {short(value)}.")
+    return real(name, raw, at_least=at_least, at_most=at_most)
+
+
+def number(
+    name: str,
+    value: Any,
+    *,
+    at_least: float = -np.inf,
+    at_most: float = np.inf,
+    above: float | None = None,
+) -> float:
+    """`value` as one finite float inside the stated range, `above` not included."""
+    if above is None:
+        return single(name, real(name, value, at_least=at_least, at_most=at_most))
+    got = float(numbers(name, value, ndim=0))
+    if not above < got <= at_most:
+        span = f"above {above:g}" + ("" if at_most == np.inf else f" and at most {at_most:g}")
+        raise ArgumentError(f"{name} must be {span}; got {got:g}.")
+    return got
+
+
+def error_level(name: str, value: Any) -> float:
+    """`value` as a level of error strictly between zero and one."""
+    got = float(numbers(name, value, ndim=0))
+    if not 0.0 < got < 1.0:
+        raise ArgumentError(f"{name} must be between 0 and 1, both excluded; got {got:g}.")
+    return got
+
+
+def offset_of(value: Any) -> int:
+    """The number that is added to the count of negatives: one, or zero for the looser rule."""
+    return count("offset", value, at_least=0, at_most=1)
 
 
 def positive(name: str, value: ArrayLike, *, at_most: float = LARGEST) -> Array:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.counts import CountLaw
+from selica._core.parallel import blas_threads_for
 from selica._core.results import Status
-from selica._core.threads import blas_threads_for
 from selica._core.types import Array, BoolArray, IntArray
 from selica.amp.couplings import Beliefs, Cavities, Coupling, coupling_of
 from selica.amp.loop import Outcome, State, iterate

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
-from selica._core.rounding import ROUNDING, error_level, numbers, offset_of
+from selica._core.rounding import ROUNDING
 from selica._core.types import Array, BoolArray
-from selica._core.validation import flag
+from selica._core.validation import error_level, flag, numbers, offset_of
 from selica.control.knockoffs import sign_counts, within_level
 
 

@@ -16,8 +16,8 @@ falls from there on, so that the maximum is :math:`M / (2 j_0 - 1)` if :math:`2 
 
 from __future__ import annotations
 
-from selica._core.rounding import ceiling, number
-from selica._core.validation import choice, count
+from selica._core.rounding import ceiling
+from selica._core.validation import choice, count, number
 
 
 def frequency_bound(n_copies: int, eta: float, assumption: str = "monotone") -> float:

@@ -28,9 +28,9 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc
 
 from selica._core.results import Result
-from selica._core.rounding import ROUNDING, error_level, numbers, offset_of
+from selica._core.rounding import ROUNDING
 from selica._core.types import Array, BoolArray, IntArray
-from selica._core.validation import count
+from selica._core.validation import count, error_level, numbers, offset_of
 
 
 class SignCounts(NamedTuple):

@@ -23,9 +23,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.rounding import ROUNDING, ceiling, error_level, number, numbers
+from selica._core.rounding import ROUNDING, ceiling
 from selica._core.types import Array, BoolArray
-from selica._core.validation import flag
+from selica._core.validation import error_level, flag, number, numbers
 
 
 def benjamini_hochberg(pvalues: ArrayLike, fdr: float) -> BoolArray:

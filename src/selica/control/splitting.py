@@ -19,7 +19,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.rounding import ROUNDING, error_level, numbers, offset_of
+from selica._core.rounding import ROUNDING
+from selica._core.validation import error_level, numbers, offset_of
 
 
 def mirror_threshold(M: ArrayLike, fdr: float, offset: int = 1) -> float:

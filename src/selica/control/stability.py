@@ -52,8 +52,8 @@ from dataclasses import dataclass
 
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
-from selica._core.rounding import ROUNDING, ceiling, number
-from selica._core.validation import choice, count
+from selica._core.rounding import ROUNDING, ceiling
+from selica._core.validation import choice, count, number
 from selica.control.concave import largest_tail
 
 ASSUMPTIONS = ("none", "unimodal", "r-concave")

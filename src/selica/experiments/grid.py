@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 from selica import __version__
 from selica._core.effects import Effects, GaussianEffects
 from selica._core.errors import ArgumentError
+from selica._core.parallel import one_blas_thread
 from selica._core.random import RandomState, seed_sequence
 from selica._core.table import Table
-from selica._core.threads import one_blas_thread
 from selica._core.types import Progress
 from selica._core.validation import choice, positive, real, reporter, short, workers
 from selica.experiments.cells import ENSEMBLES, IDENTITY, Cell, Rule, check_cell
@@ -124,7 +124,7 @@ def _code() -> str:
     root = Path(__file__).parent
     sources = [root / "cells.py", root / "measure.py"]
     for room in ("sampling", "solvers", "_core"):
-        sources += sorted((root.parent / room).glob("*.py"))
+        sources += sorted((root.parent / room).rglob("*.py"))
     digest = hashlib.sha256(f"{__version__} {np.__version__}".encode())
     for path in sources:
         digest.update(path.read_bytes())

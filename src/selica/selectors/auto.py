@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from selica._core.errors import ArgumentError
+from selica._core.parallel import blas_threads_for
 from selica._core.random import child, seed_sequence
-from selica._core.threads import blas_threads_for
 from selica._core.types import Array
 from selica._core.validation import count, number
 from selica.sampling import GaussianKnockoffs

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.random import child, generator, seed_sequence
-from selica._core.rounding import ceiling, error_level
+from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray, IntArray
-from selica._core.validation import choice, count, number, real
+from selica._core.validation import choice, count, error_level, number, real
 from selica.control import ebh, first_negatives_filter, frequency_bound, knockoff_evalues
 from selica.plots import plot_bars, plot_frequencies
 from selica.selectors.empty import FDR_LEVELS, PFER_LEVELS, first_that_selects

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import bdtr, bdtrc
 
 from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.parallel import one_blas_thread
 from selica._core.scaling import ridge_of_ratio
-from selica._core.threads import one_blas_thread
 from selica._core.types import Array, IntArray
 from selica.amp import KnockoffAmp, StabilityAmp, knockoff_amp, stability_amp, stability_vamp
 from selica.amp.results import Fields, Members

@@ -10,10 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError, ColumnError
 from selica._core.memory import check_memory
-from selica._core.parallel import pieces
+from selica._core.parallel import blas_threads_for, pieces
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
-from selica._core.threads import blas_threads_for
 from selica._core.types import Array
 from selica._core.validation import choice, number, short
 from selica.control import knockoff_threshold

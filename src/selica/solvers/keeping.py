@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from selica._core.threads import one_blas_thread
+from selica._core.parallel import one_blas_thread
 from selica._core.types import Progress
 from selica._core.validation import reporter, workers
 from selica.solvers.ensemble import Design, Workspace, make_design, solve_chunk

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from selica.correlated.equations import controlled
-from tests.planning.correlated_data import ar1, one_data_set
-from tests.planning.test_correlated import ENSEMBLES, LAM, POINT, knockoff, stability
+from tests.correlated.data import ar1, one_data_set
+from tests.correlated.test_correlated import ENSEMBLES, LAM, POINT, knockoff, stability
 
 
 def compare(found, runs, cuts, Z):

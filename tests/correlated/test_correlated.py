@@ -9,13 +9,13 @@ from scipy.stats import poisson
 
 from selica import planning, theory
 from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica.correlated import equations as correlated_equations
 from selica.correlated.equations import balanced, controlled
 from selica.correlated.fits import GaussianCopies, SingleBody, mean_signal
 from selica.correlated.solution import RocCurve
-from selica.planning import correlated_equations
 from selica.sampling.covariance import parse_covariance
+from tests.correlated.data import ar1
 from tests.oracles import simulation
-from tests.planning.correlated_data import ar1
 
 POINT = {"alpha": 1.0, "rho": 0.3, "Delta": 0.1}
 MODEL = theory.Model(**POINT)
