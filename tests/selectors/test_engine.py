@@ -173,7 +173,7 @@ def test_settings_that_do_not_go_together(data, settings, words):
 
 
 def test_a_level_is_refused_where_it_cannot_be_held(correlated):
-    with pytest.raises(ArgumentError, match="no threshold is known to hold the level"):
+    with pytest.raises(RefusedError, match="no threshold is known to hold the level"):
         fitted(correlated, fdr=0.1, engine="auto", lam=0.03)
 
 
@@ -201,7 +201,7 @@ def test_unchecked_message_passing_warns_of_correlated_columns(correlated):
 
 def test_no_level_without_convergence(correlated):
     selector = StabilitySelection(lam=0.01, fdr=0.1, engine="semi-analytic")
-    with pytest.raises(ArgumentError, match="did not converge"):
+    with pytest.raises(RefusedError, match="did not converge"):
         selector.fit(correlated.X, correlated.y)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 import streamlit as st
 
 from selica._core.effects import EmpiricalEffects, effects_of
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, SelicaError
 from selica._core.wording import signals
 from selica.app import markup
 from selica.app.dragging import dragged
@@ -97,7 +97,7 @@ def _listed(most: int) -> tuple[str, int]:
             raise ArgumentError("effects must be numbers.")
         if len(law.values) > most:
             raise ArgumentError(f"effects must be at most as many as the {most} variables.")
-    except ArgumentError as error:
+    except SelicaError as error:
         markup.problem(f"The {error}")
         st.stop()
     st.caption(f"These are {signals(len(law.values))}.")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import SelicaError
 from selica.app import markup, selecting
 from selica.app.selecting import Outcome
 from selica.reports import Columns
@@ -48,7 +48,7 @@ def show() -> None:
         try:
             with st.spinner("selecting; the first time on a machine takes a minute"):
                 outcome = _outcome(request, table)
-        except ArgumentError as error:
+        except SelicaError as error:
             markup.problem(str(error))
             return
         _show(outcome)
@@ -77,7 +77,7 @@ def _ask() -> tuple[_Request, Columns] | None:
         content = file.getvalue()
         try:
             table = selecting.uploaded(file.name, content)
-        except ArgumentError as error:
+        except SelicaError as error:
             markup.problem(str(error))
             return None
         digest = hashlib.sha256(content).hexdigest()

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
 from selica import reports, selectors
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, SelicaError
 from selica.app.turns import Turns
 from selica.reports.demo import TARGET
 from selica.reports.figure import png
@@ -67,7 +67,7 @@ def uploaded(name: str, content: bytes) -> reports.Columns:
     bare = PurePosixPath(PureWindowsPath(name).name).name or "table"
     try:
         return reports.parse_table(bare, content, LIMITS)
-    except ArgumentError:
+    except SelicaError:
         raise
     except Exception as error:  # whatever a hostile file does to a reader, the page lives on
         raise ArgumentError(f"{bare}: this file cannot be read.") from error

@@ -8,7 +8,7 @@ import sys
 import typer
 
 from selica import __version__
-from selica._core.errors import ArgumentError
+from selica._core.errors import SelicaError
 from selica.cli.app import app as page
 from selica.cli.options import options_named
 from selica.cli.plan import plan
@@ -59,7 +59,7 @@ def main() -> None:
     except typer.TyperException as error:
         typer.echo(f"selica: {' '.join(error.format_message().split())}", err=True)
         sys.exit(2)
-    except ArgumentError as error:
+    except SelicaError as error:
         typer.echo(f"selica: {options_named(str(error))}", err=True)
         sys.exit(2)
     except (typer.Abort, KeyboardInterrupt):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import SelicaError
 from selica._core.random import RandomState, child
 from selica._core.table import Row, Table
 from selica._core.types import Array, BoolArray, Progress
@@ -154,7 +154,7 @@ def _run(
             for name, selector in selectors.items():
                 try:
                     selector.set_params(random_state=child(seed, 2)).fit(blank.X, y)
-                except ArgumentError:  # a level that cannot be held: nothing is selected
+                except SelicaError:  # a level that cannot be held: nothing is selected
                     found[name] = Found(
                         np.zeros(setting.p, dtype=bool), _asked(selector), None, None
                     )

@@ -287,8 +287,9 @@ class _Plan:
                 try:
                     mask, refused = one.fit(self.X, y).get_support(), False
                 except ArgumentError as error:
-                    if name in self.own and not isinstance(error, RefusedError):
-                        raise ArgumentError(f"selectors[{name!r}]: {error}") from None
+                    where = "selectors" if name in self.own else "methods"
+                    raise ArgumentError(f"{where}[{name!r}]: {error}") from None
+                except RefusedError:
                     mask, refused = np.zeros(p, dtype=bool), True
             out[name] = (tpp(mask, truth), fdp(mask, truth), int(mask.sum()), refused)
         return out
