@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from selica import DerandomizedKnockoffs, StabilitySelection
-from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.errors import ArgumentError, ConvergenceWarning, RefusedError
 from selica.amp import StabilityVamp
 from selica.control import benjamini_hochberg
 from selica.sampling import simulate
