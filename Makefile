@@ -11,12 +11,13 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: help venv run reproduce test test-all lint format bench bench-ensemble docs wheel reliability clean clean-kernels
+.PHONY: help venv run reproduce test test-all test-matrix lint format bench bench-ensemble docs wheel reliability clean clean-kernels
 
 help:
 	@echo "make run       variables selected from a real table, with a page to read in report/"
 	@echo "make reproduce the figures of the article at their full size, in reproduced/"
 	@echo "make test      fast tests        make test-all  slow guarantees too"
+	@echo "make test-matrix  fast tests on every Python from 3.11 to 3.14 that can be found"
 	@echo "make lint      style, types, layers"
 	@echo "make bench     speed of the theory and of message passing; make bench-ensemble: of the solvers"
 	@echo "make wheel     the package to install, in dist/; make reliability: the long runs of docs/reliability.md"
@@ -44,6 +45,9 @@ test: $(STAMP)
 
 test-all: $(DOCS_STAMP)
 	$(BIN)/python -m pytest -n 2
+
+test-matrix:
+	$(PYTHON) -m tests.matrix
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -78,4 +82,4 @@ clean-kernels:
 	find src -name "*.nb[ci]" -delete
 
 clean: clean-kernels
-	rm -rf $(VENV) docs/_build docs/gallery docs/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png report reproduced
+	rm -rf $(VENV) .venv-3.* docs/_build docs/gallery docs/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png report reproduced
