@@ -16,6 +16,7 @@ import numpy as np
 
 from selica._core.types import Array, BoolArray
 from selica.theory.iid.equations import Equations
+from selica.theory.numerics.newton import Linear
 
 THRESHOLDS = np.concatenate([np.linspace(0.04, 2.0, 18), np.linspace(2.3, 6.0, 8)])
 """Values of kappa: fewer where little is active and every start is good."""
@@ -52,8 +53,7 @@ def trace(eq: Equations, kappa: Array) -> Traced:
         # slopes in (log tau, log chi); more tau is less Q_hat at the same noise
         a, b = one.P_Q / one.P, 1.0 - chi * f2 / f1
         c, d = 2.0 - (2.0 * one.N - one.N_Q) / error, 2.0 * chi * (f3 / f2 - f2 / f1)
-        det = a * d - b * c
-        step_u, step_w = (b * off_u - d * off_w) / det, (c * off_w - a * off_u) / det
+        step_u, step_w, _ = Linear(-off_w, -off_u, a, b, c, d).solve()
         size = np.maximum(np.abs(step_u), np.abs(step_w))
         size = np.where(np.isfinite(size), size, np.inf)
         shrink = np.where(np.isfinite(size), _LONGEST / np.maximum(size, _LONGEST), 0.0)
