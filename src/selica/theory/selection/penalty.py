@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.counts import RESAMPLINGS
-from selica._core.errors import ArgumentError, BoundaryWarning
+from selica._core.errors import BoundaryWarning
 from selica._core.results import unwrap
 from selica._core.root import find_root
 from selica._core.types import Array, IntArray
@@ -89,10 +89,14 @@ def optimal_lam(
     """
     choice("criterion", criterion, CRITERIA)
     setting = Setting.of(
-        model, method, lam=criterion, lam2=lam2, mu_B=mu_B, resampling=resampling, response=response
+        model,
+        method_of(method, penalised if response is None else for_binary_response),
+        lam=criterion,
+        lam2=lam2,
+        mu_B=mu_B,
+        resampling=resampling,
+        response=response,
     )
-    if setting.method.threshold == "lfdr":
-        raise ArgumentError(f"method must be one with a penalty; got {method!r}.")
     return unwrap(setting.penalty(real("fdr", fdr, at_least=0.0, at_most=1.0)))
 
 
@@ -112,7 +116,7 @@ class Setting(NamedTuple):
     def of(
         cls,
         model: Model,
-        method: str,
+        method: Method,
         *,
         lam: ArrayLike | str,
         lam2: ArrayLike,
@@ -122,14 +126,13 @@ class Setting(NamedTuple):
     ) -> Setting:
         """Check the settings."""
         Model.check(model)
-        found = method_of(method, _known if response is None else _known_for_labels)
         if response is not None:
             Logistic.check(response, model)
         choice("resampling", resampling, RESAMPLINGS)
         rate = positive("mu_B", mu_B)
         ridge = check_ridge(lam2)
         penalty = choice("lam", lam, CRITERIA) if isinstance(lam, str) else positive("lam", lam)
-        return cls(model, found, penalty, ridge, rate, resampling, response)
+        return cls(model, method, penalty, ridge, rate, resampling, response)
 
     def check_shape(self, fdr: Array) -> None:
         """Refuse a level that does not fit the model, in the words of the caller."""
@@ -184,13 +187,13 @@ class Setting(NamedTuple):
         )
 
 
-def _known(method: Method) -> bool:
-    """Say whether the theory sets a threshold of the method."""
-    return method.threshold is not None
+def penalised(method: Method) -> bool:
+    """Say whether the theory sets a threshold of the method, and it has a penalty."""
+    return method.threshold not in (None, "lfdr")
 
 
-def _known_for_labels(method: Method) -> bool:
-    """Say the same for a binary response."""
+def for_binary_response(method: Method) -> bool:
+    """Say whether the theory sets a threshold of the method for a binary response."""
     return method.equations in ("lasso", "stability") and method.threshold in ("w_th", "Pi_th")
 
 

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 from selica._core.results import Result, unwrap
 from selica._core.types import Array, BoolArray
 from selica._core.validation import LARGEST, real
+from selica.catalogue import Method
 from selica.theory.bayes.solution import BayesSolution, solve_bayes
 from selica.theory.glm.responses import Logistic
 from selica.theory.model import Model
 from selica.theory.selection.levels import at_level
-from selica.theory.selection.penalty import Setting, lasso_at_level
+from selica.theory.selection.penalty import Setting, for_binary_response, lasso_at_level
 from selica.theory.selection.rates import Rates, gap_of_frequency
 from selica.theory.solution import (
     KnockoffSolution,
@@ -134,7 +135,7 @@ def power(
     0.8005
     """
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
-    setting = Setting.of(
+    setting = _setting(
         model, method, lam=lam, lam2=lam2, mu_B=mu_B, resampling=resampling, response=response
     )
     setting.check_shape(level)
@@ -180,7 +181,7 @@ def power_curve(
     """
     levels = np.linspace(0.005, 0.5, 100) if fdrs is None else fdrs
     fdr = np.ravel(real("fdrs", levels, at_least=0.0, at_most=1.0))
-    setting = Setting.of(
+    setting = _setting(
         model, method, lam=lam, lam2=lam2, mu_B=mu_B, resampling=resampling, response=response
     )
     name = setting.method.name
@@ -246,7 +247,7 @@ def operating_point(
     ('Pi_th', 0.88, 0.1)
     """
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
-    setting = Setting.of(
+    setting = _setting(
         model, method, lam=lam, lam2=lam2, mu_B=mu_B, resampling=resampling, response=response
     )
     setting.check_shape(level)
@@ -262,6 +263,15 @@ def operating_point(
         lasso = solve_lasso(model, np.minimum(support.lam, LARGEST), lam2=setting.lam2)
         return _point(name, level, lasso, ("lam", support.lam), lasso.rates())
     return point_of(setting.solve(setting.penalty(level)), name, level)
+
+
+def _setting(model: Model, method: str, *, response: Logistic | None, **settings: Any) -> Setting:
+    """Check the settings of a method that has a threshold, or has one for a binary response."""
+
+    def suits(one: Method) -> bool:
+        return one.threshold is not None if response is None else for_binary_response(one)
+
+    return Setting.of(model, method_of(method, suits), response=response, **settings)
 
 
 def _ceiling(setting: Setting) -> BayesSolution:
