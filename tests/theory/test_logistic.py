@@ -12,7 +12,7 @@ from selica._core.errors import ArgumentError
 from selica.theory.glm.responses import LogLoss
 from selica.theory.glm.rows import Rows, gauss, proximal
 from selica.theory.glm.solver import Body, solve_point
-from selica.theory.iid.equations import Equations
+from selica.theory.iid.equations import IidEquations
 from tests.oracles import logistic as oracle
 
 LAWS = [theory.GaussianEffects(), theory.LaplaceEffects(), theory.PointEffects([1.0, 2.0])]
@@ -174,7 +174,7 @@ class Squares:
 
 def _point(rows_of, loss, alpha, rho, T, lam, law, effects):
     four = (np.array([x]) for x in (alpha, rho, 0.0, lam))
-    eq = Equations.of_kinds(*four, law=law, kinds=effects.mixture().kinds(), copies=0)
+    eq = IidEquations.of_kinds(*four, law=law, kinds=effects.mixture().kinds(), copies=0)
     rows = rows_of(alpha, T, loss, law.weight[0], law.probability[0])
     return solve_point(rows, Body.of(eq, T))
 

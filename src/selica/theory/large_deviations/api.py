@@ -284,8 +284,17 @@ def _equations(
     if not copies and resampling in ("bernoulli", "subsample") and rate >= 1.0:
         raise ArgumentError(f"mu_B must be below 1 for {resampling}: else all members are one.")
     law, rows = ("none", 1.0) if copies else (resampling, rate)
-    parameters = (float(model.alpha), float(model.rho), float(model.Delta), penalty)
-    return RateEquations(*parameters, model.kinds, law, rows, copies), row.name
+    equations = RateEquations(
+        alpha=float(model.alpha),
+        rho=float(model.rho),
+        Delta=float(model.Delta),
+        lam=penalty,
+        mixture=model.kinds,
+        resampling=law,
+        mu_B=rows,
+        copies=copies,
+    )
+    return equations, row.name
 
 
 def _has_random_members(method: Method) -> bool:

@@ -88,7 +88,7 @@ def optimal_lam(
     0.1415
     """
     choice("criterion", criterion, CRITERIA)
-    setting = Setting.of(
+    setting = MethodSetting.of(
         model,
         method_of(method, penalised if response is None else for_binary_response),
         lam=criterion,
@@ -100,7 +100,7 @@ def optimal_lam(
     return unwrap(setting.penalty(real("fdr", fdr, at_least=0.0, at_most=1.0)))
 
 
-class Setting(NamedTuple):
+class MethodSetting(NamedTuple):
     """Checked settings of a method."""
 
     model: Model
@@ -123,7 +123,7 @@ class Setting(NamedTuple):
         mu_B: ArrayLike,
         resampling: str,
         response: Logistic | None,
-    ) -> Setting:
+    ) -> MethodSetting:
         """Check the settings."""
         Model.check(model)
         if response is not None:
@@ -176,7 +176,7 @@ class Setting(NamedTuple):
             response=self.response,
         )
 
-    def at(self, flat: dict[str, Array], index: IntArray) -> Setting:
+    def at(self, flat: dict[str, Array], index: IntArray) -> MethodSetting:
         """Return the setting of some of the points of a search."""
         response = None if self.response is None else Logistic(flat["T"][index])
         return self._replace(
@@ -197,7 +197,7 @@ def for_binary_response(method: Method) -> bool:
     return method.equations in ("lasso", "stability") and method.threshold in ("w_th", "Pi_th")
 
 
-def _best_for_numbers(setting: Setting, fdr: Array) -> Array:
+def _best_for_numbers(setting: MethodSetting, fdr: Array) -> Array:
     """Return the best penalty for a linear response."""
     model, method = setting.model, setting.method
     named = model.parameters | {"lam2": setting.lam2}
@@ -232,7 +232,7 @@ def _best_for_numbers(setting: Setting, fdr: Array) -> Array:
     return np.exp(best_penalty(search, top)).reshape(shape)
 
 
-def _best_for_labels(setting: Setting, fdr: Array) -> Array:
+def _best_for_labels(setting: MethodSetting, fdr: Array) -> Array:
     """Return the best penalty for a binary response: by power, or by the error of the log odds."""
     assert setting.response is not None
     named = setting.model.parameters | {
