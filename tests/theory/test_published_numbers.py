@@ -5,9 +5,9 @@ Sources, by the keys under which they are named below:
 article
     T. Takahashi, "Replica Analysis for Ensemble Techniques in Variable Selection", whose
     self-consistent equations of stability selection and of derandomized knockoffs are solved. It
-    has figures and no tables; the numbers are quadratures of its equations by an independent
-    program, to eight digits. `tests.oracles.replica` is another such program, and `test_brute_force` compares
-    it with the package everywhere.
+    shows results as figures; the numbers are quadratures of its equations by an independent
+    program, to eight digits. `tests.oracles.replica` is another such program, and
+    `test_brute_force` compares it with the package everywhere.
 semi-analytic resampling
     T. Obuchi and Y. Kabashima, "Semi-analytic resampling in Lasso", JMLR 20(70), 2019
     (arXiv:1802.10254). State evolution of the bootstrapped lasso at the parameters of the
