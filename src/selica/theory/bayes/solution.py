@@ -1,4 +1,4 @@
-r"""The ceiling: the selector that knows the law of the effects, and makes the best of it.
+r"""The ceiling: the selector that knows the distribution of the effects, and makes the best of it.
 
 In the limit of large systems the posterior of a variable is that of the scalar channel
 :math:`r = w_0 + \xi/\sqrt s`, where :math:`s = \alpha/(\Delta + \mathrm{mmse}(s))`. Where this has
@@ -23,8 +23,10 @@ from selica.theory.model import Model, ModelResult
 from selica.theory.selection.rates import Rates, make_rates
 
 BRANCHES = ("information", "algorithm")
+"""Solutions a user can ask for, where there are several."""
 TOLERANCE = 1e-10
-_NOISELESS = 1e-200
+"""Residual up to which a point counts as converged."""
+_LEAST_NOISE = 1e-200  # below, its inverse is no number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -84,7 +86,7 @@ class BayesSolution(ModelResult):
         return self.ensemble_error
 
     def local_fdr(self, g: ArrayLike) -> Any:
-        """P(w0 = 0) of a variable whose field is g, given the data.
+        """Return the probability that a variable with field g is null, given the data.
 
         Parameters
         ----------
@@ -109,7 +111,7 @@ class BayesSolution(ModelResult):
         return unwrap(out.reshape(shape))
 
     def rates(self, lfdr: ArrayLike) -> Rates:
-        """Rates of the rule "select what is null with probability at most lfdr".
+        """Return the rates of the rule "select what is null with probability at most lfdr".
 
         Parameters
         ----------
@@ -140,7 +142,7 @@ class BayesSolution(ModelResult):
         return make_rates(wide, tpr.reshape(shape), fpr.reshape(shape))
 
     def at_level(self, fdr: Array, own_axis: bool = False) -> Cut:
-        """The most powerful rule with FDR at most `fdr`; `own_axis` gives levels the last axis."""
+        """Find the best rule with FDR at most `fdr`; `own_axis` gives levels the last axis."""
         shape, (level, s, rho) = self._at(own_axis, fdr=fdr)
         found = best_cut(self.model.mixture, rho, s, level)
         return Cut(*(part.reshape(shape) for part in found))
@@ -155,12 +157,12 @@ class BayesSolution(ModelResult):
 
 
 def solve_bayes(model: Model, branch: str = "information") -> BayesSolution:
-    """The Bayes-optimal estimate: the least error any method can have.
+    """Solve for the Bayes-optimal estimate, which has the least error any method can have.
 
     Parameters
     ----------
     model : Model
-        The law of the effects is known to this estimate.
+        The distribution of the effects is known to this estimate.
     branch : {"information", "algorithm"}
         Where the fixed point has several solutions: what the data determine, with unlimited
         computing time, or what message passing reaches.
@@ -194,7 +196,7 @@ def solve_bayes(model: Model, branch: str = "information") -> BayesSolution:
 
 
 def bayes_solutions(model: Model) -> tuple[BayesSolution, ...]:
-    """All solutions of the Bayes-optimal fixed point of one model, from the worst to the best.
+    """Find all solutions of the Bayes-optimal fixed point of one model, the worst first.
 
     Parameters
     ----------
@@ -233,7 +235,7 @@ def bayes_solutions(model: Model) -> tuple[BayesSolution, ...]:
 
 def _noise(Delta: Array) -> Array:
     """Variances whose inverse is no number are none."""
-    return np.where(Delta < _NOISELESS, 0.0, Delta)
+    return np.where(Delta < _LEAST_NOISE, 0.0, Delta)
 
 
 def _choose(found: FixedPoints, size: int, branch: str) -> tuple[IntArray, IntArray]:
