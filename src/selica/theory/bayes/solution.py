@@ -9,11 +9,13 @@ error is what message passing reaches (docs/ceiling.md).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from selica._core.effects import Effects
 from selica._core.results import statuses, unwrap
 from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, choice, real
@@ -27,6 +29,7 @@ BRANCHES = ("information", "algorithm")
 TOLERANCE = 1e-10
 """Residual up to which a point counts as converged."""
 _LEAST_NOISE = 1e-200  # below, its inverse is no number
+_MOST_REMEMBERED = 64  # models whose fixed points are kept together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -186,7 +189,7 @@ def solve_bayes(model: Model, branch: str = "information") -> BayesSolution:
     fields: dict[str, Array] = {}
     for share in np.unique(rho):
         index = np.flatnonzero(rho == share)
-        found = fixed_points(model.effects, float(share), alpha[index], Delta[index])
+        found = _find(model.effects, float(share), alpha[index], Delta[index])
         pick, number = _choose(found, index.size, branch)
         part = _fields(found, pick, alpha[index], share, Delta[index])
         part["solutions"] = number
@@ -219,7 +222,7 @@ def bayes_solutions(model: Model) -> tuple[BayesSolution, ...]:
     """
     Model.check_single(model)
     alpha, Delta = np.array([model.alpha]), _noise(np.array([model.Delta]))
-    found = fixed_points(model.effects, model.rho, alpha, Delta)
+    found = _find(model.effects, model.rho, alpha, Delta)
     best, _ = _choose(found, 1, "information")
     out = []
     for i in range(found.x.size):
@@ -231,6 +234,27 @@ def bayes_solutions(model: Model) -> tuple[BayesSolution, ...]:
         part["solutions"] = np.array([found.x.size])
         out.append(_solution(model, branch, {k: v.reshape(()) for k, v in part.items()}))
     return tuple(out)
+
+
+def _find(effects: Effects, rho: float, alpha: Array, Delta: Array) -> FixedPoints:
+    """Find the fixed points; those of a few models are remembered.
+
+    Every question about one study asks for the same ceiling, and a search asks for it at the same
+    numbers of samples again.
+    """
+    if alpha.size > _MOST_REMEMBERED:
+        return fixed_points(effects, rho, alpha, Delta)
+    return _remembered(effects, rho, tuple(alpha.tolist()), tuple(Delta.tolist()))
+
+
+@lru_cache(maxsize=512)
+def _remembered(
+    effects: Effects, rho: float, alpha: tuple[float, ...], Delta: tuple[float, ...]
+) -> FixedPoints:
+    found = fixed_points(effects, rho, np.array(alpha), np.array(Delta))
+    for part in found:  # shared by everyone who asks for these models
+        part.setflags(write=False)
+    return found
 
 
 def _noise(Delta: Array) -> Array:
