@@ -49,6 +49,11 @@ class Method:
         Function of `planning` that predicts it, as "module:function".
     equations : str or None
         The ensemble of the theory whose equations it has: "lasso", "stability" or "knockoff".
+    threshold : str or None
+        The threshold that `theory.power` sets by the truth to keep a level: the penalty ("lam"), or
+        one on coefficients ("w_th"), on frequencies ("Pi_th"), on the statistic of one copy
+        ("Z_th") or on the local false discovery rate ("lfdr"); None for methods whose threshold
+        the data set, which `planning` predicts.
     calibrated : bool
         Whether the data set its threshold; otherwise the user, or the truth.
     options : mapping
@@ -69,6 +74,7 @@ class Method:
     rests_on: str = ""
     predictor: str | None = None
     equations: str | None = None
+    threshold: str | None = None
     calibrated: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     colour: str = "#000000"
@@ -216,6 +222,7 @@ _ROWS = (
         rests_on=_TRUTH,
         predictor="selica.planning.predict.stability:ideal",
         equations="stability",
+        threshold="Pi_th",
         options=_STABILITY_OPTIONS,
         colour="#0072B2",
         marker="o",
@@ -243,6 +250,7 @@ _ROWS = (
         promise="Nothing is promised: a threshold is given.",
         rests_on=_TRUTH,
         equations="knockoff",
+        threshold="Z_th",
         colour="#E69F00",
         dash=(0, (4, 2)),
         marker="v",
@@ -274,6 +282,7 @@ _ROWS = (
         promise=_PFER,
         rests_on=_COPIES,
         equations="knockoff",
+        threshold="Pi_th",
         calibrated=True,
         options=_same("pfer", "kfwer", "threshold", "engine")
         | {"n_resamples": "n_copies"}
@@ -331,6 +340,7 @@ _ROWS = (
         rests_on="The penalty is the one that predicts best; many selected variables are false.",
         predictor="selica.planning.predict.lasso:penalty_known",
         equations="lasso",
+        threshold="lam",
         options=_same("lam", "l1_ratio", "threshold"),
         colour="#999999",
         dash=(0, (1, 1)),
@@ -344,6 +354,7 @@ _ROWS = (
         selector="selica.selectors:LassoSelection",
         predictor="selica.planning.predict.lasso:threshold_known",
         equations="lasso",
+        threshold="w_th",
         options=_same("lam", "l1_ratio", "threshold"),
         colour="#000000",
         dash=(0, (5, 1, 1, 1)),
@@ -355,6 +366,7 @@ _ROWS = (
         "best possible",
         promise="Nothing is promised: it needs the truth.",
         rests_on="No method finds more at the same false discovery rate.",
+        threshold="lfdr",
         colour="#000000",
         marker="*",
     ),
@@ -363,6 +375,7 @@ _ROWS = (
         "best possible, found in reasonable time",
         promise="Nothing is promised: it needs the truth.",
         rests_on="No known fast method finds more at the same false discovery rate.",
+        threshold="lfdr",
         colour="#000000",
         dash=_SHORT,
         marker="*",

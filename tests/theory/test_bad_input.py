@@ -12,6 +12,7 @@ from selica._core.errors import ArgumentError
 
 GOOD = {"alpha": 2.5, "rho": 0.3, "Delta": 0.01}
 MODEL = theory.Model(**GOOD)
+NO_SIGNAL = theory.Model(4.0, 0.0, 0.0)
 S = theory.solve_stability(MODEL, 0.3)
 D = theory.solve_knockoff(MODEL, 0.3)
 
@@ -54,20 +55,24 @@ def test_model_parameters(name, value):
         (lambda: theory.solve_lasso(MODEL, 0.1).rates(-1.0), "w_th"),
         (lambda: theory.power(MODEL, "ridge"), "method"),
         (lambda: theory.power(MODEL, ["lasso"]), "method"),
-        (lambda: theory.power(MODEL, "stability", fdr=1.5), "fdr"),
-        (lambda: theory.power(MODEL, "stability", lam="best"), "lam"),
-        (lambda: theory.power(MODEL, "stability", lam=-1.0), "lam"),
-        (lambda: theory.power(MODEL, "stability", mu_B=-1.0), "mu_B"),
-        (lambda: theory.power(MODEL, "stability", resampling="x", lam=0.1), "resampling"),
-        (lambda: theory.power("x", "stability"), "model"),
-        (lambda: theory.power_curve(MODEL, "stability", fdrs=[0.1, np.nan]), "fdrs"),
-        (lambda: theory.optimal_lam(MODEL, "stability", criterion="speed"), "criterion"),
+        (lambda: theory.power(MODEL, "stability-ideal", fdr=1.5), "fdr"),
+        (lambda: theory.power(MODEL, "stability-ideal", lam="best"), "lam"),
+        (lambda: theory.power(MODEL, "stability-ideal", lam=-1.0), "lam"),
+        (lambda: theory.power(MODEL, "stability-ideal", mu_B=-1.0), "mu_B"),
+        (lambda: theory.power(MODEL, "stability-ideal", resampling="x", lam=0.1), "resampling"),
+        (lambda: theory.power("x", "stability-ideal"), "model"),
+        (lambda: theory.power(MODEL, "stability-ideal", 0.1, 0.1, 1.5, "bernoulli"), "mu_B"),
+        (lambda: theory.optimal_lam(MODEL, "stability-ideal", 1.5, resampling="bernoulli"), "mu_B"),
+        (lambda: theory.power(NO_SIGNAL, "stability-ideal", response=theory.Logistic(1.0)), "T"),
+        (lambda: theory.optimal_lam(NO_SIGNAL, response=theory.Logistic(1.0)), "T"),
+        (lambda: theory.power_curve(MODEL, "stability-ideal", fdrs=[0.1, np.nan]), "fdrs"),
+        (lambda: theory.optimal_lam(MODEL, "stability-ideal", criterion="speed"), "criterion"),
         (lambda: theory.optimal_lam(None), "model"),
         (lambda: theory.operating_point(MODEL, "nothing"), "method"),
         (lambda: theory.reconstruction_limit(1.5, "lasso"), "rho"),
         (lambda: theory.reconstruction_limit(0.5, "ridge"), "method"),
-        (lambda: theory.reconstruction_limit(0.5, "stability", mu_B=0.0), "mu_B"),
-        (lambda: theory.reconstruction_limit(0.5, "stability", resampling="x"), "resampling"),
+        (lambda: theory.reconstruction_limit(0.5, "stability-ideal", mu_B=0.0), "mu_B"),
+        (lambda: theory.reconstruction_limit(0.5, "stability-ideal", resampling="x"), "resampling"),
         (lambda: theory.PointEffects([1.0, 0.0]), "values"),
         (lambda: theory.EmpiricalEffects([]), "values"),
     ],
