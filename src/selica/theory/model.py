@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,6 +92,32 @@ class Model:
         with np.errstate(divide="ignore", invalid="ignore"):
             return unwrap(np.divide(self.rho, self.Delta))
 
+    def __getitem__(self, index: Any) -> Model:
+        """Return the model at a point of the grid, or the models of a part of it.
+
+        Parameters
+        ----------
+        index : int, slice, array or tuple of them
+            As for an array of the shape of the grid.
+
+        Examples
+        --------
+        >>> from selica import theory
+        >>> theory.Model(alpha=[0.5, 2.5], rho=0.3, Delta=0.01)[1]
+        Model(alpha=2.5, rho=0.3, Delta=0.01, effects=GaussianEffects())
+        """
+        return self._part(index, self.shape)
+
+    def _part(self, index: Any, shape: tuple[int, ...]) -> Model:
+        """Return the part of the model at an index into a grid of a shape it broadcasts to."""
+        part = object.__new__(Model)
+        for name, value in self.parameters.items():
+            inner = np.broadcast_to(value, shape)[index]
+            # one number for the whole grid is one number for a part of it
+            object.__setattr__(part, name, unwrap(inner if value.ndim else value))
+        object.__setattr__(part, "effects", self.effects)
+        return part
+
 
 class ModelResult(Result):
     """Base of results that belong to a model, or to each point of a grid of models."""
@@ -120,6 +146,33 @@ class ModelResult(Result):
     def shape(self) -> tuple[int, ...]:
         """Shape of the grid; () for a single point."""
         return np.shape(self.q)
+
+    def __getitem__(self, index: Any) -> Self:
+        """Return the result at a point of the grid, with floats, or on a part of the grid.
+
+        Parameters
+        ----------
+        index : int, slice, array or tuple of them
+            As for an array of the shape of the grid; the model is indexed alike.
+
+        Examples
+        --------
+        >>> from selica import theory
+        >>> model = theory.Model(alpha=[[0.5], [2.5]], rho=0.3, Delta=0.01)
+        >>> grid = theory.solve_lasso(model, lam=[0.1, 0.3])
+        >>> grid[1, 0].model.alpha, grid[1, 0].lam, round(grid[1, 0].q, 5)
+        (2.5, 0.1, 0.27797)
+        >>> grid[:, 1].shape
+        (2,)
+        """
+        shape = self.shape
+        columns = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        parts = {
+            name: unwrap(np.broadcast_to(value, shape)[index])
+            for name, value in columns.items()
+            if isinstance(value, np.ndarray)
+        }
+        return replace(self, model=self.model._part(index, shape), **parts)  # type: ignore[type-var]
 
     @property
     def converged(self) -> Any:
