@@ -17,7 +17,7 @@ from selica import catalogue, planning, selectors
 from selica._core.errors import ArgumentError, DoesNotApply, RenamedWarning
 from selica.catalogue import Method
 from selica.planning.predict.finite import Expected
-from selica.planning.predict.prediction import Found
+from selica.planning.predict.prediction import Forecast
 from selica.selectors import DerandomizedKnockoffs, KnockoffSelection, LassoSelection
 
 STUDY = {"n_samples": 120, "n_features": 40, "n_signals": 10, "r2": 0.8}
@@ -102,7 +102,7 @@ def found_by_half(studies, level, best):
     for study in studies:
         k = study.n_signals
         expected = Expected(0.5, 0.5 * level, 0.5 * k, 0.1)
-        yield Found(expected, {"fdr": level}, ("A coin is tossed.",))
+        yield Forecast(expected, {"fdr": level}, ("A coin is tossed.",))
 
 
 class Theirs(KnockoffSelection):

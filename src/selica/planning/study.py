@@ -143,12 +143,12 @@ class Study:
         return replace(self, n_samples=n_samples)
 
     def penalty(self, lam: float, rate: float = 1.0) -> float:
-        """Convert a penalty of the theory to the unit of the selectors."""
+        """Return a penalty of the theory in the unit of the selectors."""
         m = self.model
         return float(penalty_of_data(lam, self.n_samples, self.n_features, m.rho, m.Delta, rate))
 
     def coefficient(self, w: float) -> float:
-        """Convert a threshold on estimates of the theory to the unit of the selectors."""
+        """Return a threshold on estimates of the theory in the unit of the selectors."""
         m = self.model
         return float(coefficient_of_data(w, self.n_features, m.rho, m.Delta))
 

@@ -92,7 +92,7 @@ def _decides(row: Method, selector: Any) -> bool:
 
 
 class SignalEstimate(NamedTuple):
-    """Of a table with standardised columns and a response of variance one."""
+    """What the signals of a table are like, in units of standardised columns and response."""
 
     sparsity: float
     """Share of the variables that matter."""
@@ -109,7 +109,7 @@ class SignalEstimate(NamedTuple):
 
 
 class _Likelihood:
-    """Of the share of the variables that matter and of the size of their effects."""
+    """Likelihood of the share of the variables that matter and of the size of their effects."""
 
     def __init__(self, fields: Fields) -> None:
         good = (fields.noise > 0.0) & (fields.precision > 0.0)

@@ -12,7 +12,7 @@ from selica import catalogue
 from selica._core.scalar import survival
 from selica._core.types import Array
 from selica.planning.predict.finite import Expected, step_up
-from selica.planning.predict.prediction import Found, Prediction, Studies
+from selica.planning.predict.prediction import Forecast, Prediction, Studies
 from selica.planning.study import Study, models
 from selica.theory import Rates, solve_bayes
 from selica.theory.bayes.local_fdr import log_ratio, tails
@@ -116,7 +116,7 @@ def ceilings(studies: Studies, fdr: float) -> tuple[Prediction, ...]:
         for study, precision, at, one in zip(studies, s, square, found, strict=True)
     ]
     row = catalogue.method(CEILING)
-    return tuple(Prediction.of(row, Found(one, {}), "best") for one in found)
+    return tuple(Prediction.of(row, Forecast(one, {}), "best") for one in found)
 
 
 def _adapted(study: Study, fdr: float, s: float, u: float, fixed: Expected) -> Expected:

@@ -82,7 +82,7 @@ _SHARED_NUMBERS = 1 << 18
 """Statistics that are drawn once for all studies whose data sets need no more."""
 _DRAWING = Lock()
 """Holds while draws are made, since all threads keep the same."""
-_SHARE_NODES, _SHARE_WEIGHTS = np.polynomial.legendre.leggauss(48)
+_SHARE_RULE = np.polynomial.legendre.leggauss(48)
 """Nodes and weights of the mean share of false selections."""
 _LONGEST_EXPONENT = 40.0
 """Exponent x up to which exp(-x) counts in it."""
@@ -97,7 +97,7 @@ _FIRST_ZERO_KEY = ~np.uint32(1)
 
 
 def step_up(evalues: Array, fdr: float, p: int | None = None) -> BoolArray:
-    """e-BH on (R, p); on reciprocals of p-values it is the rule of Benjamini and Hochberg."""
+    """Select by e-BH on (R, p); on reciprocals of p-values it is the step-up rule."""
     size = evalues.shape[-1]
     share = evalues * (fdr / (p or size))
     k = np.arange(size, 0, -1)  # how many are at least as large, in rising order
@@ -116,7 +116,7 @@ class Stops(NamedTuple):
 
 
 def _stops(W: Any, fdr: float, early: float | None = None) -> Stops:
-    """The smallest thresholds that keep a level with offset one, for W of shape (..., p).
+    """Return the smallest thresholds that keep a level with offset one, for W of (..., p).
 
     `early` is the level where too few are ahead for `fdr`, with an early stop where they are too
     few for this one as well. Sizes are sorted as the bits of single precision numbers, the last bit
@@ -147,26 +147,26 @@ def _stops(W: Any, fdr: float, early: float | None = None) -> Stops:
 
 
 def knockoff_plus(W: Any, fdr: float) -> BoolArray:
-    """The filter with offset one, on single precision (..., p)."""
+    """Select by the filter with offset one, on single precision (..., p)."""
     return np.asarray(_stops(W, fdr).threshold[..., None] <= W)
 
 
 def mean_evalues(
     W: Any, fdr: float, fallback_fdr: float | None = None, p: int | None = None
 ) -> Array:
-    """Average e-values of copies, single precision (..., copies, p), each with an early stop."""
+    """Return average e-values of copies (..., copies, p), each with an early stop."""
     stops = _stops(W, fdr, early=fdr if fallback_fdr is None else fallback_fdr)
     worth = (p or W.shape[-1]) / W.shape[-2] / (1.0 + stops.negative)
     return np.asarray(np.einsum("...cp,...c->...p", stops.threshold[..., None] <= W, worth))
 
 
 def derandomized(W: Any, fdr: float, p: int | None = None) -> BoolArray:
-    """e-BH on the average e-values of copies, at the levels of `DerandomizedKnockoffs`."""
+    """Select by e-BH on average e-values of copies, at the levels of `DerandomizedKnockoffs`."""
     return step_up(mean_evalues(W, 0.5 * fdr, fdr, p), fdr, p)
 
 
 def aggregated_pvalues(W: Any, gamma: float, p: int | None = None) -> Array:
-    """The quantile gamma of the p-values of copies (..., copies, p), divided by gamma."""
+    """Return the quantile gamma of the p-values of copies (..., copies, p), over gamma."""
     p, copies = p or W.shape[-1], W.shape[-2]
     order = np.argsort(-np.abs(W), axis=-1)
     ranked = np.take_along_axis(W, order, axis=-1)
@@ -191,7 +191,7 @@ class Sample(NamedTuple):
 
 
 def lowest_statistic(solution: KnockoffSolution, p: int, fdr: float, *, early: bool) -> float:
-    """A size of W below which no filter at the level or a smaller one stops.
+    """Return a size of W below which no filter at the level or a smaller one stops.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def lowest_statistic(solution: KnockoffSolution, p: int, fdr: float, *, early: b
 
 
 def lowest_field(solution: Solution, p: int, fdr: float) -> float:
-    """A size of the field that the step-up rule on p-values of fields does not select."""
+    """Return a size of the field that the step-up rule on p-values of fields leaves out."""
     sd = float(np.sqrt(solution.chi_hat))
     g, null, signal = (part[0] for part in FieldLaw.of(solution, np.array([_FARTHEST_FIELD * sd])))
     law = solution.rho * signal + (1.0 - solution.rho) * null
@@ -222,7 +222,7 @@ def lowest_field(solution: Solution, p: int, fdr: float) -> float:
 
 
 def _last(x: Array, fine: BoolArray) -> float:
-    """The last value before the first that is not fine; zero if there is none."""
+    """Return the last value before the first that is not fine; zero if there is none."""
     first = fine.size if fine.all() else int(np.argmin(fine))
     return float(x[first - 1]) if first else 0.0
 
@@ -271,7 +271,7 @@ class Exceedances:
         """Data sets of a batch."""
 
     def sample(self, seed: tuple[int, ...]) -> Sample:
-        """A batch of data sets."""
+        """Draw a batch of data sets."""
         R, k, s = self.size, self._study.n_signals, self._solution
         effects, noise, rng = (np.random.default_rng([*seed, part]) for part in range(3))
         g = np.abs(
@@ -302,16 +302,16 @@ class Exceedances:
         return Sample(fields, W, truth)
 
     def _own(self, g: Array) -> tuple[Array, Array]:
-        """P(a field with noise is above c), and P(it is below -c)."""
+        """Return P(a field with noise is above c), and P(it is below -c)."""
         return survival((self._edge - g) / self._sd), survival((self._edge + g) / self._sd)
 
     def _one(self, g: Array) -> Array:
-        """P(a statistic may be beyond the lowest in one copy) of abs(g)."""
+        """Return P(a statistic may be beyond the lowest in one copy) of abs(g)."""
         above, below = self._own(g)
         return np.asarray(1.0 - (1.0 - self._tail) * (1.0 - above - below))
 
     def _chance(self, g: Array) -> Array:
-        """P(a variable is kept)."""
+        """Return P(a variable is kept)."""
         if not self._copies:
             return np.asarray(g > self._cut, dtype=float)
         with np.errstate(divide="ignore"):
@@ -319,7 +319,7 @@ class Exceedances:
         return np.where(g > self._cut, 1.0, some)
 
     def _beyond(self, g: Array, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-        """Variables and copies whose statistics may be beyond, at least one of each variable.
+        """Draw variables and copies whose statistics may be beyond, one of each variable or more.
 
         Copies have uniform numbers, and are beyond where these are at most their chance: the
         smallest is drawn on the condition that it is, for those whose field is not reason enough.
@@ -337,7 +337,7 @@ class Exceedances:
         return which, copy
 
     def _statistics(self, g: Array, rng: np.random.Generator) -> Array:
-        """W of a variable with abs(g) in a copy, given that one of its parts is beyond c."""
+        """Draw W of a variable with abs(g) in a copy, given that one of its parts is beyond c."""
         above, below = self._own(g)
         lam, edge, tail, sd = self._solution.lam, self._edge, self._tail, self._sd
         own, u = above + below, rng.random((3, g.size))
@@ -372,14 +372,14 @@ class Expected(NamedTuple):
 
     @classmethod
     def of_rates(cls, study: Study, rates: Rates) -> Expected:
-        """With every variable selected by itself, at these rates."""
+        """Return what is expected if every variable is selected by itself, at these rates."""
         p, k = study.n_features, study.n_signals
         fdr = mean_false_share(p, k, rates.tpr, rates.fpr)
         return cls(rates.tpr, fdr, k * rates.tpr, (p - k) * rates.fpr)
 
 
 def mean_false_share(p: int, k: int, tpr: float, fpr: float) -> float:
-    r"""Mean share of false ones among the selected, where variables are selected independently.
+    r"""Return the mean share of false ones among variables that are selected independently.
 
     With V false and S true ones, V/(V + S) has the mean of V times 1/(1 + V' + S), V' of the other
     irrelevant variables; and the mean of 1/(1 + N) is the integral of that of x^N over x from 0 to
@@ -388,11 +388,12 @@ def mean_false_share(p: int, k: int, tpr: float, fpr: float) -> float:
     if p == k or fpr == 0.0:
         return 0.0
     number = k * tpr + (p - k) * fpr
+    nodes, weights = _SHARE_RULE
     span = min(_LONGEST_EXPONENT / max(number, 1e-300), 1.0)
-    missing = 0.5 * span * (_SHARE_NODES + 1.0)  # 1 - x
+    missing = 0.5 * span * (nodes + 1.0)  # 1 - x
     with np.errstate(divide="ignore"):
         log = (p - k - 1) * np.log1p(-fpr * missing) + k * np.log1p(-tpr * missing)
-    return float(min((p - k) * fpr * 0.5 * span * (_SHARE_WEIGHTS @ np.exp(log)), 1.0))
+    return float(min((p - k) * fpr * 0.5 * span * (weights @ np.exp(log)), 1.0))
 
 
 class Draws:
@@ -416,7 +417,7 @@ class Draws:
 
 @lru_cache(maxsize=24)
 def _numbers(seed: int, size: int) -> tuple[Any, Any]:
-    """Normal numbers, and sizes of others, of which studies of all sizes take the first ones."""
+    """Draw normal numbers, and sizes of others, of which all studies take the first ones."""
     rng = np.random.default_rng([_SEED, seed, 1])
     single = np.float32  # ranks need no more digits
     own, copy = (rng.standard_normal(size, dtype=single) for _ in range(2))
@@ -425,11 +426,11 @@ def _numbers(seed: int, size: int) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=4)
 def _draws(p: int, k: int, copies: int, effects: Effects) -> list[Draws]:
-    """Those that were needed so far: other studies of this size use the same."""
+    """Return the draws so far, for all studies of this size."""
     return []
 
 
-class Rule(NamedTuple):
+class SelectionRule(NamedTuple):
     """A rule on fields or knockoff statistics."""
 
     select: Callable[[Sample, int], BoolArray]
@@ -444,49 +445,49 @@ class Rule(NamedTuple):
     """Variables of its smallest selection."""
 
 
-def by_fields(solution: Solution, fdr: float) -> Rule:
-    """Message passing: the step-up rule on the p-values of the fields."""
+def by_fields(solution: Solution, fdr: float) -> SelectionRule:
+    """Return the rule of message passing: step-up on the p-values of the fields."""
     sd = np.sqrt(solution.chi_hat)
 
     def select(sample: Sample, p: int) -> BoolArray:
         with np.errstate(divide="ignore", over="ignore"):  # infinitely strong evidence
             return step_up(0.5 / survival(np.abs(sample.fields) / sd), fdr, p)
 
-    return Rule(select, fdr, 0, partial(lowest_field, solution, fdr=fdr), 1.0)
+    return SelectionRule(select, fdr, 0, partial(lowest_field, solution, fdr=fdr), 1.0)
 
 
-def by_one_copy(solution: KnockoffSolution, fdr: float) -> Rule:
-    """knockoff+."""
+def by_one_copy(solution: KnockoffSolution, fdr: float) -> SelectionRule:
+    """Return the rule knockoff+."""
     lowest = partial(lowest_statistic, solution, fdr=fdr, early=False)
 
     def select(sample: Sample, p: int) -> BoolArray:
         return knockoff_plus(sample.statistics[:, 0], fdr)
 
-    return Rule(select, fdr, 1, lowest, 1.0 / fdr)
+    return SelectionRule(select, fdr, 1, lowest, 1.0 / fdr)
 
 
-def by_evalues(solution: KnockoffSolution, fdr: float, copies: int) -> Rule:
-    """e-BH on the average e-values of the copies."""
+def by_evalues(solution: KnockoffSolution, fdr: float, copies: int) -> SelectionRule:
+    """Return the rule e-BH on the average e-values of the copies."""
     lowest = partial(lowest_statistic, solution, fdr=fdr, early=True)
 
     def select(sample: Sample, p: int) -> BoolArray:
         return derandomized(sample.statistics, fdr, p)
 
-    return Rule(select, fdr, copies, lowest, 1.0 / fdr)
+    return SelectionRule(select, fdr, copies, lowest, 1.0 / fdr)
 
 
-def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float) -> Rule:
-    """The step-up rule on the aggregated p-values of the copies."""
+def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float) -> SelectionRule:
+    """Return the step-up rule on the aggregated p-values of the copies."""
 
     def select(sample: Sample, p: int) -> BoolArray:
         return step_up(1.0 / aggregated_pvalues(sample.statistics, gamma, p), fdr, p)
 
     lowest = partial(lowest_statistic, solution, fdr=fdr, early=False)
-    return Rule(select, fdr, copies, lowest, 1.0 / (gamma * fdr))
+    return SelectionRule(select, fdr, copies, lowest, 1.0 / (gamma * fdr))
 
 
-def expected(study: Study, solution: Solution, rates: Rates, rule: Rule) -> Expected:
-    """A prediction in which counts fluctuate.
+def expected(study: Study, solution: Solution, rates: Rates, rule: SelectionRule) -> Expected:
+    """Return a prediction in which counts fluctuate.
 
     Parameters
     ----------
@@ -495,7 +496,7 @@ def expected(study: Study, solution: Solution, rates: Rates, rule: Rule) -> Expe
         Of one model.
     rates : Rates
         Of the rule in a large system.
-    rule : Rule
+    rule : SelectionRule
         For this solution.
     """
     k = study.n_signals
@@ -512,9 +513,9 @@ def expected(study: Study, solution: Solution, rates: Rates, rule: Rule) -> Expe
 
 
 def _drawn(
-    study: Study, solution: Solution, rule: Rule, cut: float, fixed: Expected
+    study: Study, solution: Solution, rule: SelectionRule, cut: float, fixed: Expected
 ) -> tuple[Array, float]:
-    """Means of what `_counted` counts, over data sets, and the error of the first of them."""
+    """Return the means of what `_counted` counts, and the error of the first of them."""
     p, k = study.n_features, study.n_signals
     whole = p <= _WHOLE_VARIABLES and p * rule.copies <= _WHOLE_STATISTICS
     sample = _whole(study, solution, rule) if whole else _some(study, solution, rule, cut)
@@ -549,33 +550,33 @@ class _Tally:
         self.runs = 0
 
     def add(self, found: Array, fixed: Array) -> None:
-        """Some more data sets, (4, R) each."""
+        """Add some more data sets, (4, R) each."""
         self._parts.append((found, fixed))
         self.runs += found.shape[1]
 
     def estimate(self) -> tuple[Array, Array]:
-        """Means over data sets of the first three counts, and their standard errors."""
+        """Return means over data sets of the first three counts, and their standard errors."""
         every = [np.concatenate(part, axis=1) for part in zip(*self._parts, strict=True)]
         found, apart = every[0][:3], every[1][:3] - self._known
         runs = self.runs
-        off = apart.mean(axis=1)
-        centred = apart - off[:, None]
+        gap = apart.mean(axis=1)
+        centred = apart - gap[:, None]
         spread = np.sum(centred**2, axis=1)
         varies = spread > 1e-12
         slope = np.sum(found * centred, axis=1) / np.where(varies, spread, 1.0)
         slope[~varies] = 1.0  # where it never differs, the rule does as well as it can
-        mean = found.mean(axis=1) - slope * off
+        mean = found.mean(axis=1) - slope * gap
         rest = found - found.mean(axis=1, keepdims=True) - slope[:, None] * centred
         # two degrees of freedom go to mean and slope, and two to the law of Student
         square = np.sum(rest**2, axis=1) / max(runs - 4, 1)
-        lever = np.where(varies, off**2 / np.where(varies, spread, 1.0), 0.0)
+        lever = np.where(varies, gap**2 / np.where(varies, spread, 1.0), 0.0)
         error = np.sqrt(square * (1.0 / runs + lever))
-        error[~varies] += 0.5 * np.abs(off[~varies])
+        error[~varies] += 0.5 * np.abs(gap[~varies])
         error[0] = max(error[0], self._least_error(every[0][3], float(mean[0])))
         return mean, error
 
     def _least_error(self, selected: Array, power: float) -> float:
-        """What one data set of another kind would make, of those that were not seen.
+        """Return what one data set of another kind would change, of those that were not seen.
 
         One signal more or less in all of the data sets. Where none of them has a selection, one;
         where all of them have, some of them a small one, one without.
@@ -589,14 +590,14 @@ class _Tally:
 
 
 def _counted(mask: BoolArray, truth: BoolArray, k: int) -> Array:
-    """Share of the signals found, share and number of false ones, number of all, (4, R)."""
+    """Count the share of signals found, share and number of false ones, and all, (4, R)."""
     true, every = np.sum(mask & truth, axis=1), np.sum(mask, axis=1)
     false = every - true
     return np.array([true / k, false / np.maximum(every, 1), false, every])
 
 
-def _whole(study: Study, solution: Solution, rule: Rule) -> Callable[[int], Sample]:
-    """Data sets of which all variables are drawn, by the number of the batch."""
+def _whole(study: Study, solution: Solution, rule: SelectionRule) -> Callable[[int], Sample]:
+    """Return a function that draws all variables of data sets, by the number of the batch."""
     p, k, copies = study.n_features, study.n_signals, max(rule.copies, 1)
     size = max(_WHOLE_BATCH // (p * copies), 1)
     kept = _draws(p, k, copies, study.effects)
@@ -616,14 +617,16 @@ def _whole(study: Study, solution: Solution, rule: Rule) -> Callable[[int], Samp
     return sample
 
 
-def _some(study: Study, solution: Solution, rule: Rule, cut: float) -> Callable[[int], Sample]:
-    """Data sets of which the variables that can matter are drawn."""
+def _some(
+    study: Study, solution: Solution, rule: SelectionRule, cut: float
+) -> Callable[[int], Sample]:
+    """Return a function that draws the variables of data sets that can matter."""
     source = Exceedances(study, solution, rule.copies, rule.lowest(study.n_features), cut)
     return lambda number: source.sample((_SEED, number, 2))
 
 
 def _matching_cut(solution: Solution, rates: Rates, fdr: float) -> float:
-    """A cut on abs(g) with the power of the rule; where it has none, that of the level."""
+    """Return a cut on abs(g) with the power of the rule; where it has none, of the level."""
     if rates.tpr == 0.0:
         return float(at_level(solution, "stability", np.asarray(fdr)).threshold)
     sd, Q = float(np.sqrt(solution.chi_hat)), float(solution.Q_hat)
@@ -633,7 +636,7 @@ def _matching_cut(solution: Solution, rates: Rates, fdr: float) -> float:
 
 
 def _statistics(solution: KnockoffSolution, g: Array, draws: Draws) -> Any:
-    """W of each variable for some copies, (R, copies, p), in the unit of the field."""
+    """Return W of each variable for some copies, (R, copies, p), in the unit of the field."""
     single = np.float32
     own, copy = draws.copies
     own = own * single(np.sqrt(solution.v_hat))
