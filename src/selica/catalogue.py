@@ -54,6 +54,11 @@ class Method:
         "module:function": of a `CorrelatedSolution` and a level, to masks.
     equations : str or None
         The ensemble of the theory whose equations it has: "lasso", "stability" or "knockoff".
+    threshold : str or None
+        The threshold that `theory.power` sets by the truth to keep a level: the penalty ("lam"), or
+        one on coefficients ("w_th"), on frequencies ("Pi_th"), on the statistic of one copy
+        ("Z_th") or on the local false discovery rate ("lfdr"); None for methods whose threshold
+        the data set, which `planning` predicts.
     calibrated : bool
         Whether the data set its threshold; otherwise the user, or the truth.
     refusable : bool
@@ -79,6 +84,7 @@ class Method:
     predictor: str | None = None
     correlated_rule: str | None = None
     equations: str | None = None
+    threshold: str | None = None
     calibrated: bool = False
     refusable: bool = False
     beside_ideal: bool = False
@@ -252,6 +258,7 @@ _ROWS = (
         predictor="selica.planning.predict.stability:ideal",
         correlated_rule="selica.planning.data.correlated_power:frequent",
         equations="stability",
+        threshold="Pi_th",
         options=_STABILITY_OPTIONS,
         colour="#0072B2",
         marker="o",
@@ -281,6 +288,7 @@ _ROWS = (
         promise="Nothing is promised: a threshold is given.",
         rests_on=_TRUTH,
         equations="knockoff",
+        threshold="Z_th",
         colour="#E69F00",
         dash=(0, (4, 2)),
         marker="v",
@@ -314,6 +322,7 @@ _ROWS = (
         promise=_PFER,
         rests_on=_COPIES,
         equations="knockoff",
+        threshold="Pi_th",
         calibrated=True,
         options=_same("pfer", "kfwer", "threshold", "engine")
         | {"n_resamples": "n_copies"}
@@ -373,6 +382,7 @@ _ROWS = (
         predictor="selica.planning.predict.lasso:penalty_known",
         correlated_rule="selica.planning.data.correlated_power:nonzero",
         equations="lasso",
+        threshold="lam",
         options=_same("lam", "l1_ratio", "threshold"),
         colour="#999999",
         dash=(0, (1, 1)),
@@ -387,6 +397,7 @@ _ROWS = (
         predictor="selica.planning.predict.lasso:threshold_known",
         correlated_rule="selica.planning.data.correlated_power:nonzero",
         equations="lasso",
+        threshold="w_th",
         options=_same("lam", "l1_ratio", "threshold"),
         colour="#000000",
         dash=(0, (5, 1, 1, 1)),
@@ -398,6 +409,7 @@ _ROWS = (
         "best possible",
         promise="Nothing is promised: it needs the truth.",
         rests_on="No method finds more at the same false discovery rate.",
+        threshold="lfdr",
         colour="#000000",
         marker="*",
     ),
@@ -406,6 +418,7 @@ _ROWS = (
         "best possible, found in reasonable time",
         promise="Nothing is promised: it needs the truth.",
         rests_on="No known fast method finds more at the same false discovery rate.",
+        threshold="lfdr",
         colour="#000000",
         dash=_SHORT,
         marker="*",

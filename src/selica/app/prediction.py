@@ -13,8 +13,8 @@ from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.scaling import noise_from_r2, penalty_of_data, ratios
 from selica._core.types import Array
 from selica.plots.style import LineStyle, line_style
-from selica.theory.selection.methods import solve
 from selica.theory.selection.power import point_of
+from selica.theory.solve import solve_method
 
 RATES = (1.0, 2.0)
 """Resampling rates of stability selection that are shown."""
@@ -155,7 +155,7 @@ def predict(study: Study, more: float | None = None) -> Predicted:
         warnings.simplefilter("always")
         penalty = _penalties(model)
         warnings.simplefilter("ignore", BoundaryWarning)  # of levels that nobody asked for
-        fits = {name: solve(model, name, lam, RATES) for name, lam in penalty.items()}
+        fits = {name: solve_method(model, name, lam, RATES) for name, lam in penalty.items()}
         lines = []
         for method, rates in _RUNS:
             if method in ("lasso", "bayes"):  # one moves its own penalty, the other has none

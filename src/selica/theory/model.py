@@ -8,15 +8,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.effects import Effects, GaussianEffects, check_effects
+from selica._core.effects import Effects, GaussianEffects, Mixture, check_effects
 from selica._core.errors import ArgumentError
 from selica._core.results import Result, Status, unwrap
 from selica._core.types import Array
 from selica._core.validation import LARGEST, broadcast, positive, real
 
 
+class _Once:
+    """Room for what a model computes once, when it is first asked for."""
+
+    __slots__ = ("_mixtures",)
+    _mixtures: tuple[Mixture, Mixture, Mixture]
+
+
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class Model:
+class Model(_Once):
     """A sparse linear model y = X w0 + noise with independent Gaussian columns.
 
     Parameters
@@ -29,7 +36,7 @@ class Model:
         Variance of the noise, in the unit in which effects have second moment one and rows have
         squared length one; rho / Delta is the signal-to-noise ratio.
     effects : Effects
-        Law of the non-zero effects; Gaussian by default.
+        Distribution of the non-zero effects; Gaussian by default.
 
     Examples
     --------
@@ -63,18 +70,42 @@ class Model:
 
     @staticmethod
     def check(model: object) -> Model:
-        """`model` if it is one, or an error that says so."""
+        """Return `model` if it is one; otherwise say so in an error."""
         if not isinstance(model, Model):
             raise ArgumentError(f"model must be a theory.Model; got {model!r}.")
         return model
 
     @staticmethod
     def check_single(model: object) -> Model:
-        """The same for a model that has to be one point."""
+        """Return `model` if it is a single one; otherwise say so in an error."""
         one = Model.check(model)
         if one.shape:
             raise ArgumentError(f"model must be a single one; got a grid of shape {one.shape}.")
         return one
+
+    @property
+    def mixture(self) -> Mixture:
+        """The effects as a mixture of Gaussians."""
+        return self._computed()[0]
+
+    @property
+    def signals(self) -> Mixture:
+        """The mixture up to signs: enough for every even quantity."""
+        return self._computed()[1]
+
+    @property
+    def kinds(self) -> Mixture:
+        """The kinds of variables: nulls first, then `signals`."""
+        return self._computed()[2]
+
+    def _computed(self) -> tuple[Mixture, Mixture, Mixture]:
+        try:
+            return self._mixtures
+        except AttributeError:
+            mixture = self.effects.mixture()
+            three = (mixture, mixture.folded(), mixture.kinds())
+            object.__setattr__(self, "_mixtures", three)
+            return three
 
     @property
     def parameters(self) -> dict[str, Array]:
@@ -110,13 +141,21 @@ class Model:
 
     def _part(self, index: Any, shape: tuple[int, ...]) -> Model:
         """Return the part of the model at an index into a grid of a shape it broadcasts to."""
-        part = object.__new__(Model)
-        for name, value in self.parameters.items():
-            inner = np.broadcast_to(value, shape)[index]
-            # one number for the whole grid is one number for a part of it
-            object.__setattr__(part, name, unwrap(inner if value.ndim else value))
-        object.__setattr__(part, "effects", self.effects)
-        return part
+        parts = {
+            name: (np.broadcast_to(value, shape)[index], value)
+            for name, value in self.parameters.items()
+        }
+        # one number for the whole grid is one number for a part of it
+        return self.like(**{name: part if one.ndim else one for name, (part, one) in parts.items()})
+
+    def like(self, alpha: Array, rho: Array, Delta: Array) -> Model:
+        """Return a model with the same effects, at parameters that are known to be valid."""
+        other = object.__new__(Model)
+        for name, value in (("alpha", alpha), ("rho", rho), ("Delta", Delta)):
+            object.__setattr__(other, name, unwrap(value))
+        object.__setattr__(other, "effects", self.effects)
+        object.__setattr__(other, "_mixtures", self._computed())
+        return other
 
 
 class ModelResult(Result):
@@ -126,6 +165,7 @@ class ModelResult(Result):
     model: Model
     q: Any
     status: Any
+    residual: Any
 
     @property
     def alpha(self) -> Any:

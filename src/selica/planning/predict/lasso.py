@@ -51,10 +51,10 @@ def threshold_known(studies: Studies, level: float, best: bool) -> Iterator[Fore
         return
     for study in studies:
         lams, grid = _path(study)
-        power = at_level(grid, "thresholded_lasso", np.asarray(level)).tpr
+        power = at_level(grid, "thresholded-lasso", np.asarray(level)).tpr
         lam = math.exp(smooth_maximum(np.log(lams), power))
         found = _lasso(study, lam)
-        cut = float(at_level(found, "thresholded_lasso", np.asarray(level)).threshold)
+        cut = float(at_level(found, "thresholded-lasso", np.asarray(level)).threshold)
         w_th = max(cut - lam, 0.0) / found.Q_hat
         parameters = {
             "lam": rounded(study.penalty(lam)),

@@ -45,9 +45,8 @@ from selica.theory import (
     StabilitySolution,
     solve_stability,
 )
-from selica.theory.selection.finite_members import votes_needed
-from selica.theory.selection.rates import make_rates, over_signals, two_sided
-from selica.theory.selection.roc import log_rates
+from selica.theory.selection.levels import log_rates
+from selica.theory.selection.rates import make_rates, over_signals, two_sided, votes_needed
 
 PENALTIES = 9
 """Penalties that are tried for each study."""

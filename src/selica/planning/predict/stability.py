@@ -71,7 +71,7 @@ def ideal(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
     resamples = catalogue.method("stability-ideal").default("n_resamples")
 
     def chance(one: StabilitySolution) -> float:
-        cut = float(at_level(one, "stability", np.asarray(level)).threshold)
+        cut = float(at_level(one, "stability-ideal", np.asarray(level)).threshold)
         return float(one.selection_probability(cut)) if math.isfinite(cut) else 1.0
 
     def usable(one: StabilitySolution) -> bool:

@@ -20,20 +20,21 @@ import numpy as np
 from selica._core.root import find_root
 from selica._core.types import Array, IntArray
 from selica.theory.glm.rows import Averages, Rows
-from selica.theory.iid.equations import Equations
-from selica.theory.numerics.continuation import Found, follow
+from selica.theory.iid.equations import IidEquations
+from selica.theory.numerics.continuation import PathPoints, follow
 
 _DAMPED_STEPS = 8
-_NEWTON_STEPS, _MANY_STEPS = 30, 80
-_WIDTH = 1e-6  # of the difference quotients
-_TOL = 1e-13  # of the equations, in logarithms
-_GOOD = 1e-11  # where rounding keeps Newton's method from more
+_NEWTON_STEPS = 30  # at first; the start of a path may take many
+_MANY_STEPS = 80
+_DIFFERENCE_WIDTH = 1e-6  # of the difference quotients
+_TOLERANCE = 1e-13  # of the equations, in logarithms
+_LOOSE_TOLERANCE = 1e-11  # where rounding keeps Newton's method from more
 _LONGEST_STEP = 1.5
 _HALVINGS = 6
 _PATH_STEPS = 200
 
 
-class Overlaps(NamedTuple):
+class MemberOverlaps(NamedTuple):
     """Of one member."""
 
     m: float
@@ -51,36 +52,36 @@ class Body:
     of the two: their equations have no ridge part.
     """
 
-    eq: Equations
+    eq: IidEquations
     scale: float
     lam2: float = 0.0
 
     @classmethod
-    def of(cls, eq: Equations, T: float, lam2: float = 0.0) -> Body:
-        """For effects of total strength T at one point; without strength all variables are null."""
+    def of(cls, eq: IidEquations, T: float, lam2: float = 0.0) -> Body:
+        """Build the variable for effects of total strength T; without strength all are null."""
         rho = float(eq.rho[0])
         if T > 0.0 and rho > 0.0:
             return cls(eq, float(np.sqrt(T / rho)), lam2)
         return cls(replace(eq, rho=np.zeros(1)), 1.0, lam2)
 
-    def member(self, Q_hat: float, m_hat: float, total: float) -> Overlaps:
-        """Overlaps of one member at its fields."""
+    def member(self, Q_hat: float, m_hat: float, total: float) -> MemberOverlaps:
+        """Return the overlaps of one member at its fields."""
         part = self._overlaps(Q_hat, m_hat, total, 0.0)
-        return Overlaps(part["m"], part["q"], part["chi"])
+        return MemberOverlaps(part["m"], part["q"], part["chi"])
 
     def pair(self, Q_hat: float, m_hat: float, total: float, v_hat: float) -> dict[str, float]:
-        """q, m, chi and v at the fields of an ensemble."""
+        """Return q, m, chi and v at the fields of an ensemble."""
         return self._overlaps(Q_hat, m_hat, total, v_hat)
 
     def spread(self, Q_hat: float, m_hat: float, total: float, v_hat: float) -> tuple[float, float]:
-        """v, and its slope in v_hat."""
+        """Return v, and its slope in v_hat."""
         slope = np.array([m_hat * self.scale])
         value, both = self.eq.spread(slope, np.array([total]), np.array([min(v_hat, total)]))
         K = Q_hat + self.lam2
         return float(value[0]) / K**2, float(both[0]) / K**2
 
     def mean_absolute(self, Q_hat: float, m_hat: float, total: float) -> float:
-        """E|w_hat|."""
+        """Return E|w_hat|, the mean absolute coefficient."""
         slope = np.array([m_hat * self.scale])
         return float(self.eq.mean_absolute(slope, np.array([total]))[0] * slope[0]) / (
             Q_hat + self.lam2
@@ -94,7 +95,7 @@ class Body:
         return {name: float(part[name][0]) * by for name, by in factor.items()}
 
 
-class Point(NamedTuple):
+class GlmPoint(NamedTuple):
     """The answer at one point."""
 
     q: float
@@ -112,8 +113,8 @@ class Point(NamedTuple):
     iterations: int
 
 
-def solve_point(rows: Rows, body: Body) -> Point:
-    """Members, pairs, and how far one undamped step moves the answer."""
+def solve_point(rows: Rows, body: Body) -> GlmPoint:
+    """Solve for members and pairs, and measure how far an undamped step moves the answer."""
     fields, found, count = _solve_members(rows, body)
     Q_hat, m_hat, total = (float(x) for x in np.exp(fields))
     one = body.member(Q_hat, m_hat, total)
@@ -127,7 +128,7 @@ def solve_point(rows: Rows, body: Body) -> Point:
         own = there.at(answer["v"]).v_hat
     after = body.pair(back.Q_hat, back.m_hat, back.total, min(own, back.total))
     residual = max(abs(after[k] - answer[k]) / (1.0 + abs(answer[k])) for k in answer)
-    return Point(
+    return GlmPoint(
         **answer,
         Q_hat=Q_hat,
         m_hat=m_hat,
@@ -174,13 +175,13 @@ def _newton(rows: Rows, body: Body, fields: Array, steps: int) -> tuple[Array, b
     for step in range(1, steps + 1):
         if not size < np.inf:
             return fields, False, step
-        if size < _TOL:
+        if size < _TOLERANCE:
             return fields, True, step
         slopes = np.empty((3, 3))
         for k in range(3):
             beside = fields.copy()
-            beside[k] += _WIDTH
-            slopes[:, k] = (_moved(rows, body, beside) - off) / _WIDTH
+            beside[k] += _DIFFERENCE_WIDTH
+            slopes[:, k] = (_moved(rows, body, beside) - off) / _DIFFERENCE_WIDTH
         try:
             move = np.linalg.solve(-slopes, off)
         except np.linalg.LinAlgError:
@@ -194,13 +195,13 @@ def _newton(rows: Rows, body: Body, fields: Array, steps: int) -> tuple[Array, b
                 break
             move = 0.5 * move
         else:
-            if size < _GOOD:
+            if size < _LOOSE_TOLERANCE:
                 return fields, True, step
             target = fields + 0.5 * off  # out of a fold: a damped step
             new = _moved(rows, body, target)
             far = float(np.max(np.abs(new)))
         fields, off, size = target, new, far
-    return fields, size < _GOOD, steps
+    return fields, size < _LOOSE_TOLERANCE, steps
 
 
 def _follow(rows: Rows, body: Body) -> tuple[Array, bool, int]:
@@ -210,10 +211,10 @@ def _follow(rows: Rows, body: Body) -> tuple[Array, bool, int]:
     _, m_hat, total = np.exp(nothing)
     here = np.maximum(goal, np.log(4.0 * np.sqrt(total + (m_hat * body.scale) ** 2)))
 
-    def one(fields: Array, found: bool, count: int) -> Found:
-        return Found(fields[:, None], np.array([found]), np.array([count]))
+    def one(fields: Array, found: bool, count: int) -> PathPoints:
+        return PathPoints(fields[:, None], np.array([found]), np.array([count]))
 
-    def solve(log_lam: Array, guess: Array, _: IntArray) -> Found:
+    def solve(log_lam: Array, guess: Array, _: IntArray) -> PathPoints:
         return one(*_newton(rows, _at(body, log_lam), guess[:, 0], _NEWTON_STEPS))
 
     first = one(*_newton(rows, _at(body, here), nothing, _MANY_STEPS))
@@ -226,7 +227,7 @@ def _at(body: Body, log_lam: Array) -> Body:
 
 
 def _solve_pairs(
-    rows: Rows, body: Body, one: Overlaps, fields: tuple[float, float, float]
+    rows: Rows, body: Body, one: MemberOverlaps, fields: tuple[float, float, float]
 ) -> tuple[float, float, int]:
     """v and v_hat."""
     Q_hat, m_hat, total = fields

@@ -27,7 +27,7 @@ from selica._core.scalar import (
 from selica._core.types import Array, BoolArray, IntArray
 
 
-class Member(NamedTuple):
+class MemberSums(NamedTuple):
     """Sums over the variables for one member, with slopes; see `Equations.member`."""
 
     P: Array
@@ -56,8 +56,8 @@ class Order(NamedTuple):
     v_hat: Array
 
 
-@dataclass(frozen=True, slots=True)
-class Equations:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IidEquations:
     """The equations at n points of parameter space; arrays have shape (n,).
 
     `mixture` holds the K kinds of variables, the nulls first: a Gaussian without spread at zero.
@@ -74,7 +74,7 @@ class Equations:
     copies: int
 
     @classmethod
-    def of_signals(
+    def of_kinds(
         cls,
         alpha: Array,
         rho: Array,
@@ -83,24 +83,25 @@ class Equations:
         lam2: Array | None = None,
         *,
         law: CountLaw,
-        signals: Mixture,
+        kinds: Mixture,
         copies: int,
-    ) -> Equations:
-        """Equations for a law of the effects; signs play no role and are dropped."""
+    ) -> IidEquations:
+        """Return the equations for kinds of variables; a ridge part that is zero is none."""
         ridge = lam2 if lam2 is not None and lam2.any() else None
-        return cls(alpha, rho, Delta, lam, ridge, law, signals.kinds(), copies)
+        points = {"alpha": alpha, "rho": rho, "Delta": Delta, "lam": lam}
+        return cls(**points, lam2=ridge, law=law, mixture=kinds, copies=copies)
 
-    def take(self, index: IntArray | BoolArray) -> Equations:
-        """The same equations at a subset of the points."""
-        return Equations(
-            self.alpha[index],
-            self.rho[index],
-            self.Delta[index],
-            self.lam[index],
-            None if self.lam2 is None else self.lam2[index],
-            self.law.take(index),
-            self.mixture,
-            self.copies,
+    def take(self, index: IntArray | BoolArray) -> IidEquations:
+        """Return the same equations at a part of the points."""
+        return IidEquations(
+            alpha=self.alpha[index],
+            rho=self.rho[index],
+            Delta=self.Delta[index],
+            lam=self.lam[index],
+            lam2=None if self.lam2 is None else self.lam2[index],
+            law=self.law.take(index),
+            mixture=self.mixture,
+            copies=self.copies,
         )
 
     def _fields(self, Q: Array, T: Array) -> tuple[Array | None, Array, Array]:
@@ -110,17 +111,17 @@ class Equations:
         return mean, var, self.lam[:, None]
 
     def curvature(self, Q: Array) -> Array:
-        """K = Q + lam2: the estimate is S(h; lam) / K."""
+        """Return K = Q + lam2: the estimate is S(h; lam) / K."""
         return Q if self.lam2 is None else Q + self.lam2
 
     def share(self, copies: int = 0) -> Array:
-        """How many variables of each kind there are, for each variable of the data, (n, K)."""
+        """Return the numbers of variables of each kind, for each variable of the data, (n, K)."""
         share = self.rho[:, None] * self.mixture.probability
         share[:, 0] = 1.0 - self.rho + copies
         return share
 
-    def member(self, Q: Array, T: Array) -> Member:
-        """What one member does with fields of slope Q and noise T, knockoff copies included."""
+    def member(self, Q: Array, T: Array) -> MemberSums:
+        """Return the sums over one member at fields of slope Q and noise T, copies included."""
         mean, var, lam = self._fields(Q, T)
         one = one_member(mean, var, lam)
         slope, noise, spread = Q[:, None], T[:, None], self.mixture.sd**2
@@ -148,7 +149,7 @@ class Equations:
                 C_Q = C_Q - mu * var_Q * one.gap + mu**2 * inside
             N, N_Q, N_T = N + more, N_Q + twice * C_Q, N_T + twice * C_var
         every = np.array((one.active, P_Q, P_var, N, N_Q, N_T))
-        return Member(*np.vecdot(self.share(self.copies), every))
+        return MemberSums._make(np.vecdot(self.share(self.copies), every))
 
     def _off(self, Q: Array, T: Array, one: MemberMoments) -> Array:
         """E (S(h) - Q w0)^2 of each kind of variable, (n, K), in the form that does not cancel.
@@ -180,7 +181,7 @@ class Equations:
         return ridge * (2.0 * pull + ridge * (mu * mu + variance)), inside
 
     def spread(self, Q: Array, T: Array, own: Array) -> tuple[Array, Array]:
-        """K^2 v, and its slope P(both active) in own = v_hat; the data's variables only."""
+        """Return K^2 v, and its slope P(both active) in own = v_hat, without copies."""
         mean, var, lam = self._fields(Q, T)
         pair = two_members(mean, var, own[:, None], lam)
         share = self.share()
@@ -190,7 +191,7 @@ class Equations:
         )
 
     def step(self, error: Array, own: Array, chi: Array) -> Order:
-        """One undamped step as the article writes it: conjugates, then the overlaps anew.
+        """Make one undamped step as the article writes it: conjugates, then the overlaps anew.
 
         The state is E, v + v_tilde and chi + chi_tilde: the equations need no more.
         """
@@ -199,8 +200,9 @@ class Equations:
         chi_hat = self.alpha * f.f1**2 * error
         v_hat = self.alpha * (self.law.variance(f, chi) * error + f.f2 * own)
         T = chi_hat + v_hat
-        zero = np.zeros_like(Q)
-        out = Order(zero, zero, zero, zero, zero, zero, self.rho + self.Delta, Q, chi_hat, v_hat)
+        nothing = dict.fromkeys(("q", "m", "chi", "v", "chi_tilde", "v_tilde"), np.zeros_like(Q))
+        error = self.rho + self.Delta
+        out = Order(**nothing, error=error, Q_hat=Q, chi_hat=chi_hat, v_hat=v_hat)
         live = T > 0.0
         if live.all():
             return out._replace(**self.overlaps(Q, T, v_hat))
@@ -213,7 +215,7 @@ class Equations:
         return out._replace(**full)
 
     def overlaps(self, Q: Array, T: Array, v_hat: Array) -> dict[str, Array]:
-        """Order parameters at fields of slope Q and noise T > 0, v_hat of it a member's own."""
+        """Return order parameters at fields of slope Q and noise T > 0, v_hat a member's own."""
         mean, var, lam = self._fields(Q, T)
         share = self.share()
         one = one_member(mean, var, lam)
@@ -239,7 +241,7 @@ class Equations:
         }
 
     def mean_absolute(self, Q: Array, T: Array) -> Array:
-        """E|w_hat| (+ E|w_tilde|): the slope of the cost per variable in lam."""
+        """Return E|w_hat| (+ E|w_tilde|), the slope of the cost per variable in lam."""
         mean, var, lam = self._fields(Q, T)
         absolute = soft_absolute(mean, var, lam)
         return np.asarray(np.vecdot(self.share(self.copies), absolute) / self.curvature(Q))

@@ -18,7 +18,7 @@ not, the solution is followed from a large penalty, where it is next to nothing.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -26,26 +26,62 @@ from scipy.special import ndtri
 from selica._core.root import find_root
 from selica._core.scalar import soft_square
 from selica._core.types import Array, BoolArray, IntArray
-from selica.theory.iid.equations import Equations
-from selica.theory.numerics.continuation import Found, follow
+from selica.theory.iid.equations import IidEquations
+from selica.theory.numerics.continuation import PathPoints, follow
+from selica.theory.numerics.newton import Linear, newton
 
 # Fewer active variables than this: chi changes f_1, f_2 by less than rounding, and the solution
 # is one explicit step from zero.
-_EMPTY = 1e-18
-_SOME = 1e-9  # a guess of chi above which it is not asked whether anything is active
+_LEAST_ACTIVITY = 1e-18
+_LEAST_CHI_GUESS = 1e-9  # a guess of chi above which it is not asked whether anything is active
 _DAMPED_STEPS = 2
 _NEWTON_STEPS = 14  # at first; a second try may take many
 _MANY_STEPS = 80
-_ROUNDS = 20  # from the solutions at neighbouring penalties, as long as these help
+_NEIGHBOUR_ROUNDS = 20  # from the solutions at neighbouring penalties, as long as these help
 _MOST_STEPS = 1000  # of the ways that come after Newton's
 _LONGEST_STEP = 1.5
-_NEWTON_TOL = 1e-8  # quadratic convergence: the step after it is at rounding
+_NEWTON_TOLERANCE = 1e-8  # quadratic convergence: the step after it is at rounding
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSystem:
+    """The two equations of one member, in log A and log chi."""
+
+    eq: IidEquations
+
+    def linear(self, log_A: Array, log_x: Array) -> Linear:
+        """Return the moves of a plain step, and minus their slopes."""
+        eq = self.eq
+        x = np.exp(log_x)
+        f1, f2, f3 = eq.law.averages(x)
+        Q = eq.alpha * f1
+        T = eq.alpha * f2 * np.exp(log_A)
+        P, P_Q, P_T, N, N_Q, N_T = eq.member(Q, T)
+        K = eq.curvature(Q)
+        KK, Q_K = K * K, Q / K
+        error = eq.Delta * KK + N  # K^2 times the right-hand side
+        # logarithmic slopes of the two right-hand sides; f_1' = -f_2, f_2' = -2 f_3
+        Q_x, T_x = -x * f2 / f1, -2.0 * x * f3 / f2
+        T_A, Q_A = N_T * T / error, (N_Q * Q - 2.0 * N * Q_K) / error
+        T_P, Q_P = P_T * T / P, P_Q * Q / P - Q_K
+        return Linear(
+            first=np.log(error / KK) - log_A,
+            second=np.log(P / K) - log_x,
+            a=1.0 - T_A,
+            b=-(T_A * T_x + Q_A * Q_x),
+            c=-T_P,
+            d=1.0 - (T_P * T_x + Q_P * Q_x),
+        )
+
+    def take(self, index: BoolArray) -> MemberSystem:
+        """Return the equations at a part of the points."""
+        return MemberSystem(self.eq.take(index))
 
 
 def solve_members(
-    eq: Equations, guess: tuple[Array, Array] | None = None
+    eq: IidEquations, guess: tuple[Array, Array] | None = None
 ) -> tuple[Array, Array, BoolArray, IntArray]:
-    """A and chi of one member, whether each was found, and iterations used.
+    """Solve for A and chi of one member; also whether each was found, and iterations used.
 
     A guess of both saves iterations where it is close; there is none where it is not finite.
     """
@@ -56,7 +92,7 @@ def solve_members(
     todo = np.flatnonzero(A > 0.0)  # otherwise y = 0 and there is nothing to fit
     fresh = todo
     if guess is not None:
-        known = (A > 0.0) & np.isfinite(guess[0]) & (guess[1] > _SOME)
+        known = (A > 0.0) & np.isfinite(guess[0]) & (guess[1] > _LEAST_CHI_GUESS)
         A, chi = (np.where(known, new, old) for new, old in zip(guess, (A, chi), strict=True))
         fresh = todo[~known[todo]]
     if fresh.size:
@@ -67,7 +103,7 @@ def solve_members(
         return A, chi, found, count
     part = eq if todo.size == A.size else eq.take(todo)
     A[todo], chi[todo], found[todo], count[todo] = _newton(part, A[todo], chi[todo])
-    for _ in range(_ROUNDS):
+    for _ in range(_NEIGHBOUR_ROUNDS):
         lost, near = _beside(eq, todo[~found[todo]], todo[found[todo]])
         if lost.size == 0:
             break
@@ -84,7 +120,7 @@ def solve_members(
     return A, chi, found, count
 
 
-def _beside(eq: Equations, lost: IntArray, known: IntArray) -> tuple[IntArray, IntArray]:
+def _beside(eq: IidEquations, lost: IntArray, known: IntArray) -> tuple[IntArray, IntArray]:
     """Lost points whose nearest known one is of the same model, and the latter: a first guess."""
     if lost.size == 0 or known.size == 0:
         return lost[:0], lost[:0]
@@ -99,12 +135,12 @@ def _beside(eq: Equations, lost: IntArray, known: IntArray) -> tuple[IntArray, I
     return lost[same], near[same]
 
 
-def _nothing(eq: Equations) -> tuple[Array, Array]:
+def _nothing(eq: IidEquations) -> tuple[Array, Array]:
     """A and chi of the estimate zero."""
     return eq.rho + eq.Delta, np.zeros(eq.alpha.size)
 
 
-def _plain_step(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array, Array]:
+def _plain_step(eq: IidEquations, A: Array, chi: Array) -> tuple[Array, Array, Array]:
     """One step of the fixed-point iteration, and the activity P."""
     f = eq.law.averages(chi)
     Q, T = eq.alpha * f.f1, eq.alpha * f.f2 * A
@@ -113,13 +149,13 @@ def _plain_step(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array, Arra
     return eq.Delta + one.N / K**2, one.P / K, one.P
 
 
-def _first_steps(eq: Equations) -> tuple[Array, Array, BoolArray]:
+def _first_steps(eq: IidEquations) -> tuple[Array, Array, BoolArray]:
     """A plain step from zero, which is exact where nothing is active, and whether anything is.
 
     Where something is, damped steps follow: near enough for Newton's method at nine points of ten.
     """
     A, chi, P = _plain_step(eq, *_nothing(eq))
-    busy = P > _EMPTY
+    busy = P > _LEAST_ACTIVITY
     if not busy.any():
         return A, chi, busy
     part = eq if busy.all() else eq.take(busy)
@@ -128,7 +164,7 @@ def _first_steps(eq: Equations) -> tuple[Array, Array, BoolArray]:
     return A, chi, busy
 
 
-def _damped(eq: Equations, A: Array, chi: Array, steps: int) -> tuple[Array, Array]:
+def _damped(eq: IidEquations, A: Array, chi: Array, steps: int) -> tuple[Array, Array]:
     """Steps of the plain iteration, each half as far."""
     for _ in range(steps):
         new_A, new_chi, _ = _plain_step(eq, A, chi)
@@ -137,55 +173,21 @@ def _damped(eq: Equations, A: Array, chi: Array, steps: int) -> tuple[Array, Arr
 
 
 def _newton(
-    eq: Equations, A: Array, chi: Array, steps: int = _NEWTON_STEPS
+    eq: IidEquations, A: Array, chi: Array, steps: int = _NEWTON_STEPS
 ) -> tuple[Array, Array, BoolArray, IntArray]:
     """Newton's method in (log A, log chi) with steps of bounded length."""
-    log_A, log_x = np.log(A), np.log(chi)
-    out_A, out_x = log_A.copy(), log_x.copy()
-    found = np.zeros(A.size, dtype=bool)
-    count = np.full(A.size, steps, dtype=np.intp)
-    active = np.arange(A.size)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for step in range(1, steps + 1):
-            x = np.exp(log_x)
-            f1, f2, f3 = eq.law.averages(x)
-            Q = eq.alpha * f1
-            T = eq.alpha * f2 * np.exp(log_A)
-            P, P_Q, P_T, N, N_Q, N_T = eq.member(Q, T)
-            K = eq.curvature(Q)
-            KK, Q_K = K * K, Q / K
-            error = eq.Delta * KK + N  # K^2 times the right-hand side
-            # logarithmic slopes of the two right-hand sides; f_1' = -f_2, f_2' = -2 f_3
-            Q_x, T_x = -x * f2 / f1, -2.0 * x * f3 / f2
-            T_A, Q_A = N_T * T / error, (N_Q * Q - 2.0 * N * Q_K) / error
-            T_P, Q_P = P_T * T / P, P_Q * Q / P - Q_K
-            a, b = 1.0 - T_A, -(T_A * T_x + Q_A * Q_x)
-            c, d = -T_P, 1.0 - (T_P * T_x + Q_P * Q_x)
-            off_A, off_x = np.log(error / KK) - log_A, np.log(P / K) - log_x
-            det = a * d - b * c
-            step_A, step_x = (d * off_A - b * off_x) / det, (a * off_x - c * off_A) / det
-            size = np.maximum(np.abs(step_A), np.abs(step_x))
-            usable = (det > 0.0) & (size < np.inf)
-            if not usable.all():
-                step_A = np.where(usable, step_A, 0.5 * off_A)
-                step_x = np.where(usable, step_x, 0.5 * off_x)
-                size = np.maximum(np.abs(step_A), np.abs(step_x))
-            shrink = _LONGEST_STEP / np.maximum(size, _LONGEST_STEP)
-            log_A, log_x = log_A + shrink * step_A, log_x + shrink * step_x
-            done = usable & (size < _NEWTON_TOL)
-            if done.any() or step == steps:
-                out_A[active], out_x[active] = log_A, log_x
-                found[active] = done
-                count[active[done]] = step
-                if done.all():
-                    break
-                stay = ~done
-                active, log_A, log_x = active[stay], log_A[stay], log_x[stay]
-                eq = eq.take(stay)
-    return np.exp(out_A), np.exp(out_x), found, count
+    solved = newton(
+        MemberSystem(eq),
+        np.log(A),
+        np.log(chi),
+        steps=steps,
+        longest=_LONGEST_STEP,
+        tolerance=_NEWTON_TOLERANCE,
+    )
+    return np.exp(solved.x), np.exp(solved.y), solved.found, solved.iterations
 
 
-def _follow(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
+def _follow(eq: IidEquations) -> tuple[Array, Array, BoolArray, IntArray]:
     """From a large penalty, where the solution is next to nothing, to the one asked for."""
     size = eq.alpha.size
     f = eq.law.averages(np.zeros(size))
@@ -195,10 +197,10 @@ def _follow(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
     far = -ndtri(np.minimum(0.005 * eq.alpha, 1e-3))
     here = np.maximum(np.log(far * field), goal)
 
-    def logs(A: Array, chi: Array, found: BoolArray, count: IntArray) -> Found:
-        return Found(np.log(np.stack([A, chi])), found, count)
+    def logs(A: Array, chi: Array, found: BoolArray, count: IntArray) -> PathPoints:
+        return PathPoints(np.log(np.stack([A, chi])), found, count)
 
-    def solve(log_lam: Array, guess: Array, index: IntArray) -> Found:
+    def solve(log_lam: Array, guess: Array, index: IntArray) -> PathPoints:
         part = replace(eq.take(index), lam=np.exp(log_lam))
         return logs(*_newton(part, *np.exp(guess)))
 
@@ -209,15 +211,15 @@ def _follow(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
     return np.exp(A), np.exp(chi), arrived, count
 
 
-def _patient(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
+def _patient(eq: IidEquations) -> tuple[Array, Array, BoolArray, IntArray]:
     """Many damped steps of the plain iteration, then Newton's method."""
     A, chi = _damped(eq, *_nothing(eq), _MOST_STEPS)
     A, chi, found, count = _newton(eq, A, chi, _MANY_STEPS)
     return A, chi, found, count + _MOST_STEPS
 
 
-def solve_pairs(eq: Equations, A: Array, chi: Array) -> tuple[Array, BoolArray, IntArray]:
-    """V = v + v_tilde, the part of a member's error that averaging removes."""
+def solve_pairs(eq: IidEquations, A: Array, chi: Array) -> tuple[Array, BoolArray, IntArray]:
+    """Solve for V = v + v_tilde, the part of a member's error that averaging removes."""
     f = eq.law.averages(chi)
     Q, T = eq.alpha * f.f1, eq.alpha * f.f2 * A
     V = np.zeros_like(A)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,6 +12,8 @@ from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.results import Status, unwrap
 from selica._core.types import Array
 from selica._core.validation import LARGEST, choice, number, positive, real, single
+from selica._core.warning import warn
+from selica.catalogue import Method
 from selica.theory.large_deviations.continuation import (
     Branch,
     End,
@@ -23,30 +24,29 @@ from selica.theory.large_deviations.continuation import (
 )
 from selica.theory.large_deviations.equations import RESAMPLINGS, RateEquations, State
 from selica.theory.model import Model, ModelResult
-from selica.theory.selection.methods import solve
+from selica.theory.solve import method_of, solve_method
 
-METHODS = ("stability", "knockoff", "derandomized")
 # The law of one row weight, where the number of rows is fixed.
-_FREE = {"multinomial": "poisson", "subsample": "bernoulli"}
+_FREE_COUNTS = {"multinomial": "poisson", "subsample": "bernoulli"}
 # By default y runs as far as s would reach this depth if g were a parabola: with 200 variables a
 # probability of e^-20.
-_DEPTH = 0.1
-_SIDE = 20  # points on each side of y = 0
+_DEFAULT_DEPTH = 0.1
+_POINTS_PER_SIDE = 20  # points on each side of y = 0
 _LEAST_VARIANCE = 1e-100  # of the response: products of such variances are still numbers
 _LARGEST_RATE = 1000.0  # of a Poisson law whose counts are summed one by one
 
-_STABILITY = ("q", "m", "chi", "v", "Q_hat", "m_hat", "chi_hat", "v_hat")
-_KNOCKOFF = ("chi_tilde", "v_tilde", "v_tilde_hat")
+_ORDER_PARAMETERS = ("q", "m", "chi", "v", "Q_hat", "m_hat", "chi_hat", "v_hat")
+_COPY_PARAMETERS = ("chi_tilde", "v_tilde", "v_tilde_hat")
 
 
-class Reach(NamedTuple):
-    """The farthest solution in one direction of y.
+class CostRange(NamedTuple):
+    """The farthest cost in one direction that the theory reaches, and what ends the range.
 
     Examples
     --------
     >>> from selica import theory
     >>> model = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
-    >>> found = theory.rate_function(model, "stability", lam=0.2, y=[0.0, 1.0])
+    >>> found = theory.rate_function(model, "stability-ideal", lam=0.2, y=[0.0, 1.0])
     >>> found.high.reason, found.high.y
     ('range', 1.0)
     """
@@ -91,7 +91,7 @@ class RateFunction(ModelResult):
     residual : float or array
         Largest abs(F(x) - x) / (1 + abs(x)) of one undamped step of the equations.
     iterations : int or array
-    low, high : Reach
+    low, high : CostRange
         Where the solutions end in the direction of negative and of positive y, and why.
     typical_cost, typical_variance : float
         e and g'' at y = 0.
@@ -100,7 +100,7 @@ class RateFunction(ModelResult):
     --------
     >>> from selica import theory
     >>> model = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
-    >>> found = theory.rate_function(model, "stability", lam=0.2, y=[0.0, 1.0])
+    >>> found = theory.rate_function(model, "stability-ideal", lam=0.2, y=[0.0, 1.0])
     >>> found.cost.round(4).tolist(), found.s.round(6).tolist()
     ([0.056, 0.0535], [0.0, -0.001266])
     """
@@ -108,7 +108,7 @@ class RateFunction(ModelResult):
     model: Model
     method: str
     resampling: str
-    """A law of the row weights, or "none" for knockoffs."""
+    """A distribution of the row weights, or "none" for knockoffs."""
     lam: float
     mu_B: float
     y: Any
@@ -132,8 +132,8 @@ class RateFunction(ModelResult):
     status: Any
     residual: Any
     iterations: Any
-    low: Reach
-    high: Reach
+    low: CostRange
+    high: CostRange
     typical_cost: float
     typical_variance: float
 
@@ -141,12 +141,12 @@ class RateFunction(ModelResult):
     _certificate: ClassVar[tuple[str, ...]] = ("replicon", "status", "residual", "iterations")
 
     def _column_names(self) -> tuple[str, ...]:
-        copies = _KNOCKOFF if self.v_tilde is not None else ()
-        nu = ("nu",) if self.resampling in _FREE else ()
-        return (*self._core, *_STABILITY, *copies, *nu, *self._certificate)
+        copies = _COPY_PARAMETERS if self.v_tilde is not None else ()
+        nu = ("nu",) if self.resampling in _FREE_COUNTS else ()
+        return (*self._core, *_ORDER_PARAMETERS, *copies, *nu, *self._certificate)
 
     def rate(self, cost: ArrayLike) -> Any:
-        """s at any cost between the ends of the grid, nan outside.
+        """Return s at any cost between the ends of the grid, nan outside.
 
         Cubic between the points: values and slopes are those of the solutions. Needs a grid.
         """
@@ -156,7 +156,7 @@ class RateFunction(ModelResult):
         return unwrap(CubicHermiteSpline(e, s, y, extrapolate=False)(real("cost", cost)))
 
     def density(self, cost: ArrayLike, N: float) -> Any:
-        """Density of the cost per variable at N variables, to leading order.
+        """Return the density of the cost per variable at N variables, to leading order.
 
         sqrt(N / (2 pi g'')) exp(N s): the prefactor is that of a saddle point. The typical cost of
         one data set differs from `typical_cost` by a few parts in sqrt(N).
@@ -195,13 +195,13 @@ def rate_function(
     mu_B: float = 1.0,
     resampling: str = "poisson",
 ) -> RateFunction:
-    """Large deviations of the minimal cost of a member of the ensemble, given typical data.
+    """Find how improbable each minimal cost of a member is, given typical data.
 
     Parameters
     ----------
     model : Model
         A single one.
-    method : {"stability", "knockoff", "derandomized"}
+    method : {"stability-ideal", "knockoffs-ideal", "knockoffs-frequency"}
         What differs between members: resampled rows, or knockoff copies (the last two are one).
     lam : float
         Penalty of a member, positive.
@@ -209,11 +209,11 @@ def rate_function(
         Tilts at which the equations are solved, in any order. By default 41 of them around zero,
         as far as probabilities of about exp(-0.1 N), or as there are solutions.
     mu_B : float
-        Resampling rate; used by "stability" only.
+        Resampling rate; used by "stability-ideal" only.
     resampling : {"poisson", "multinomial", "bernoulli", "subsample", "exponential"}
-        Law of the row weights. "multinomial" draws exactly mu_B M rows with replacement (the
-        bootstrap), "subsample" exactly mu_B M without; "poisson" and "bernoulli" let that number
-        vary. Typical costs agree, large deviations do not: a member with few rows is cheap.
+        Distribution of the row weights. "multinomial" draws exactly mu_B M rows with replacement
+        (the bootstrap), "subsample" exactly mu_B M without; "poisson" and "bernoulli" let that
+        number vary. Typical costs agree, large deviations do not: a member with few rows is cheap.
 
     Returns
     -------
@@ -223,7 +223,8 @@ def rate_function(
     --------
     >>> from selica import theory
     >>> model = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
-    >>> r = theory.rate_function(model, "stability", 0.2, [-1, 0, 1], resampling="multinomial")
+    >>> tilts = [-1, 0, 1]
+    >>> r = theory.rate_function(model, "stability-ideal", 0.2, tilts, resampling="multinomial")
     >>> r.cost.round(6).tolist()
     [0.057581, 0.055969, 0.05426]
     >>> r.s.round(6).tolist()
@@ -232,8 +233,8 @@ def rate_function(
     eq, method = _equations(model, method, lam, mu_B, resampling)
     tilt = None if y is None else real("y", y, at_least=-LARGEST, at_most=LARGEST)
     start = _typical(eq, model, method)
-    span = np.sqrt(2.0 * _DEPTH / max(start.variance, 1.0 / LARGEST))
-    even = span * np.arange(-_SIDE, _SIDE + 1) / _SIDE
+    span = np.sqrt(2.0 * _DEFAULT_DEPTH / max(start.variance, 1.0 / LARGEST))
+    even = span * np.arange(-_POINTS_PER_SIDE, _POINTS_PER_SIDE + 1) / _POINTS_PER_SIDE
     grid = np.unique(even if tilt is None else tilt)
     up = follow(eq, start, grid[grid > 0.0].tolist())
     down = follow(eq, start, grid[grid < 0.0][::-1].tolist())
@@ -243,11 +244,10 @@ def rate_function(
         tilt = np.array(sorted(found))
     missing = np.array([value not in found for value in tilt.ravel()])
     if missing.any():
-        warnings.warn(
+        warn(
             f"At {np.count_nonzero(missing)} of {missing.size} values of y there is no solution: "
             f"it ends at y = {down.last.y:.6g} ({down.end}) and y = {up.last.y:.6g} ({up.end}).",
             ConvergenceWarning,
-            stacklevel=2,
         )
     points = [found.get(value) for value in tilt.ravel().tolist()]
     status = [
@@ -262,8 +262,8 @@ def rate_function(
         mu_B=eq.mu_B,
         y=unwrap(tilt),
         status=unwrap(np.array(status).reshape(tilt.shape)),
-        low=_reach(down),
-        high=_reach(up),
+        low=_cost_range(down),
+        high=_cost_range(up),
         typical_cost=start.point.cost,
         typical_variance=start.variance,
         **_columns(points, tilt.shape, eq.copies),
@@ -276,23 +276,36 @@ def _equations(
     model = Model.check_single(model)
     if model.rho + model.Delta < _LEAST_VARIANCE:
         raise ArgumentError(f"model must have rho + Delta of at least {_LEAST_VARIANCE:g}.")
-    method = choice("method", method, METHODS)
+    row = method_of(method, _has_random_members)
     resampling = choice("resampling", resampling, RESAMPLINGS)
     penalty = single("lam", positive("lam", lam))
     rate = single("mu_B", positive("mu_B", mu_B, at_most=_LARGEST_RATE))
-    copies = 0 if method == "stability" else 1
+    copies = int(row.equations == "knockoff")
     if not copies and resampling in ("bernoulli", "subsample") and rate >= 1.0:
         raise ArgumentError(f"mu_B must be below 1 for {resampling}: else all members are one.")
-    kinds = model.effects.mixture().kinds()
     law, rows = ("none", 1.0) if copies else (resampling, rate)
-    parameters = (float(model.alpha), float(model.rho), float(model.Delta), penalty)
-    return RateEquations(*parameters, kinds, law, rows, copies), method
+    equations = RateEquations(
+        alpha=float(model.alpha),
+        rho=float(model.rho),
+        Delta=float(model.Delta),
+        lam=penalty,
+        mixture=model.kinds,
+        resampling=law,
+        mu_B=rows,
+        copies=copies,
+    )
+    return equations, row.name
+
+
+def _has_random_members(method: Method) -> bool:
+    """Say whether the theory treats the method and its members differ for given data."""
+    return method.threshold is not None and method.equations in ("stability", "knockoff")
 
 
 def _typical(eq: RateEquations, model: Model, method: str) -> Solved:
     """The solution at y = 0: that of the article."""
-    law = _FREE.get(eq.resampling, eq.resampling)
-    known = solve(model, method, eq.lam, eq.mu_B, "poisson" if eq.copies else law)
+    law = _FREE_COUNTS.get(eq.resampling, eq.resampling)
+    known = solve_method(model, method, eq.lam, eq.mu_B, "poisson" if eq.copies else law)
     chi = known.chi + getattr(known, "chi_tilde", 0.0)
     own = known.prediction_error - known.ensemble_error
     start = solve_at(eq, 0.0, to_vector(eq, State(known.ensemble_error, chi, own)))
@@ -308,9 +321,9 @@ def _lost(branch: Branch) -> str:
     return Status.MAX_ITER.value if branch.end is End.MAX_ITER else Status.INFEASIBLE.value
 
 
-def _reach(branch: Branch) -> Reach:
+def _cost_range(branch: Branch) -> CostRange:
     y, point = branch.last.y, branch.last.point
-    return Reach(y, point.cost, point.g + y * point.cost, branch.end.value)
+    return CostRange(y, point.cost, point.g + y * point.cost, branch.end.value)
 
 
 def _columns(points: list[Solved | None], shape: tuple[int, ...], copies: int) -> dict[str, Any]:
@@ -339,11 +352,11 @@ def _columns(points: list[Solved | None], shape: tuple[int, ...], copies: int) -
         }
 
     rows = [row(one) for one in points]
-    names = (*_STABILITY, *(_KNOCKOFF if copies else ()))
+    names = (*_ORDER_PARAMETERS, *(_COPY_PARAMETERS if copies else ()))
     names += ("g", "cost", "s", "variance", "nu", "replicon", "residual")
     out = {
         name: unwrap(np.array([r.get(name, np.nan) for r in rows]).reshape(shape)) for name in names
     }
     counts = np.array([0 if one is None else one.iterations for one in points])
-    empty = dict.fromkeys(() if copies else _KNOCKOFF)
+    empty = dict.fromkeys(() if copies else _COPY_PARAMETERS)
     return out | {"iterations": unwrap(counts.reshape(shape))} | empty

@@ -10,14 +10,15 @@ import numpy as np
 from selica._core.errors import ArgumentError
 from selica._core.results import statuses
 from selica._core.types import Array
-from selica.theory.iid.equations import Equations
+from selica.theory.iid.batch import TOLERANCE, Ensemble, by_chunks
+from selica.theory.iid.equations import IidEquations
 from selica.theory.model import Model
 from selica.theory.solution import LassoSolution, LossGiven, StabilitySolution
-from selica.theory.spectrum.fields import Design
+from selica.theory.spectrum.fields import SpectralDesign
 from selica.theory.spectrum.solver import at, own_variance, solve_members, solve_pairs
 from selica.theory.spectrum.spectra import Spectrum
 
-_CHUNK_VALUES = 200_000
+_CHUNK_VALUES = 200_000  # points * eigenvalues that fit the cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -38,7 +39,7 @@ class DesignStabilitySolution(LossGiven, StabilitySolution):
 
 
 def check_spectrum(spectrum: object, model: Model) -> Spectrum:
-    """The spectrum if it can be that of a design with alpha N rows."""
+    """Return the spectrum if it can be that of a design with alpha N rows."""
     if not isinstance(spectrum, Spectrum):
         raise ArgumentError(f"spectrum must be a theory.Spectrum; got {spectrum!r}.")
     alpha = np.min(model.alpha)
@@ -50,14 +51,17 @@ def check_spectrum(spectrum: object, model: Model) -> Spectrum:
     return spectrum
 
 
-def chunk_size(spectrum: Spectrum) -> int:
-    """How many points to solve at once."""
-    return max(1, _CHUNK_VALUES // max(spectrum.values.size, 80))
+def solve_design(
+    ensemble: Ensemble, points: dict[str, Array], spectrum: Spectrum
+) -> dict[str, Array]:
+    """Return the fields of a solution at points in one row; see `iid.batch.solve_points`."""
+    at_once = max(1, _CHUNK_VALUES // max(spectrum.values.size, 80))
+    return by_chunks(ensemble, points, lambda eq, _: _solve_chunk(eq, spectrum), at_once)
 
 
-def solve_chunk(eq: Equations, spectrum: Spectrum, tolerance: float) -> dict[str, Any]:
-    """Fields of a solution at the points of the equations."""
-    design = Design(spectrum, eq.law, eq.alpha)
+def _solve_chunk(eq: IidEquations, spectrum: Spectrum) -> dict[str, Any]:
+    """Return the fields of a solution at the points of the equations."""
+    design = SpectralDesign(spectrum, eq.law, eq.alpha)
     with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
         members = solve_members(eq, design)
         here = at(eq, design, members.y, members.A)
@@ -70,7 +74,7 @@ def solve_chunk(eq: Equations, spectrum: Spectrum, tolerance: float) -> dict[str
         state = np.array([members.A - V, V, design.freedom(members.y) / Q])
         moved = np.array([fields["ensemble_error"], fields["v"], fields["chi"]]) - state
         residual = np.max(np.abs(moved) / (1.0 + np.abs(state)), axis=0)
-    good = members.found & found_pairs & (residual <= tolerance)
+    good = members.found & found_pairs & (residual <= TOLERANCE)
     return {
         **fields,
         "Q_hat": Q,
@@ -84,7 +88,7 @@ def solve_chunk(eq: Equations, spectrum: Spectrum, tolerance: float) -> dict[str
     }
 
 
-def _overlaps(eq: Equations, Q: Array, T: Array, v_hat: Array) -> dict[str, Any]:
+def _overlaps(eq: IidEquations, Q: Array, T: Array, v_hat: Array) -> dict[str, Any]:
     """q, m, chi, v and the error, by the single-body sums of all designs."""
     names = ("q", "m", "chi", "v", "ensemble_error")
     out = {name: np.zeros(Q.size) for name in names}
