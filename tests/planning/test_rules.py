@@ -13,7 +13,7 @@ from selica.control import (
     knockoff_threshold,
     quantile_aggregation,
 )
-from selica.planning.predict.finite import (
+from selica.planning.predict.rules import (
     aggregated_pvalues,
     derandomized,
     knockoff_plus,
