@@ -65,9 +65,9 @@ def moved(model, r):
                 for name in ("effects", "statistic", "controls")}) for one in found]  # fmt: skip
         rates = [one.single_rates() for one in some]
         tpr, fdr = (np.array([getattr(rate, name) for rate in rates]) for name in ("tpr", "fdr"))
-        return planning.RocCurve(np.zeros(tpr.size), tpr, fdr).power(LEVEL)
+        return planning.PowerCurve(np.zeros(tpr.size), tpr, fdr).power(LEVEL)
 
-    return planning.Power(power([]), np.array([power(group) for group in groups]))
+    return planning.PowerAtLevel(power([]), np.array([power(group) for group in groups]))
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.planning import LAWS, PROCEDURES
 
 from selica.planning.predict.ceiling import ceiling
-from selica.planning.predict.methods import predict
+from selica.planning.predict.prediction import predict
 from selica.planning.study import Study
 
 SEED = 19

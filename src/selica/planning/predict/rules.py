@@ -14,12 +14,12 @@ import numpy as np
 from selica._core.rounding import ROUNDING, ceiling
 from selica._core.types import Array, BoolArray
 
-# From here on are complements of zeros.
-_NONE = ~np.uint32(1)
+_FIRST_ZERO_KEY = ~np.uint32(1)
+"""Complements of the bits of zeros begin here."""
 
 
 def step_up(evalues: Array, fdr: float, p: int | None = None) -> BoolArray:
-    """e-BH on (R, p); on reciprocals of p-values it is the rule of Benjamini and Hochberg."""
+    """Select by e-BH on (R, p); on reciprocals of p-values it is the step-up rule."""
     size = evalues.shape[-1]
     share = evalues * (fdr / (p or size))
     k = np.arange(size, 0, -1)  # how many are at least as large, in rising order
@@ -38,7 +38,7 @@ class Stops(NamedTuple):
 
 
 def _stops(W: Any, fdr: float, early: float | None = None) -> Stops:
-    """The smallest thresholds that keep a level with offset one, for W of shape (..., p).
+    """Return the smallest thresholds that keep a level with offset one, for W of (..., p).
 
     `early` is the level where too few are ahead for `fdr`, with an early stop where they are too
     few for this one as well. Sizes are sorted as the bits of single precision numbers, the last bit
@@ -47,7 +47,7 @@ def _stops(W: Any, fdr: float, early: float | None = None) -> Stops:
     # complements, so that the largest come first
     keys = ~(np.abs(W).view(np.uint32) & ~np.uint32(1) | (W > 0.0))
     keys.sort(axis=-1)
-    some = keys < _NONE
+    some = keys < _FIRST_ZERO_KEY
     negative = np.cumsum(keys & np.uint32(1), axis=-1, dtype=np.int32)
     positive = np.arange(1, W.shape[-1] + 1, dtype=np.int32) - negative
     # what is asked of the count of negatives alone, by the count of positives
@@ -69,26 +69,26 @@ def _stops(W: Any, fdr: float, early: float | None = None) -> Stops:
 
 
 def knockoff_plus(W: Any, fdr: float) -> BoolArray:
-    """The filter with offset one, on single precision (..., p)."""
+    """Select by the filter with offset one, on single precision (..., p)."""
     return np.asarray(_stops(W, fdr).threshold[..., None] <= W)
 
 
 def mean_evalues(
     W: Any, fdr: float, fallback_fdr: float | None = None, p: int | None = None
 ) -> Array:
-    """Average e-values of copies, single precision (..., copies, p), each with an early stop."""
+    """Return average e-values of copies (..., copies, p), each with an early stop."""
     stops = _stops(W, fdr, early=fdr if fallback_fdr is None else fallback_fdr)
     worth = (p or W.shape[-1]) / W.shape[-2] / (1.0 + stops.negative)
     return np.asarray(np.einsum("...cp,...c->...p", stops.threshold[..., None] <= W, worth))
 
 
 def derandomized(W: Any, fdr: float, p: int | None = None) -> BoolArray:
-    """e-BH on the average e-values of copies, at the levels of `DerandomizedKnockoffs`."""
+    """Select by e-BH on average e-values of copies, at the levels of `DerandomizedKnockoffs`."""
     return step_up(mean_evalues(W, 0.5 * fdr, fdr, p), fdr, p)
 
 
 def aggregated_pvalues(W: Any, gamma: float, p: int | None = None) -> Array:
-    """The quantile gamma of the p-values of copies (..., copies, p), divided by gamma."""
+    """Return the quantile gamma of the p-values of copies (..., copies, p), over gamma."""
     p, copies = p or W.shape[-1], W.shape[-2]
     order = np.argsort(-np.abs(W), axis=-1)
     ranked = np.take_along_axis(W, order, axis=-1)
