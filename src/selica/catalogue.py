@@ -5,7 +5,7 @@ method is a file and a row here: `register` adds one, and every room knows it.
 
 >>> from selica import catalogue
 >>> catalogue.method("knockoffs-evalues").label
-'knockoffs, e-values of many copies'
+'knockoffs, many copies, e-values'
 """
 
 from __future__ import annotations
@@ -37,6 +37,12 @@ class Method:
         Where its class is, as "module:Class"; None for what cannot be run on data.
     preset : mapping
         Arguments that the class is always given for this method.
+    usual : mapping
+        Arguments that the class is given where a user names the method and nothing that decides.
+    decided_by : tuple of str
+        Parameters beside the levels that decide what is selected.
+    by_default : bool
+        Whether the class does this where it is given nothing that decides.
     levels : tuple of str
         Parameters that set the level of error: "fdr", "pfer", "kfwer"; the first is the usual one.
     controls : str
@@ -63,6 +69,9 @@ class Method:
     label: str
     selector: str | None = None
     preset: Mapping[str, Any] = field(default_factory=dict)
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    decided_by: tuple[str, ...] = ()
+    by_default: bool = False
     levels: tuple[str, ...] = ()
     controls: str = "none"
     promise: str = "Nothing is promised."
@@ -80,6 +89,12 @@ class Method:
     def class_name(self) -> str:
         """Name of the class."""
         return "" if self.selector is None else self.selector.partition(":")[2]
+
+    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of the class, with what the method adds to those that are given."""
+        decisive = {*self.levels, *self.decided_by}
+        usual = {} if decisive & given.keys() else self.usual
+        return {**usual, **self.preset, **given}
 
     def load_selector(self) -> type[Any]:
         """Import the class of the method."""
@@ -107,10 +122,9 @@ def _same(*names: str) -> dict[str, str]:
 
 
 _KNOCKOFF_OPTIONS = _same("lam", "l1_ratio", "sampler", "statistic", "n_jobs")
-_STABILITY_OPTIONS = _same(
-    *("threshold", "n_resamples", "lam", "l1_ratio", "q", "weakness"),
-    *("resample_rate", "resampling", "engine", "n_jobs"),
-)
+_RESAMPLING_OPTIONS = _same("n_resamples", "l1_ratio", "weakness", "resampling", "n_jobs")
+_PENALTY_OPTIONS = _same("lam", "resample_rate", "engine")
+_COUNT_OPTIONS = _same("threshold", "q")
 _ALIKE = "It is proven if the rows are independent and all irrelevant variables are alike."
 _COPIES = (
     "It is proven if the rows are independent and the copies are drawn from the true distribution "
@@ -141,8 +155,9 @@ _ROWS = (
     ),
     Method(
         "stability-fdr",
-        "stability selection, FDR by message passing",
+        "stability, FDR, message passing",
         selector="selica.selectors:StabilitySelection",
+        usual={"fdr": 0.1},
         levels=("fdr",),
         controls="FDR",
         promise=_FDR,
@@ -150,7 +165,7 @@ _ROWS = (
         predictor="selica.planning.predict.stability:by_message_passing",
         equations="stability",
         calibrated=True,
-        options=_same("fdr") | _STABILITY_OPTIONS,
+        options=_same("fdr") | _RESAMPLING_OPTIONS | _PENALTY_OPTIONS,
         colour="#0072B2",
         dash=_LONG,
         marker="o",
@@ -158,33 +173,38 @@ _ROWS = (
     ),
     Method(
         "stability-pfer",
-        "stability selection, PFER bound",
+        "stability, PFER bound",
         selector="selica.selectors:StabilitySelection",
+        usual={"pfer": 1.0},
         levels=("pfer",),
+        decided_by=("q",),
+        by_default=True,
         controls="PFER",
         promise=_PFER,
         rests_on=f"{_ALIKE} Their selection frequencies are assumed to fall smoothly.",
         predictor="selica.planning.predict.bounds:r_concave",
         equations="stability",
         calibrated=True,
-        options=_same("pfer", "assumption") | _STABILITY_OPTIONS,
+        options=_same("pfer", "assumption") | _COUNT_OPTIONS | _RESAMPLING_OPTIONS,
         colour="#009E73",
         marker="^",
         former={"planning": ("stability_r_concave",), "select": ("stability",)},
     ),
     Method(
         "stability-pfer-unimodal",
-        "stability selection, PFER bound, one peak",
+        "stability, PFER bound, one peak",
         selector="selica.selectors:StabilitySelection",
         preset={"assumption": "unimodal"},
+        usual={"pfer": 1.0},
         levels=("pfer",),
+        decided_by=("q",),
         controls="PFER",
         promise=_PFER,
         rests_on=f"{_ALIKE} Their selection frequencies are assumed to have one peak.",
         predictor="selica.planning.predict.bounds:unimodal",
         equations="stability",
         calibrated=True,
-        options=_same("pfer") | _STABILITY_OPTIONS,
+        options=_same("pfer") | _COUNT_OPTIONS | _RESAMPLING_OPTIONS,
         colour="#009E73",
         dash=_LONG,
         marker="^",
@@ -192,17 +212,19 @@ _ROWS = (
     ),
     Method(
         "stability-pfer-none",
-        "stability selection, PFER bound, no shape",
+        "stability, PFER bound, no shape",
         selector="selica.selectors:StabilitySelection",
         preset={"assumption": "none"},
+        usual={"pfer": 1.0},
         levels=("pfer",),
+        decided_by=("q",),
         controls="PFER",
         promise=_PFER,
         rests_on=_ALIKE,
         predictor="selica.planning.predict.bounds:no_assumption",
         equations="stability",
         calibrated=True,
-        options=_same("pfer") | _STABILITY_OPTIONS,
+        options=_same("pfer") | _COUNT_OPTIONS | _RESAMPLING_OPTIONS,
         colour="#009E73",
         dash=_SHORT,
         marker="^",
@@ -210,13 +232,15 @@ _ROWS = (
     ),
     Method(
         "stability-ideal",
-        "stability selection, threshold known",
+        "stability, threshold known",
         selector="selica.selectors:StabilitySelection",
+        usual={"lam": "cv"},
+        decided_by=("lam", "q", "resample_rate", "engine"),
         promise="Nothing is promised: a threshold is given.",
         rests_on=_TRUTH,
         predictor="selica.planning.predict.stability:ideal",
         equations="stability",
-        options=_STABILITY_OPTIONS,
+        options=_COUNT_OPTIONS | _RESAMPLING_OPTIONS | _PENALTY_OPTIONS,
         colour="#0072B2",
         marker="o",
         former={"planning": ("ideal",), "theory": ("stability",)},
@@ -239,7 +263,7 @@ _ROWS = (
     ),
     Method(
         "knockoffs-ideal",
-        "knockoffs, one copy, threshold known",
+        "knockoffs, threshold known",
         promise="Nothing is promised: a threshold is given.",
         rests_on=_TRUTH,
         equations="knockoff",
@@ -250,8 +274,9 @@ _ROWS = (
     ),
     Method(
         "knockoffs-evalues",
-        "knockoffs, e-values of many copies",
+        "knockoffs, many copies, e-values",
         selector="selica.selectors:DerandomizedKnockoffs",
+        by_default=True,
         levels=("fdr",),
         controls="FDR",
         promise=_FDR,
@@ -267,12 +292,14 @@ _ROWS = (
     ),
     Method(
         "knockoffs-frequency",
-        "knockoffs, frequency over many copies",
+        "knockoffs, many copies, frequency",
         selector="selica.selectors:DerandomizedKnockoffs",
+        usual={"pfer": 1.0},
         levels=("pfer", "kfwer"),
+        decided_by=("threshold",),
         controls="PFER",
         promise=_PFER,
-        rests_on=_COPIES,
+        rests_on=f"{_COPIES} With a threshold alone nothing is promised.",
         equations="knockoff",
         calibrated=True,
         options=_same("pfer", "kfwer", "threshold", "engine")
@@ -284,7 +311,7 @@ _ROWS = (
     ),
     Method(
         "knockoffs-pvalues",
-        "knockoffs, p-values of many copies",
+        "knockoffs, many copies, p-values",
         selector="selica.selectors:AggregatedKnockoffs",
         levels=("fdr",),
         controls="3.2 FDR",
@@ -327,6 +354,7 @@ _ROWS = (
         "lasso",
         "lasso",
         selector="selica.selectors:LassoSelection",
+        by_default=True,
         promise="No rate of errors is promised.",
         rests_on="The penalty is the one that predicts best; many selected variables are false.",
         predictor="selica.planning.predict.lasso:penalty_known",
@@ -342,6 +370,7 @@ _ROWS = (
         promise="Nothing is promised: a threshold is given.",
         rests_on=_TRUTH,
         selector="selica.selectors:LassoSelection",
+        decided_by=("threshold",),
         predictor="selica.planning.predict.lasso:threshold_known",
         equations="lasso",
         options=_same("lam", "l1_ratio", "threshold"),
@@ -360,7 +389,7 @@ _ROWS = (
     ),
     Method(
         "bayes-amp",
-        "best possible, found in reasonable time",
+        "best possible, in reasonable time",
         promise="Nothing is promised: it needs the truth.",
         rests_on="No known fast method finds more at the same false discovery rate.",
         colour="#000000",
@@ -416,15 +445,76 @@ def method(name: object, room: str | None = None, argument: str = "method") -> M
     if isinstance(name, str):
         if name in _catalogue:
             return _catalogue[name]
-        for one in _catalogue.values():
-            if room is not None and name in one.former.get(room, ()):
-                warn(
-                    f"{argument}: {name!r} is now called {one.name!r}; the old name goes with the "
-                    "next release.",
-                    RenamedWarning,
-                )
-                return one
+        renamed = formerly(name, room)
+        if renamed is not None:
+            warn(
+                f"{argument}: {name!r} is now called {renamed.name!r}; the old name goes with the "
+                "next release.",
+                RenamedWarning,
+            )
+            return renamed
     raise ArgumentError.choice(argument, name, _catalogue)
+
+
+def formerly(name: str, room: str | None) -> Method | None:
+    """Find the method that had a name before; None where none had it, or has it now.
+
+    Parameters
+    ----------
+    name : str
+    room : {"theory", "planning", "select"} or None
+        Who took the name.
+
+    Examples
+    --------
+    >>> from selica import catalogue
+    >>> catalogue.formerly("derandomized", "select").name
+    'knockoffs-evalues'
+    """
+    if room is None or name in _catalogue:
+        return None
+    return next((one for one in methods() if name in one.former.get(room, ())), None)
+
+
+def of_selector(class_name: str, parameters: Mapping[str, Any]) -> Method:
+    """Find the method that a selector carries out.
+
+    Parameters
+    ----------
+    class_name : str
+        Name of the class.
+    parameters : mapping
+        Arguments that it is given.
+
+    Examples
+    --------
+    >>> from selica import catalogue
+    >>> catalogue.of_selector("StabilitySelection", {"fdr": 0.1}).name
+    'stability-fdr'
+    >>> catalogue.of_selector("DerandomizedKnockoffs", {"threshold": 0.5}).name
+    'knockoffs-frequency'
+    """
+    able = [one for one in methods(class_name=class_name) if _explains(one, parameters)]
+    if not able:
+        raise ArgumentError(
+            f"selector must be one of a known method; got {class_name} with "
+            f"{', '.join(parameters) or 'no arguments'}."
+        )
+    given = parameters.keys()
+    return max(
+        able,
+        key=lambda one: (
+            len(given & {*one.levels, *one.decided_by}),
+            len(one.preset),
+            one.by_default,
+        ),
+    )
+
+
+def _explains(one: Method, parameters: Mapping[str, Any]) -> bool:
+    """Whether a method has these arguments, with the values that it presets."""
+    known = {*one.options.values(), *one.preset}
+    return parameters.keys() <= known and one.preset.items() <= parameters.items()
 
 
 def register(row: Method) -> None:

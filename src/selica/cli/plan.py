@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from selica.cli import plan_answers as answers
+from selica.cli.naming import predicted, to_plan
 from selica.cli.options import (
     GAUSSIAN,
     R2,
@@ -25,13 +26,13 @@ from selica.cli.options import (
 from selica.cli.output import check_figure, each, print_json, say, write_figure
 from selica.cli.plan_options import (
     MOST,
-    As,
     EffectSize,
     Features,
     Methods,
     Power,
     Samples,
     Settings,
+    SettingsName,
     Signals,
     signal_count,
     strength_of,
@@ -66,7 +67,7 @@ def compare(
     from selica import planning, theory  # late: other commands start without scikit-learn
 
     ask = partial(planning.compare_methods, **sizes, **strength, fdr=fdr)
-    names = _names(method, planning.METHODS)
+    names = to_plan(method) if method else [one.name for one in predicted()]
     parts = [ask(methods=[name], effects=law.law) for name in each(names, "comparing")]
     found = replace(parts[0], predictions=tuple(one for part in parts for one in part.predictions))
     best = found.best
@@ -92,7 +93,7 @@ def samples(
     fdr: Level = 0.1,
     effects: Effects = GAUSSIAN,
     method: Methods = None,
-    settings: As = Settings.best,
+    settings: SettingsName = Settings.best,
     at_most: Annotated[
         int, typer.Option(help="More samples are not considered.", max=MOST)
     ] = 1_000_000,
@@ -118,7 +119,7 @@ def effect(
     fdr: Level = 0.1,
     effects: Effects = GAUSSIAN,
     method: Methods = None,
-    settings: As = Settings.best,
+    settings: SettingsName = Settings.best,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
@@ -145,7 +146,7 @@ def signals(
     fdr: Level = 0.1,
     effects: Effects = GAUSSIAN,
     method: Methods = None,
-    settings: As = Settings.best,
+    settings: SettingsName = Settings.best,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
@@ -171,7 +172,7 @@ def level(
     effect_size: EffectSize = None,
     effects: Effects = GAUSSIAN,
     method: Methods = None,
-    settings: As = Settings.best,
+    settings: SettingsName = Settings.best,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
@@ -201,8 +202,7 @@ def _answer(
     from selica import planning, theory
     from selica.planning.questions.inverse import sample_search
 
-    able = [name for name, known in planning.METHODS.items() if known.calibrated]
-    names = _names(method, able)
+    names = to_plan(method) if method else [one.name for one in predicted() if one.calibrated]
     ask = partial(getattr(planning, question), power, **asked, **more)
     if question == "required_samples":  # curves of one method go as far as those of the others
         whole = asked | more | {"effects": effects.law}
@@ -233,10 +233,6 @@ def _answer(
 
 def _sizes(n_samples: int, n_features: int, n_signals: int) -> dict[str, Any]:
     return {"n_samples": n_samples, "n_features": n_features, "n_signals": n_signals}
-
-
-def _names(method: Sequence[str] | None, known: Iterable[str]) -> list[str]:
-    return [str(name) for name in dict.fromkeys(method or known)]
 
 
 def say_study(asked: dict[str, Any], effects: EffectLaw, r2: float | None) -> None:

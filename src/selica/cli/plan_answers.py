@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
+from selica import catalogue
 from selica.cli.output import copyable, print_table, say
 from selica.cli.select import command_of
 
@@ -27,12 +28,12 @@ _CONTROLS = {
 """What a method controls, in the order in which it is explained."""
 _FEW_FITS = "message passing: selection probabilities without refits, which check it on the data"
 _BOUNDS = (
-    "no assumption, unimodal, r-concave: what the bound on false selections takes for granted of "
-    "irrelevant variables, from nothing to the strongest"
+    "no shape, one peak, neither: what the bound on false selections assumes about the selection "
+    "frequencies of irrelevant variables, from nothing to the strongest (they fall smoothly)"
 )
 _KNOWN = (
-    "known: set by the truth, which no data tell; as default with usual settings, which control "
-    "nothing (see the FDR)"
+    "threshold known, lasso: set by the truth, which no data tell; as default with usual settings, "
+    "which control nothing (see the FDR)"
 )
 CEILING = "best possible: the Bayes-optimal selector, which knows the distribution of the effects"
 _ROUGH = 0.02
@@ -85,9 +86,7 @@ class Run:
     @classmethod
     def of(cls, one: Prediction, source: Sequence[str] | None = None) -> Run:
         """The settings of a prediction."""
-        from selica.planning import METHODS
-
-        return cls(METHODS[one.method].selector, one.parameters, source)
+        return cls(catalogue.method(one.method).class_name, one.parameters, source)
 
     @property
     def row(self) -> dict[str, str]:
@@ -105,10 +104,9 @@ class Run:
 
 
 def label(method: str) -> str:
-    """What a method is called in tables and figures."""
-    from selica.planning import METHODS
-
-    return METHODS[method].label if method in METHODS else method
+    """Return what a method is called in tables and figures."""
+    known = catalogue.METHODS.get(method)
+    return method if known is None else known.label
 
 
 def comparison_dict(found: Comparison, effects: str, equal: float | None) -> dict[str, Any]:
@@ -314,19 +312,17 @@ def _value(answer: Answer) -> str:
 
 def _legend(methods: Iterable[str], counts: bool = True) -> None:
     """What the words of a table mean, as far as they are in it."""
-    from selica.planning import METHODS
-
-    names = set(methods)
-    controlled = {METHODS[name].promise for name in names}
-    told = [text for word, text in _CONTROLS.items() if word in controlled]
+    rows = [catalogue.method(name) for name in dict.fromkeys(methods)]
+    controlled = {one.controls for one in rows}
+    explained = [text for word, text in _CONTROLS.items() if word in controlled]
     if counts:
         say(COUNTS)
-    say(f"controls: {'; '.join(told)}")
-    if "stability" in names:
+    say(f"controls: {'; '.join(explained)}")
+    if any(one.controls == "FDR" and one.equations == "stability" for one in rows):
         say(_FEW_FITS)
-    if any(name.startswith("stability_") for name in names):
+    if any(one.controls == "PFER" and one.equations == "stability" for one in rows):
         say(_BOUNDS)
-    if any(label(name).endswith(" known") for name in names):
+    if any(not one.calibrated for one in rows):
         say(_KNOWN)
     say(CEILING)
 

@@ -13,27 +13,26 @@ from rich.console import Console
 
 from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
 from selica._core.validation import count
+from selica.cli.naming import diagnosed, listed, to_diagnose, to_plan
 from selica.cli.options import (
     GAUSSIAN,
     R2,
     AsJson,
-    Copies,
+    CopySampler,
     Demo,
     Drop,
     EffectLaw,
     Effects,
+    EngineName,
     Jobs,
     Level,
-    Method,
     Penalty,
     Plot,
     Resamples,
     Seed,
-    Selector,
     Snr,
     TableFile,
     Target,
-    Way,
     check_jobs,
     effect_law,
 )
@@ -52,7 +51,6 @@ from selica.cli.plan_options import (
     EffectSize,
     Methods,
     Power,
-    Procedure,
     Signals,
     signal_count,
     strength_of,
@@ -64,15 +62,8 @@ if TYPE_CHECKING:
     from selica._core.types import Array
     from selica.planning import Diagnosis, PlasmodePower
 
-_RUN = (
-    Procedure.stability,
-    Procedure.knockoff,
-    Procedure.evalues,
-    Procedure.stability_r_concave,
-)
-"""What runs on a table by default."""
-_PREDICTED = (Selector.stability, Selector.knockoffs, Selector.derandomized, Selector.aggregated)
-"""Selectors that have a prediction."""
+_RUN = ("stability-fdr", "knockoffs", "knockoffs-evalues", "stability-pfer")
+"""Methods that run on a table by default."""
 
 
 def own_table(
@@ -101,8 +92,8 @@ def own_table(
 ) -> None:
     """Power on a table of one's own: signals are planted in its columns, and selectors run.
 
-    Correlations cost power here as they will in the study. By default stability, knockoff, evalues
-    and stability_r_concave run, as they come.
+    Correlations cost power here as they will in the study. By default stability-fdr, knockoffs,
+    knockoffs-evalues and stability-pfer run, as they come.
 
     Example: selica plan table measurements.csv --target yield -k 20 --r2 0.6
     """
@@ -121,7 +112,7 @@ def own_table(
         X, names = source.read()[::2]
     else:
         X, names = reports.variables(reports.read_table(source.table), source.drop, target)
-    chosen = [str(name) for name in dict.fromkeys(method or _RUN)]
+    chosen = to_plan(method or _RUN)
     first = None
     if theory:
         with waiting("a first answer by theory"):
@@ -248,13 +239,18 @@ def _print(found: PlasmodePower, fdr: float) -> None:
 def diagnosis(
     table: TableFile = None,
     target: Target = None,
-    method: Method = Selector.derandomized,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", metavar="NAME", help=f"How to select, one of {listed(diagnosed())}."
+        ),
+    ] = "knockoffs-evalues",
     fdr: Level = 0.1,
     power: Power = 0.8,
     n_resamples: Resamples = None,
     lam: Penalty = None,
-    engine: Way = None,
-    sampler: Copies = None,
+    engine: EngineName = None,
+    sampler: CopySampler = None,
     seed: Seed = 0,
     n_jobs: Jobs = None,
     drop: Drop = None,
@@ -267,12 +263,10 @@ def diagnosis(
     Example: selica plan diagnose measurements.csv --target yield --method knockoffs
     """
     check_figure(plot)
-    if method not in _PREDICTED:
-        known = ", ".join(one.value for one in _PREDICTED)
-        raise ArgumentError(f"--method {method.value} has no prediction; take one of {known}.")
+    row = to_diagnose(method)
     source = Source.of(table, target, drop, demo)
     selector = unfitted(
-        method,
+        row.name,
         seed,
         fdr=fdr,
         n_resamples=n_resamples,
