@@ -62,7 +62,8 @@ class Method:
     colour, dash, marker : str
         How it looks in every figure.
     former : mapping
-        Names that it had, by the room that took them: "theory", "planning" or "select".
+        Names that it had, by who took them: "theory", "planning", "select" (the command line) or
+        "page" (the address of the page).
     """
 
     name: str
@@ -152,6 +153,7 @@ _ROWS = (
         options=_same("fdr", "pfer", "kfwer", "n_resamples", "n_jobs"),
         colour="#56B4E9",
         marker="o",
+        former={"page": ("Automatic",)},
     ),
     Method(
         "stability-fdr",
@@ -188,7 +190,11 @@ _ROWS = (
         options=_same("pfer", "assumption") | _COUNT_OPTIONS | _RESAMPLING_OPTIONS,
         colour="#009E73",
         marker="^",
-        former={"planning": ("stability_r_concave",), "select": ("stability",)},
+        former={
+            "planning": ("stability_r_concave",),
+            "select": ("stability",),
+            "page": ("Stability selection",),
+        },
     ),
     Method(
         "stability-pfer-unimodal",
@@ -259,7 +265,7 @@ _ROWS = (
         options=_same("fdr") | _KNOCKOFF_OPTIONS,
         colour="#E69F00",
         marker="v",
-        former={"planning": ("knockoff",)},
+        former={"planning": ("knockoff",), "page": ("Knockoffs, one copy",)},
     ),
     Method(
         "knockoffs-ideal",
@@ -288,7 +294,11 @@ _ROWS = (
         colour="#D55E00",
         dash=_LONG,
         marker="s",
-        former={"planning": ("evalues",), "select": ("derandomized",)},
+        former={
+            "planning": ("evalues",),
+            "select": ("derandomized",),
+            "page": ("Derandomized knockoffs",),
+        },
     ),
     Method(
         "knockoffs-frequency",
@@ -323,7 +333,11 @@ _ROWS = (
         options=_same("fdr") | {"n_resamples": "n_copies"} | _KNOCKOFF_OPTIONS,
         colour="#CC79A7",
         marker="D",
-        former={"planning": ("pvalues",), "select": ("aggregated",)},
+        former={
+            "planning": ("pvalues",),
+            "select": ("aggregated",),
+            "page": ("Aggregated knockoffs",),
+        },
     ),
     Method(
         "splitting",
@@ -338,6 +352,7 @@ _ROWS = (
         colour="#CC79A7",
         dash=_MIDDLE,
         marker="D",
+        former={"page": ("Data splitting",)},
     ),
     Method(
         "bolasso",
@@ -363,6 +378,7 @@ _ROWS = (
         colour="#999999",
         dash=(0, (1, 1)),
         marker="x",
+        former={"page": ("Lasso",)},
     ),
     Method(
         "thresholded-lasso",
@@ -431,7 +447,7 @@ def method(name: object, room: str | None = None, argument: str = "method") -> M
     Parameters
     ----------
     name : str
-    room : {"theory", "planning", "select"}, optional
+    room : {"theory", "planning", "select", "page"}, optional
         Whose former names are accepted too, with a warning that says the name to use.
     argument : str
         How the caller calls the name; opens the message of an error.
@@ -462,7 +478,7 @@ def formerly(name: str, room: str | None) -> Method | None:
     Parameters
     ----------
     name : str
-    room : {"theory", "planning", "select"} or None
+    room : {"theory", "planning", "select", "page"} or None
         Who took the name.
 
     Examples
