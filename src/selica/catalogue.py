@@ -55,6 +55,8 @@ class Method:
         Function of `planning` that predicts it, as "module:function".
     equations : str or None
         The ensemble of the theory whose equations it has: "lasso", "stability" or "knockoff".
+    at_ideal : bool
+        Whether it is one of those that are shown at their ideal thresholds, set by the truth.
     calibrated : bool
         Whether the data set its threshold; otherwise the user, or the truth.
     options : mapping
@@ -79,6 +81,7 @@ class Method:
     rests_on: str = ""
     predictor: str | None = None
     equations: str | None = None
+    at_ideal: bool = False
     calibrated: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     colour: str = "#000000"
@@ -246,6 +249,7 @@ _ROWS = (
         rests_on=_TRUTH,
         predictor="selica.planning.predict.stability:ideal",
         equations="stability",
+        at_ideal=True,
         options=_COUNT_OPTIONS | _RESAMPLING_OPTIONS | _PENALTY_OPTIONS,
         colour="#0072B2",
         marker="o",
@@ -273,6 +277,7 @@ _ROWS = (
         promise="Nothing is promised: a threshold is given.",
         rests_on=_TRUTH,
         equations="knockoff",
+        at_ideal=True,
         colour="#E69F00",
         dash=(0, (4, 2)),
         marker="v",
@@ -311,6 +316,7 @@ _ROWS = (
         promise=_PFER,
         rests_on=f"{_COPIES} With a threshold alone nothing is promised.",
         equations="knockoff",
+        at_ideal=True,
         calibrated=True,
         options=_same("pfer", "kfwer", "threshold", "engine")
         | {"n_resamples": "n_copies"}
@@ -374,6 +380,7 @@ _ROWS = (
         rests_on="The penalty is the one that predicts best; many selected variables are false.",
         predictor="selica.planning.predict.lasso:penalty_known",
         equations="lasso",
+        at_ideal=True,
         options=_same("lam", "l1_ratio", "threshold"),
         colour="#999999",
         dash=(0, (1, 1)),
@@ -389,6 +396,7 @@ _ROWS = (
         decided_by=("threshold",),
         predictor="selica.planning.predict.lasso:threshold_known",
         equations="lasso",
+        at_ideal=True,
         options=_same("lam", "l1_ratio", "threshold"),
         colour="#000000",
         dash=(0, (5, 1, 1, 1)),
@@ -400,6 +408,7 @@ _ROWS = (
         "best possible",
         promise="Nothing is promised: it needs the truth.",
         rests_on="No method finds more at the same false discovery rate.",
+        at_ideal=True,
         colour="#000000",
         marker="*",
     ),

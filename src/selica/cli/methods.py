@@ -58,10 +58,7 @@ def _row(one: Method) -> dict[str, Any]:
 
 def _print_all(rows: list[Method]) -> None:
     """Print a table of the methods."""
-    table = [
-        [one.name, one.label, one.controls, _uses(one)]
-        for one in rows
-    ]
+    table = [[one.name, one.label, one.controls, _uses(one)] for one in rows]
     headings = ["--method", "what it is", "keeps", "uses"]
     print_table(Console(highlight=False), headings, table, words=4)
     typer.echo()

@@ -155,9 +155,7 @@ Penalty = Annotated[
 ]
 CopySampler = Annotated[
     Sampler | None,
-    typer.Option(
-        help=f"How knockoff copies are made; gaussian by default ({takers('sampler')})."
-    ),
+    typer.Option(help=f"How knockoff copies are made; gaussian by default ({takers('sampler')})."),
 ]
 EngineName = Annotated[
     Engine | None,

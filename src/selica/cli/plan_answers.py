@@ -15,7 +15,7 @@ from selica.cli.output import copyable, print_table, say
 from selica.cli.select import command_of
 
 if TYPE_CHECKING:
-    from selica.planning import Answer, Comparison, Prediction, Requirement
+    from selica.planning import Comparison, Prediction, RequiredValue, Requirement
 
 _SETTINGS = {"best": "at its best settings", "default": "as it comes"}
 COUNTS = "found, false: expected numbers of signals and of irrelevant variables selected"
@@ -135,7 +135,7 @@ def print_comparison(found: Comparison, equal: float | None) -> None:
 
     headings = ["method", "settings", "power", "FDR", "found", "false", "controls"]
     rows = [
-        [label(one.method), one.settings, *numbers(one), one.promise] for one in found.predictions
+        [label(one.method), one.settings, *numbers(one), one.controls] for one in found.predictions
     ]
     rows.append([label(found.ceiling.method), "", *numbers(found.ceiling), ""])
     _print(headings, rows, f"Power at FDR {found.fdr:g}", words=2)
@@ -168,7 +168,7 @@ def print_comparison(found: Comparison, equal: float | None) -> None:
 
 
 def requirement_dict(
-    found: Requirement, asked: dict[str, Any], equal: Answer | None
+    found: Requirement, asked: dict[str, Any], equal: RequiredValue | None
 ) -> dict[str, Any]:
     """Everything, for JSON; the values that were tried with the power at each."""
     from selica._core.wording import assumptions
@@ -214,7 +214,9 @@ def settled(found: Requirement) -> Requirement:
     return replace(found, answers=tuple(told))
 
 
-def print_requirement(found: Requirement, equal: Answer | None, n_signals: int | None) -> None:
+def print_requirement(
+    found: Requirement, equal: RequiredValue | None, n_signals: int | None
+) -> None:
     """A table, and what to run; `equal` is the answer of the best if effects were equal."""
     from selica._core.wording import assumptions
     from selica.planning.questions.answers import far_apart
@@ -226,7 +228,7 @@ def print_requirement(found: Requirement, equal: Answer | None, n_signals: int |
     headings = ["method", found.quantity, *columns, "controls"]
     rows = []
     for one in (*found.answers, found.ceiling):
-        last = "" if one is found.ceiling else one.prediction.promise
+        last = "" if one is found.ceiling else one.prediction.controls
         r2 = _r2(one.value, n_signals) if sizes else None
         shown = numbers(one.prediction)
         if sizes:
@@ -288,7 +290,7 @@ def _tell_other(one: Prediction, what: str) -> None:
 
 
 def _print(headings: list[str], rows: list[list[str]], title: str, words: int = 1) -> None:
-    print_table(Console(highlight=False), headings, rows, title, words)
+    print_table(Console(highlight=False), headings, rows, title, words, wrapped=True)
     typer.echo()
 
 
@@ -302,7 +304,7 @@ def numbers(one: Prediction) -> list[str]:
     return [f"{one.power:.2f}", f"{one.fdr:.3f}", *(f"{value:.1f}" for value in counts)]
 
 
-def _value(answer: Answer) -> str:
+def _value(answer: RequiredValue) -> str:
     if answer.value is None:
         return "not reached"
     if isinstance(answer.value, int):

@@ -130,18 +130,14 @@ def own_table(
             n_jobs=n_jobs,
             progress=progress,
         )
-    found = replace(found, first=first)
+    found = replace(found, predicted=first)
     best = _best(found, chosen, fdr)
     run = None if best is None else _as_it_comes(best, X, planted, source)
     if as_json:
         size = {"n_samples": len(X), "n_features": len(names), "n_signals": planted["n_signals"]}
-        told = found.to_dict() | {"effects": law.name, "assumptions": _assumptions(law)}
-        rows = [
-            row | {"method": name, "label": row["method"]}
-            for name, row in zip(chosen, told["methods"], strict=True)
-        ]
+        report = found.to_dict() | {"effects": law.name, "assumptions": _assumptions(law)}
         picked = None if run is None else run.row | {"method": str(best)}
-        print_json(size | told | {"methods": rows, "best": picked})
+        print_json(size | report | {"best": picked})
         write_figure(plot, found.plot, quiet=True)
         return
     say(
@@ -201,13 +197,13 @@ def _print_first(first: Table) -> None:
         return
     known = [row for row in first if row["power"] is not None]
     if known:
-        rows = [[row["method"], f"{row['power']:.2f}", f"{row['fdr']:.3f}"] for row in known]
+        rows = [[row["label"], f"{row['power']:.2f}", f"{row['fdr']:.3f}"] for row in known]
         headings = ["method", "power", "FDR"]
         print_table(Console(highlight=False), headings, rows, "First answer, by theory")
         typer.echo("\nfor Gaussian columns with the correlations of the table; now the simulation")
     for row in first:
         if row["status"] != "converged":
-            say(f"Note: theory of {row['method']}: {row['status']}")
+            say(f"Note: theory of {row['label']}: {row['status']}")
     typer.echo()
 
 
@@ -217,20 +213,21 @@ def _print(found: PlasmodePower, fdr: float) -> None:
 
     rows = [
         [
-            row["method"],
+            row["label"],
             *(span(row, key) for key in ("power", "fdr")),
             f"{row['selected']:.1f}",
-            f"{row['predicted']:.2f}",
+            "-" if row["predicted"] is None else f"{row['predicted']:.2f}",
         ]
         for row in found.methods
     ]
     headings = ["method", "power", "FDR", "selected", "theory"]
-    print_table(Console(highlight=False), headings, rows, f"Power at FDR {fdr:g}, 95 % intervals")
+    title = f"Power at FDR {fdr:g}, 95 % intervals"
+    print_table(Console(highlight=False), headings, rows, title, wrapped=True)
     typer.echo("\ntheory: power with independent columns, which correlated ones fall short of")
     for row in found.methods:
         if row["refused"]:
             say(
-                f"Note: {row['method']} refused {row['refused']} of {found.n_sets} data sets, "
+                f"Note: {row['label']} refused {row['refused']} of {found.n_sets} data sets, "
                 "where it selected nothing: refits did not confirm it."
             )
     typer.echo()
@@ -297,11 +294,11 @@ def diagnosis(
     notes = list(dict.fromkeys([*selection.cautions, *selection.notes, *said]))
     words = _compared(found)
     if as_json:
-        told: dict[str, Any] = {"selected_variables": selection.selected}
-        told["notes"] = [*notes, *found.notes]
-        told["assumptions"] = None if words is None else assumptions(GaussianEffects())
+        more: dict[str, Any] = {"selected_variables": selection.selected}
+        more["notes"] = [*notes, *found.notes]
+        more["assumptions"] = None if words is None else assumptions(GaussianEffects())
         command = None if words is None else " ".join(words)
-        print_json(found.to_dict() | told | {"command": command})
+        print_json(found.to_dict() | more | {"command": command})
         _draw(plot, found, quiet=True)
         return
     for line in str(replace(found, method=label(found.method))).splitlines():

@@ -98,8 +98,7 @@ def select(
         tuple[int, float] | None,
         typer.Option(
             metavar="K LEVEL",
-            help="Probability LEVEL of K or more false selections to allow "
-            f"({takers('kfwer')}).",
+            help=f"Probability LEVEL of K or more false selections to allow ({takers('kfwer')}).",
         ),
     ] = None,
     threshold: Annotated[
