@@ -39,7 +39,7 @@ def prepare() -> None:
 
 @st.fragment
 def show() -> None:
-    """Show sliders on the left, curves and numbers on the right. Few elements: each takes its time."""
+    """Show sliders on the left, curves and numbers on the right; few elements, each takes time."""
     left, right = st.columns([1, 2.4], gap="large")
     with left:
         sliders = controls.Sliders()

@@ -10,8 +10,8 @@ import typer
 from selica import __version__
 from selica._core.errors import SelicaError
 from selica.cli.app import app as page
-from selica.cli.options import options_named
 from selica.cli.methods import methods
+from selica.cli.options import options_named
 from selica.cli.plan import plan
 from selica.cli.predict import predict
 from selica.cli.reproduce import reproduce

@@ -11,8 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from selica import __version__
-from selica._core.errors import ArgumentError
-from selica._core.files import as_path, check_folder, write_whole
+from selica._core.files import check_folder, write_whole
 from selica._core.table import Table
 from selica._core.types import Progress
 from selica._core.validation import choice, count, flag, reporter, workers

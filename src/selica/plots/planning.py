@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from selica.plots import arguments as check
 from selica.plots.canvas import Numbers, canvas, legend, line, markers
 from selica.plots.style import LineStyle, line_style
