@@ -84,7 +84,7 @@ def calls() -> dict[str, Callable[[], Any]]:
     return {
         "StabilitySelection.fit": lambda: StabilitySelection(random_state=0).fit(X, y),
         "DerandomizedKnockoffs.fit": lambda: DerandomizedKnockoffs(random_state=0).fit(X, y),
-        "theory.power": lambda: theory.power(model, "derandomized"),
+        "theory.power": lambda: theory.power(model, "knockoffs-frequency"),
         "planning.compare_methods": lambda: planning.compare_methods(
             n_samples=500, n_features=1000, n_signals=30, snr=1.0
         ),

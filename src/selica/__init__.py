@@ -2,7 +2,7 @@
 
 >>> from selica import theory
 >>> model = theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
->>> round(theory.power(model, "derandomized", fdr=0.1), 3)
+>>> round(theory.power(model, "knockoffs-frequency", fdr=0.1), 3)
 0.88
 """
 

@@ -55,8 +55,11 @@ class Method:
         Function of `planning` that predicts it, as "module:function".
     equations : str or None
         The ensemble of the theory whose equations it has: "lasso", "stability" or "knockoff".
-    at_ideal : bool
-        Whether it is one of those that are shown at their ideal thresholds, set by the truth.
+    threshold : str or None
+        The threshold that `theory.power` sets by the truth to keep a level: the penalty ("lam"), or
+        one on coefficients ("w_th"), on frequencies ("Pi_th"), on the statistic of one copy
+        ("Z_th") or on the local false discovery rate ("lfdr"); None for methods whose threshold
+        the data set, which `planning` predicts.
     calibrated : bool
         Whether the data set its threshold; otherwise the user, or the truth.
     options : mapping
@@ -81,7 +84,7 @@ class Method:
     rests_on: str = ""
     predictor: str | None = None
     equations: str | None = None
-    at_ideal: bool = False
+    threshold: str | None = None
     calibrated: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     colour: str = "#000000"
@@ -249,7 +252,7 @@ _ROWS = (
         rests_on=_TRUTH,
         predictor="selica.planning.predict.stability:ideal",
         equations="stability",
-        at_ideal=True,
+        threshold="Pi_th",
         options=_COUNT_OPTIONS | _RESAMPLING_OPTIONS | _PENALTY_OPTIONS,
         colour="#0072B2",
         marker="o",
@@ -277,7 +280,7 @@ _ROWS = (
         promise="Nothing is promised: a threshold is given.",
         rests_on=_TRUTH,
         equations="knockoff",
-        at_ideal=True,
+        threshold="Z_th",
         colour="#E69F00",
         dash=(0, (4, 2)),
         marker="v",
@@ -316,7 +319,7 @@ _ROWS = (
         promise=_PFER,
         rests_on=f"{_COPIES} With a threshold alone nothing is promised.",
         equations="knockoff",
-        at_ideal=True,
+        threshold="Pi_th",
         calibrated=True,
         options=_same("pfer", "kfwer", "threshold", "engine")
         | {"n_resamples": "n_copies"}
@@ -380,7 +383,7 @@ _ROWS = (
         rests_on="The penalty is the one that predicts best; many selected variables are false.",
         predictor="selica.planning.predict.lasso:penalty_known",
         equations="lasso",
-        at_ideal=True,
+        threshold="lam",
         options=_same("lam", "l1_ratio", "threshold"),
         colour="#999999",
         dash=(0, (1, 1)),
@@ -396,7 +399,7 @@ _ROWS = (
         decided_by=("threshold",),
         predictor="selica.planning.predict.lasso:threshold_known",
         equations="lasso",
-        at_ideal=True,
+        threshold="w_th",
         options=_same("lam", "l1_ratio", "threshold"),
         colour="#000000",
         dash=(0, (5, 1, 1, 1)),
@@ -408,7 +411,7 @@ _ROWS = (
         "best possible",
         promise="Nothing is promised: it needs the truth.",
         rests_on="No method finds more at the same false discovery rate.",
-        at_ideal=True,
+        threshold="lfdr",
         colour="#000000",
         marker="*",
     ),
@@ -417,6 +420,7 @@ _ROWS = (
         "best possible, in reasonable time",
         promise="Nothing is promised: it needs the truth.",
         rests_on="No known fast method finds more at the same false discovery rate.",
+        threshold="lfdr",
         colour="#000000",
         dash=_SHORT,
         marker="*",
@@ -479,6 +483,21 @@ def method(name: object, room: str | None = None, argument: str = "method") -> M
             )
             return renamed
     raise ArgumentError.choice(argument, name, _catalogue)
+
+
+def at_ideal() -> list[Method]:
+    """Return the methods that tables and figures show at thresholds set by the truth.
+
+    The best possible is shown once: as far as it can be found in reasonable time it is the same in
+    most studies.
+
+    Examples
+    --------
+    >>> from selica import catalogue
+    >>> [one.name for one in catalogue.at_ideal()][:2]
+    ['stability-ideal', 'knockoffs-ideal']
+    """
+    return [one for one in methods() if one.threshold is not None and one.name != "bayes-amp"]
 
 
 def formerly(name: str, room: str | None) -> Method | None:

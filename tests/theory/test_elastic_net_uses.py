@@ -261,7 +261,7 @@ def test_squared_loss_of_the_labels_equations(mu_B, effects):
     law = single_fit(1) if mu_B is None else count_law("poisson", np.array([mu_B]))
     known = on_design(theory.Model(alpha, rho, Delta, effects), lam, mu_B, lam2=lam2)
     four = (np.array([x]) for x in (alpha, rho, 0.0, lam))
-    eq = Equations.of_signals(*four, law=law, signals=effects.mixture(), copies=0)
+    eq = Equations.of_kinds(*four, law=law, kinds=effects.mixture().kinds(), copies=0)
     rows = Rows.of(alpha, rho, Squares(rho, Delta), law.weight[0], law.probability[0])
     p = solve_point(rows, Body.of(eq, rho, lam2))
     names = ("q", "m", "chi", "v", "Q_hat", "m_hat", "chi_hat", "v_hat", "mean_absolute")

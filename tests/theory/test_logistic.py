@@ -174,7 +174,7 @@ class Squares:
 
 def _point(rows_of, loss, alpha, rho, T, lam, law, effects):
     four = (np.array([x]) for x in (alpha, rho, 0.0, lam))
-    eq = Equations.of_signals(*four, law=law, signals=effects.mixture(), copies=0)
+    eq = Equations.of_kinds(*four, law=law, kinds=effects.mixture().kinds(), copies=0)
     rows = rows_of(alpha, T, loss, law.weight[0], law.probability[0])
     return solve_point(rows, Body.of(eq, T))
 

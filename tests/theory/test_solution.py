@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -27,6 +29,62 @@ def test_a_grid_is_solved_as_its_points():
         assert one.status == "converged"
     rates = grid.rates(Pi_th=0.3)
     assert rates.tpr.shape == (2, 4, 4)
+
+
+GRID = theory.Model(alpha=np.array([[1.0], [2.5], [4.0]]), rho=0.3, Delta=[[0.01], [0.1], [0]])
+NOISELESS = theory.Model(alpha=np.array([[4.0], [5.0], [6.0]]), rho=0.2, Delta=0.0)
+LAM = np.array([0.1, 0.3, 0.5, 0.9])
+GRIDS = {
+    "lasso": lambda: theory.solve_lasso(GRID, LAM, lam2=0.1),
+    "stability": lambda: theory.solve_stability(GRID, LAM, [0.5, 1.0, 2.0, 0.9]),
+    "knockoff": lambda: theory.solve_knockoff(GRID, LAM),
+    "spectrum": lambda: theory.solve_lasso(GRID, LAM, spectrum=theory.Spectrum.row_orthogonal(1)),
+    "logistic": lambda: theory.solve_lasso(NOISELESS, LAM, response=theory.Logistic(1.0 + LAM)),
+}
+
+
+@pytest.mark.parametrize("kind", GRIDS)
+def test_a_grid_can_be_indexed(kind):
+    grid = GRIDS[kind]()
+    point = grid[1, 2]
+    assert type(point) is type(grid)
+    assert point.shape == point.model.shape == ()
+    for f in fields(grid):
+        whole, one = getattr(grid, f.name), getattr(point, f.name)
+        if isinstance(whole, np.ndarray):
+            assert type(one) is type(whole[1, 2].item())
+            assert one == whole[1, 2]
+        elif f.name != "model":
+            assert one is whole
+    for name in ("alpha", "rho", "Delta"):
+        value = getattr(point.model, name)
+        assert type(value) is float
+        assert value == np.broadcast_to(getattr(grid.model, name), grid.shape)[1, 2]
+    assert point.model.effects is grid.model.effects
+    part = grid[1:, [0, 3, 2]]
+    assert part.shape == (2, 3)
+    assert np.array_equal(part.q, grid.q[1:, [0, 3, 2]])
+    assert part[0, 2].q == point.q
+    assert part.cost[0, 2] == point.cost
+    assert grid[-1].shape == (4,)
+    assert [row.shape for row in grid] == [(4,)] * 3
+    with pytest.raises(IndexError):
+        grid[3]
+    with pytest.raises(IndexError):
+        point[0]
+
+
+def test_other_results_of_a_model_can_be_indexed_too():
+    model = theory.Model(alpha=[0.5, 1.12], rho=[[0.1], [0.5]], Delta=0.01)
+    best = theory.solve_bayes(model)
+    assert best[1, 0].mse == best.mse[1, 0]
+    assert (best[1, 0].alpha, best[1, 0].rho) == (0.5, 0.5)
+    assert model[1].alpha.tolist() == [0.5, 1.12]
+    assert model[1].rho.tolist() == [0.5, 0.5]
+    assert model[1].Delta == 0.01
+    rate = theory.rate_function(theory.Model(1.0, 0.3, 0.1), "stability", lam=0.2, y=[0.0, 1.0])
+    assert rate[1].s == rate.s[1]
+    assert rate[1].low is rate.low
 
 
 def test_chunks_do_not_show(monkeypatch):

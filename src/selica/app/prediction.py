@@ -15,8 +15,8 @@ from selica._core.scaling import noise_from_r2, penalty_of_data, ratios
 from selica._core.types import Array
 from selica.plots.style import LineStyle, line_style
 from selica.theory.selection.fits import predicting_penalties
-from selica.theory.selection.methods import solve
 from selica.theory.selection.power import point_of
+from selica.theory.solve import solve_method
 
 RATES = (1.0, 2.0)
 """Resampling rates of stability selection that are shown."""
@@ -30,7 +30,7 @@ _EXTRA = ("lasso", "bayes")
 
 def _styles() -> Iterator[LineStyle]:
     """Iterate over the lines of the tab; rates of stability selection with the largest first."""
-    for one in catalogue.methods(at_ideal=True):
+    for one in catalogue.at_ideal():
         if one.name == STABILITY:
             yield from (line_style(STABILITY, rate, RATES.index(rate)) for rate in reversed(RATES))
         else:
@@ -161,9 +161,11 @@ def predict(study: PageStudy, more: float | None = None) -> Predicted:
         warnings.simplefilter("always")
         penalty = predicting_penalties(model, RATES)
         warnings.simplefilter("ignore", BoundaryWarning)  # of levels that nobody asked for
-        fits = {kind: solve(model, _SOLVED[kind], lam, RATES) for kind, lam in penalty.items()}
+        fits = {
+            kind: solve_method(model, _SOLVED[kind], lam, RATES) for kind, lam in penalty.items()
+        }
         lines = []
-        for one in catalogue.methods(at_ideal=True):
+        for one in catalogue.at_ideal():
             if one.name in _EXTRA:
                 points = theory.operating_point(model, one.name, levels[:, None])
             else:

@@ -129,7 +129,7 @@ def predict(
     check_figure(plot)
     runs: Runs = [
         (one.name, rate)
-        for one in catalogue.methods(at_ideal=True)
+        for one in catalogue.at_ideal()
         for rate in (rates if one.equations == "stability" else [None])
     ]
     with warnings.catch_warnings(record=True) as caught:

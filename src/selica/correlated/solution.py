@@ -14,8 +14,7 @@ from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, number, real
 from selica.correlated.equations import balanced
 from selica.theory import Model, Rates
-from selica.theory.selection.finite_members import votes_needed
-from selica.theory.selection.rates import make_rates
+from selica.theory.selection.rates import make_rates, votes_needed
 
 _GROUPS = ("all", "null", "signal")
 # Groups of data sets that a standard error leaves out in turn.

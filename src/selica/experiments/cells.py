@@ -26,7 +26,7 @@ IDENTITY = "identity"
 
 def simulated_methods() -> dict[str, Method]:
     """Return the methods that are simulated: those with equations and an ideal threshold."""
-    rows = catalogue.methods(at_ideal=True)
+    rows = catalogue.at_ideal()
     return {one.name: one for one in rows if one.equations is not None}
 
 

@@ -19,7 +19,7 @@ from selica._core.types import Array, BoolArray
 from selica.experiments.cells import Cell, Rule
 from selica.sampling import GaussianKnockoffs, Simulation, iid_copies, resample_weights, simulate
 from selica.solvers import knockoff_path_batch, lasso_path_batch
-from selica.theory.selection.finite_members import votes_needed
+from selica.theory.selection.rates import votes_needed
 
 Numbers = dict[str, list[float]]
 

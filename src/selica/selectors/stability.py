@@ -288,7 +288,7 @@ class StabilitySelection(Selector):
                 stacklevel=5,
             )
             lam = "cv"
-        return choose_penalties(lam, data, rng, method="stability", mu_B=scheme.rate)
+        return choose_penalties(lam, data, rng, method="stability-ideal", mu_B=scheme.rate)
 
     def _by_refits(self, found: Selections) -> None:
         """Probabilities are frequencies; thresholds are compared in whole numbers."""

@@ -19,10 +19,10 @@ from selica._core.validation import broadcast, choice, real
 from selica.theory.iid.equations import Equations
 from selica.theory.model import Model, ModelResult
 from selica.theory.selection.averages import Field, expect
-from selica.theory.selection.finite_members import member_rates
 from selica.theory.selection.rates import (
     Rates,
     make_rates,
+    member_rates,
     over_signals,
     threshold_of_frequency,
     threshold_of_knockoff_frequency,
@@ -142,7 +142,7 @@ class Solution(ModelResult):
         phi : callable
             Elementwise function of the inner average.
         """
-        mixture = self.model.effects.mixture()
+        mixture = self.model.mixture
         names = ("curvature", "slope", "chi_hat", "v_hat", "lam", "rho", *self._copy_field)
         columns = [np.broadcast_to(getattr(self, name), self.shape).ravel() for name in names]
         values = [
@@ -174,14 +174,13 @@ class Solution(ModelResult):
         parts = (self.model.alpha, self.model.rho, self.model.Delta, self.lam, self.lam2)
         flat = [np.broadcast_to(p, self.shape).ravel() for p in parts]
         law = self._law(flat[0].size)
-        mixture = self.model.effects.mixture()
-        eq = Equations.of_signals(*flat, law=law, signals=mixture, copies=self._copies())
+        eq = Equations.of_kinds(*flat, law=law, kinds=self.model.kinds, copies=self._copies())
         total_chi = np.ravel(self.chi + getattr(self, "chi_tilde", 0.0))
         return eq, total_chi, np.ravel(np.asarray(self.chi_hat + self.v_hat))
 
     def rates_of_field(self, threshold: Array) -> Rates:
         """Rates of the rule abs(g) > threshold on the part of the field that the data fix."""
-        signals = self.model.effects.mixture().folded()
+        signals = self.model.signals
         fpr = two_sided(threshold, np.zeros(()), np.asarray(self.chi_hat))
         tpr = self._signal_rate(signals, threshold)
         return make_rates(self.model.rho, tpr, fpr)
@@ -211,7 +210,7 @@ class Solution(ModelResult):
             n_members,
             self.model.rho,
             (np.asarray(self.slope), np.asarray(self.chi_hat)),
-            self.model.effects.mixture().folded(),
+            self.model.signals,
             lambda p: threshold(p, *wide),
             lambda g: probability(g, *wide),
         )
@@ -371,7 +370,7 @@ class KnockoffSolution(Solution):
             ).value
 
         fpr = knockoff_probability(np.zeros(()), copy, copy, np.asarray(self.lam), gap).value
-        tpr = over_signals(self.model.effects.mixture().folded(), self.Q_hat, copy, chance)
+        tpr = over_signals(self.model.signals, self.Q_hat, copy, chance)
         return make_rates(self.model.rho, tpr, fpr)
 
     def selection_probability(self, g: ArrayLike, Z_th: ArrayLike) -> Any:

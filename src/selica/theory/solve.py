@@ -1,19 +1,21 @@
-"""The three solvers a user calls."""
+"""The three solvers a user calls, and what chooses the equations that belong to a method."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.counts import check_rate, count_law, single_fit
-from selica._core.effects import Effects
-from selica._core.errors import ArgumentError
-from selica._core.results import statuses, unwrap
-from selica._core.types import Array, IntArray
+from selica import catalogue
+from selica._core.counts import check_rate
+from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.results import unwrap
+from selica._core.types import Array
 from selica._core.validation import LARGEST, broadcast, positive, real
+from selica._core.warning import warn
+from selica.catalogue import METHODS, Method
 from selica.theory.glm.responses import Logistic
 from selica.theory.glm.solution import (
     LogisticLassoSolution,
@@ -21,25 +23,16 @@ from selica.theory.glm.solution import (
     check_strength,
     solve_labels,
 )
-from selica.theory.iid.equations import Equations
-from selica.theory.iid.guesses import THRESHOLDS, Traced, along, trace
-from selica.theory.iid.solver import solve_members, solve_pairs
-from selica.theory.model import Model
-from selica.theory.solution import KnockoffSolution, LassoSolution, StabilitySolution
+from selica.theory.iid.batch import TOLERANCE, Ensemble, solve_points
+from selica.theory.model import Model, ModelResult
+from selica.theory.solution import KnockoffSolution, LassoSolution, Solution, StabilitySolution
 from selica.theory.spectrum.solution import (
     DesignLassoSolution,
     DesignStabilitySolution,
     check_spectrum,
-    chunk_size,
-    solve_chunk,
+    solve_design,
 )
 from selica.theory.spectrum.spectra import Spectrum
-
-TOLERANCE = 1e-10
-"""A point counts as converged when its residual is at most this."""
-
-# Points solved at once, so that points * kinds of variables * quadrature nodes fit the cache.
-_CHUNK_VALUES = 400_000
 
 
 def solve_lasso(
@@ -85,11 +78,8 @@ def solve_lasso(
     0.1894
     """
     settings = check_penalty(lam, lam2)
-    if response is not None:
-        return LogisticLassoSolution(**_solve_labels(model, response, settings, None, spectrum)[0])
-    points = _points(model, **settings)
-    found = _solve(model, points, copies=0, spectrum=spectrum)
-    return LassoSolution(**found) if spectrum is None else DesignLassoSolution(**found)
+    points = _points(model, settings, spectrum, response)
+    return _lasso(model, points, spectrum, response)
 
 
 def solve_stability(
@@ -131,14 +121,8 @@ def solve_stability(
     """
     rate = check_rate("mu_B", mu_B, resampling)
     settings = check_penalty(lam, lam2) | {"mu_B": rate}
-    if response is not None:
-        labels, points = _solve_labels(model, response, settings, resampling, spectrum)
-        labels |= {"mu_B": unwrap(points["mu_B"]), "resampling": resampling}
-        return LogisticStabilitySolution(**labels)
-    points = _points(model, **settings)
-    found = _solve(model, points, copies=0, resampling=resampling, spectrum=spectrum)
-    found |= {"mu_B": unwrap(points["mu_B"]), "resampling": resampling}
-    return StabilitySolution(**found) if spectrum is None else DesignStabilitySolution(**found)
+    points = _points(model, settings, spectrum, response)
+    return _stability(model, points, resampling, spectrum, response)
 
 
 def solve_knockoff(model: Model, lam: ArrayLike, *, lam2: ArrayLike = 0.0) -> KnockoffSolution:
@@ -166,196 +150,150 @@ def solve_knockoff(model: Model, lam: ArrayLike, *, lam2: ArrayLike = 0.0) -> Kn
     >>> round(theory.solve_knockoff(model, lam=0.1, lam2=0.5).single_rates(Z_th=0.05).fdr, 6)
     0.36476
     """
-    points = _points(model, **check_penalty(lam, lam2))
-    return KnockoffSolution(**_solve(model, points, copies=1))
+    return _knockoff(model, _points(model, check_penalty(lam, lam2)))
+
+
+def solve_method(
+    model: Model,
+    method: str,
+    lam: ArrayLike,
+    mu_B: ArrayLike = 1.0,
+    resampling: str = "poisson",
+    *,
+    lam2: ArrayLike = 0.0,
+    response: Logistic | None = None,
+) -> Solution:
+    """Solve the equations that belong to a method, and warn where they were not solved.
+
+    Parameters
+    ----------
+    model, lam, mu_B, resampling, lam2, response
+        As in `solve_stability`, and known to be valid; mu_B and resampling are used where rows are
+        resampled.
+    method : str
+        Name of a method of the catalogue that has equations.
+    """
+    row = method_of(method, lambda one: one.equations is not None)
+    equations = row.equations
+    settings = {"lam": np.asarray(lam, dtype=float), "lam2": np.asarray(lam2, dtype=float)}
+    if response is not None:
+        settings["T"] = np.asarray(response.T)
+    if equations == "stability":
+        settings["mu_B"] = np.asarray(mu_B, dtype=float)
+    points = _common(model, settings)
+    solution: Solution
+    if equations == "stability":
+        solution = _stability(model, points, resampling, None, response)
+    elif equations == "knockoff":
+        solution = _knockoff(model, points)
+    else:
+        solution = _lasso(model, points, None, response)
+    warn_unless_converged(solution, row.name)
+    return solution
+
+
+def method_of(name: object, suits: Callable[[Method], bool]) -> Method:
+    """Return the method of a name, or of a former name, among those that suit the caller."""
+    known = METHODS.get(name) if isinstance(name, str) else None
+    found = known or catalogue.method(name, room="theory")
+    if not suits(found):
+        raise ArgumentError.choice(
+            "method", name, [one.name for one in METHODS.values() if suits(one)]
+        )
+    return found
+
+
+def warn_unless_converged(solution: ModelResult, method: str) -> None:
+    """Warn if the equations of a method were not solved at every point."""
+    failed = np.size(solution.converged) - np.count_nonzero(solution.converged)
+    if failed:
+        warn(
+            f"The equations of {method} did not converge at {failed} of "
+            f"{np.size(solution.converged)} points (largest residual "
+            f"{np.max(solution.residual):.1e}); results at these points are unreliable.",
+            ConvergenceWarning,
+        )
 
 
 def check_penalty(lam: ArrayLike, lam2: ArrayLike) -> dict[str, Array]:
-    """Both parts of the penalty."""
+    """Return both parts of the penalty, checked."""
     return {"lam": positive("lam", lam), "lam2": check_ridge(lam2)}
 
 
 def check_ridge(lam2: ArrayLike) -> Array:
-    """The ridge part of the penalty."""
+    """Return the ridge part of the penalty, checked."""
     return real("lam2", lam2, at_least=0.0, at_most=LARGEST)
 
 
-def _points(model: Model, **settings: Array) -> dict[str, Array]:
-    """Parameters and settings at their common shape."""
-    named = Model.check(model).parameters | settings
+def _points(
+    model: Model,
+    settings: dict[str, Array],
+    spectrum: Spectrum | None = None,
+    response: Logistic | None = None,
+) -> dict[str, Array]:
+    """Return parameters and settings at their common shape, all checked."""
+    if response is not None:
+        if spectrum is not None:
+            raise ArgumentError("spectrum and response cannot be given together.")
+        settings = settings | {"T": np.asarray(Logistic.check(response, model).T)}
+    points = _common(Model.check(model), settings)
+    if response is not None:
+        check_strength(response, points)
+    if spectrum is not None:
+        check_spectrum(spectrum, model)
+    return points
+
+
+def _common(model: Model, settings: dict[str, Array]) -> dict[str, Array]:
+    """Return parameters and settings at their common shape."""
+    named = model.parameters | settings
     return dict(zip(named, broadcast(**named), strict=True))
 
 
-def _solve_labels(
+def _lasso(
+    model: Model, points: dict[str, Array], spectrum: Spectrum | None, response: Logistic | None
+) -> LassoSolution:
+    if response is not None:
+        return LogisticLassoSolution(**solve_labels(model, points, None, TOLERANCE))
+    found = _solve(model, points, spectrum=spectrum)
+    return LassoSolution(**found) if spectrum is None else DesignLassoSolution(**found)
+
+
+def _stability(
     model: Model,
-    response: Logistic,
-    settings: dict[str, Array],
-    resampling: str | None,
-    spectrum: Spectrum | None,
-) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Fields of a solution for labels, and the points they belong to."""
-    if spectrum is not None:
-        raise ArgumentError("spectrum and response cannot be given together.")
-    Logistic.check(response, model)
-    points = _points(model, **settings, T=np.asarray(response.T))
-    check_strength(response, points)
-    return solve_labels(model, points, resampling, TOLERANCE), points
-
-
-class Errors(NamedTuple):
-    """Of one member, at points in one row."""
-
-    prediction: Array
-    chi: Array
-
-
-def member_errors(
-    effects: Effects,
     points: dict[str, Array],
-    *,
-    copies: int,
     resampling: str,
-    guess: Errors | None = None,
-) -> Errors:
-    """Prediction errors of single members at points in one row: a search needs no more.
-
-    Parameters
-    ----------
-    effects : Effects
-    points : dict of arrays of shape (points,)
-        alpha, rho, Delta, lam, lam2 and mu_B; without the last, nothing is resampled.
-    copies, resampling
-        As in the equations.
-    guess : Errors, optional
-        At penalties nearby, which saves iterations.
-    """
-
-    def chunk(eq: Equations, pick: IntArray) -> dict[str, Any]:
-        near = None if guess is None else (guess.prediction[pick], guess.chi[pick])
-        with np.errstate(all="ignore"):
-            A, chi, found, _ = solve_members(eq, near)
-        return {"prediction": np.where(found, A, np.inf), "chi": chi}
-
-    law = resampling if "mu_B" in points else None
-    return Errors(**_by_chunks(effects, points, chunk, copies, law))
+    spectrum: Spectrum | None,
+    response: Logistic | None,
+) -> StabilitySolution:
+    settings = {"mu_B": unwrap(points["mu_B"]), "resampling": resampling}
+    if response is not None:
+        labels = solve_labels(model, points, resampling, TOLERANCE)
+        return LogisticStabilitySolution(**labels, **settings)
+    found = _solve(model, points, resampling=resampling, spectrum=spectrum) | settings
+    return StabilitySolution(**found) if spectrum is None else DesignStabilitySolution(**found)
 
 
-def member_guesses(
-    effects: Effects, models: dict[str, Array], log_lam: Array, *, copies: int, resampling: str
-) -> Errors:
-    """First guesses for `member_errors` along many penalties without a ridge part.
-
-    Parameters
-    ----------
-    effects, copies, resampling
-        As in `member_errors`.
-    models : dict of arrays of shape (models,)
-        The points of `member_errors` without their penalties.
-    log_lam : array of shape (models, penalties)
-
-    Returns
-    -------
-    Errors
-        Arrays of shape (models * penalties,), not a number where there is no guess.
-    """
-    count, size = log_lam.shape[0], THRESHOLDS.size
-    points = {name: np.repeat(values, size) for name, values in models.items()}
-    points |= {"lam": np.tile(THRESHOLDS, count), "lam2": np.zeros(count * size)}
-
-    def chunk(eq: Equations, _: IntArray) -> dict[str, Any]:
-        with np.errstate(all="ignore"):
-            return trace(eq, eq.lam)._asdict()
-
-    law = resampling if "mu_B" in points else None
-    traced = _by_chunks(effects, points, chunk, copies, law)
-    rows = {name: values.reshape(count, size) for name, values in traced.items()}
-    found = [
-        along(Traced(**{name: values[k] for name, values in rows.items()}), log_lam[k])
-        for k in range(count)
-    ]
-    return Errors(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+def _knockoff(model: Model, points: dict[str, Array]) -> KnockoffSolution:
+    return KnockoffSolution(**_solve(model, points, copies=1))
 
 
 def _solve(
     model: Model,
     points: dict[str, Array],
     *,
-    copies: int,
+    copies: int = 0,
     resampling: str | None = None,
     spectrum: Spectrum | None = None,
 ) -> dict[str, Any]:
-    """Fields of a solution."""
+    """Return the fields of a solution for a linear response."""
     shape = points["lam"].shape
-    solve, at_once = (lambda eq, _: _solve_chunk(eq)), None
-    if spectrum is not None:
-        given = check_spectrum(spectrum, model)
-        solve, at_once = (lambda eq, _: solve_chunk(eq, given, TOLERANCE)), chunk_size(given)
-    found = _by_chunks(model.effects, points, solve, copies, resampling, at_once)
+    flat = {name: np.ravel(values) for name, values in points.items()}
+    ensemble = Ensemble(model.kinds, model.mixture.mean.size, copies, resampling)
+    if spectrum is None:
+        found, design = solve_points(ensemble, flat), {}
+    else:
+        found, design = solve_design(ensemble, flat, spectrum), {"spectrum": spectrum}
     fields = {name: unwrap(values.reshape(shape)) for name, values in found.items()}
-    if spectrum is not None:
-        fields["spectrum"] = spectrum
     penalty = {name: unwrap(points[name]) for name in ("lam", "lam2")}
-    return {"model": model, **penalty, **fields}
-
-
-def _by_chunks(
-    effects: Effects,
-    points: dict[str, Array],
-    solve: Callable[[Equations, IntArray], dict[str, Any]],
-    copies: int,
-    resampling: str | None,
-    at_once: int | None = None,
-) -> dict[str, Array]:
-    """Solves points in one row; the grid is cut into chunks that fit the cache."""
-    flat = {name: np.ravel(value) for name, value in points.items()}
-    size = flat["lam"].size
-    mixture = effects.mixture()
-    per_point = max(20 * (mixture.mean.size + 1), 80)
-    step = at_once or max(1, _CHUNK_VALUES // per_point)
-    # like rates together: the tables of counts in a chunk are as long as the longest
-    order = np.argsort(flat["mu_B"], kind="stable") if "mu_B" in flat else np.arange(size)
-    parts = []
-    for start in range(0, size, step):
-        pick = order[start : start + step]
-        law = count_law(resampling, flat["mu_B"][pick]) if resampling else single_fit(pick.size)
-        five = (flat[name][pick] for name in ("alpha", "rho", "Delta", "lam", "lam2"))
-        eq = Equations.of_signals(*five, law=law, signals=mixture, copies=copies)
-        parts.append(solve(eq, pick))
-    joined = parts[0]
-    if len(parts) > 1:
-        joined = {name: np.concatenate([part[name] for part in parts]) for name in joined}
-    if size > 1:
-        back = np.argsort(order, kind="stable")
-        joined = {name: values[back] for name, values in joined.items()}
-    return joined
-
-
-def _solve_chunk(eq: Equations) -> dict[str, Any]:
-    with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
-        A, chi, found_members, used = solve_members(eq)
-        V, found_pairs, more = solve_pairs(eq, A, chi)
-        new = eq.step(A - V, V, chi)
-        # one undamped step, and how far it moved
-        state = np.array([A - V, V, chi])
-        moved = np.array([new.error, new.v + new.v_tilde, new.chi + new.chi_tilde]) - state
-        residual = np.max(np.abs(moved) / (1.0 + np.abs(state)), axis=0)
-    good = found_members & found_pairs & (residual <= TOLERANCE)
-    fields: dict[str, Any] = {
-        "q": new.q,
-        "m": new.m,
-        "chi": new.chi,
-        "v": new.v,
-        "Q_hat": new.Q_hat,
-        "m_hat": new.Q_hat,
-        "chi_hat": new.chi_hat,
-        "v_hat": new.v_hat,
-        "ensemble_error": new.error,
-        "status": statuses(good, residual),
-        "residual": residual,
-        "iterations": used + more,
-    }
-    if eq.copies:
-        fields["v_tilde"] = new.v_tilde
-        fields["chi_tilde"] = new.chi_tilde
-        fields["v_tilde_hat"] = new.chi_hat + new.v_hat
-    return fields
+    return {"model": model, **penalty, **fields, **design}

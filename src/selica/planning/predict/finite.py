@@ -322,7 +322,7 @@ def _some(study: Study, solution: Solution, rule: Rule, cut: float) -> Callable[
 def _matching_cut(solution: Solution, rates: Rates, fdr: float) -> float:
     """A cut on abs(g) with the power of the rule; where it has none, that of the level."""
     if rates.tpr == 0.0:
-        return float(at_level(solution, "stability", np.asarray(fdr)).threshold)
+        return float(at_level(solution, "stability-ideal", np.asarray(fdr)).threshold)
     sd, Q = float(np.sqrt(solution.chi_hat)), float(solution.Q_hat)
     cuts = np.linspace(0.0, 10.0 * sd + 5.0 * Q, 500)
     tpr = np.asarray(solution.rates_of_field(cuts).tpr)

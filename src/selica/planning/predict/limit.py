@@ -36,9 +36,8 @@ from selica._core.scalar import density, knockoff_probability
 from selica._core.types import Array
 from selica.theory import KnockoffSolution, Model, Rates, Solution, StabilitySolution
 from selica.theory import solve_stability as _solve
-from selica.theory.selection.finite_members import votes_needed
-from selica.theory.selection.rates import make_rates, over_signals, two_sided
-from selica.theory.selection.roc import log_rates
+from selica.theory.selection.levels import log_rates
+from selica.theory.selection.rates import make_rates, over_signals, two_sided, votes_needed
 
 # Thresholds in deviations of what is irrelevant: beyond, no such variable is left to be counted.
 _FARTHEST, _STEPS, _COARSE = 8.0, 65, 17

@@ -175,7 +175,7 @@ def _ideal(study: Study, fdr: float, best: bool) -> Found:
         return Expected.of_rates(study, rates), {}
 
     def chance(one: StabilitySolution) -> float:
-        cut = float(at_level(one, "stability", np.asarray(fdr)).threshold)
+        cut = float(at_level(one, "stability-ideal", np.asarray(fdr)).threshold)
         return float(one.selection_probability(cut)) if math.isfinite(cut) else 1.0
 
     # refits can tell such a probability from none and from all
@@ -217,10 +217,10 @@ def _thresholded(study: Study, fdr: float, best: bool) -> Found:
     if not best:
         return _lasso(study, fdr, False)
     lams, grid = _one_lasso(study)
-    power = at_level(grid, "thresholded_lasso", np.asarray(fdr)).tpr
+    power = at_level(grid, "thresholded-lasso", np.asarray(fdr)).tpr
     lam = math.exp(smooth_maximum(np.log(lams), power))
     solution = solve_lasso(study.model, lam)
-    cut = float(at_level(solution, "thresholded_lasso", np.asarray(fdr)).threshold)
+    cut = float(at_level(solution, "thresholded-lasso", np.asarray(fdr)).threshold)
     w_th = max(cut - lam, 0.0) / solution.Q_hat
     parameters = {"lam": study.penalty(lam), "threshold": study.coefficient(w_th)}
     return (

@@ -17,8 +17,8 @@ from selica._core.effects import Mixture
 from selica._core.root import find_root
 from selica._core.scalar import LOG_SQRT_2PI
 from selica._core.types import Array, IntArray
+from selica.theory.selection.levels import log_odds, tpr_at_fdr
 from selica.theory.selection.rates import Rates, make_rates
-from selica.theory.selection.roc import log_odds, tpr_at_fdr
 
 _FAR = 50.0  # standard deviations; no field of a null is that far out
 

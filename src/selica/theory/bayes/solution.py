@@ -105,7 +105,7 @@ class BayesSolution(ModelResult):
         todo = np.flatnonzero(~known & (rho > 0.0) & (rho < 1.0))
         if todo.size:
             u = field[todo] / np.sqrt(s[todo])
-            out[todo] = local_fdr(self.model.effects.mixture(), rho[todo], s[todo], u)
+            out[todo] = local_fdr(self.model.mixture, rho[todo], s[todo], u)
         return unwrap(out.reshape(shape))
 
     def rates(self, lfdr: ArrayLike) -> Rates:
@@ -134,7 +134,7 @@ class BayesSolution(ModelResult):
         if todo.size:
             odds = np.log1p(-local[todo]) - np.log(local[todo])
             threshold = odds + np.log1p(-rho[todo]) - np.log(rho[todo])
-            found = tails(self.model.effects.mixture(), s[todo], threshold)
+            found = tails(self.model.mixture, s[todo], threshold)
             tpr[todo], fpr[todo] = np.exp(found.log_tpr), np.exp(found.log_fpr)
         wide = np.broadcast_to(np.asarray(self.model.rho), shape)
         return make_rates(wide, tpr.reshape(shape), fpr.reshape(shape))
@@ -142,7 +142,7 @@ class BayesSolution(ModelResult):
     def at_level(self, fdr: Array, own_axis: bool = False) -> Cut:
         """The most powerful rule with FDR at most `fdr`; `own_axis` gives levels the last axis."""
         shape, (level, s, rho) = self._at(own_axis, fdr=fdr)
-        found = best_cut(self.model.effects.mixture(), rho, s, level)
+        found = best_cut(self.model.mixture, rho, s, level)
         return Cut(*(part.reshape(shape) for part in found))
 
     def _at(self, own_axis: bool = False, **value: Array) -> tuple[tuple[int, ...], list[Array]]:

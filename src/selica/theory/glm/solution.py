@@ -90,12 +90,11 @@ def solve_labels(
     """
     shape = points["lam"].shape
     flat = {name: np.ravel(value) for name, value in points.items()}
-    mixture = model.effects.mixture()
     answers: list[Point] = []
     for i in range(flat["lam"].size):
         law = count_law(resampling, flat["mu_B"][i : i + 1]) if resampling else single_fit(1)
         four = (flat[name][i : i + 1] for name in ("alpha", "rho", "Delta", "lam"))
-        eq = Equations.of_signals(*four, law=law, signals=mixture, copies=0)
+        eq = Equations.of_kinds(*four, law=law, kinds=model.kinds, copies=0)
         alpha, T = float(flat["alpha"][i]), float(flat["T"][i])
         rows = Rows.of(alpha, T, LogLoss(), law.weight[0], law.probability[0])
         with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual

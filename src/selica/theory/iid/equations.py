@@ -74,7 +74,7 @@ class Equations:
     copies: int
 
     @classmethod
-    def of_signals(
+    def of_kinds(
         cls,
         alpha: Array,
         rho: Array,
@@ -83,12 +83,12 @@ class Equations:
         lam2: Array | None = None,
         *,
         law: CountLaw,
-        signals: Mixture,
+        kinds: Mixture,
         copies: int,
     ) -> Equations:
-        """Equations for a law of the effects; signs play no role and are dropped."""
+        """Return the equations for kinds of variables; a ridge part that is zero is none."""
         ridge = lam2 if lam2 is not None and lam2.any() else None
-        return cls(alpha, rho, Delta, lam, ridge, law, signals.kinds(), copies)
+        return cls(alpha, rho, Delta, lam, ridge, law, kinds, copies)
 
     def take(self, index: IntArray | BoolArray) -> Equations:
         """The same equations at a subset of the points."""

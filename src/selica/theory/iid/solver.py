@@ -18,7 +18,7 @@ not, the solution is followed from a large penalty, where it is next to nothing.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -28,6 +28,7 @@ from selica._core.scalar import soft_square
 from selica._core.types import Array, BoolArray, IntArray
 from selica.theory.iid.equations import Equations
 from selica.theory.numerics.continuation import Found, follow
+from selica.theory.numerics.newton import Linear, newton
 
 # Fewer active variables than this: chi changes f_1, f_2 by less than rounding, and the solution
 # is one explicit step from zero.
@@ -40,6 +41,41 @@ _ROUNDS = 20  # from the solutions at neighbouring penalties, as long as these h
 _MOST_STEPS = 1000  # of the ways that come after Newton's
 _LONGEST_STEP = 1.5
 _NEWTON_TOL = 1e-8  # quadratic convergence: the step after it is at rounding
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSystem:
+    """The two equations of one member, in log A and log chi."""
+
+    eq: Equations
+
+    def linear(self, log_A: Array, log_x: Array) -> Linear:
+        """Return the moves of a plain step, and minus their slopes."""
+        eq = self.eq
+        x = np.exp(log_x)
+        f1, f2, f3 = eq.law.averages(x)
+        Q = eq.alpha * f1
+        T = eq.alpha * f2 * np.exp(log_A)
+        P, P_Q, P_T, N, N_Q, N_T = eq.member(Q, T)
+        K = eq.curvature(Q)
+        KK, Q_K = K * K, Q / K
+        error = eq.Delta * KK + N  # K^2 times the right-hand side
+        # logarithmic slopes of the two right-hand sides; f_1' = -f_2, f_2' = -2 f_3
+        Q_x, T_x = -x * f2 / f1, -2.0 * x * f3 / f2
+        T_A, Q_A = N_T * T / error, (N_Q * Q - 2.0 * N * Q_K) / error
+        T_P, Q_P = P_T * T / P, P_Q * Q / P - Q_K
+        return Linear(
+            first=np.log(error / KK) - log_A,
+            second=np.log(P / K) - log_x,
+            a=1.0 - T_A,
+            b=-(T_A * T_x + Q_A * Q_x),
+            c=-T_P,
+            d=1.0 - (T_P * T_x + Q_P * Q_x),
+        )
+
+    def take(self, index: BoolArray) -> MemberSystem:
+        """Return the equations at a part of the points."""
+        return MemberSystem(self.eq.take(index))
 
 
 def solve_members(
@@ -140,49 +176,15 @@ def _newton(
     eq: Equations, A: Array, chi: Array, steps: int = _NEWTON_STEPS
 ) -> tuple[Array, Array, BoolArray, IntArray]:
     """Newton's method in (log A, log chi) with steps of bounded length."""
-    log_A, log_x = np.log(A), np.log(chi)
-    out_A, out_x = log_A.copy(), log_x.copy()
-    found = np.zeros(A.size, dtype=bool)
-    count = np.full(A.size, steps, dtype=np.intp)
-    active = np.arange(A.size)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for step in range(1, steps + 1):
-            x = np.exp(log_x)
-            f1, f2, f3 = eq.law.averages(x)
-            Q = eq.alpha * f1
-            T = eq.alpha * f2 * np.exp(log_A)
-            P, P_Q, P_T, N, N_Q, N_T = eq.member(Q, T)
-            K = eq.curvature(Q)
-            KK, Q_K = K * K, Q / K
-            error = eq.Delta * KK + N  # K^2 times the right-hand side
-            # logarithmic slopes of the two right-hand sides; f_1' = -f_2, f_2' = -2 f_3
-            Q_x, T_x = -x * f2 / f1, -2.0 * x * f3 / f2
-            T_A, Q_A = N_T * T / error, (N_Q * Q - 2.0 * N * Q_K) / error
-            T_P, Q_P = P_T * T / P, P_Q * Q / P - Q_K
-            a, b = 1.0 - T_A, -(T_A * T_x + Q_A * Q_x)
-            c, d = -T_P, 1.0 - (T_P * T_x + Q_P * Q_x)
-            off_A, off_x = np.log(error / KK) - log_A, np.log(P / K) - log_x
-            det = a * d - b * c
-            step_A, step_x = (d * off_A - b * off_x) / det, (a * off_x - c * off_A) / det
-            size = np.maximum(np.abs(step_A), np.abs(step_x))
-            usable = (det > 0.0) & (size < np.inf)
-            if not usable.all():
-                step_A = np.where(usable, step_A, 0.5 * off_A)
-                step_x = np.where(usable, step_x, 0.5 * off_x)
-                size = np.maximum(np.abs(step_A), np.abs(step_x))
-            shrink = _LONGEST_STEP / np.maximum(size, _LONGEST_STEP)
-            log_A, log_x = log_A + shrink * step_A, log_x + shrink * step_x
-            done = usable & (size < _NEWTON_TOL)
-            if done.any() or step == steps:
-                out_A[active], out_x[active] = log_A, log_x
-                found[active] = done
-                count[active[done]] = step
-                if done.all():
-                    break
-                stay = ~done
-                active, log_A, log_x = active[stay], log_A[stay], log_x[stay]
-                eq = eq.take(stay)
-    return np.exp(out_A), np.exp(out_x), found, count
+    solved = newton(
+        MemberSystem(eq),
+        np.log(A),
+        np.log(chi),
+        steps=steps,
+        longest=_LONGEST_STEP,
+        tolerance=_NEWTON_TOL,
+    )
+    return np.exp(solved.x), np.exp(solved.y), solved.found, solved.iterations
 
 
 def _follow(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:

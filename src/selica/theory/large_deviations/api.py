@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,6 +12,8 @@ from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.results import Status, unwrap
 from selica._core.types import Array
 from selica._core.validation import LARGEST, choice, number, positive, real, single
+from selica._core.warning import warn
+from selica.catalogue import Method
 from selica.theory.large_deviations.continuation import (
     Branch,
     End,
@@ -23,9 +24,8 @@ from selica.theory.large_deviations.continuation import (
 )
 from selica.theory.large_deviations.equations import RESAMPLINGS, RateEquations, State
 from selica.theory.model import Model, ModelResult
-from selica.theory.selection.methods import solve
+from selica.theory.solve import method_of, solve_method
 
-METHODS = ("stability", "knockoff", "derandomized")
 # The law of one row weight, where the number of rows is fixed.
 _FREE = {"multinomial": "poisson", "subsample": "bernoulli"}
 # By default y runs as far as s would reach this depth if g were a parabola: with 200 variables a
@@ -46,7 +46,7 @@ class Reach(NamedTuple):
     --------
     >>> from selica import theory
     >>> model = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
-    >>> found = theory.rate_function(model, "stability", lam=0.2, y=[0.0, 1.0])
+    >>> found = theory.rate_function(model, "stability-ideal", lam=0.2, y=[0.0, 1.0])
     >>> found.high.reason, found.high.y
     ('range', 1.0)
     """
@@ -100,7 +100,7 @@ class RateFunction(ModelResult):
     --------
     >>> from selica import theory
     >>> model = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
-    >>> found = theory.rate_function(model, "stability", lam=0.2, y=[0.0, 1.0])
+    >>> found = theory.rate_function(model, "stability-ideal", lam=0.2, y=[0.0, 1.0])
     >>> found.cost.round(4).tolist(), found.s.round(6).tolist()
     ([0.056, 0.0535], [0.0, -0.001266])
     """
@@ -201,7 +201,7 @@ def rate_function(
     ----------
     model : Model
         A single one.
-    method : {"stability", "knockoff", "derandomized"}
+    method : {"stability-ideal", "knockoffs-ideal", "knockoffs-frequency"}
         What differs between members: resampled rows, or knockoff copies (the last two are one).
     lam : float
         Penalty of a member, positive.
@@ -209,7 +209,7 @@ def rate_function(
         Tilts at which the equations are solved, in any order. By default 41 of them around zero,
         as far as probabilities of about exp(-0.1 N), or as there are solutions.
     mu_B : float
-        Resampling rate; used by "stability" only.
+        Resampling rate; used by "stability-ideal" only.
     resampling : {"poisson", "multinomial", "bernoulli", "subsample", "exponential"}
         Law of the row weights. "multinomial" draws exactly mu_B M rows with replacement (the
         bootstrap), "subsample" exactly mu_B M without; "poisson" and "bernoulli" let that number
@@ -223,7 +223,8 @@ def rate_function(
     --------
     >>> from selica import theory
     >>> model = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
-    >>> r = theory.rate_function(model, "stability", 0.2, [-1, 0, 1], resampling="multinomial")
+    >>> tilts = [-1, 0, 1]
+    >>> r = theory.rate_function(model, "stability-ideal", 0.2, tilts, resampling="multinomial")
     >>> r.cost.round(6).tolist()
     [0.057581, 0.055969, 0.05426]
     >>> r.s.round(6).tolist()
@@ -243,11 +244,10 @@ def rate_function(
         tilt = np.array(sorted(found))
     missing = np.array([value not in found for value in tilt.ravel()])
     if missing.any():
-        warnings.warn(
+        warn(
             f"At {np.count_nonzero(missing)} of {missing.size} values of y there is no solution: "
             f"it ends at y = {down.last.y:.6g} ({down.end}) and y = {up.last.y:.6g} ({up.end}).",
             ConvergenceWarning,
-            stacklevel=2,
         )
     points = [found.get(value) for value in tilt.ravel().tolist()]
     status = [
@@ -276,23 +276,27 @@ def _equations(
     model = Model.check_single(model)
     if model.rho + model.Delta < _LEAST_VARIANCE:
         raise ArgumentError(f"model must have rho + Delta of at least {_LEAST_VARIANCE:g}.")
-    method = choice("method", method, METHODS)
+    row = method_of(method, _has_random_members)
     resampling = choice("resampling", resampling, RESAMPLINGS)
     penalty = single("lam", positive("lam", lam))
     rate = single("mu_B", positive("mu_B", mu_B, at_most=_LARGEST_RATE))
-    copies = 0 if method == "stability" else 1
+    copies = int(row.equations == "knockoff")
     if not copies and resampling in ("bernoulli", "subsample") and rate >= 1.0:
         raise ArgumentError(f"mu_B must be below 1 for {resampling}: else all members are one.")
-    kinds = model.effects.mixture().kinds()
     law, rows = ("none", 1.0) if copies else (resampling, rate)
     parameters = (float(model.alpha), float(model.rho), float(model.Delta), penalty)
-    return RateEquations(*parameters, kinds, law, rows, copies), method
+    return RateEquations(*parameters, model.kinds, law, rows, copies), row.name
+
+
+def _has_random_members(method: Method) -> bool:
+    """Say whether the theory treats the method and its members differ for given data."""
+    return method.threshold is not None and method.equations in ("stability", "knockoff")
 
 
 def _typical(eq: RateEquations, model: Model, method: str) -> Solved:
     """The solution at y = 0: that of the article."""
     law = _FREE.get(eq.resampling, eq.resampling)
-    known = solve(model, method, eq.lam, eq.mu_B, "poisson" if eq.copies else law)
+    known = solve_method(model, method, eq.lam, eq.mu_B, "poisson" if eq.copies else law)
     chi = known.chi + getattr(known, "chi_tilde", 0.0)
     own = known.prediction_error - known.ensemble_error
     start = solve_at(eq, 0.0, to_vector(eq, State(known.ensemble_error, chi, own)))

@@ -1,24 +1,97 @@
-"""The largest true positive rate a method reaches at a given false discovery rate."""
+r"""The largest true positive rate at a level of the false discovery rate.
+
+In units of the effects a variable's field is :math:`w_0 + \tau \xi` with
+:math:`\tau^2 = \hat\chi / \hat m^2 = E/\alpha`. Whatever the method, its penalty and its resampling
+rate, a rule :math:`|g| > g^*` has the rates
+
+.. math:: \mathrm{TPR} = P(|w_0 + \tau\xi| > t), \qquad \mathrm{FPR} = 2 H(t/\tau) :
+
+all thresholded ensembles share one receiver operating characteristic, and power at a given FDR
+depends on :math:`\alpha/E` alone. Everything here is in logarithms, so that small levels and weak
+signals do not underflow.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from selica._core.effects import Mixture
 from selica._core.root import find_root
-from selica._core.scalar import knockoff_probability
+from selica._core.scalar import LOG_SQRT_2PI, knockoff_probability
 from selica._core.types import Array, IntArray
-from selica._core.validation import LARGEST, broadcast
+from selica._core.validation import broadcast
+from selica.catalogue import METHODS
 from selica.theory.model import Model
-from selica.theory.selection.roc import log_odds, log_rates, tpr_at_fdr
-from selica.theory.selection.scanned import ScannedErrors
-from selica.theory.selection.search import largest_penalty, minimise, warn_edge
 from selica.theory.solution import Solution
 
 
-class Cut(NamedTuple):
+def log_odds(rho: Array, fdr: Array) -> Array:
+    """log(TPR/FPR) at which the false discovery rate is `fdr`."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds = (np.log1p(-rho) - np.log(rho)) + (np.log1p(-fdr) - np.log(fdr))
+    return np.where(fdr >= 1.0, -np.inf, np.where(rho >= 1.0, -np.inf, odds))
+
+
+def log_rates(signals: Mixture, tau: Array, u: Array) -> tuple[Array, Array, Array]:
+    """log TPR, log FPR and the slope of their difference, at the threshold t = u tau.
+
+    Parameters
+    ----------
+    signals : Mixture
+    tau, u : array of shape (n,)
+    """
+    tau, at = tau[:, None], u[:, None]
+    sd = np.hypot(signals.sd / tau, 1.0)
+    mean = signals.mean / tau
+    low, high = (at - mean) / sd, (at + mean) / sd
+    with np.errstate(divide="ignore"):
+        weight = np.log(signals.probability)
+    parts = weight + np.logaddexp(log_ndtr(-low), log_ndtr(-high))
+    log_tpr = np.logaddexp.reduce(parts, axis=1)
+    edges = weight - np.log(sd) - LOG_SQRT_2PI + np.logaddexp(-0.5 * low**2, -0.5 * high**2)
+    tail = log_ndtr(-u)
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond 1e8 deviations slopes are lost
+        hazard_tpr = np.exp(np.logaddexp.reduce(edges, axis=1) - log_tpr)
+        hazard_fpr = np.exp(-0.5 * u**2 - LOG_SQRT_2PI - tail)
+        slope = hazard_fpr - hazard_tpr
+    return log_tpr, np.log(2.0) + tail, slope
+
+
+def tpr_at_fdr(
+    signals: Mixture, tau: Array, rho: Array, fdr: Array, u_min: Array | float = 0.0
+) -> tuple[Array, Array]:
+    """Largest TPR with FDR at most `fdr`, and its threshold u = t/tau; all of shape (n,).
+
+    `u_min` is the smallest threshold the method can reach.
+    """
+    goal = log_odds(rho, fdr)
+    u = np.zeros_like(tau)
+    tpr = np.zeros_like(tau)
+    u[goal == np.inf] = np.inf  # no level, or nothing to find
+    u[(goal > 0.0) & (tau == np.inf)] = np.inf  # signals look like nulls
+    todo = np.flatnonzero((goal > 0.0) & (goal < np.inf) & (tau > 0.0) & (tau < np.inf))
+    if todo.size:
+        noise, want = tau[todo], goal[todo]
+
+        def equation(x: Array, index: IntArray) -> tuple[Array, Array]:
+            log_tpr, log_fpr, slope = log_rates(signals, noise[index], x)
+            return log_tpr - log_fpr - want[index], slope
+
+        # Gaussian effects: log(TPR/FPR) is about u^2/2 * 1/(1 + tau^2)
+        start = np.sqrt(2.0 * want * (1.0 + noise**2)) + 0.5
+        u[todo] = find_root(equation, start, lower=0.0, upper=1e12, tol=1e-8, max_iter=200).x
+    u = np.maximum(u, u_min)
+    finite = np.isfinite(u) & (tau > 0.0)
+    if finite.any():
+        tpr[finite] = np.exp(log_rates(signals, tau[finite], u[finite])[0])
+    tpr[(tau == 0.0) & (goal < np.inf)] = 1.0
+    return np.minimum(tpr, 1.0), u
+
+
+class FieldCut(NamedTuple):
     """A threshold on the field, and the true positive rate it leaves."""
 
     tpr: Array
@@ -26,8 +99,19 @@ class Cut(NamedTuple):
     """g* of the rule |g| > g*; with one knockoff copy the gap curvature * Z_th."""
 
 
-def at_level(solution: Solution, method: str, fdr: Array, own_axis: bool = False) -> Cut:
-    """Best cut of a solved model at FDR levels; with `own_axis` the levels get the last axis."""
+def at_level(solution: Solution, method: str, fdr: Array, own_axis: bool = False) -> FieldCut:
+    """Return the best cut of a solved model at levels of the FDR.
+
+    Parameters
+    ----------
+    solution : Solution
+    method : str
+        Name of a method of the catalogue with a threshold on the fields of the solution.
+    fdr : array
+        Broadcasts against the solution.
+    own_axis : bool
+        Whether the levels get an axis of their own, the last.
+    """
     names = ("slope", "chi_hat", "v_hat", "lam", "rho")
     parts = [np.broadcast_to(getattr(solution, name), solution.shape) for name in names]
     if own_axis:
@@ -36,34 +120,34 @@ def at_level(solution: Solution, method: str, fdr: Array, own_axis: bool = False
     *arrays, level = broadcast(**named)
     shape = level.shape
     Q, chi_hat, v_hat, lam, rho = (np.ravel(a) for a in arrays)
-    signals = solution.model.effects.mixture().folded()
-    if method == "knockoff":
-        cut = _one_copy(signals, Q, chi_hat + v_hat, lam, rho, np.ravel(level))
-        return Cut(*(part.reshape(shape) for part in cut))
+    signals, moved = solution.model.signals, METHODS[method].threshold
+    if moved == "Z_th":
+        cut = _one_copy(solution.model, Q, chi_hat + v_hat, lam, rho, np.ravel(level))
+        return FieldCut(*(part.reshape(shape) for part in cut))
     with np.errstate(divide="ignore"):  # no slope: nothing to find
         tau = np.sqrt(chi_hat) / Q
     lowest: Array | float = 0.0
-    if method == "thresholded_lasso":  # only non-zero coefficients can be selected
+    if moved == "w_th":  # only non-zero coefficients can be selected
         with np.errstate(divide="ignore", invalid="ignore"):
             lowest = np.where(tau > 0.0, lam / np.sqrt(chi_hat), np.inf)
     tpr, u = tpr_at_fdr(signals, tau, rho, np.ravel(level), lowest)
     finite = np.isfinite(u)
     threshold = np.where(finite, np.where(finite, u, 0.0) * np.sqrt(chi_hat), np.inf)
-    return Cut(tpr.reshape(shape), threshold.reshape(shape))
+    return FieldCut(tpr.reshape(shape), threshold.reshape(shape))
 
 
-def _one_copy(signals: Mixture, Q: Array, noise: Array, lam: Array, rho: Array, fdr: Array) -> Cut:
+def _one_copy(model: Model, Q: Array, noise: Array, lam: Array, rho: Array, fdr: Array) -> FieldCut:
     """The rule Z > Z_th with one knockoff copy, at the smallest Z_th that keeps the level."""
     goal = log_odds(rho, fdr)
     tpr = np.where(goal <= 0.0, 1.0, 0.0)
     threshold = np.where(goal <= 0.0, -np.inf, np.inf)
     todo = np.flatnonzero((goal > 0.0) & (goal < np.inf) & (noise > 0.0))
     if todo.size == 0:
-        return Cut(tpr, threshold)
+        return FieldCut(tpr, threshold)
     Q, noise, lam, goal = (a[todo] for a in (Q, noise, lam, goal))
     sd = np.sqrt(noise)
 
-    kinds, weight = signals.kinds(), signals.probability
+    kinds, weight = model.kinds, model.signals.probability
 
     def chances(gap: Array, index: IntArray) -> tuple[Array, Array, Array]:
         """TPR, log TPR - log FPR and its slope, at a gap in units of the field's noise."""
@@ -100,93 +184,4 @@ def _one_copy(signals: Mixture, Q: Array, noise: Array, lam: Array, rho: Array, 
     kept = ratio >= goal - 1e-6  # forty deviations may not be enough: then nothing is selected
     tpr[todo] = np.where(kept, value, 0.0)
     threshold[todo] = np.where(kept, gap * sd, np.inf)
-    return Cut(tpr, threshold)
-
-
-class LassoSupport(NamedTuple):
-    """The support of the lasso at a level: its TPR, and the penalty that gives it."""
-
-    tpr: Array
-    lam: Array
-
-
-def lasso_at_level(
-    model: Model, fdr: Array, own_axis: bool = False, *, lam2: Array
-) -> LassoSupport:
-    """The lasso with its penalty as the threshold; nothing selected where no penalty will do."""
-    named = model.parameters | {"lam2": lam2}
-    if own_axis:
-        whole = broadcast(**named)
-        named = {n: a[..., None] for n, a in zip(named, whole, strict=True)}
-    *parameters, level = broadcast(**named, fdr=fdr)
-    shape = level.shape
-    alpha, rho, Delta, lam2, level = (np.ravel(a) for a in (*parameters, level))
-    goal = log_odds(rho, level)
-
-    # each distinct model is scanned once
-    keys, which = np.unique(np.stack([alpha, rho, Delta, lam2]), axis=1, return_inverse=True)
-    path = _LassoPath(Model(keys[0], keys[1], keys[2], model.effects), keys[3])
-    ratio = path.ratio[np.ravel(which)]
-    admissible = ratio >= goal[:, None]
-    value = np.where(admissible, path.log_tpr[np.ravel(which)], -np.inf)
-    best = np.argmax(value, axis=1)
-    some = np.flatnonzero(admissible.any(axis=1) & (goal < np.inf))
-    tpr, lam = np.zeros(level.size), np.full(level.size, np.inf)
-    if some.size:
-        tpr[some], lam[some] = path.refine(goal[some], np.ravel(which)[some], best[some])
-    return LassoSupport(tpr.reshape(shape), lam.reshape(shape))
-
-
-class _LassoPath:
-    """TPR and FDR along a grid of penalties, from large to small, for a list of models."""
-
-    def __init__(self, model: Model, lam2: Array) -> None:
-        self._alpha = model.alpha
-        self._members = ScannedErrors(model.effects, model.parameters | {"lam2": lam2})
-        self._signals = model.effects.mixture().folded()
-        top = np.log(largest_penalty(model)) + 1.0
-        self.grid = np.maximum(top[:, None] - np.linspace(0.0, 16.0, 129), -np.log(LARGEST))
-        each = np.repeat(np.arange(top.size), self.grid.shape[1])
-        log_tpr, ratio = self.at(self.grid.ravel(), each)
-        self.log_tpr, self.ratio = (a.reshape(self.grid.shape) for a in (log_tpr, ratio))
-
-    def at(self, log_lam: Array, index: IntArray) -> tuple[Array, Array]:
-        """log TPR and log TPR - log FPR of the support."""
-        one, lam = self._members(log_lam, index), np.exp(log_lam)
-        Q_hat = self._alpha[index] / (1.0 + one.chi)
-        noise = Q_hat * np.sqrt(one.prediction / self._alpha[index])
-        sd = np.maximum(noise, 1e-6 * lam)  # a million deviations are enough
-        log_tpr, log_fpr, _ = log_rates(self._signals, sd / Q_hat, lam / sd)
-        return log_tpr, log_tpr - log_fpr
-
-    def refine(self, goal: Array, which: IntArray, best: IntArray) -> tuple[Array, Array]:
-        """From the best admissible grid point to the level, or to the top of the TPR."""
-        last = self.grid.shape[1] - 1
-        x = self.grid[which, best]
-        after = np.minimum(best + 1, last)
-        blocked = self.ratio[which, after] < goal
-        index = np.flatnonzero(blocked)
-        if index.size:
-
-            def equation(y: Array, i: IntArray) -> tuple[Array, Array]:
-                point = which[index[i]]
-                both = self.at(np.concatenate([y, y + 1e-5]), np.tile(point, 2))[1]
-                value, beside = both.reshape(2, y.size)
-                return value - goal[index[i]], (beside - value) / 1e-5
-
-            low, high = self.grid[which[index], after[index]], x[index]
-            below, above = (self.ratio[which, at][index] for at in (after, best))
-            share = np.clip((goal[index] - below) / np.maximum(above - below, 1e-300), 0.0, 1.0)
-            start = low + (0.01 + 0.98 * share) * (high - low)  # on the line, inside
-            # the slope is right to 1e-5, and the error left is that share of the last step
-            x[index] = find_root(equation, start, lower=low, upper=high, tol=1e-9).x
-        gain = self.log_tpr[which, last] - self.log_tpr[which, last - 1]
-        rising = ~blocked & (best == last) & (gain > 1e-4)
-        if rising.any():
-            warn_edge(int(rising.sum()), best.size, lower=True, level=5)
-        inner = np.flatnonzero(~blocked & (best > 0) & (best < last))
-        if inner.size:
-            left = self.grid[which[inner], best[inner] + 1]
-            right = self.grid[which[inner], best[inner] - 1]
-            x[inner] = minimise(lambda y, i: -self.at(y, which[inner[i]])[0], left, x[inner], right)
-        return np.exp(self.at(x, which)[0]), np.exp(x)
+    return FieldCut(tpr, threshold)

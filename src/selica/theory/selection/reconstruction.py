@@ -22,34 +22,35 @@ from selica._core.results import unwrap
 from selica._core.root import find_root
 from selica._core.scalar import density, survival
 from selica._core.types import Array, IntArray
-from selica._core.validation import broadcast, choice, real
-from selica.theory.selection.methods import METHODS, copies_of
+from selica._core.validation import broadcast, real
+from selica.theory.solve import method_of
 
 
 def reconstruction_limit(
     rho: ArrayLike, method: str, mu_B: ArrayLike = 1.0, resampling: str = "poisson"
 ) -> Any:
-    """Critical alpha above which a noiseless signal is recovered exactly as lam goes to zero.
+    """Return the alpha above which a noiseless signal is recovered exactly as lam goes to zero.
 
     Parameters
     ----------
     rho : float or array in [0, 1]
-    method : {"lasso", "thresholded_lasso", "stability", "knockoff", "derandomized"}
+    method : {"lasso", "thresholded-lasso", "stability-ideal", "knockoffs-ideal", \
+            "knockoffs-frequency"}
     mu_B : float or array
-        Resampling rate; used by "stability" only.
+        Resampling rate; used by "stability-ideal" only.
     resampling : {"poisson", "bernoulli", "exponential"}
 
     Examples
     --------
     >>> from selica import theory
-    >>> round(theory.reconstruction_limit(0.5, "stability", mu_B=2.0), 5)
+    >>> round(theory.reconstruction_limit(0.5, "stability-ideal", mu_B=2.0), 5)
     0.96141
     """
-    method = choice("method", method, METHODS)
+    equations = method_of(method, lambda one: one.threshold not in (None, "lfdr")).equations
     rho = real("rho", rho, at_least=0.0, at_most=1.0)
-    if copies_of(method):
+    if equations == "knockoff":
         return unwrap(2.0 * _l1_limit(0.5 * rho))
-    if method != "stability":
+    if equations == "lasso":
         return unwrap(_l1_limit(rho))
     rho, rate = broadcast(rho=rho, mu_B=check_rate("mu_B", mu_B, resampling))
     seen = {"poisson": -np.expm1(-rate), "bernoulli": rate, "exponential": np.ones_like(rate)}

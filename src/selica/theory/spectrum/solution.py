@@ -10,6 +10,7 @@ import numpy as np
 from selica._core.errors import ArgumentError
 from selica._core.results import statuses
 from selica._core.types import Array
+from selica.theory.iid.batch import TOLERANCE, Ensemble, by_chunks
 from selica.theory.iid.equations import Equations
 from selica.theory.model import Model
 from selica.theory.solution import LassoSolution, LossGiven, StabilitySolution
@@ -50,13 +51,16 @@ def check_spectrum(spectrum: object, model: Model) -> Spectrum:
     return spectrum
 
 
-def chunk_size(spectrum: Spectrum) -> int:
-    """How many points to solve at once."""
-    return max(1, _CHUNK_VALUES // max(spectrum.values.size, 80))
+def solve_design(
+    ensemble: Ensemble, points: dict[str, Array], spectrum: Spectrum
+) -> dict[str, Array]:
+    """Return the fields of a solution at points in one row; see `iid.batch.solve_points`."""
+    at_once = max(1, _CHUNK_VALUES // max(spectrum.values.size, 80))
+    return by_chunks(ensemble, points, lambda eq, _: _solve_chunk(eq, spectrum), at_once)
 
 
-def solve_chunk(eq: Equations, spectrum: Spectrum, tolerance: float) -> dict[str, Any]:
-    """Fields of a solution at the points of the equations."""
+def _solve_chunk(eq: Equations, spectrum: Spectrum) -> dict[str, Any]:
+    """Return the fields of a solution at the points of the equations."""
     design = Design(spectrum, eq.law, eq.alpha)
     with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
         members = solve_members(eq, design)
@@ -70,7 +74,7 @@ def solve_chunk(eq: Equations, spectrum: Spectrum, tolerance: float) -> dict[str
         state = np.array([members.A - V, V, design.freedom(members.y) / Q])
         moved = np.array([fields["ensemble_error"], fields["v"], fields["chi"]]) - state
         residual = np.max(np.abs(moved) / (1.0 + np.abs(state)), axis=0)
-    good = members.found & found_pairs & (residual <= tolerance)
+    good = members.found & found_pairs & (residual <= TOLERANCE)
     return {
         **fields,
         "Q_hat": Q,

@@ -13,7 +13,7 @@ members share is one more scalar equation, as there: its slope
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,12 +23,15 @@ from selica._core.root import find_root
 from selica._core.types import Array, BoolArray, IntArray
 from selica.theory.iid.equations import Equations, Member
 from selica.theory.numerics.continuation import Found, follow
+from selica.theory.numerics.newton import Linear, newton
 from selica.theory.spectrum.fields import Design, Response
 
 _EMPTY = 1e-18  # so few active variables change nothing
-_STEPS, _MANY_STEPS, _MOST_STEPS = 25, 80, 400
+_NEWTON_STEPS = 25  # at first; a second try may take many
+_MANY_STEPS = 80
+_MOST_STEPS = 400  # of the ways that come after Newton's
 _LONGEST_STEP = 1.5
-_TOL = 1e-8  # convergence is quadratic: the step after it is at rounding
+_NEWTON_TOL = 1e-8  # convergence is quadratic: the step after it is at rounding
 _WIDTH = 1e-4  # of the difference quotients of Q, a, b
 _NOTHING = -40.0  # log odds of the freedom of an estimate that is zero
 _SHARPEST = 1e-10
@@ -67,6 +70,40 @@ def at(eq: Equations, design: Design, y: Array, A: Array) -> Point:
     return Point(response, T, eq.member(response.Q, T), eq.curvature(response.Q))
 
 
+@dataclass(frozen=True, slots=True)
+class DesignSystem:
+    """The two equations of one member, in log A and the log odds of its freedom."""
+
+    eq: Equations
+    design: Design
+
+    def linear(self, log_A: Array, y: Array) -> Linear:
+        """Return the moves of a plain step, and minus their slopes."""
+        eq, design = self.eq, self.design
+        A, e = np.exp(log_A), np.maximum(np.exp(log_A) - eq.Delta, 0.0)
+        here = at(eq, design, y, A)
+        Q, K, one = here.response.Q, here.K, here.one
+        beside = [design.response(y + d) for d in (-_WIDTH, _WIDTH)]
+        left, right = ((r.Q, r.a * e + r.b * eq.Delta) for r in beside)
+        Q_y, T_y = ((b - a) / (2.0 * _WIDTH) for a, b in zip(left, right, strict=True))
+        T_A = here.response.a * A * (e > 0.0)
+        error = eq.Delta + one.N / K**2
+        scale = K**2 * error
+        d = expit(-y) - (one.P_Q * Q_y + one.P_T * T_y) / one.P
+        return Linear(
+            first=np.log(error) - log_A,
+            second=np.log(here.freedom / design.freedom(y)),
+            a=1.0 - one.N_T * T_A / scale,
+            b=-(one.N_Q * Q_y + one.N_T * T_y - 2.0 * one.N * Q_y / K) / scale,
+            c=-one.P_T * T_A / one.P,
+            d=d - (1.0 - Q / K) * Q_y / Q,
+        )
+
+    def take(self, index: BoolArray) -> DesignSystem:
+        """Return the equations at a part of the points."""
+        return DesignSystem(self.eq.take(index), self.design.take(index))
+
+
 def solve_members(eq: Equations, design: Design) -> Members:
     """Degrees of freedom and error of one member."""
     n = eq.alpha.size
@@ -83,7 +120,7 @@ def solve_members(eq: Equations, design: Design) -> Members:
         return Members(y, A, found, count)
     part, some = eq.take(todo), design.take(todo)
     here, log_A = _damped(part, some, 2)
-    here, log_A, found[todo], count[todo] = _newton(part, some, here, log_A, _STEPS)
+    here, log_A, found[todo], count[todo] = _newton(part, some, here, log_A, _NEWTON_STEPS)
     for rescue in (_follow, _patient):
         lost = np.flatnonzero(~found[todo])
         if lost.size:
@@ -115,47 +152,15 @@ def _newton(
     eq: Equations, design: Design, y: Array, log_A: Array, steps: int
 ) -> tuple[Array, Array, BoolArray, IntArray]:
     """Newton's method in (log A, log odds of F) with steps of bounded length."""
-    out_y, out_A = y.copy(), log_A.copy()
-    found = np.zeros(y.size, dtype=bool)
-    count = np.full(y.size, steps, dtype=np.intp)
-    active = np.arange(y.size)
-    with np.errstate(all="ignore"):
-        for step in range(1, steps + 1):
-            A, e = np.exp(log_A), np.maximum(np.exp(log_A) - eq.Delta, 0.0)
-            here = at(eq, design, y, A)
-            Q, K, one = here.response.Q, here.K, here.one
-            beside = [design.response(y + d) for d in (-_WIDTH, _WIDTH)]
-            left, right = ((r.Q, r.a * e + r.b * eq.Delta) for r in beside)
-            Q_y, T_y = ((b - a) / (2.0 * _WIDTH) for a, b in zip(left, right, strict=True))
-            T_A = here.response.a * A * (e > 0.0)
-            error = eq.Delta + one.N / K**2
-            off_A, off_y = np.log(error) - log_A, np.log(here.freedom / design.freedom(y))
-            scale = K**2 * error
-            aa = 1.0 - one.N_T * T_A / scale
-            ab = -(one.N_Q * Q_y + one.N_T * T_y - 2.0 * one.N * Q_y / K) / scale
-            ba = -one.P_T * T_A / one.P
-            bb = expit(-y) - (one.P_Q * Q_y + one.P_T * T_y) / one.P
-            bb = bb - (1.0 - Q / K) * Q_y / Q
-            det = aa * bb - ab * ba
-            step_A, step_y = (bb * off_A - ab * off_y) / det, (aa * off_y - ba * off_A) / det
-            size = np.maximum(np.abs(step_A), np.abs(step_y))
-            usable = (det > 0.0) & (size < np.inf)
-            step_A = np.where(usable, step_A, 0.5 * off_A)
-            step_y = np.where(usable, step_y, 0.5 * off_y)
-            size = np.maximum(np.abs(step_A), np.abs(step_y))
-            shrink = _LONGEST_STEP / np.maximum(size, _LONGEST_STEP)
-            log_A = log_A + shrink * step_A
-            y = y + shrink * step_y
-            done = usable & (size < _TOL)
-            out_y[active], out_A[active] = y, log_A
-            found[active], count[active[done]] = done, step
-            if done.all():
-                break
-            if done.any():
-                stay = ~done
-                active, y, log_A = active[stay], y[stay], log_A[stay]
-                eq, design = eq.take(stay), design.take(stay)
-    return out_y, out_A, found & np.isfinite(out_y) & np.isfinite(out_A), count
+    solved = newton(
+        DesignSystem(eq, design),
+        log_A,
+        y,
+        steps=steps,
+        longest=_LONGEST_STEP,
+        tolerance=_NEWTON_TOL,
+    )
+    return solved.y, solved.x, solved.found, solved.iterations
 
 
 def _follow(eq: Equations, design: Design) -> tuple[Array, Array, BoolArray, IntArray]:
@@ -171,7 +176,7 @@ def _follow(eq: Equations, design: Design) -> tuple[Array, Array, BoolArray, Int
 
     def solve(log_lam: Array, guess: Array, index: IntArray) -> Found:
         part = replace(eq.take(index), lam=np.exp(log_lam))
-        return stacked(*_newton(part, design.take(index), guess[0], guess[1], _STEPS))
+        return stacked(*_newton(part, design.take(index), guess[0], guess[1], _NEWTON_STEPS))
 
     start = replace(eq, lam=np.exp(here))
     first = stacked(*_newton(start, design, *_damped(start, design, 2), _MANY_STEPS))
