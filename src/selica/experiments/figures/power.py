@@ -112,7 +112,7 @@ def findings(table: Table) -> list[Finding]:
                 f"small noise, alpha = {alpha}, FDR 0.1: derandomized {copies:.4f} > one copy "
                 f"{one:.4f} and > stability at rate 1 {first:.4f}; stability at rate 2 "
                 f"{second:.4f} above the article's other methods (thresholded lasso, not in the "
-                f"article: {p['thresholded_lasso', None]:.4f})",
+                f"article: {p['thresholded-lasso', None]:.4f})",
                 copies > one and copies > first and second > max(copies, one, first, moved),
             )
         )
