@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
@@ -52,7 +53,11 @@ class Method:
     rests_on : str
         What the promise rests on, as a sentence.
     predictor : str or None
-        Function of `planning` that predicts it, as "module:function".
+        Function that predicts it, as "module:function": of studies, a level and whether settings
+        are the best ones, to what is found in each study (`planning.predict.prediction`).
+    correlated_rule : str or None
+        Function that selects from draws of the theory for correlated columns, as
+        "module:function": of a `CorrelatedSolution` and a level, to masks.
     equations : str or None
         The ensemble of the theory whose equations it has: "lasso", "stability" or "knockoff".
     threshold : str or None
@@ -62,6 +67,10 @@ class Method:
         the data set, which `planning` predicts.
     calibrated : bool
         Whether the data set its threshold; otherwise the user, or the truth.
+    refusable : bool
+        Whether a check on the data may refuse it.
+    beside_ideal : bool
+        Whether it is one of the few procedures that are shown beside ideal thresholds.
     options : mapping
         Options of `selica select` that it has, to the parameters of the class that they set.
     colour, dash, marker : str
@@ -83,9 +92,12 @@ class Method:
     promise: str = "Nothing is promised."
     rests_on: str = ""
     predictor: str | None = None
+    correlated_rule: str | None = None
     equations: str | None = None
     threshold: str | None = None
     calibrated: bool = False
+    refusable: bool = False
+    beside_ideal: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     colour: str = "#000000"
     dash: Dash = "solid"
@@ -105,20 +117,40 @@ class Method:
 
     def load_selector(self) -> type[Any]:
         """Import the class of the method."""
-        return _load(self.name, "can be run on data", self.selector)  # type: ignore[no-any-return]
+        return _load(self, "selector", "can be run on data")  # type: ignore[no-any-return]
 
     def load_predictor(self) -> Any:
         """Import the function that predicts the method."""
-        return _load(self.name, "has a prediction", self.predictor)
+        return _load(self, "predictor", "has a prediction")
+
+    def load_correlated_rule(self) -> Any:
+        """Import the function that selects from draws for correlated columns."""
+        return _load(self, "correlated_rule", "has a theory for correlated columns")
+
+    def default(self, parameter: str) -> Any:
+        """Return the value that a parameter of the class has unless the user gives another.
+
+        Parameters
+        ----------
+        parameter : str
+
+        Examples
+        --------
+        >>> from selica import catalogue
+        >>> catalogue.method("knockoffs-evalues").default("n_copies")
+        50
+        """
+        if parameter in self.preset:
+            return self.preset[parameter]
+        return signature(self.load_selector()).parameters[parameter].default
 
 
-def _load(name: str, what: str, place: str | None) -> Any:
+def _load(row: Method, part: str, what: str) -> Any:
+    """Import what a field of a method names; `what` says which methods have it."""
+    place: str | None = getattr(row, part)
     if place is None:
-        able = "selector" if "run" in what else "predictor"
-        known = [one.name for one in methods() if getattr(one, able) is not None]
-        raise ArgumentError(
-            f"method must be one that {what}, one of {', '.join(known)}; got {name!r}."
-        )
+        known = ", ".join(one.name for one in methods() if getattr(one, part) is not None)
+        raise ArgumentError(f"method must be one that {what}, one of {known}; got {row.name!r}.")
     module, _, attribute = place.partition(":")
     return getattr(import_module(module), attribute)
 
@@ -173,6 +205,8 @@ _ROWS = (
         predictor="selica.planning.predict.stability:by_message_passing",
         equations="stability",
         calibrated=True,
+        refusable=True,
+        beside_ideal=True,
         options=_same("fdr") | _RESAMPLING_OPTIONS | _PENALTY_OPTIONS,
         colour="#0072B2",
         dash=_LONG,
@@ -193,6 +227,7 @@ _ROWS = (
         predictor="selica.planning.predict.bounds:r_concave",
         equations="stability",
         calibrated=True,
+        beside_ideal=True,
         options=_same("pfer", "assumption") | _COUNT_OPTIONS | _RESAMPLING_OPTIONS,
         colour="#009E73",
         marker="^",
@@ -251,6 +286,7 @@ _ROWS = (
         promise="Nothing is promised: a threshold is given.",
         rests_on=_TRUTH,
         predictor="selica.planning.predict.stability:ideal",
+        correlated_rule="selica.planning.data.correlated_power:frequent",
         equations="stability",
         threshold="Pi_th",
         options=_COUNT_OPTIONS | _RESAMPLING_OPTIONS | _PENALTY_OPTIONS,
@@ -267,8 +303,10 @@ _ROWS = (
         promise=_FDR,
         rests_on=_COPIES,
         predictor="selica.planning.predict.knockoffs:one_copy",
+        correlated_rule="selica.planning.data.correlated_power:one_copy",
         equations="knockoff",
         calibrated=True,
+        beside_ideal=True,
         options=_same("fdr") | _KNOCKOFF_OPTIONS,
         colour="#E69F00",
         marker="v",
@@ -296,8 +334,10 @@ _ROWS = (
         promise=_FDR,
         rests_on=_COPIES,
         predictor="selica.planning.predict.knockoffs:e_values",
+        correlated_rule="selica.planning.data.correlated_power:e_values",
         equations="knockoff",
         calibrated=True,
+        beside_ideal=True,
         options=_same("fdr") | {"n_resamples": "n_copies"} | _KNOCKOFF_OPTIONS,
         colour="#D55E00",
         dash=_LONG,
@@ -337,6 +377,7 @@ _ROWS = (
         promise="On average at most 3.2 times the chosen share of the selected variables is false.",
         rests_on=_COPIES,
         predictor="selica.planning.predict.knockoffs:p_values",
+        correlated_rule="selica.planning.data.correlated_power:p_values",
         equations="knockoff",
         calibrated=True,
         options=_same("fdr") | {"n_resamples": "n_copies"} | _KNOCKOFF_OPTIONS,
@@ -382,6 +423,7 @@ _ROWS = (
         promise="No rate of errors is promised.",
         rests_on="The penalty is the one that predicts best; many selected variables are false.",
         predictor="selica.planning.predict.lasso:penalty_known",
+        correlated_rule="selica.planning.data.correlated_power:nonzero",
         equations="lasso",
         threshold="lam",
         options=_same("lam", "l1_ratio", "threshold"),
@@ -398,6 +440,7 @@ _ROWS = (
         selector="selica.selectors:LassoSelection",
         decided_by=("threshold",),
         predictor="selica.planning.predict.lasso:threshold_known",
+        correlated_rule="selica.planning.data.correlated_power:nonzero",
         equations="lasso",
         threshold="w_th",
         options=_same("lam", "l1_ratio", "threshold"),

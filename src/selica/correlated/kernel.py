@@ -9,8 +9,10 @@ import numpy as np
 from selica._core.compiled import njit
 from selica.solvers.quadratic import solve_one
 
-# Coordinate descent, where columns are degenerate: its tolerance and its longest run.
-_TOL, _EPOCHS = 1e-12, 100_000
+_TOL = 1e-12
+"""Tolerance of coordinate descent, where columns are degenerate."""
+_EPOCHS = 100_000
+"""Longest run of coordinate descent."""
 
 
 def _solve_members(packed: Any, b: Any, theta: float, coef: Any) -> int:

@@ -12,24 +12,25 @@ from selica._core.errors import ArgumentError
 from selica._core.results import Result, Status, unwrap
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, number, real
-from selica.correlated.equations import balanced
+from selica.correlated.fixed_point import balanced
 from selica.theory import Model, Rates
 from selica.theory.selection.rates import make_rates, votes_needed
 
 _GROUPS = ("all", "null", "signal")
-# Groups of data sets that a standard error leaves out in turn.
 _GROUPS_LEFT_OUT = 24
+"""Groups of data sets that a standard error leaves out in turn."""
 _TINY = 1e-300
+"""What keeps a ratio finite where a group is empty."""
 
 
-class RocCurve(NamedTuple):
-    """Rates of a rule as its threshold falls, each of shape (T,).
+class PowerCurve(NamedTuple):
+    """Power of a rule against its false discovery rate, as the threshold falls; of shape (T,).
 
     Examples
     --------
     >>> import numpy as np
-    >>> from selica.planning import RocCurve
-    >>> curve = RocCurve(np.array([0.9, 0.5]), tpr=np.array([0.4, 0.8]), fdr=np.array([0.0, 0.2]))
+    >>> from selica.planning import PowerCurve
+    >>> curve = PowerCurve(np.array([0.9, 0.5]), tpr=np.array([0.4, 0.8]), fdr=np.array([0.0, 0.2]))
     >>> round(curve.power(0.1), 12)
     0.6
     """
@@ -42,12 +43,12 @@ class RocCurve(NamedTuple):
     """Share of false ones among the selected."""
 
     def power(self, fdr: float) -> float:
-        """Largest TPR with an FDR of at most the level; a step across it counts up to it."""
+        """Return the largest TPR with an FDR of at most the level, also within a step."""
         return tpr_at_level(fdr, self.tpr, self.fdr)
 
 
 def tpr_at_level(level: float, tpr: Array, fdr: Array) -> float:
-    """The same for rates as a threshold falls, from where nothing is selected."""
+    """Return the largest TPR with an FDR of at most the level, as a threshold falls."""
     tpr, rate = np.append(0.0, tpr), np.append(0.0, fdr)
     inside = rate <= level
     best = float(tpr[inside].max())
@@ -57,7 +58,7 @@ def tpr_at_level(level: float, tpr: Array, fdr: Array) -> float:
     return best
 
 
-class Power(NamedTuple):
+class PowerAtLevel(NamedTuple):
     """Power at a level of the FDR.
 
     Examples
@@ -82,13 +83,13 @@ class Power(NamedTuple):
         """Standard error over the draws of the data, at the order parameters as they are."""
         return jackknife(self.without)
 
-    def minus(self, other: Power) -> tuple[float, float]:
-        """How far it is ahead on the same draws, and the standard error of that."""
+    def minus(self, other: PowerAtLevel) -> tuple[float, float]:
+        """Return how far it is ahead on the same draws, and the standard error of that."""
         return self.value - other.value, jackknife(self.without - other.without)
 
 
 def jackknife(without: Array) -> float:
-    """Standard error of a value from those that leave out one group each."""
+    """Return the standard error of a value from those that leave out one group each."""
     G = without.size
     return float(np.sqrt((G - 1) / G * np.sum((without - without.mean()) ** 2)))
 
@@ -182,7 +183,7 @@ class CorrelatedSolution(Result):
         return int(self.statistic.shape[1])
 
     def probabilities(self, Z_th: float = 0.0) -> Array:
-        """Share of the members with a statistic above Z_th, shape (n_data, N).
+        """Return the share of the members with a statistic above Z_th, shape (n_data, N).
 
         For given effects the mean over the first axis is what a variable can expect before there
         is data, and the rows are what data sets make of it.
@@ -195,11 +196,11 @@ class CorrelatedSolution(Result):
         return np.asarray(np.mean(self.statistic > number("Z_th", Z_th), axis=1))
 
     def mean_probability(self, Z_th: float = 0.0) -> float:
-        """Mean of the selection probabilities over variables and data."""
+        """Return the mean of the selection probabilities over variables and data."""
         return float(balanced(self.controls) @ self.probabilities(Z_th).mean(axis=1))
 
     def probability_cdf(self, Pi: ArrayLike, Z_th: float = 0.0, group: str = "all") -> Any:
-        """Share of the variables that at most a share Pi of the members selects.
+        """Return the share of the variables that at most a share Pi of the members selects.
 
         Parameters
         ----------
@@ -216,13 +217,13 @@ class CorrelatedSolution(Result):
         return unwrap(np.sum(below * weight, axis=(-2, -1)) / weight.sum())
 
     def _weights(self, group: str) -> Array:
-        """Of the variables of a group, (n_data, N); others have none."""
+        """Return the weights of the variables of a group, (n_data, N); others have none."""
         truth = self.effects != 0.0
         kept = {"all": np.ones_like(truth), "signal": truth, "null": ~truth}[group]
         return np.asarray(balanced(self.controls)[:, None] * kept)
 
     def rates(self, Pi_th: ArrayLike, Z_th: float = 0.0) -> Rates:
-        """Rates of selecting what at least Pi_th n_members members select.
+        """Return the rates of selecting what at least Pi_th n_members members select.
 
         The false discovery rate is false over all selections, both summed over the draws.
 
@@ -238,11 +239,11 @@ class CorrelatedSolution(Result):
         return self._rates(votes >= needed[..., None, None])
 
     def single_rates(self, Z_th: float = 0.0) -> Rates:
-        """Rates of one member that selects statistics above Z_th."""
+        """Return the rates of one member that selects statistics above Z_th."""
         return self._rates(np.mean(self.statistic > number("Z_th", Z_th), axis=1))
 
     def _rates(self, picked: Any) -> Rates:
-        """Rates of masks or chances (..., n_data, N)."""
+        """Return the rates of masks or chances (..., n_data, N)."""
         true, false = self._weights("signal"), self._weights("null")
         tpr, fpr = (
             np.sum(picked * kind, axis=(-2, -1)) / max(float(kind.sum()), _TINY)
@@ -251,7 +252,7 @@ class CorrelatedSolution(Result):
         return make_rates(true.sum() / (true.sum() + false.sum()), tpr, fpr)
 
     def scores(self, Pi_th: float | None = None) -> Array:
-        """What variables are ranked by, shape (n_data, N).
+        """Return what variables are ranked by, shape (n_data, N).
 
         Parameters
         ----------
@@ -268,8 +269,8 @@ class CorrelatedSolution(Result):
         ranked = np.partition(self.statistic, place, axis=1)[:, place]
         return np.asarray(ranked, dtype=float)
 
-    def curve(self, Pi_th: float | None = None) -> RocCurve:
-        """TPR against FDR as the threshold on `scores(Pi_th)` falls to zero.
+    def curve(self, Pi_th: float | None = None) -> PowerCurve:
+        """Return TPR against FDR as the threshold on `scores(Pi_th)` falls to zero.
 
         Parameters
         ----------
@@ -278,8 +279,8 @@ class CorrelatedSolution(Result):
         """
         return _curve(self.scores(Pi_th), self.effects != 0.0, self.controls)
 
-    def power(self, fdr: float = 0.1, Pi_th: float | None = None) -> Power:
-        """Largest TPR with a false discovery rate of at most the level.
+    def power(self, fdr: float = 0.1, Pi_th: float | None = None) -> PowerAtLevel:
+        """Return the largest TPR with a false discovery rate of at most the level.
 
         Parameters
         ----------
@@ -293,15 +294,15 @@ class CorrelatedSolution(Result):
         kept = [np.delete(np.arange(len(truth)), group) for group in groups]
         whole = _curve(scores, truth, self.controls).power(level)
         without = [_curve(scores[k], truth[k], self.controls[k]).power(level) for k in kept]
-        return Power(whole, np.array(without))
+        return PowerAtLevel(whole, np.array(without))
 
 
-def _curve(scores: Array, truth: BoolArray, controls: Array) -> RocCurve:
-    """Rates of scores at least a threshold, at each of their positive values."""
+def _curve(scores: Array, truth: BoolArray, controls: Array) -> PowerCurve:
+    """Return the rates of scores at least a threshold, at each of their positive values."""
     weight = np.repeat(balanced(controls), scores.shape[1])
     flat, true = scores.ravel(), weight * truth.ravel()
     order = np.argsort(-flat, kind="stable")
     value = flat[order]
     last = np.append(value[1:] != value[:-1], True) & (value > 0.0)
     found, picked = (np.cumsum(each[order])[last] for each in (true, weight))
-    return RocCurve(value[last], found / max(float(true.sum()), _TINY), 1.0 - found / picked)
+    return PowerCurve(value[last], found / max(float(true.sum()), _TINY), 1.0 - found / picked)

@@ -1,12 +1,16 @@
 """Before the data: what each method will find, how many samples it needs, which settings."""
 
-from selica.correlated.api import correlated_knockoff, correlated_stability
-from selica.correlated.solution import CorrelatedSolution, Power, RocCurve
+from typing import Any
+
+from selica._core.errors import RenamedWarning
+from selica._core.warning import warn
+from selica.correlated.ensembles import correlated_knockoff, correlated_stability
+from selica.correlated.solution import CorrelatedSolution, PowerAtLevel, PowerCurve
+from selica.planning.data.correlated_power import correlated_power
 from selica.planning.data.diagnosis import Diagnosis, diagnose
-from selica.planning.data.first_answer import correlated_power
 from selica.planning.data.plasmode import PlasmodePower, plasmode_power
-from selica.planning.predict.methods import METHODS, Prediction
-from selica.planning.questions.answers import Answer, Requirement
+from selica.planning.predict.prediction import Prediction, predictable
+from selica.planning.questions.answers import RequiredValue, Requirement
 from selica.planning.questions.compare import Comparison, compare_methods
 from selica.planning.questions.inverse import (
     achievable_fdr,
@@ -19,16 +23,16 @@ from selica.planning.study import Study
 
 __all__ = [
     "METHODS",
-    "Answer",
     "Comparison",
     "CorrelatedSolution",
     "Diagnosis",
     "PlasmodePower",
-    "Power",
+    "PowerAtLevel",
+    "PowerCurve",
     "Prediction",
     "Recommendation",
+    "RequiredValue",
     "Requirement",
-    "RocCurve",
     "Study",
     "achievable_fdr",
     "compare_methods",
@@ -41,3 +45,21 @@ __all__ = [
     "plasmode_power",
     "required_samples",
 ]
+
+_RENAMED = {"Answer": "RequiredValue", "Power": "PowerAtLevel", "RocCurve": "PowerCurve"}
+"""Former names of classes, to the names that they have now."""
+
+
+def __getattr__(name: str) -> Any:
+    """Return the methods that have a prediction, or what a former name stands for."""
+    if name == "METHODS":  # read anew, since methods can be registered
+        return predictable()
+    if name in _RENAMED:
+        now = _RENAMED[name]
+        warn(
+            f"planning.{name} is now called planning.{now}; the old name goes with the next "
+            "release.",
+            RenamedWarning,
+        )
+        return globals()[now]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

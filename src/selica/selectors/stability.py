@@ -39,6 +39,8 @@ from selica.statistics import Data
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+USUAL_THRESHOLD = 0.6
+"""Probability from which a variable is selected where no error rate decides."""
 # What fewer resamples select is not stable, whatever its estimated error rate.
 LOWEST = 0.1
 # False selections that are expected at most where nothing else is asked for.
@@ -351,7 +353,7 @@ class StabilitySelection(Selector):
                 raise ArgumentError(f"fdr determines the threshold; leave out {given[0]}.")
             real("fdr", self.fdr, at_least=1e-6, at_most=1.0)
         if self.pfer_ is None:
-            usual = 0.6 if q is None else THRESHOLD
+            usual = USUAL_THRESHOLD if q is None else THRESHOLD
             return (usual if threshold is None else threshold), q
         if threshold is not None and q is not None:
             raise ArgumentError("pfer determines q or threshold; give at most one of them.")

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from selica import catalogue
 from selica._core.effects import GaussianEffects
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
@@ -25,18 +26,12 @@ from selica._core.types import Array
 from selica._core.validation import matrix, number, real
 from selica._core.wording import assumptions
 from selica.amp.results import Fields
-from selica.planning.predict.methods import METHODS, predict
-from selica.planning.questions.answers import Answer
-from selica.planning.questions.compare import fdr_level
+from selica.catalogue import Method
+from selica.planning.predict.prediction import check_level, predict, predictable
+from selica.planning.questions.answers import RequiredValue
 from selica.planning.questions.inverse import required_samples
 from selica.planning.study import Study
 from selica.plots import plot_requirement
-from selica.selectors import (
-    AggregatedKnockoffs,
-    DerandomizedKnockoffs,
-    KnockoffSelection,
-    StabilitySelection,
-)
 from selica.selectors.base import Selector
 from selica.selectors.engine import correlated, penalty_for_power, stability_fields
 from selica.selectors.members import Scheme
@@ -45,42 +40,58 @@ from selica.statistics.data import make_data
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Where the search for the share of signals and their size begins.
 _STARTS = ((0.02, 3.0), (0.1, 2.0), (0.3, 5.0), (0.5, 1.0))
-# Fields without any effect are seldom this much more likely with some: half of the 95 % point of a
-# chi-squared variable with two degrees of freedom.
+"""Shares of signals and sizes at which the search begins."""
 _EVIDENCE = 3.0
-# Likely values cost no more than this above the best: half of the 95 % point of a chi-squared
-# variable with one degree of freedom.
+"""Gain in log likelihood that effects need: half of the 95 % point of chi-squared, two degrees."""
 _LIKELY = 1.92
-# Values of each parameter that are tried for it, and the largest factor by which an effect differs.
-_GRID, _SPAN = 48, 8.0
+"""Loss in log likelihood of likely values: half of the 95 % point of chi-squared, one degree."""
+_GRID = 48
+"""Values of each parameter that are tried for its interval."""
+_LARGEST_FACTOR = 8.0
+"""Largest factor between likely effects and the best ones."""
 _NORMAL = 1.96
-# Shares of signals are this far from zero and one.
+"""Normal quantile of a 95 % interval."""
 _TINY = 1e-12
-# Explained shares of the variance beyond which there is no noise left to speak of.
-_ALL = 0.999
+"""Distance of shares of signals from zero and one."""
+_NOISELESS_R2 = 0.999
+"""Explained share of the variance beyond which there is no noise left to speak of."""
+_USUAL_LEVEL = 0.1
+"""False discovery rate of a prediction for a selector that keeps none."""
 _FIT = "the fit behind the estimate (message passing)"
+"""What the fit is called in sentences."""
 NO_SIGNAL = "the data are as likely if no variable matters"
 """Why there is no estimate where there is nothing to be estimated."""
 
-# Which prediction is that of a selector.
-_METHOD_OF = {
-    StabilitySelection: "stability",
-    KnockoffSelection: "knockoff",
-    DerandomizedKnockoffs: "evalues",
-    AggregatedKnockoffs: "pvalues",
-}
+_NEAREST = "stability-fdr"
+"""Method whose prediction stands for selectors that have none."""
 
 
 def _method_of(selector: Any) -> str:
-    """The method, of those that can be predicted, that is nearest to that of a fitted selector."""
-    if isinstance(selector, StabilitySelection) and selector.q_ is not None:
-        return f"stability_{selector.assumption_.replace('-', '_')}"
-    return next((m for kind, m in _METHOD_OF.items() if isinstance(selector, kind)), "stability")
+    """Return the method, of those that have a prediction, that is nearest to a fitted selector."""
+    classes = {kind.__name__ for kind in type(selector).__mro__}
+    rows = [row for row in predictable().values() if row.calibrated and row.class_name in classes]
+    # the more of its settings a method fixes, the nearer it is
+    rows.sort(key=lambda row: -len(row.preset))
+    decided = [row for row in rows if _decides(row, selector)]
+    if decided:
+        return decided[0].name
+    return next((row.name for row in rows if not row.preset), _NEAREST)
 
 
-class Estimate(NamedTuple):
+def _decides(row: Method, selector: Any) -> bool:
+    """Tell whether a method is the one of a fitted selector, by the error rate that it keeps."""
+
+    def used(name: str) -> Any:
+        return getattr(selector, f"{name}_", getattr(selector, name, None))
+
+    rates = {"fdr": ("fdr",), "pfer": ("pfer", "q")}  # a bound may come from q
+    asked = [name for level in row.levels for name in rates.get(level, (level,))]
+    fixed = all(used(name) == value for name, value in row.preset.items())
+    return fixed and any(used(name) is not None for name in asked)
+
+
+class SignalEstimate(NamedTuple):
     """Of a table with standardised columns and a response of variance one."""
 
     sparsity: float
@@ -106,7 +117,7 @@ class _Likelihood:
         self.gain = fields.precision[good] / fields.noise[good]
 
     def costs(self, shares: Array, size: float) -> Array:
-        """Less the logarithm of the likelihood, for several shares of signals of one size."""
+        """Return minus the log likelihood of several shares of signals of one size."""
         wide = 1.0 + (self.gain * size) ** 2
         # how much more likely a field is if its variable matters, as a logarithm
         more = 0.5 * self.z**2 * (1.0 - 1.0 / wide) - 0.5 * np.log(wide)
@@ -115,9 +126,9 @@ class _Likelihood:
         return np.asarray(0.5 * float(self.z @ self.z) - mixed.sum(axis=1))
 
     def explained(self) -> tuple[float, float]:
-        """The sum of the squared coefficients of this table, and its standard error.
+        """Return the sum of the squared coefficients of this table, and its standard error.
 
-        By moments: it is known much better than the law that its coefficients were drawn from.
+        By moments: it is known much better than the distribution of the coefficients.
         """
         square = self.z**2
         mean = float(((square - 1.0) / self.gain**2).sum())
@@ -125,24 +136,24 @@ class _Likelihood:
         return mean, math.sqrt(max(variance, 0.0))
 
     def region(self, least: float, size: float) -> tuple[Array, Array]:
-        """Sparsities and sizes whose cost is so close to the least that they are likely too.
+        """Return sparsities and sizes whose cost is so near the least that they are likely too.
 
         A function of both has its 95 % profile likelihood interval between its extremes there. Of
         these, those that explain as much of the variance as the coefficients of this table do.
         """
         p = self.z.size
         shares = np.geomspace(0.5 / p, 0.95, _GRID)
-        sizes = size * np.geomspace(1.0 / _SPAN, _SPAN, _GRID)
+        sizes = size * np.geomspace(1.0 / _LARGEST_FACTOR, _LARGEST_FACTOR, _GRID)
         costs = np.stack([self.costs(shares, own) for own in sizes.tolist()], axis=1)
         mean, error = self.explained()
         r2 = p * shares[:, None] * sizes**2
-        near = (np.abs(r2 - mean) <= _NORMAL * error) & (r2 < _ALL)
+        near = (np.abs(r2 - mean) <= _NORMAL * error) & (r2 < _NOISELESS_R2)
         rows, columns = np.nonzero((costs <= least + _LIKELY) & near)
         return shares[rows], sizes[columns]
 
 
-def estimate(fields: Fields) -> Estimate:
-    """Sparsity and size of the effects behind fields of message passing, at one penalty."""
+def estimate(fields: Fields) -> SignalEstimate:
+    """Estimate sparsity and size of the effects behind fields of message passing."""
     found = _Likelihood(fields)
     starts = [(np.log(r / (1.0 - r)), np.log(t / found.gain.mean())) for r, t in _STARTS]
 
@@ -156,11 +167,11 @@ def estimate(fields: Fields) -> Estimate:
     evidence = 0.5 * float(found.z @ found.z) - float(best.fun)
     shares, sizes = found.region(float(best.fun), s)
     shares, sizes = np.append(shares, rho), np.append(sizes, s)
-    return Estimate(rho, s, r2, float(fields.ensemble_error), evidence, (shares, sizes))
+    return SignalEstimate(rho, s, r2, float(fields.ensemble_error), evidence, (shares, sizes))
 
 
-def reason_against(fields: Fields, found: Estimate, n_samples: int) -> str | None:
-    """Why nothing can be predicted from an estimate; None where it can.
+def reason_against(fields: Fields, found: SignalEstimate, n_samples: int) -> str | None:
+    """Return why nothing can be predicted from an estimate; None where it can.
 
     The one place where an estimate is judged: the fit behind it must have converged and predict
     better than a constant, some variable must matter, and some of the variance must be noise.
@@ -175,7 +186,7 @@ def reason_against(fields: Fields, found: Estimate, n_samples: int) -> str | Non
         return NO_SIGNAL
     if error >= 1.0:
         return worse
-    if found.r2 > _ALL:
+    if found.r2 > _NOISELESS_R2:
         return f"{_FIT} would explain all of the variance, noise included"
     return None
 
@@ -190,7 +201,7 @@ class Diagnosis(Result):
     selected : int
         How many variables the selector selected.
     method : str
-        Of `planning.METHODS`, whose prediction is used.
+        Name in the catalogue, whose prediction is used.
     fdr : float
     target : float
         Power for which samples are counted.
@@ -202,7 +213,7 @@ class Diagnosis(Result):
     n_signals : int or None
         Estimated number of variables that matter.
     r2, effect_size, effective_noise : float or None
-        As in `Estimate`.
+        As in `SignalEstimate`.
     power, true_selections, false_selections : float or None
         Predicted for such data.
     required : int or None
@@ -243,6 +254,11 @@ class Diagnosis(Result):
     required_interval: tuple[int | None, int | None] | None = None
 
     @property
+    def label(self) -> str:
+        """What tables and figures call the method."""
+        return catalogue.method(self.method).label
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What speaks against the estimate."""
         if not self.correlated:
@@ -264,7 +280,7 @@ class Diagnosis(Result):
             first,
             f"About {self.n_signals} variables matter ({few} to {many}) and explain "
             f"{100.0 * (self.r2 or 0.0):.0f} % of the variance ({low:.0f} to {high:.0f} %).",
-            f"On such data {self.method} at FDR {self.fdr:g} finds "
+            f"On such data {self.label} at FDR {self.fdr:g} finds "
             f"{100.0 * (self.power or 0.0):.0f} % of them: {self.true_selections:.1f} signals and "
             f"{self.false_selections:.1f} false ones.",
             f"By this estimate {needed} would reach a power of {self.target:g} ({ends}).",
@@ -277,7 +293,7 @@ class Diagnosis(Result):
         return str(self)
 
     def plot(self) -> Figure:
-        """Power of the method against the number of samples, by the estimate (needs matplotlib)."""
+        """Draw the power of the method against the number of samples (needs matplotlib)."""
         if self.reason is not None or self.n_signals is None or self.r2 is None:
             raise ArgumentError(f"There is no curve to draw: {self.reason}.")
         answer = _needed(
@@ -286,13 +302,13 @@ class Diagnosis(Result):
         known = dict(zip(answer.x.tolist(), answer.power.tolist(), strict=True))
         x, power = zip(*sorted((known | {self.n_samples: self.power}).items()), strict=True)
         return plot_requirement(
-            [METHODS[self.method].label], [(x, power)], [answer.value], self.target, "samples",
+            [self.method], [(x, power)], [answer.value], self.target, "samples",
             now=self.n_samples,
         )  # fmt: skip
 
 
-def _needed(target: float, p: int, k: int, r2: float, fdr: float, method: str) -> Answer:
-    """Samples for the target, as the method comes."""
+def _needed(target: float, p: int, k: int, r2: float, fdr: float, method: str) -> RequiredValue:
+    """Return the samples for the target, as the method comes."""
     found = required_samples(
         target, n_features=p, n_signals=k, r2=r2, fdr=fdr, method=method, settings="default"
     )
@@ -300,7 +316,7 @@ def _needed(target: float, p: int, k: int, r2: float, fdr: float, method: str) -
 
 
 def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
-    """After a fit: what the data were like, the power they allowed, and samples for more.
+    """Estimate after a fit what the data were like, which power they allowed, and samples for more.
 
     Parameters
     ----------
@@ -343,7 +359,7 @@ def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
     n, p = table.shape
     selector = getattr(selector, "selector_", selector)
     method = _method_of(selector)
-    level = fdr_level(0.1 if getattr(selector, "fdr", None) is None else selector.fdr)
+    level = check_level(_USUAL_LEVEL if getattr(selector, "fdr", None) is None else selector.fdr)
     blank = Diagnosis(n, p, int(selector.support_.sum()), method, level, target, correlated(data))
     if penalty is None:
         return replace(blank, reason=f"{_FIT} did not converge")
@@ -360,7 +376,7 @@ def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
     need = _needed(target, p, k, found.r2, level, method)
     shares, sizes = found.likely
     signals = np.clip(np.round(shares * p), 1, p)
-    r2 = np.minimum(shares * p * sizes**2, _ALL)
+    r2 = np.minimum(shares * p * sizes**2, _NOISELESS_R2)
     # samples depend on the effects in units of the noise, and on counts where a rule needs some:
     # the extremes of all of these
     strength = sizes**2 / (1.0 - r2)
@@ -386,7 +402,7 @@ def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
 
 
 def _interval(values: Sequence[float | None]) -> tuple[int | None, int | None]:
-    """Smallest and largest of some numbers of samples; None is more than all of them."""
+    """Return the smallest and largest of some numbers of samples; None is more than all."""
     known = [int(value) for value in values if value is not None]
     if not known:
         return None, None

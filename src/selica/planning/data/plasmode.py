@@ -5,36 +5,48 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-import selica.selectors
 from selica._core.effects import Effects
-from selica._core.errors import ArgumentError, RefusedError
+from selica._core.errors import ArgumentError, RefusedError, RenamedWarning
 from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.results import Result
 from selica._core.table import Row, Table
-from selica._core.types import Array, Progress
+from selica._core.types import Array, BoolArray, Progress
 from selica._core.validation import count, flag, reporter, short, workers
+from selica._core.warning import warn
+from selica.catalogue import Method
 from selica.control import fdp, tpp
-from selica.planning.data.first_answer import correlated_power, study_of_table, with_interval
-from selica.planning.predict.methods import METHODS, predict
-from selica.planning.questions.compare import fdr_level, method_names
+from selica.planning.data.correlated_power import (
+    correlated_power,
+    study_of_table,
+    usual_methods,
+    with_interval,
+)
+from selica.planning.predict.prediction import (
+    Prediction,
+    check_level,
+    check_methods,
+    current_name,
+    predict,
+)
 from selica.planning.study import Study
 from selica.plots import plot_planted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Spawn keys: the planted data, the selectors.
-_DATA, _SELECTOR = range(2)
-# Of the theory, beyond any number of data sets.
-_THEORY = int.from_bytes(b"thry", "big")
-# Data sets that go to a worker together.
+_DATA_KEY = 0
+"""Spawn key of the planted data."""
+_SELECTOR_KEY = 1
+"""Spawn key of the selectors."""
+_THEORY_KEY = int.from_bytes(b"thry", "big")
+"""Spawn key of the theory, beyond any number of data sets."""
 _BLOCK = 5
-_METHODS = ("stability", "knockoff", "evalues")
+"""Data sets that go to a worker together."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -44,17 +56,20 @@ class PlasmodePower(Result):
     Attributes
     ----------
     methods : Table
-        One row for each selector: mean `power` and `fdr` over the data sets with the ends of 95 %
-        intervals (`power_low`, ...), mean number `selected`, how many data sets it `refused`, and
-        what the theory `predicted` for independent columns, where it has a prediction.
+        One row for each selector: its name as `method`, its `label`, mean `power` and `fdr` over
+        the data sets with the ends of 95 % intervals (`power_low`, ...), mean number `selected`,
+        how many data sets it `refused`, and what the theory `predicted` for independent columns,
+        where it has a prediction.
     n_sets : int
     r2 : float
         Mean share of the variance that the signals explain.
     fdr : float
         Level that was asked for.
-    first : Table or None
-        What the theory said beforehand for Gaussian rows with the covariance of the table, from
+    predicted : Table or None
+        What the theory predicts for Gaussian rows with the covariance of the table, from
         `correlated_power`: one row for each method that it covers. None if it was not asked.
+    notes : tuple of str
+        Warnings of the selectors, in sentences.
 
     Examples
     --------
@@ -72,38 +87,57 @@ class PlasmodePower(Result):
     n_sets: int
     r2: float
     fdr: float
-    first: Table | None = None
+    predicted: Table | None = None
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and text; a method has what was foretold of it as `correlated`."""
-        rows = [row | {"correlated": self.foretold(row["method"])} for row in self.methods]
+        """Return plain numbers and text; `correlated` is the power that theory predicts."""
+        rows = [row | {"correlated": self.predicted_power(row["method"])} for row in self.methods]
         return {"n_sets": self.n_sets, "r2": self.r2, "fdr": self.fdr, "methods": rows}
 
     def to_frame(self) -> Any:
-        """The methods as a data frame (needs pandas)."""
+        """Return the methods as a data frame (needs pandas)."""
         return self.methods.to_frame()
 
     def plot(self) -> Figure:
-        """Power and false discovery rate, beside what the theory said (needs matplotlib)."""
+        """Draw power and false discovery rate, beside the predictions (needs matplotlib)."""
         power, fdr = (
             [(row[key], row[f"{key}_low"], row[f"{key}_high"]) for row in self.methods]
             for key in ("power", "fdr")
         )
-        names = [row["method"] for row in self.methods]
+        methods = [row["method"] for row in self.methods]
         independent = [row["predicted"] for row in self.methods]
-        correlated = [self.foretold(name) for name in names]
-        return plot_planted(names, power, fdr, self.fdr, correlated, independent)
+        correlated = [self.predicted_power(name) for name in methods]
+        return plot_planted(methods, power, fdr, self.fdr, correlated, independent)
+
+    def predicted_power(self, method: str) -> float | None:
+        """Return the power that the theory for correlated columns predicts, if it does.
+
+        Parameters
+        ----------
+        method : str
+        """
+        rows = () if self.predicted is None else self.predicted.rows
+        name = current_name(method)
+        return next((row["power"] for row in rows if row["method"] == name), None)
+
+    @property
+    def first(self) -> Table | None:
+        """Former name of `predicted`."""
+        warn("PlasmodePower.first is now called PlasmodePower.predicted.", RenamedWarning)
+        return self.predicted
 
     def foretold(self, method: str) -> float | None:
-        """Power that the theory for correlated columns said; None where it does not say."""
-        rows = () if self.first is None else self.first.rows
-        return next((row["power"] for row in rows if row["method"] == method), None)
+        """Return what `predicted_power` returns: its former name."""
+        warn("PlasmodePower.foretold is now called PlasmodePower.predicted_power.", RenamedWarning)
+        return self.predicted_power(method)
 
     def __str__(self) -> str:
+        width = 2 + max(len(row["label"]) for row in self.methods)
         lines = [
             f"Signals planted in {self.n_sets} data sets, {100 * self.r2:.0f} % of the variance",
             "",
-            f"{'method':<24}{'power':>22}{'FDR':>22}"
+            f"{'method':<{width}}{'power':>22}{'FDR':>22}"
             f"{'theory: correlated':>20}{'independent columns':>21}",
         ]
         for row in self.methods:
@@ -111,14 +145,14 @@ class PlasmodePower(Result):
                 f"{row[key]:.2f} ({row[f'{key}_low']:.2f} to {row[f'{key}_high']:.2f})"
                 for key in ("power", "fdr")
             ]
-            told = [
+            theory = [
                 "" if power is None else f"{power:.2f}"
-                for power in (self.foretold(row["method"]), row["predicted"])
+                for power in (self.predicted_power(row["method"]), row["predicted"])
             ]
             note = f"  refused {row['refused']} data sets" if row["refused"] else ""
-            found = f"{row['method']:<24}{spans[0]:>22}{spans[1]:>22}"
-            lines.append(f"{found}{told[0]:>20}{told[1]:>21}{note}".rstrip())
-        return "\n".join(lines)
+            found = f"{row['label']:<{width}}{spans[0]:>22}{spans[1]:>22}"
+            lines.append(f"{found}{theory[0]:>20}{theory[1]:>21}{note}".rstrip())
+        return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
 
     def __repr__(self) -> str:
         return str(self)
@@ -132,7 +166,7 @@ def plasmode_power(
     snr: float | None = None,
     effect_size: float | None = None,
     fdr: float = 0.1,
-    methods: Sequence[str] | str = _METHODS,
+    methods: Sequence[str] | str | None = None,
     selectors: Mapping[str, Any] | None = None,
     effects: Effects | None = None,
     n_sets: int = 50,
@@ -141,7 +175,7 @@ def plasmode_power(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> PlasmodePower:
-    """Power and FDR of selectors on a table of one's own, with signals planted in it.
+    """Measure power and FDR of selectors on a table of one's own, with signals planted in it.
 
     In each data set `n_signals` random columns matter, with random signs; the response is their
     weighted sum plus Gaussian noise. The rows and columns stay as they are, so that power suffers
@@ -157,14 +191,17 @@ def plasmode_power(
         `effect_size` is for standardised columns and noise of variance one.
     fdr : float
         Level of the methods.
-    methods : str or sequence of str
-        Some of `planning.METHODS`, run as they come. Message passing refuses where a check by
-        refits says that it is wrong, and then selects nothing.
+    methods : str or sequence of str, optional
+        Methods of the catalogue that can be run on data, as they come; by default stability
+        selection by message passing, knockoffs with one copy and with e-values. Message passing
+        refuses where a check by refits says that it is wrong, and then selects nothing. A method
+        that keeps an expected number of false selections is given the level times the number of
+        selections that theory expects, or times `n_signals` where there is no prediction.
     selectors : mapping of str to selector, optional
         Further selectors to run, by name. Their arguments have to be usable: only a refusal that
         depends on the response, such as that of message passing, is counted.
     effects : Effects, optional
-        Law of the coefficients; Gaussian by default.
+        Distribution of the coefficients; Gaussian by default.
     n_sets : int
         Data sets with planted signals.
     theory : bool
@@ -185,54 +222,71 @@ def plasmode_power(
     >>> from selica import planning
     >>> X = np.random.default_rng(0).standard_normal((150, 30))
     >>> found = planning.plasmode_power(
-    ...     X, 10, r2=0.9, fdr=0.2, methods="knockoff", n_sets=4, random_state=0
+    ...     X, 10, r2=0.9, fdr=0.2, methods="knockoffs", n_sets=4, random_state=0
     ... )
     >>> bool(found.methods.rows[0]["power"] > 0.5)
     True
     """
     from joblib import Parallel, delayed
 
-    n_jobs, foretell = workers(n_jobs), flag("theory", theory)
+    n_jobs, by_theory = workers(n_jobs), flag("theory", theory)
     reporter(progress)
     columns, study = study_of_table(X, n_signals, r2, snr, effect_size, effects)
-    level = fdr_level(fdr)
-    names = method_names(methods)
-    predictions = {name: predict(study, name, level, "default") for name in names}
-    known = {
-        METHODS[name].label: getattr(selica.selectors, METHODS[name].selector)(**found.parameters)
-        for name, found in predictions.items()
+    level = check_level(fdr)
+    asked = usual_methods() if methods is None else check_methods(methods)
+    predictions = {
+        row.name: predict(study, row.name, level, "default")
+        for row in asked
+        if row.predictor is not None
     }
+    known = {row.name: _selector(row, predictions.get(row.name), study, level) for row in asked}
     own = _named(selectors, known)
-    chosen = known | own
     sets = count("n_sets", n_sets, at_least=2)
-    plan = _Plan(columns, study, effect_size is None, chosen, frozenset(own))
+    plan = _Plan(columns, study, effect_size is None, known | own, frozenset(own))
     seed = seed_sequence(random_state)
-    # arguments that no data would make usable are told before the work
+    # arguments that no data would make usable are said before the work
     runs = plan.run(seed, range(1)) if own else []
-    first = None
-    if foretell:
+    predicted = None
+    if by_theory:
         strength = {"r2": r2, "snr": snr, "effect_size": effect_size}
-        first = correlated_power(
-            columns, study.n_signals, **strength, fdr=level, methods=names, effects=effects,
-            random_state=child(seed, _THEORY),
+        predicted = correlated_power(
+            columns, study.n_signals, **strength, fdr=level, methods=[row.name for row in asked],
+            effects=effects, random_state=child(seed, _THEORY_KEY),
         )  # fmt: skip
     blocks = [range(s, min(s + _BLOCK, sets)) for s in range(len(runs), sets, _BLOCK)]
-    done = len(runs)
-    for part in Parallel(n_jobs=n_jobs, return_as="generator")(
+    # in processes: threads would share the warnings that each run notes
+    for part in Parallel(n_jobs=n_jobs, backend="loky", return_as="generator")(
         delayed(plan.run)(seed, block) for block in blocks
     ):
         runs += part
-        done += len(part)
         if progress is not None:
-            progress(done, sets)
-    told = {METHODS[name].label: found.power for name, found in predictions.items()}
-    rows = [_row(name, [run[name] for run in runs], told.get(name)) for name in chosen]
-    mean_r2 = float(np.mean([run["r2"] for run in runs]))
-    return PlasmodePower(Table.of(rows), sets, mean_r2, level, first)
+            progress(len(runs), sets)
+    labels = {row.name: row.label for row in asked} | {name: name for name in own}
+    every = {name: [run.outcomes[name] for run in runs] for name in labels}
+    rows = [
+        {"method": name, "label": labels[name]} | _row(found, predictions.get(name))
+        for name, found in every.items()
+    ]
+    notes = [note for name, found in every.items() for note in _notes(labels[name], found)]
+    mean_r2 = float(np.mean([run.r2 for run in runs]))
+    return PlasmodePower(Table.of(rows), sets, mean_r2, level, predicted, tuple(notes))
+
+
+def _selector(row: Method, prediction: Prediction | None, study: Study, level: float) -> Any:
+    """Return the selector of a method, as it comes, at a level."""
+    if prediction is not None:
+        settings = prediction.parameters
+    elif "fdr" in row.levels:
+        settings = {"fdr": level}
+    elif "pfer" in row.levels:
+        settings = {"pfer": level * study.n_signals}
+    else:
+        settings = {}
+    return row.load_selector()(**{**row.preset, **settings})
 
 
 def _named(selectors: Mapping[str, Any] | None, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Checked selectors of the user."""
+    """Return the checked selectors of the user."""
     if selectors is None:
         return {}
     if not isinstance(selectors, Mapping):
@@ -249,6 +303,27 @@ def _named(selectors: Mapping[str, Any] | None, known: Mapping[str, Any]) -> dic
     return dict(selectors)
 
 
+class _Outcome(NamedTuple):
+    """What a selector does in a data set."""
+
+    power: float
+    fdp: float
+    """Share of false ones among the selected."""
+    selected: int
+    refused: bool
+    warnings: tuple[str, ...]
+    """Messages, in the order in which they came."""
+
+
+class _Run(NamedTuple):
+    """What all selectors do in a data set."""
+
+    r2: float
+    """Share of the variance that the signals explain."""
+    outcomes: dict[str, _Outcome]
+    """By the name of the selector."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """What is planted, and who looks for it."""
@@ -261,14 +336,12 @@ class _Plan:
     own: frozenset[str]
     """Names of those whose arguments the user gave."""
 
-    def run(self, seed: np.random.SeedSequence, sets: Sequence[int]) -> list[dict[str, Any]]:
-        """Some data sets: for each, by selector, (power, FDP, selected, refused)."""
-        return [self._one(child(seed, s)) for s in sets]
+    def run(self, seed: np.random.SeedSequence, sets: Sequence[int]) -> list[_Run]:
+        """Run all selectors on some data sets."""
+        return [self._run_one(child(seed, s)) for s in sets]
 
-    def _one(self, seed: np.random.SeedSequence) -> dict[str, Any]:
-        from sklearn.base import clone
-
-        rng = generator(child(seed, _DATA))
+    def _run_one(self, seed: np.random.SeedSequence) -> _Run:
+        rng = generator(child(seed, _DATA_KEY))
         n, p = self.X.shape
         k = self.study.n_signals
         truth = np.zeros(p, dtype=bool)
@@ -277,31 +350,54 @@ class _Plan:
         signal = self.X[:, truth] @ (self.study.effect_size * effect)
         sd = float(np.sqrt(signal.var() / self.study.snr)) if self.by_ratio else 1.0
         y = signal + sd * rng.standard_normal(n)
-        out: dict[str, Any] = {"r2": float(signal.var() / (signal.var() + sd**2))}
-        for name, selector in self.selectors.items():
-            one = clone(selector)
-            settings = {"random_state": child(seed, _SELECTOR), "n_jobs": 1}
-            one.set_params(**{k: v for k, v in settings.items() if k in one.get_params()})
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                try:
-                    mask, refused = one.fit(self.X, y).get_support(), False
-                except ArgumentError as error:
-                    where = "selectors" if name in self.own else "methods"
-                    raise ArgumentError(f"{where}[{name!r}]: {error}") from None
-                except RefusedError:
-                    mask, refused = np.zeros(p, dtype=bool), True
-            out[name] = (tpp(mask, truth), fdp(mask, truth), int(mask.sum()), refused)
-        return out
+        outcomes = {name: self._outcome(name, y, truth, seed) for name in self.selectors}
+        return _Run(float(signal.var() / (signal.var() + sd**2)), outcomes)
+
+    def _outcome(
+        self, name: str, y: Array, truth: BoolArray, seed: np.random.SeedSequence
+    ) -> _Outcome:
+        """Return what a selector finds."""
+        from sklearn.base import clone
+
+        selector = clone(self.selectors[name])
+        settings = {"random_state": child(seed, _SELECTOR_KEY), "n_jobs": 1}
+        known = selector.get_params()
+        selector.set_params(**{key: value for key, value in settings.items() if key in known})
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                mask, refused = selector.fit(self.X, y).get_support(), False
+            except ArgumentError as error:
+                where = "selectors" if name in self.own else "methods"
+                raise ArgumentError(f"{where}[{name!r}]: {error}") from None
+            except RefusedError:
+                mask, refused = np.zeros(truth.size, dtype=bool), True
+        messages = dict.fromkeys(f"{one.category.__name__}: {one.message}" for one in caught)
+        return _Outcome(
+            tpp(mask, truth), fdp(mask, truth), int(mask.sum()), refused, tuple(messages)
+        )
 
 
-def _row(name: str, found: list[tuple[float, float, int, bool]], predicted: float | None) -> Row:
-    values = np.array(found, dtype=float)
-    row: Row = {"method": name}
-    for place, key in enumerate(("power", "fdr")):
-        row |= with_interval(key, values[:, place])
+def _row(found: Sequence[_Outcome], prediction: Prediction | None) -> Row:
+    """Return the means of a selector over the data sets."""
+    row: Row = with_interval("power", np.array([one.power for one in found]))
+    row |= with_interval("fdr", np.array([one.fdp for one in found]))
     return row | {
-        "selected": float(values[:, 2].mean()),
-        "refused": int(values[:, 3].sum()),
-        "predicted": predicted,
+        "selected": float(np.mean([one.selected for one in found])),
+        "refused": sum(one.refused for one in found),
+        "predicted": None if prediction is None else prediction.power,
     }
+
+
+def _notes(label: str, found: Sequence[_Outcome]) -> list[str]:
+    """Return one sentence for each kind of warning that a selector gave."""
+    kinds: dict[str, list[str]] = {}
+    for one in found:
+        for kind in {message.partition(":")[0] for message in one.warnings}:
+            first = next(message for message in one.warnings if message.startswith(f"{kind}:"))
+            kinds.setdefault(kind, []).append(first)
+    return [
+        f"{label} warned in {len(messages)} of {len(found)} data sets; the first warning: "
+        f"{messages[0]}"
+        for messages in kinds.values()
+    ]

@@ -8,35 +8,85 @@ the largest q whose bound is no more than that.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
+from selica import catalogue
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica.control import supported_bound
 from selica.control.stability import largest_usable_q
 from selica.planning.predict.finite import Expected
-from selica.planning.predict.grids import models
-from selica.planning.predict.limit import rates_of_members
+from selica.planning.predict.limit import rates_of_members, solved, unsolved
+from selica.planning.predict.prediction import Found, Studies
 from selica.planning.study import Study
 from selica.selectors.bounds import THRESHOLD
 from selica.theory import Rates, StabilitySolution, solve_stability
 
-_CUTOFFS = (0.6, 0.75, 0.9)
+_CUTOFFS = (0.6, 0.75, THRESHOLD)
+"""Thresholds that are tried."""
 _PENALTIES = 20
-# Shares q/p at which bounds are known beforehand.
-_SHARES = np.geomspace(2e-4, 0.6, 16)
-# Numbers q of which every one is tried; of larger ones as many.
-_EVERY = 10_000
+"""Penalties along which halves of the rows are solved."""
+_KNOWN_SHARES = np.geomspace(2e-4, 0.6, 16)
+"""Shares q/p at which bounds are known beforehand."""
+_EVERY_NUMBER = 10_000
+"""Numbers q of which every one is tried; of larger ones as many."""
 _TINY = 1e-300
+"""What keeps a ratio finite."""
+
+
+def r_concave(studies: Studies, level: float, best: bool) -> Iterable[Found]:
+    """Predict stability selection under the bound for r-concave frequencies.
+
+    Parameters
+    ----------
+    studies : tuple of Study
+    level : float
+    best : bool
+        Whether the threshold is the most powerful one; otherwise the usual one.
+    """
+    return by_bound(studies, level, "r-concave", best=best, resamples=_resamples())
+
+
+def unimodal(studies: Studies, level: float, best: bool) -> Iterable[Found]:
+    """Predict stability selection under the bound for unimodal frequencies.
+
+    Parameters
+    ----------
+    studies, level, best
+        As in `r_concave`.
+    """
+    return by_bound(studies, level, "unimodal", best=best, resamples=_resamples())
+
+
+def no_assumption(studies: Studies, level: float, best: bool) -> Iterable[Found]:
+    """Predict stability selection under the bound without an assumption on frequencies.
+
+    Parameters
+    ----------
+    studies, level, best
+        As in `r_concave`.
+    """
+    return by_bound(studies, level, "none", best=best, resamples=_resamples())
+
+
+def _resamples() -> int:
+    """Return the number of resamples of the selector."""
+    return int(catalogue.method("stability-pfer").default("n_resamples"))
+
+
+@lru_cache(maxsize=64)
+def _largest_usable(p: int, n_pairs: int) -> int:
+    """Return the largest q with a bound for r-concave frequencies, which is kept."""
+    return largest_usable_q(p, n_pairs)
 
 
 @lru_cache(maxsize=4096)
 def _bound(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> float:
-    """Infinite where the theorem does not apply."""
+    """Return the bound on false selections, infinite where the theorem does not apply."""
     try:
         return float(supported_bound(p, q, cutoff, n_pairs, assumption))
     except ArgumentError:
@@ -44,10 +94,10 @@ def _bound(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> fl
 
 
 def _about(p: int, q: Array, cutoff: float, n_pairs: int, assumption: str) -> Array:
-    """Bounds for many q, to a few per cent: p times a function of q/p that is known at some."""
+    """Return bounds for many q, to a few per cent: p times a known function of q/p."""
     share = q / p
-    ends = np.searchsorted(_SHARES, [share.min(), share.max()])
-    some = _SHARES[max(ends[0] - 1, 0) : ends[1] + 1]
+    ends = np.searchsorted(_KNOWN_SHARES, [share.min(), share.max()])
+    some = _KNOWN_SHARES[max(ends[0] - 1, 0) : ends[1] + 1]
     known = [_bound(10_000, 10_000 * x, cutoff, n_pairs, assumption) / 10_000 for x in some]
     finite = np.isfinite(known)
     if not finite.any():
@@ -67,19 +117,19 @@ class Halves:
         self._kept = dict(zip(_CUTOFFS, kept, strict=True))
 
     def selected(self, q: Array | float, cutoff: float) -> Array:
-        """Variables expected at the cutoff where halves take q, and many halves are drawn."""
+        """Return how many are expected at the cutoff where halves take q, with many halves."""
         return np.asarray(np.interp(q, self.taken, self._kept[cutoff]))
 
     def log_lam(self, q: float) -> float:
-        """The penalty at which halves take q variables on average."""
+        """Return the log penalty at which halves take q variables on average."""
         return float(np.interp(q, self.taken, self.log_lams))
 
 
 @lru_cache(maxsize=64)
 def halves_of(studies: tuple[Study, ...]) -> list[Halves]:
-    """Of each of some studies with the same law of effects."""
+    """Return the halves of each of some studies with the same distribution of effects."""
     log_lams = np.log([study.penalties(_PENALTIES, 0.5) for study in studies])
-    grid = solve_stability(models(studies, 1), np.exp(log_lams), 0.5, "bernoulli")
+    grid = _half_rows(studies, np.exp(log_lams))
     rates = grid.rates(np.array(_CUTOFFS)[:, None, None])
     p, k = (
         np.array([getattr(study, name) for study in studies])[:, None]
@@ -90,42 +140,55 @@ def halves_of(studies: tuple[Study, ...]) -> list[Halves]:
     return [Halves(*each) for each in zip(studies, log_lams, taken, kept, strict=True)]
 
 
-def taking(studies: Sequence[Study], log_lams: Sequence[float]) -> StabilitySolution:
-    """Halves of the rows of each study at a penalty."""
-    return solve_stability(models(studies), np.exp(log_lams), 0.5, "bernoulli")
+def _half_rows(studies: Studies, lams: Array) -> StabilitySolution:
+    """Return halves of the rows of each study at penalties (studies, ...)."""
+    found: StabilitySolution = solved(
+        solve_stability, studies, lams, mu_B=0.5, resampling="bernoulli"
+    )
+    return found
 
 
 def by_bound(
-    studies: tuple[Study, ...], fdr: float, assumption: str, *, best: bool, resamples: int
-) -> list[tuple[Expected, dict[str, Any]]]:
-    """The most powerful cutoff and q, or the usual cutoff, with arguments of the selector."""
+    studies: Studies, fdr: float, assumption: str, *, best: bool, resamples: int
+) -> list[Found]:
+    """Predict the most powerful cutoff and q, or the usual cutoff, under a bound.
+
+    Parameters
+    ----------
+    studies : tuple of Study
+    fdr : float
+    assumption : {"none", "unimodal", "r-concave"}
+    best : bool
+    resamples : int
+    """
+    bound = partial(_bound, n_pairs=resamples // 2, assumption=assumption)
     tried = _CUTOFFS if best else (THRESHOLD,)
-    n_pairs = resamples // 2
     halves = halves_of(studies)
-    chosen = [_allowed(each, fdr, assumption, n_pairs, tried) for each in halves]
+    chosen = [_allowed(each, fdr, assumption, resamples // 2, tried) for each in halves]
     some = [i for i, (_, q) in enumerate(chosen) if q > 0]
-    nothing = Expected(0.0, 0.0, 0.0, 0.0)
     settings: dict[str, Any] = {"resampling": "pairs", "assumption": assumption}
-    out = [(nothing, settings | {"q": 1, "threshold": THRESHOLD}) for _ in studies]
+    nothing = Found(Expected(0.0, 0.0, 0.0, 0.0), settings | {"q": 1, "threshold": THRESHOLD})
+    out = [nothing for _ in studies]
     if not some:
         return out
-    lams = [halves[i].log_lam(chosen[i][1]) for i in some]
-    at = taking([studies[i] for i in some], lams)
+    lams = np.exp([halves[i].log_lam(chosen[i][1]) for i in some])
+    at = _half_rows(tuple(studies[i] for i in some), lams)
     rates = rates_of_members(at, np.array([chosen[i][0] for i in some]), resamples)
-    for i, *found in zip(some, rates.tpr, rates.fpr, rates.fdr, strict=True):
+    for place, i in enumerate(some):
+        found = (float(part[place]) for part in (rates.tpr, rates.fpr, rates.fdr))
         cutoff, q = chosen[i]
         allowed = fdr * float(halves[i].selected(q, cutoff))
-        least = _bound(studies[i].n_features, q, cutoff, n_pairs, assumption)
+        least = bound(studies[i].n_features, q, cutoff)
         pfer = max(float(f"{allowed:.3g}"), math.ceil(least * 1e4) / 1e4)
         more = settings | {"pfer": pfer} | ({"threshold": cutoff} if best else {})
-        out[i] = Expected.of_rates(studies[i], Rates(*map(float, found))), more
+        out[i] = Found(Expected.of_rates(studies[i], Rates(*found)), more, unsolved(at[place]))
     return out
 
 
 def _allowed(
     halves: Halves, fdr: float, assumption: str, n_pairs: int, cutoffs: Sequence[float]
 ) -> tuple[float, int]:
-    """The cutoff that selects most, and its largest q; 0 where a level allows none."""
+    """Return the cutoff that selects most, and its largest q; 0 where a level allows none."""
     tried = {cutoff: _guess(halves, fdr, cutoff, assumption, n_pairs) for cutoff in cutoffs}
     # from the cutoff that seems to select most on
     for cutoff in sorted(tried, key=lambda c: -float(halves.selected(tried[c], c))):
@@ -136,20 +199,20 @@ def _allowed(
 
 
 def _most(halves: Halves, assumption: str, n_pairs: int) -> int:
-    """The largest q there is: no more than halves take at the smallest penalty."""
+    """Return the largest q: no more than halves take at the smallest penalty."""
     p = halves.study.n_features
     top = min(math.ceil(float(halves.taken.max())), p - 1)
-    return min(top, largest_usable_q(p, n_pairs)) if assumption == "r-concave" else top
+    return min(top, _largest_usable(p, n_pairs)) if assumption == "r-concave" else top
 
 
 def _guess(halves: Halves, fdr: float, cutoff: float, assumption: str, n_pairs: int) -> int:
-    """About the largest q that the level allows; 0 if there is no q at all."""
+    """Return about the largest q that the level allows; 0 if there is no q at all."""
     top = _most(halves, assumption, n_pairs)
     if top < 1:
         return 0
-    q = np.arange(1.0, min(top, _EVERY) + 1.0)
-    if top > _EVERY:
-        q = np.concatenate([q, np.ceil(np.geomspace(_EVERY + 1.0, top, _EVERY))])
+    q = np.arange(1.0, min(top, _EVERY_NUMBER) + 1.0)
+    if top > _EVERY_NUMBER:
+        q = np.concatenate([q, np.ceil(np.geomspace(_EVERY_NUMBER + 1.0, top, _EVERY_NUMBER))])
     bound = _about(halves.study.n_features, q, cutoff, n_pairs, assumption)
     excess = bound / np.maximum(fdr * halves.selected(q, cutoff), _TINY)
     fine = np.flatnonzero(excess <= 1.0)
@@ -159,7 +222,7 @@ def _guess(halves: Halves, fdr: float, cutoff: float, assumption: str, n_pairs: 
 def _largest_q(
     halves: Halves, fdr: float, cutoff: float, assumption: str, n_pairs: int, guess: int
 ) -> int:
-    """The largest q near the guess that the level allows, 0 if there is none."""
+    """Return the largest q near the guess that the level allows, 0 if there is none."""
     p, top = halves.study.n_features, _most(halves, assumption, n_pairs)
 
     def fine(q: int) -> bool:

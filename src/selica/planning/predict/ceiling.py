@@ -3,40 +3,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtri
 
+from selica import catalogue
 from selica._core.scalar import survival
 from selica._core.types import Array
-from selica.planning.predict.finite import Expected
-from selica.planning.predict.grids import models
-from selica.planning.predict.methods import Prediction
-from selica.planning.predict.rules import step_up
-from selica.planning.study import Study
+from selica.planning.predict.finite import Expected, step_up
+from selica.planning.predict.prediction import Found, Prediction, Studies
+from selica.planning.study import Study, models
 from selica.theory import Rates, solve_bayes
 from selica.theory.bayes.local_fdr import log_ratio, tails
 
-CEILING = "best possible"
-"""What it is called in tables and figures."""
-# Fields beyond, in deviations of the noise, are not considered as thresholds.
+CEILING = "bayes"
+"""The Bayes-optimal selector in the catalogue."""
 _FARTHEST = 45.0
-# Steps of the search for a threshold, and how near to the level it ends, relative to the level.
-_STEPS = 60
-_NEAR = 1e-4
+"""Fields beyond, in deviations of the noise, are not considered as thresholds."""
+_MAX_STEPS = 60
+"""Steps of the search for a threshold."""
+_TOLERANCE = 1e-4
+"""How near to the level the search ends, relative to the level."""
 _TINY = 1e-300
-# With more selections than this, a threshold that depends on the data set finds no more.
-_MANY = 12
-# Fields that are drawn to see what it finds, data sets at least, and signals at most.
-_VALUES = 20_000
-_FEWEST = 100
-_SIGNALS = 5000
+"""What keeps a logarithm finite."""
+_MANY_SELECTIONS = 12
+"""Selections beyond which a threshold that depends on the data set finds no more."""
+_DRAWN_FIELDS = 20_000
+"""Fields that are drawn to see what such a threshold finds."""
+_FEWEST_DATA_SETS = 100
+"""Data sets that are drawn, at least."""
+_MOST_SIGNALS = 5000
+"""Signals up to which fields are drawn."""
 _SEED = 21
+"""First number of the seeds."""
 
 
 def ceiling(study: Study, fdr: float) -> Prediction:
-    """The Bayes-optimal selector, which knows the law of the effects.
+    """Predict the Bayes-optimal selector, which knows the distribution of the effects.
 
     Its threshold is the one with which the mean share of false selections is the level. Where many
     variables are selected that share is the ratio of the expected numbers. Where few are, it is
@@ -61,13 +65,19 @@ def ceiling(study: Study, fdr: float) -> Prediction:
     return ceilings((study,), fdr)[0]
 
 
-def ceilings(studies: Sequence[Study], fdr: float) -> list[Prediction]:
-    """The same for several studies with the same law of effects."""
-    model = models(studies)
-    law, s = model.effects.mixture(), np.asarray(solve_bayes(model).m_hat)
+def ceilings(studies: Studies, fdr: float) -> list[Prediction]:
+    """Predict the Bayes-optimal selector in several studies.
+
+    Parameters
+    ----------
+    studies : tuple of Study
+        With the same distribution of effects.
+    fdr : float
+    """
+    law, s = studies[0].model.effects.mixture(), _precisions(studies)
 
     def selected(u: Array) -> list[Expected]:
-        """What is selected where the evidence is more than at a field of size u."""
+        """Return what is selected where the evidence is more than at a field of size u."""
         at = np.maximum(*(log_ratio(law, s, side * u)[0] for side in (1.0, -1.0)))
         found = tails(law, s, at)
         each = zip(
@@ -76,7 +86,7 @@ def ceilings(studies: Sequence[Study], fdr: float) -> list[Prediction]:
         return [Expected.of_rates(study, Rates(tpr, fpr, np.nan)) for study, tpr, fpr in each]
 
     def excess(found: list[Expected]) -> Array:
-        """The mean share of false ones over the level, in logarithms."""
+        """Return the mean share of false ones over the level, in logarithms."""
         return np.log([max(one.fdr, _TINY) / fdr for one in found])
 
     # regula falsi in the square of the field, in which logarithms of shares are close to linear;
@@ -85,12 +95,12 @@ def ceilings(studies: Sequence[Study], fdr: float) -> list[Prediction]:
     over, under = excess(selected(low)), np.full(s.size, np.log(_TINY))
     before = square = np.zeros(s.size)
     done = over <= 0.0  # all variables may be selected
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         share = over / np.where(done, 1.0, over - under)
         square = np.where(done, square, low + share * (high - low))
         found = selected(np.sqrt(square))
         value = excess(found)
-        done |= np.abs(value) <= _NEAR
+        done |= np.abs(value) <= _TOLERANCE
         if done.all():
             break
         side = np.where(value > 0.0, 1.0, -1.0)
@@ -103,11 +113,20 @@ def ceilings(studies: Sequence[Study], fdr: float) -> list[Prediction]:
         _adapted(study, fdr, float(precision), math.sqrt(at), one)
         for study, precision, at, one in zip(studies, s, square, found, strict=True)
     ]
-    return [Prediction.of(one, CEILING, "best", "none", "", {}) for one in found]
+    row = catalogue.method(CEILING)
+    return [Prediction.of(row, Found(one, {}), "best") for one in found]
+
+
+@lru_cache(maxsize=256)
+def _precisions(studies: Studies) -> Array:
+    """Return the precision of the field of a variable in each study, which is kept."""
+    precision = np.asarray(solve_bayes(models(studies)).m_hat)
+    precision.setflags(write=False)
+    return precision
 
 
 def _adapted(study: Study, fdr: float, s: float, u: float, fixed: Expected) -> Expected:
-    """With what a threshold gains that depends on how much there is in a data set.
+    """Add what a threshold gains that depends on how much there is in a data set.
 
     The step-up rule on the p-values of the fields has the same false discovery rate if it is told
     the share of irrelevant variables. With few selections it may find a little more than the fixed
@@ -116,12 +135,14 @@ def _adapted(study: Study, fdr: float, s: float, u: float, fixed: Expected) -> E
     p, k = study.n_features, study.n_signals
     number = fixed.true_selections + fixed.false_selections
     level = fdr * p / max(p - k, 1)
-    if not 0.0 < u < _FARTHEST or k > _SIGNALS or number > _MANY or level >= 1.0:
+    if not 0.0 < u < _FARTHEST or k > _MOST_SIGNALS or number > _MANY_SELECTIONS or level >= 1.0:
         return fixed
     effects, noise, rng = (np.random.default_rng([_SEED, part]) for part in range(3))
     # sizes of fields in deviations of the noise; of nulls those that could be selected
     tail = min((4.0 * number + 30.0) / (p - k), 1.0)
-    numbers = rng.binomial(p - k, tail, max(_VALUES // (k + math.ceil(tail * (p - k))), _FEWEST))
+    numbers = rng.binomial(
+        p - k, tail, max(_DRAWN_FIELDS // (k + math.ceil(tail * (p - k))), _FEWEST_DATA_SETS)
+    )
     size = (numbers.size, int(numbers.max()))
     null = -ndtri(0.5 * tail * rng.random(size))
     null[np.arange(size[1]) >= numbers[:, None]] = 0.0

@@ -1,10 +1,31 @@
-"""Rules on fields drawn from their law: what a finite number of variables does to a prediction.
+r"""Rules on fields drawn from their law: what a finite number of variables does to a prediction.
 
 A rule that sets its threshold by the data counts variables, and counts fluctuate: knockoff+ at
 level 0.1 selects ten variables or none. Here the rules themselves are run on some draws of the
 fields: of all p of them, or of those that can matter where they are many. A fixed cut on the same
 fields, whose rates are known exactly, takes out most of the noise, and what is left of it is stated
 as the standard error of the power.
+
+The rules are those of `control`, for many data sets at once, where no two statistics are equal.
+Arrays have data sets first and variables last, copies between them. Zeros among knockoff statistics
+may repeat: they are never selected. Of p variables those without evidence may be left out: `p` says
+how many there are.
+
+A rule looks at statistics from the largest down, and there is a size t below which it never stops:
+there negatives are so many that counts cannot come near its level. Of p variables only those with
+a statistic beyond t in some copy matter then, a few thousand of a million. They are drawn from
+their exact law:
+
+- :math:`W = (|g + \sqrt v z| - \lambda)_+ - (\sqrt{\tilde v}|z'| - \lambda)_+` is beyond t only if
+  one of its two parts is: with :math:`c = \lambda + t` that has a probability
+  :math:`q(g) = 1 - (1 - r)(1 - a(g))` in a copy, by the tails r of the copy and a of the variable
+  itself, and :math:`1 - (1 - q(g))^B` in one of B copies, which share the field g;
+- the number of such irrelevant variables is binomial, their fields have the normal density times
+  that probability, and signals are kept with it;
+- given a field, copies are independent but for the condition that one of them is beyond t, and the
+  parts of W that are beyond c have the law of a normal number in its tail.
+
+Variables whose field is beyond the cut of a control variate are kept, too.
 """
 
 from __future__ import annotations
@@ -16,43 +37,325 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from selica._core.effects import Effects
+from selica._core.rounding import ROUNDING, ceiling
 from selica._core.scalar import survival
-from selica._core.types import Array, BoolArray
-from selica.planning.predict.exceedances import Exceedances, Sample, lowest_field, lowest_statistic
-from selica.planning.predict.rules import aggregated_pvalues, derandomized, knockoff_plus, step_up
+from selica._core.types import Array, BoolArray, IntArray
+from selica.planning.predict.limit import Counts, FieldLaw
 from selica.planning.study import Study
 from selica.theory import KnockoffSolution, Rates, Solution
 from selica.theory.selection.levels import at_level
 
-# Variables, and statistics of a data set, up to which all of them are drawn.
-_WHOLE = 2000
-_WIDEST = 25_000
-# Statistics drawn at a time, which stay near the processor; in all, usually and at most, and at
-# most where only those that can matter are.
-_BATCH = 50_000
-_LEAST = 100_000
-_MOST = 1_000_000
-_MOST_OF_SOME = 2_500_000
-# Draws end when power and FDR are known to this standard error, from so many data sets on.
-_PRECISE = 0.015
-_ENOUGH = 12
-# With more selections than this, and so many false ones at the level, fluctuations are not worth a
-# draw; with more signals than this, they are no matter for power.
-_MANY = 250
-_FALSE = 25
-_SIGNALS = 100_000
-# What they may still change in the power there.
-_NEGLECTED = 0.003
+_WHOLE_VARIABLES = 2000
+"""Variables up to which all of them are drawn."""
+_WHOLE_STATISTICS = 25_000
+"""Statistics of a data set up to which all of them are drawn."""
+_WHOLE_BATCH = 50_000
+"""Statistics that are drawn at a time, which stay near the processor."""
+_TAIL_BATCH = 400_000
+"""Statistics of a batch where only those that can matter are drawn."""
+_LARGEST_BATCH = 500
+"""Data sets of such a batch, at most."""
+_USUAL_DRAWS = 100_000
+"""Statistics that are drawn before a usual precision is enough."""
+_MOST_DRAWS = 1_000_000
+"""Statistics that are drawn, at most."""
+_MOST_TAIL_DRAWS = 2_500_000
+"""Statistics that are drawn, at most, where only those that can matter are."""
+_WANTED_ERROR = 0.015
+"""Standard error of power and FDR at which draws end."""
+_FEWEST_DATA_SETS = 12
+"""Data sets that are drawn, at least."""
+_MANY_SELECTIONS = 250
+"""Selections beyond which fluctuations are not worth a draw, if many of them may be false."""
+_MANY_FALSE = 25
+"""False selections at the level beyond which fluctuations are not worth a draw."""
+_MANY_SIGNALS = 100_000
+"""Signals beyond which fluctuations are no matter for power."""
+_NEGLECTED_ERROR = 0.003
+"""What fluctuations may change in the power where nothing is drawn."""
 _SEED = 20
-# Statistics that are drawn once for all studies whose data sets need no more.
-_KEPT = 1 << 18
-# Draws are kept for all threads.
+"""First number of all seeds."""
+_SHARED_NUMBERS = 1 << 18
+"""Statistics that are drawn once for all studies whose data sets need no more."""
 _DRAWING = Lock()
-# Nodes of the mean share of false ones, and up to which weight exp(-x) they go.
-_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(48)
-_LONGEST = 40.0
+"""Holds while draws are made, since all threads keep the same."""
+_SHARE_NODES, _SHARE_WEIGHTS = np.polynomial.legendre.leggauss(48)
+"""Nodes and weights of the mean share of false selections."""
+_LONGEST_EXPONENT = 40.0
+"""Exponent x up to which exp(-x) counts in it."""
+_UNLIKELY_DEVIATIONS = 5.0
+"""Standard deviations by which counts may miss what is expected of them."""
+_CELL_WIDTH = 0.01
+"""Width of the cells of abs(g) of irrelevant variables, in standard deviations."""
+_FARTHEST_FIELD = 12.0
+"""End of the last cell, in standard deviations."""
+_FIRST_ZERO_KEY = ~np.uint32(1)
+"""Complements of the bits of zeros begin here."""
+
+
+def step_up(evalues: Array, fdr: float, p: int | None = None) -> BoolArray:
+    """e-BH on (R, p); on reciprocals of p-values it is the rule of Benjamini and Hochberg."""
+    size = evalues.shape[-1]
+    share = evalues * (fdr / (p or size))
+    k = np.arange(size, 0, -1)  # how many are at least as large, in rising order
+    enough = k * np.sort(share, axis=-1) >= 1.0 - ROUNDING
+    most = np.where(enough.any(axis=-1), size - np.argmax(enough, axis=-1), 0)
+    return np.asarray(most[..., None] * share >= 1.0 - ROUNDING)
+
+
+class Stops(NamedTuple):
+    """Where the filter of each copy stops, (...)."""
+
+    threshold: Any
+    """Variables with W at least this are ahead; infinite where it does not stop."""
+    negative: Any
+    """How many statistics are at most minus this."""
+
+
+def _stops(W: Any, fdr: float, early: float | None = None) -> Stops:
+    """The smallest thresholds that keep a level with offset one, for W of shape (..., p).
+
+    `early` is the level where too few are ahead for `fdr`, with an early stop where they are too
+    few for this one as well. Sizes are sorted as the bits of single precision numbers, the last bit
+    of which holds the sign: much faster than to sort and to remember the order.
+    """
+    # complements, so that the largest come first
+    keys = ~(np.abs(W).view(np.uint32) & ~np.uint32(1) | (W > 0.0))
+    keys.sort(axis=-1)
+    some = keys < _FIRST_ZERO_KEY
+    negative = np.cumsum(keys & np.uint32(1), axis=-1, dtype=np.int32)
+    positive = np.arange(1, W.shape[-1] + 1, dtype=np.int32) - negative
+    # what is asked of the count of negatives alone, by the count of positives
+    ahead = np.arange(W.shape[-1] + 1)
+    allowed = fdr * np.maximum(ahead, 1) + ROUNDING - 1.0
+    if early is not None:
+        few = fdr * ahead < 1.0 - ROUNDING
+        allowed[few] = early * ahead[few] + ROUNDING - 1.0
+        allowed[early * ahead < 1.0 - ROUNDING] = np.inf
+    fine = (negative <= allowed[positive]) & some
+    last = W.shape[-1] - 1 - np.argmax(fine[..., ::-1], axis=-1)[..., None]
+    least = np.take_along_axis(keys, last, axis=-1)
+    least = (~least & ~np.uint32(1)).view(np.float32)[..., 0]
+    stops = np.take_along_axis(fine, last, axis=-1)[..., 0]
+    return Stops(
+        np.where(stops, least, np.float32(np.inf)),
+        np.take_along_axis(negative, last, axis=-1)[..., 0],
+    )
+
+
+def knockoff_plus(W: Any, fdr: float) -> BoolArray:
+    """The filter with offset one, on single precision (..., p)."""
+    return np.asarray(_stops(W, fdr).threshold[..., None] <= W)
+
+
+def mean_evalues(
+    W: Any, fdr: float, fallback_fdr: float | None = None, p: int | None = None
+) -> Array:
+    """Average e-values of copies, single precision (..., copies, p), each with an early stop."""
+    stops = _stops(W, fdr, early=fdr if fallback_fdr is None else fallback_fdr)
+    worth = (p or W.shape[-1]) / W.shape[-2] / (1.0 + stops.negative)
+    return np.asarray(np.einsum("...cp,...c->...p", stops.threshold[..., None] <= W, worth))
+
+
+def derandomized(W: Any, fdr: float, p: int | None = None) -> BoolArray:
+    """e-BH on the average e-values of copies, at the levels of `DerandomizedKnockoffs`."""
+    return step_up(mean_evalues(W, 0.5 * fdr, fdr, p), fdr, p)
+
+
+def aggregated_pvalues(W: Any, gamma: float, p: int | None = None) -> Array:
+    """The quantile gamma of the p-values of copies (..., copies, p), divided by gamma."""
+    p, copies = p or W.shape[-1], W.shape[-2]
+    order = np.argsort(-np.abs(W), axis=-1)
+    ranked = np.take_along_axis(W, order, axis=-1)
+    # p times the p-values, which are whole numbers
+    larger = np.where(ranked > 0.0, 1 + np.cumsum(ranked < 0.0, axis=-1, dtype=np.int32), p)
+    each = np.empty(W.shape, dtype=np.int32)
+    np.put_along_axis(each, order, larger, axis=-1)
+    rank = max(ceiling(gamma * copies), 1)
+    each.partition(rank - 1, axis=-2)
+    return np.asarray(np.minimum(each[..., rank - 1, :] / (gamma * p), 1.0))
+
+
+class Sample(NamedTuple):
+    """Some of the variables of R data sets; the others are without evidence."""
+
+    fields: Array
+    """Absolute fields, (R, M)."""
+    statistics: Any
+    """Knockoff statistics in the unit of the field, (R, copies, M); None without copies."""
+    truth: BoolArray
+    """Which of them are signals, (R, M) or (M,)."""
+
+
+def lowest_statistic(solution: KnockoffSolution, p: int, fdr: float, *, early: bool) -> float:
+    """A size of W below which no filter at the level or a smaller one stops.
+
+    Parameters
+    ----------
+    solution : KnockoffSolution
+        Of one model.
+    p : int
+    fdr : float
+    early : bool
+        Whether it also stops where fewer than 1 / fdr statistics are ahead.
+    """
+    (t,), (ahead,), (behind,) = Counts.of(solution)
+    positive, negative = p * ahead, p * behind
+    spread = np.sqrt(negative + fdr**2 * positive)
+    below = 1.0 + negative - fdr * positive > _UNLIKELY_DEVIATIONS * spread
+    if early:
+        below &= positive - _UNLIKELY_DEVIATIONS * np.sqrt(positive) > 1.0 / fdr
+    return float(solution.Q_hat * _last(t, below))
+
+
+def lowest_field(solution: Solution, p: int, fdr: float) -> float:
+    """A size of the field that the step-up rule on p-values of fields does not select."""
+    sd = float(np.sqrt(solution.chi_hat))
+    g, null, signal = (part[0] for part in FieldLaw.of(solution, np.array([_FARTHEST_FIELD * sd])))
+    law = solution.rho * signal + (1.0 - solution.rho) * null
+    above = p * np.cumsum(law[::-1])[::-1]
+    false = 2.0 * p * survival(g / sd)
+    return _last(g, false > fdr * (above + _UNLIKELY_DEVIATIONS * np.sqrt(above)))
+
+
+def _last(x: Array, fine: BoolArray) -> float:
+    """The last value before the first that is not fine; zero if there is none."""
+    first = fine.size if fine.all() else int(np.argmin(fine))
+    return float(x[first - 1]) if first else 0.0
+
+
+class Exceedances:
+    """Variables of data sets with a statistic beyond a size, or a field beyond a cut.
+
+    Parameters
+    ----------
+    study : Study
+    solution : Solution
+        Of one model, with knockoffs if there are copies.
+    copies : int
+        Zero for fields alone.
+    lowest : float
+        Statistics below do not matter, or fields below if there are no copies.
+    cut : float
+        Fields above it are kept.
+    """
+
+    def __init__(
+        self, study: Study, solution: Solution, copies: int, lowest: float, cut: float
+    ) -> None:
+        self._study, self._solution, self._copies = study, solution, copies
+        self._cut = cut if copies else min(cut, lowest)
+        if copies:
+            assert isinstance(solution, KnockoffSolution)
+            self._edge = float(solution.lam) + lowest
+            # members may agree: a step
+            self._sd = max(float(np.sqrt(solution.v_hat)), 1e-9 * self._edge)
+            self._copy_sd = float(np.sqrt(solution.v_tilde_hat))
+            self._tail = float(2.0 * survival(np.array(self._edge / self._copy_sd)))
+        sd = float(np.sqrt(solution.chi_hat))
+        edges = sd * np.append(np.arange(0.0, _FARTHEST_FIELD, _CELL_WIDTH), _FARTHEST_FIELD)
+        if self._cut < edges[-1]:
+            edges = np.insert(edges, np.searchsorted(edges, self._cut), self._cut)
+        self._edges = edges
+        mass = -2.0 * np.diff(survival(edges / sd))
+        kept = mass * self._chance(0.5 * (edges[1:] + edges[:-1]))
+        self._share = float(kept.sum())
+        self._law = np.cumsum(kept) / max(self._share, 1e-300)
+        expected = study.n_signals + (study.n_features - study.n_signals) * self._share
+        self.size = int(
+            np.clip(_TAIL_BATCH / (max(copies, 1) * max(expected, 1.0)), 1, _LARGEST_BATCH)
+        )
+        """Data sets of a batch."""
+
+    def sample(self, seed: tuple[int, ...]) -> Sample:
+        """A batch of data sets."""
+        R, k, s = self.size, self._study.n_signals, self._solution
+        effects, noise, rng = (np.random.default_rng([*seed, part]) for part in range(3))
+        g = np.abs(
+            s.Q_hat * self._study.effects.sample((R, k), effects)
+            + np.sqrt(s.chi_hat) * noise.standard_normal((R, k))
+        )
+        kept = noise.random((R, k)) < self._chance(g)
+        numbers = rng.binomial(self._study.n_features - k, min(self._share, 1.0), R)
+        cell = np.searchsorted(self._law, rng.random(numbers.sum()), side="right")
+        cell = np.minimum(cell, self._law.size - 1)
+        width = np.diff(self._edges)[cell]
+        null = self._edges[cell] + width * rng.random(cell.size)
+        # one list, data set after data set, signals first
+        row = np.concatenate([np.nonzero(kept)[0], np.repeat(np.arange(R), numbers)])
+        order = np.argsort(row, kind="stable")
+        row, field = row[order], np.concatenate([g[kept], null])[order]
+        true = (np.arange(row.size) < np.count_nonzero(kept))[order]
+        sizes = np.bincount(row, minlength=R)
+        place = np.arange(row.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        shape = (R, max(int(sizes.max()), 1))
+        fields, truth = np.zeros(shape), np.zeros(shape, dtype=bool)
+        fields[row, place], truth[row, place] = field, true
+        if not self._copies:
+            return Sample(fields, None, truth)
+        W = np.zeros((R, self._copies, shape[1]), dtype=np.float32)
+        which, copy = self._beyond(field, rng)
+        W[row[which], copy, place[which]] = self._statistics(field[which], rng)
+        return Sample(fields, W, truth)
+
+    def _own(self, g: Array) -> tuple[Array, Array]:
+        """P(a field with noise is above c), and P(it is below -c)."""
+        return survival((self._edge - g) / self._sd), survival((self._edge + g) / self._sd)
+
+    def _one(self, g: Array) -> Array:
+        """P(a statistic may be beyond the lowest in one copy) of abs(g)."""
+        above, below = self._own(g)
+        return np.asarray(1.0 - (1.0 - self._tail) * (1.0 - above - below))
+
+    def _chance(self, g: Array) -> Array:
+        """P(a variable is kept)."""
+        if not self._copies:
+            return np.asarray(g > self._cut, dtype=float)
+        with np.errstate(divide="ignore"):
+            some = -np.expm1(self._copies * np.log1p(-np.minimum(self._one(g), 1.0)))
+        return np.where(g > self._cut, 1.0, some)
+
+    def _beyond(self, g: Array, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+        """Variables and copies whose statistics may be beyond, at least one of each variable.
+
+        Copies have uniform numbers, and are beyond where these are at most their chance: the
+        smallest is drawn on the condition that it is, for those whose field is not reason enough.
+        """
+        chance, B = self._one(g), self._copies
+        asked = g <= self._cut
+        with np.errstate(divide="ignore", invalid="ignore"):
+            some = rng.random(g.size) * self._chance(g)
+            least = np.where(asked, -np.expm1(np.log1p(-some) / B), 0.0)
+            rest = np.where(least < 1.0, (chance - least) / (1.0 - least), 0.0)
+        first = rng.integers(B, size=g.size)
+        beyond = rng.random((g.size, B)) < rest[:, None]
+        beyond[asked, first[asked]] = True
+        which, copy = np.nonzero(beyond)
+        return which, copy
+
+    def _statistics(self, g: Array, rng: np.random.Generator) -> Array:
+        """W of a variable with abs(g) in a copy, given that one of its parts is beyond c."""
+        above, below = self._own(g)
+        lam, edge, tail, sd = self._solution.lam, self._edge, self._tail, self._sd
+        own, u = above + below, rng.random((3, g.size))
+        pick = u[0] * (1.0 - (1.0 - tail) * (1.0 - own))
+        far = pick < own  # the variable itself
+        # then, with the same number, the copy
+        twin = np.where(far, pick < own * tail, True)
+        up = u[1] * own < above
+        with np.errstate(divide="ignore", invalid="ignore"):
+            high = g - sd * ndtri(np.where(up, u[1] * own, 0.5))
+            low = -g - sd * ndtri(np.where(up, 0.5, u[1] * own - above))
+            bottom, top = ndtr((-edge - g) / sd), ndtr((edge - g) / sd)
+            inside = np.abs(g + sd * ndtri(bottom + u[1] * (top - bottom)))
+        size = np.where(far, np.where(up, high, low), np.minimum(inside, edge))
+        below_c = ndtri(0.5 + 0.5 * u[2] * (1.0 - tail))
+        of_copy = np.where(twin, -ndtri(0.5 * u[2] * tail), below_c)
+        of_copy *= self._copy_sd
+        return np.asarray(np.maximum(size - lam, 0.0) - np.maximum(of_copy - lam, 0.0))
 
 
 class Expected(NamedTuple):
@@ -85,11 +388,11 @@ def mean_false_share(p: int, k: int, tpr: float, fpr: float) -> float:
     if p == k or fpr == 0.0:
         return 0.0
     number = k * tpr + (p - k) * fpr
-    span = min(_LONGEST / max(number, 1e-300), 1.0)
-    missing = 0.5 * span * (_NODES + 1.0)  # 1 - x
+    span = min(_LONGEST_EXPONENT / max(number, 1e-300), 1.0)
+    missing = 0.5 * span * (_SHARE_NODES + 1.0)  # 1 - x
     with np.errstate(divide="ignore"):
         log = (p - k - 1) * np.log1p(-fpr * missing) + k * np.log1p(-tpr * missing)
-    return float(min((p - k) * fpr * 0.5 * span * (_NODE_WEIGHTS @ np.exp(log)), 1.0))
+    return float(min((p - k) * fpr * 0.5 * span * (_SHARE_WEIGHTS @ np.exp(log)), 1.0))
 
 
 class Draws:
@@ -106,8 +409,8 @@ class Draws:
     def copies(self) -> tuple[Any, Any]:
         """Noise of the variables and size of that of the copies, (R, copies, p)."""
         size = math.prod(self._shape)
-        numbers = _numbers if size <= _KEPT else _numbers.__wrapped__
-        own, copy = numbers(self._seed, max(_KEPT, size))
+        numbers = _numbers if size <= _SHARED_NUMBERS else _numbers.__wrapped__
+        own, copy = numbers(self._seed, max(_SHARED_NUMBERS, size))
         return own[:size].reshape(self._shape), copy[:size].reshape(self._shape)
 
 
@@ -198,8 +501,8 @@ def expected(study: Study, solution: Solution, rates: Rates, rule: Rule) -> Expe
     k = study.n_signals
     large = Expected.of_rates(study, rates)
     selected = large.true_selections + large.false_selections
-    if (selected > _MANY and rule.fdr * selected > _FALSE) or k > _SIGNALS:
-        return large._replace(power_error=_NEGLECTED)
+    if (selected > _MANY_SELECTIONS and rule.fdr * selected > _MANY_FALSE) or k > _MANY_SIGNALS:
+        return large._replace(power_error=_NEGLECTED_ERROR)
     cut = _matching_cut(solution, rates, rule.fdr)
     fixed = Expected.of_rates(study, solution.rates_of_field(np.asarray(cut)))
     with _DRAWING:
@@ -213,9 +516,9 @@ def _drawn(
 ) -> tuple[Array, float]:
     """Means of what `_counted` counts, over data sets, and the error of the first of them."""
     p, k = study.n_features, study.n_signals
-    whole = p <= _WHOLE and p * rule.copies <= _WIDEST
+    whole = p <= _WHOLE_VARIABLES and p * rule.copies <= _WHOLE_STATISTICS
     sample = _whole(study, solution, rule) if whole else _some(study, solution, rule, cut)
-    tally, most = _Tally(k, fixed, rule.fewest), _MOST if whole else _MOST_OF_SOME
+    tally, most = _Tally(k, fixed, rule.fewest), _MOST_DRAWS if whole else _MOST_TAIL_DRAWS
     drawn = number = 0
     while True:
         some = sample(number)
@@ -225,10 +528,10 @@ def _drawn(
         drawn += runs * max(kept * max(rule.copies, 1), k)
         number += 1
         # what comes from few data sets has to be known better
-        wanted = _PRECISE if drawn >= _LEAST else 0.3 * _PRECISE
+        wanted = _WANTED_ERROR if drawn >= _USUAL_DRAWS else 0.3 * _WANTED_ERROR
         mean, error = tally.estimate()
         enough = max(error[:2]) <= wanted or drawn * (number + 1) > most * number
-        if enough and tally.runs >= _ENOUGH:
+        if enough and tally.runs >= _FEWEST_DATA_SETS:
             return mean, float(error[0])
 
 
@@ -295,7 +598,7 @@ def _counted(mask: BoolArray, truth: BoolArray, k: int) -> Array:
 def _whole(study: Study, solution: Solution, rule: Rule) -> Callable[[int], Sample]:
     """Data sets of which all variables are drawn, by the number of the batch."""
     p, k, copies = study.n_features, study.n_signals, max(rule.copies, 1)
-    size = max(_BATCH // (p * copies), 1)
+    size = max(_WHOLE_BATCH // (p * copies), 1)
     kept = _draws(p, k, copies, study.effects)
     truth = np.arange(p) < k
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from selica import catalogue
 from selica._core.types import Array
 from selica.planning.predict.finite import (
     Expected,
@@ -18,64 +19,24 @@ from selica.planning.predict.finite import (
     by_pvalues,
     expected,
 )
-from selica.planning.predict.grids import (
+from selica.planning.predict.limit import (
     PENALTIES,
-    Found,
-    Studies,
-    models,
-    points,
+    OneCopy,
     rounded,
     smooth_maximum,
+    solved,
+    unsolved,
 )
-from selica.planning.predict.limit import OneCopy
+from selica.planning.predict.prediction import Found, Studies
 from selica.planning.study import Study
 from selica.theory import KnockoffSolution, Rates, solve_knockoff
 
-COPIES, AGGREGATED, GAMMA = 50, 25, 0.3
-"""Copies of e-values and of p-values, and their quantile, as the selectors take them."""
-# Power that a finite study may lack of that of a large one before other penalties are tried.
-_SHORT = 0.05
-# Of the smallest penalties so many are tried where only chance helps.
-_SMALLEST = 3
-
-
-@lru_cache(maxsize=64)
-def _one_copies(studies: Studies) -> tuple[Array, OneCopy]:
-    """Penalties of each study that a selector would try, and knockoffs with one copy at them."""
-    lams = np.array([study.penalties(PENALTIES) for study in studies])
-    return lams, OneCopy(solve_knockoff(models(studies, 1), lams), studies[0].n_features)
-
-
-@lru_cache(maxsize=64)
-def _all_copies(studies: Studies) -> tuple[Array, OneCopy]:
-    """The same down to penalties at which some irrelevant variables are in a fit.
-
-    Without them no statistic of an irrelevant variable differs from zero, and a rule that needs
-    more selections than there are signals selects nothing.
-    """
-    lams, ones = _one_copies(studies)
-    noise = np.array([1.0 / study.penalty(1.0) / math.sqrt(study.n_samples) for study in studies])
-    if np.all(lams[:, -1] <= noise):
-        return lams, ones
-    lowest = np.minimum(lams[:, -1], noise)
-    lams = np.geomspace(lams[:, 0], lowest, PENALTIES, axis=1)
-    return lams, OneCopy(solve_knockoff(models(studies, 1), lams), studies[0].n_features)
-
-
-@lru_cache(maxsize=64)
-def _predicting_copies(studies: Studies) -> OneCopy:
-    """Knockoffs at the penalty that cross-validation finds in each study."""
-    lams, ones = _one_copies(studies)
-    errors = np.log(ones.solution.prediction_error)
-    found = [
-        math.exp(smooth_maximum(x, -error)) for x, error in zip(np.log(lams), errors, strict=True)
-    ]
-    return OneCopy(solve_knockoff(models(studies), found), studies[0].n_features)
-
-
-def predicting_knockoff(study: Study) -> float:
-    """The penalty that cross-validation finds for one lasso with copies."""
-    return float(_predicting_copies((study,)).solution.lam[0])
+_SHORTFALL = 0.05
+"""Power that a finite study may lack of a large one before other penalties are tried."""
+_SMALL_PENALTIES = 3
+"""Smallest penalties that are tried where only chance helps."""
+_EVALUES = catalogue.method("knockoffs-evalues")
+_PVALUES = catalogue.method("knockoffs-pvalues")
 
 
 class CopyRule(NamedTuple):
@@ -89,67 +50,138 @@ class CopyRule(NamedTuple):
     def expected(
         self, study: Study, solution: KnockoffSolution, limit: Rates, fdr: float
     ) -> Expected:
-        """What it does in a study, by what it does in a large one."""
+        """Return what the rule does in a study, by what it does in a large one."""
         return expected(study, solution, limit, self.rule(solution, fdr))
 
 
-_COPY_RULES = {
-    "knockoff": CopyRule(lambda one, fdr: one.knockoff_plus(fdr), by_one_copy, by_chance=True),
-    "evalues": CopyRule(
-        lambda one, fdr: one.evalues(fdr, COPIES),
-        lambda solution, fdr: by_evalues(solution, fdr, COPIES),
-    ),
-    "pvalues": CopyRule(
-        lambda one, fdr: one.pvalues(fdr, AGGREGATED, GAMMA),
-        lambda solution, fdr: by_pvalues(solution, fdr, AGGREGATED, GAMMA),
-    ),
-}
+def one_copy(studies: Studies, level: float, best: bool) -> Iterator[Found]:
+    """Predict knockoff+ with one copy.
+
+    Parameters
+    ----------
+    studies : tuple of Study
+    level : float
+    best : bool
+        Whether the penalty is the most powerful one; otherwise that of cross-validation.
+    """
+    rule = CopyRule(lambda one, fdr: one.knockoff_plus(fdr), by_one_copy, by_chance=True)
+    return _predicted(rule, studies, level, best)
 
 
-def by_knockoffs(name: str) -> Callable[[Studies, float, bool], Iterator[Found]]:
-    """At the most powerful penalty, or at the one that cross-validation finds."""
-    known = _COPY_RULES[name]
+def e_values(studies: Studies, level: float, best: bool) -> Iterator[Found]:
+    """Predict e-BH on the average e-values of many copies.
 
-    def predicted(studies: Studies, fdr: float, best: bool) -> Iterator[Found]:
-        if not best:
-            ones = _predicting_copies(studies)
-            for study, one, limit in _limits(studies, ones, known.rates(ones, fdr)):
-                yield known.expected(study, one, limit, fdr), {"fdr": fdr}
-            return
-        ones, limits = _most_powerful(studies, known, fdr)
-        each = _limits(studies, ones, known.rates(ones, fdr))
-        for s, (study, one, limit) in enumerate(each):
-            found = known.expected(study, one, limit, fdr)
-            large = max(limit.tpr, float(limits.tpr[s].max()))
-            if found.power < large - min(_SHORT, 0.2 * large):
-                found, one = _off_the_edge(studies, s, known, fdr, limits, (found, one))
-            elif large == 0.0 and known.by_chance:
-                found, one = _by_chance(studies, s, known, fdr, (found, one))
-            yield found, {"fdr": fdr, "lam": rounded(study.penalty(one.lam))}
+    Parameters
+    ----------
+    studies, level, best
+        As in `one_copy`.
+    """
+    copies = _EVALUES.default("n_copies")
+    rule = CopyRule(
+        lambda one, fdr: one.evalues(fdr, copies),
+        lambda solution, fdr: by_evalues(solution, fdr, copies),
+    )
+    return _predicted(rule, studies, level, best)
 
-    return predicted
+
+def p_values(studies: Studies, level: float, best: bool) -> Iterator[Found]:
+    """Predict the step-up rule on the aggregated p-values of many copies.
+
+    Parameters
+    ----------
+    studies, level, best
+        As in `one_copy`.
+    """
+    copies, gamma = _PVALUES.default("n_copies"), _PVALUES.default("gamma")
+    rule = CopyRule(
+        lambda one, fdr: one.pvalues(fdr, copies, gamma),
+        lambda solution, fdr: by_pvalues(solution, fdr, copies, gamma),
+    )
+    return _predicted(rule, studies, level, best)
+
+
+def predicting_penalty(study: Study) -> float:
+    """Return the penalty that cross-validation finds for one lasso with copies."""
+    return float(_predicting_copies((study,)).solution.lam[0])
+
+
+def _predicted(rule: CopyRule, studies: Studies, fdr: float, best: bool) -> Iterator[Found]:
+    """Predict a rule at the most powerful penalty, or at the one that cross-validation finds."""
+    if not best:
+        ones = _predicting_copies(studies)
+        for study, one, limit in _limits(studies, ones, rule.rates(ones, fdr)):
+            yield Found(rule.expected(study, one, limit, fdr), {"fdr": fdr}, unsolved(one))
+        return
+    ones, limits = _most_powerful(studies, rule, fdr)
+    for s, (study, one, limit) in enumerate(_limits(studies, ones, rule.rates(ones, fdr))):
+        found = rule.expected(study, one, limit, fdr)
+        large = max(limit.tpr, float(limits.tpr[s].max()))
+        if found.power < large - min(_SHORTFALL, 0.2 * large):
+            found, one = _off_the_edge(studies, s, rule, fdr, limits, (found, one))
+        elif large == 0.0 and rule.by_chance:
+            found, one = _by_chance(studies, s, rule, fdr, (found, one))
+        parameters = {"fdr": fdr, "lam": rounded(study.penalty(one.lam))}
+        yield Found(found, parameters, unsolved(one))
+
+
+@lru_cache(maxsize=64)
+def _one_copies(studies: Studies) -> tuple[Array, OneCopy]:
+    """Return penalties of each study that a selector would try, and one copy at them."""
+    lams = np.array([study.penalties(PENALTIES) for study in studies])
+    return lams, OneCopy(solved(solve_knockoff, studies, lams), studies[0].n_features)
+
+
+@lru_cache(maxsize=64)
+def _all_copies(studies: Studies) -> tuple[Array, OneCopy]:
+    """Return the same down to penalties at which some irrelevant variables are in a fit.
+
+    Without them no statistic of an irrelevant variable differs from zero, and a rule that needs
+    more selections than there are signals selects nothing.
+    """
+    lams, ones = _one_copies(studies)
+    noise = np.array([1.0 / study.penalty(1.0) / math.sqrt(study.n_samples) for study in studies])
+    if np.all(lams[:, -1] <= noise):
+        return lams, ones
+    lowest = np.minimum(lams[:, -1], noise)
+    lams = np.geomspace(lams[:, 0], lowest, PENALTIES, axis=1)
+    return lams, OneCopy(solved(solve_knockoff, studies, lams), studies[0].n_features)
+
+
+@lru_cache(maxsize=64)
+def _predicting_copies(studies: Studies) -> OneCopy:
+    """Return knockoffs at the penalty that cross-validation finds in each study."""
+    lams, ones = _one_copies(studies)
+    errors = np.log(ones.solution.prediction_error)
+    found = [
+        math.exp(smooth_maximum(x, -error)) for x, error in zip(np.log(lams), errors, strict=True)
+    ]
+    return OneCopy(solved(solve_knockoff, studies, found), studies[0].n_features)
 
 
 def _limits(
     studies: Studies, ones: OneCopy, rates: Rates
 ) -> Iterator[tuple[Study, KnockoffSolution, Rates]]:
-    """Each study with its solution and the rates of a rule in a large system."""
-    places = [(s,) for s in range(len(studies))]
-    for study, one, at in zip(studies, points(studies, ones.solution, places), places, strict=True):
-        yield study, one, Rates(*(float(part[at]) for part in (rates.tpr, rates.fpr, rates.fdr)))
+    """Iterate over studies with their solutions and the rates of a rule in a large system."""
+    for s, study in enumerate(studies):
+        yield study, ones.solution[s], _rates_at(rates, s)
 
 
-def _most_powerful(studies: Studies, known: CopyRule, fdr: float) -> tuple[OneCopy, Rates]:
-    """Knockoffs where a rule finds most in a large system, and its rates at all penalties."""
+def _rates_at(rates: Rates, place: Any) -> Rates:
+    """Return the rates at a point of a grid."""
+    return Rates(*(float(part[place]) for part in (rates.tpr, rates.fpr, rates.fdr)))
+
+
+def _most_powerful(studies: Studies, rule: CopyRule, fdr: float) -> tuple[OneCopy, Rates]:
+    """Return knockoffs where a rule finds most in a large system, and its rates everywhere."""
     lams, tried = _all_copies(studies)
-    limits = known.rates(tried, fdr)
+    limits = rule.rates(tried, fdr)
     best = np.array(
         [math.exp(smooth_maximum(x, tpr)) for x, tpr in zip(np.log(lams), limits.tpr, strict=True)]
     )
     hopeless = ~limits.tpr.any(axis=1)
     if hopeless.any():  # the level is out of reach in a large system
         best = np.where(hopeless, _predicting_copies(studies).solution.lam, best)
-    return OneCopy(solve_knockoff(models(studies), best), studies[0].n_features), limits
+    return OneCopy(solved(solve_knockoff, studies, best), studies[0].n_features), limits
 
 
 Settled = tuple[Expected, KnockoffSolution]
@@ -157,9 +189,9 @@ Settled = tuple[Expected, KnockoffSolution]
 
 
 def _off_the_edge(
-    studies: Studies, s: int, known: CopyRule, fdr: float, limits: Rates, best: Settled
+    studies: Studies, s: int, rule: CopyRule, fdr: float, limits: Rates, best: Settled
 ) -> Settled:
-    """Other penalties for one of the studies.
+    """Try other penalties for one of the studies.
 
     A rule that finds much less in a finite study than in a large one is at the edge of what its
     level allows, where counts decide whether it finds anything. So larger penalties are tried from
@@ -167,29 +199,29 @@ def _off_the_edge(
     """
     study, tried = studies[s], _all_copies(studies)[1]
     for j in range(int(np.argmax(limits.tpr[s])), -1, -1):
-        limit = Rates(*(float(part[s, j]) for part in (limits.tpr, limits.fpr, limits.fdr)))
+        limit = _rates_at(limits, (s, j))
         if limit.tpr <= best[0].power:
             break
-        (one,) = points((study,), tried.solution, [(s, j)])
-        found = known.expected(study, one, limit, fdr)
+        one = tried.solution[s, j]
+        found = rule.expected(study, one, limit, fdr)
         if found.power > best[0].power:
             best = found, one
     usual = _predicting_copies((study,))
-    ((_, one, limit),) = _limits((study,), usual, known.rates(usual, fdr))
-    found = known.expected(study, one, limit, fdr)
+    ((_, one, limit),) = _limits((study,), usual, rule.rates(usual, fdr))
+    found = rule.expected(study, one, limit, fdr)
     return (found, one) if found.power > best[0].power else best
 
 
-def _by_chance(studies: Studies, s: int, known: CopyRule, fdr: float, best: Settled) -> Settled:
-    """Small penalties for one of the studies, in which no penalty is enough for expected counts.
+def _by_chance(studies: Studies, s: int, rule: CopyRule, fdr: float, best: Settled) -> Settled:
+    """Try small penalties for a study in which no penalty is enough for expected counts.
 
     There are fewer signals than a selection has variables: some irrelevant ones have to be in the
     fit, and all of them ahead of their copies.
     """
     study, tried = studies[s], _all_copies(studies)[1]
-    smallest = [(s, PENALTIES - 1 - j) for j in range(_SMALLEST)]
-    for one in points((study,) * _SMALLEST, tried.solution, smallest):
-        found = known.expected(study, one, Rates(0.0, 0.0, 0.0), fdr)
+    for j in range(_SMALL_PENALTIES):
+        one = tried.solution[s, PENALTIES - 1 - j]
+        found = rule.expected(study, one, Rates(0.0, 0.0, 0.0), fdr)
         if found.power > best[0].power:
             best = found, one
     return best

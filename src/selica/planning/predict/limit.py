@@ -22,11 +22,13 @@ What is left out are the fluctuations of counts, which matter where few variable
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Hashable
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, binom, ndtr
@@ -34,23 +36,101 @@ from scipy.special import betainc, betaincinv, binom, ndtr
 from selica._core.rounding import ceiling
 from selica._core.scalar import density, knockoff_probability
 from selica._core.types import Array
-from selica.theory import KnockoffSolution, Model, Rates, Solution, StabilitySolution
-from selica.theory import solve_stability as _solve
+from selica.planning.study import Study, models
+from selica.theory import (
+    KnockoffSolution,
+    Model,
+    Rates,
+    Solution,
+    StabilitySolution,
+    solve_stability,
+)
 from selica.theory.selection.levels import log_rates
 from selica.theory.selection.rates import make_rates, over_signals, two_sided, votes_needed
 
-# Thresholds in deviations of what is irrelevant: beyond, no such variable is left to be counted.
-_FARTHEST, _STEPS, _COARSE = 8.0, 65, 17
-# Edges of the cells of a field, up to where all copies select it and beyond.
-_EDGES = np.concatenate([np.linspace(0.0, 1.0, 161), [1.1, 1.25, 1.5, 2.0, 4.0, 1e6]])
-# Cells of a copy's field in a step between two thresholds.
-_PARTS, _TINY = 4, 1e-300
-# Leads of a field over the penalty: in its own deviations, then in those of a copy.
-_OWN, _COPY = np.linspace(-6.0, 6.0, 65), np.linspace(0.0, 9.0, 49)[1:]
-# Normal quantiles of a threshold and their weights; the largest threshold that is not one.
-_NODES = np.linspace(-7.0, 7.0, 113)
-_WEIGHTS = density(_NODES) * (_NODES[1] - _NODES[0])
+PENALTIES = 9
+"""Penalties that are tried for each study."""
+_SOLUTIONS = 1024
+"""Solutions of the theory that are kept, of a few kilobytes each."""
+_FARTHEST = 8.0
+"""Largest threshold, in deviations of what is irrelevant: no such variable is beyond."""
+_THRESHOLDS = 65
+"""Thresholds up to there."""
+_COARSE_THRESHOLDS = 17
+"""Thresholds of a first look at p-values."""
+_CELL_EDGES = np.concatenate([np.linspace(0.0, 1.0, 161), [1.1, 1.25, 1.5, 2.0, 4.0, 1e6]])
+"""Edges of the cells of a field, up to where all copies select it and beyond."""
+_CELLS_A_STEP = 4
+"""Cells of a copy's field in a step between two thresholds."""
+_TINY = 1e-300
+"""What keeps a logarithm finite."""
+_OWN_LEADS = np.linspace(-6.0, 6.0, 65)
+"""Leads of a field over the penalty, in its own deviations."""
+_COPY_LEADS = np.linspace(0.0, 9.0, 49)[1:]
+"""Leads beyond these, in deviations of a copy."""
+_QUANTILES = np.linspace(-7.0, 7.0, 113)
+"""Normal quantiles of a random threshold."""
+_QUANTILE_WEIGHTS = density(_QUANTILES) * (_QUANTILES[1] - _QUANTILES[0])
+"""Weights of these quantiles."""
 _CERTAIN = 1.0 - 1e-16
+"""The largest probability that is not one."""
+
+
+def solved(
+    solve: Callable[..., Any], studies: tuple[Study, ...], lams: ArrayLike, **settings: Hashable
+) -> Any:
+    """Return the solution of studies at penalties; what was solved before is kept.
+
+    Parameters
+    ----------
+    solve : callable
+        One of `theory.solve_lasso`, `solve_stability` and `solve_knockoff`.
+    studies : tuple of Study
+        With the same distribution of effects.
+    lams : array of shape (studies, ...)
+    **settings
+        More arguments of the function; tuples in the place of arrays.
+    """
+    penalties = np.asarray(lams, dtype=float)
+    return _solved(solve, studies, penalties.shape, penalties.tobytes(), **settings)
+
+
+@lru_cache(maxsize=_SOLUTIONS)
+def _solved(
+    solve: Callable[..., Any],
+    studies: tuple[Study, ...],
+    shape: tuple[int, ...],
+    penalties: bytes,
+    **settings: Any,
+) -> Any:
+    lams = np.frombuffer(penalties).reshape(shape)
+    return solve(models(studies, len(shape) - 1), lams, **settings)
+
+
+def unsolved(solution: Solution) -> tuple[str, ...]:
+    """Return a note if the equations at a point were not solved, and none if they were."""
+    if solution.converged:
+        return ()
+    return (
+        f"The equations of the theory were not solved (status {solution.status!r}, residual "
+        f"{solution.residual:.1e}): the prediction may be wrong.",
+    )
+
+
+def smooth_maximum(x: Array, value: Array) -> float:
+    """Return the place of the maximum of a smooth function known at equal steps, by a parabola."""
+    i = int(np.argmax(value))
+    if i in (0, x.size - 1):
+        return float(x[i])
+    before, top, after = value[i - 1 : i + 2]
+    curvature = before - 2.0 * top + after
+    shift = 0.5 * (before - after) / curvature if curvature < 0.0 else 0.0
+    return float(x[i] + shift * (x[i + 1] - x[i]))
+
+
+def rounded(x: float) -> float:
+    """Return a number of three digits, to be read and typed."""
+    return float(f"{x:.3g}")
 
 
 class FieldLaw(NamedTuple):
@@ -62,8 +142,8 @@ class FieldLaw(NamedTuple):
 
     @classmethod
     def of(cls, solution: Solution, top: Array) -> FieldLaw:
-        """The law of the fields in L solved models, in cells that are fine up to `top`, (L,)."""
-        edges = np.ravel(top)[:, None] * _EDGES
+        """Return the weights of fields in L solved models, in cells fine up to `top`, (L,)."""
+        edges = np.ravel(top)[:, None] * _CELL_EDGES
         null, above = _beyond(solution, solution.chi_hat, edges)
         above[:, -1] = 0.0
         centre = 0.5 * (edges[:, 1:] + edges[:, :-1])
@@ -71,17 +151,17 @@ class FieldLaw(NamedTuple):
 
 
 def rates_of_members(solution: StabilitySolution, Pi_th: Array | float, members: int) -> Rates:
-    """Rates of so many resamples, as an average over thresholds of infinitely many.
+    """Return the rates of so many resamples: an average over thresholds of infinitely many.
 
     At least k of B resamples select a variable of probability Pi as often as a threshold drawn
     from Beta(k, B - k + 1) is at most Pi.
     """
     votes = votes_needed(np.asarray(Pi_th), members)
     asked = np.maximum(votes, 1.0)
-    drawn = betaincinv(asked, members - asked + 1.0, ndtr(_NODES)[:, None])
+    drawn = betaincinv(asked, members - asked + 1.0, ndtr(_QUANTILES)[:, None])
     rates = solution.rates(np.minimum(drawn, _CERTAIN).reshape(-1, *solution.shape))
     mean = (
-        np.where(votes > 0.0, np.tensordot(_WEIGHTS, part, 1), 1.0)
+        np.where(votes > 0.0, np.tensordot(_QUANTILE_WEIGHTS, part, 1), 1.0)
         for part in (rates.tpr, rates.fpr)
     )
     return make_rates(np.asarray(solution.rho), *mean)
@@ -98,7 +178,7 @@ class Counts(NamedTuple):
 
     @classmethod
     def of(cls, solution: KnockoffSolution) -> Counts:
-        """At each of L solutions, or at one.
+        """Return the shares at each of L solutions, or at one.
 
         Own and copied fields are independent, so that both shares are averages over the copy, in
         cells of which a step between two thresholds has a whole number.
@@ -107,30 +187,32 @@ class Counts(NamedTuple):
         Q, lam, spread = (
             np.ravel(part)[:, None] for part in (s.Q_hat, s.lam, np.sqrt(s.v_tilde_hat))
         )
-        steps = np.append(1e-9, np.linspace(0.0, _FARTHEST, _STEPS)[1:])
+        steps = np.append(1e-9, np.linspace(0.0, _FARTHEST, _THRESHOLDS)[1:])
         width = (steps[2] - steps[1]) * spread
         # edges of the cells of the copy, from the penalty on; thresholds are some of them
-        edges = lam + width / _PARTS * np.arange(_PARTS * (_STEPS - 1) + 1.0)
+        edges = lam + width / _CELLS_A_STEP * np.arange(_CELLS_A_STEP * (_THRESHOLDS - 1) + 1.0)
         copy = two_sided(edges, np.zeros(()), spread**2)
         weight = np.concatenate([-np.diff(copy), copy[:, -1:]], axis=1)
         cells = weight.shape[1]
         # what the own field has to exceed, up to the sum of the largest copy and threshold
-        coarse = np.arange(2.0 * _STEPS)
+        coarse = np.arange(2.0 * _THRESHOLDS)
         null, signal = _beyond(s, s.chi_hat + s.v_hat, lam + width * coarse)
         rho = _shares(s)[:, None]
         known = rho * signal + (1.0 - rho) * null
-        middle = (np.arange(2.0 * cells) + 0.5) / _PARTS
+        middle = (np.arange(2.0 * cells) + 0.5) / _CELLS_A_STEP
         own = np.exp(PchipInterpolator(coarse, np.log(known + _TINY), axis=1)(middle))
-        windows = sliding_window_view(own, cells, axis=1)[:, : _PARTS * _STEPS : _PARTS]
-        ahead = np.vecdot(windows, weight[:, None]) + (1.0 - copy[:, :1]) * known[:, :_STEPS]
+        windows = sliding_window_view(own, cells, axis=1)[
+            :, : _CELLS_A_STEP * _THRESHOLDS : _CELLS_A_STEP
+        ]
+        ahead = np.vecdot(windows, weight[:, None]) + (1.0 - copy[:, :1]) * known[:, :_THRESHOLDS]
         # a copy in the cell i is ahead by d cells of what is at most the middle of cell i - d
         below = np.concatenate([np.zeros((len(own), cells - 1)), 1.0 - own[:, :cells]], axis=1)
-        windows = sliding_window_view(below, cells, axis=1)[:, ::-_PARTS]
+        windows = sliding_window_view(below, cells, axis=1)[:, ::-_CELLS_A_STEP]
         return cls(spread / Q * steps, ahead, np.vecdot(windows, weight[:, None]))
 
 
 def _beyond(solution: Solution, var: Array, x: Array) -> tuple[Array, Array]:
-    """P(abs(h) > x) of nulls and of signals, h a field with noise of a variance; x is (L, X)."""
+    """Return P(abs(h) > x) of nulls and signals for fields h with noise, at (L, X)."""
     noise = np.ravel(var)
     signal = over_signals(
         solution.model.effects.mixture().folded(),
@@ -142,7 +224,7 @@ def _beyond(solution: Solution, var: Array, x: Array) -> tuple[Array, Array]:
 
 
 def _shares(solution: Solution) -> Array:
-    """Share of signals in each of L solved models."""
+    """Return the share of signals in each of L solved models."""
     return np.broadcast_to(solution.rho, solution.shape).ravel()
 
 
@@ -171,21 +253,21 @@ class OneCopy:
         own, copy, lam = (
             np.ravel(part)[:, None] for part in (np.sqrt(s.v_hat), np.sqrt(s.v_tilde_hat), s.lam)
         )
-        near = np.maximum(own, 1e-9 * lam) * _OWN  # members may agree: a step
-        x = np.concatenate([near, near[:, -1:] + copy * _COPY], axis=1)
+        near = np.maximum(own, 1e-9 * lam) * _OWN_LEADS  # members may agree: a step
+        x = np.concatenate([near, near[:, -1:] + copy * _COPY_LEADS], axis=1)
         far = 2.0 * (lam + x[:, -1:])  # so far that a field of the other sign is never ahead
         chance = knockoff_probability(far, own**2, copy**2, lam, far - lam - x)
         return x, chance.value
 
     def knockoff_plus(self, fdr: float) -> Rates:
-        """Rates of the filter with offset one."""
+        """Return the rates of the filter with offset one."""
         t = _first(self._t, self._behind - fdr * self._ahead)
         found = np.isfinite(t)
         rates = self.solution.single_rates(np.where(found, t, 0.0).reshape(self.solution.shape))
         return self._rates(*(np.where(found, np.ravel(x), 0.0) for x in (rates.tpr, rates.fpr)))
 
     def evalues(self, fdr: float, copies: int) -> Rates:
-        """Rates of e-BH on the average e-values, each copy at the levels of the selector."""
+        """Return the rates of e-BH on average e-values, each copy at the levels of the selector."""
         # a filter stops as soon as a whole number is behind: with log 2 more of them expected
         behind = self._behind - math.log(2.0) / self.p
         excess = np.minimum(
@@ -207,9 +289,9 @@ class OneCopy:
         return self._rates(tpr, fpr)
 
     def pvalues(self, fdr: float, copies: int, gamma: float) -> Rates:
-        """Rates of the step-up rule on the aggregated p-values."""
+        """Return the rates of the step-up rule on the aggregated p-values."""
         votes = int(votes_needed(np.array(gamma), copies))
-        pick = slice(None, None, (_STEPS - 1) // (_COARSE - 1))
+        pick = slice(None, None, (_THRESHOLDS - 1) // (_COARSE_THRESHOLDS - 1))
         t, ahead, behind = (part[:, pick] for part in (self._t, self._ahead, self._behind))
         # no more variables have so many votes than Markov's inequality allows
         possible = behind / gamma <= fdr * ahead * copies / votes
@@ -235,7 +317,7 @@ class OneCopy:
         return self._rates(tpr, fpr)
 
     def _wins(self, row: int, t: Array) -> Array:
-        """P(W > t) of a variable in each cell of one solution, (T, G)."""
+        """Return P(W > t) of a variable in each cell of one solution, (T, G)."""
         x, chance = self._leads[0][row], self._leads[1][row]
         lam, Q = (np.ravel(part)[row] for part in (self.solution.lam, self.solution.Q_hat))
         g, gap = self._law.g[row], (lam + Q * t)[:, None]
@@ -245,18 +327,18 @@ class OneCopy:
         return ahead
 
     def _selected(self, row: int, chance: Array) -> tuple[Array, Array, Array]:
-        """Shares of signals, of nulls and of all that are selected with a chance of (..., G)."""
+        """Return shares of signals, nulls and all that are selected with a chance of (..., G)."""
         true, false = chance @ self._law.signal[row], chance @ self._law.null[row]
         return true, false, self._rho[row] * true + (1.0 - self._rho[row]) * false
 
     def _rates(self, tpr: Array, fpr: Array) -> Rates:
-        """In the shape of the solution."""
+        """Return rates in the shape of the solution."""
         shape = self.solution.shape
         return make_rates(np.asarray(self.solution.rho), tpr.reshape(shape), fpr.reshape(shape))
 
 
 def _tails(chance: Array, copies: int) -> Array:
-    """P(Bin(copies, chance) >= k) for k from one on, (copies, G)."""
+    """Return P(Bin(copies, chance) >= k) for k from one on, (copies, G)."""
     k = np.arange(copies, 0.0, -1.0)[:, None]
     odds = np.log(np.clip(chance, _TINY, _CERTAIN)), np.log1p(-np.minimum(chance, _CERTAIN))
     law = binom(copies, k) * np.exp(k * odds[0] + (copies - k) * odds[1])
@@ -265,13 +347,13 @@ def _tails(chance: Array, copies: int) -> Array:
 
 @lru_cache(maxsize=8)
 def _tail(votes: int, copies: int) -> tuple[Array, Array]:
-    """P(Bin(copies, chance) >= votes) at chances close enough to interpolate."""
+    """Return P(Bin(copies, chance) >= votes) at chances close enough to interpolate."""
     chance = np.linspace(0.0, 1.0, 4001)
     return chance, np.asarray(betainc(votes, copies - votes + 1.0, chance))
 
 
 def _first(t: Array, excess: Array) -> Array:
-    """Where a continuous excess, (..., T), is first zero or less; infinite if it never is."""
+    """Return where an excess, (..., T), is first zero or less; infinite if it never is."""
     fine = excess <= 0.0
     i = np.argmax(fine, axis=-1)[..., None]
     before = np.maximum(i - 1, 0)
@@ -288,13 +370,13 @@ def _first(t: Array, excess: Array) -> Array:
 
 
 def cut_of_fields(solution: Solution, fdr: float) -> float:
-    """The cut on abs(g) at which message passing estimates the level; infinite if there is none.
+    """Return the cut on abs(g) at which message passing estimates the level; else infinity.
 
     It counts all variables as irrelevant, so that the false discovery rate is 1 - rho times the
     level.
     """
     sd = math.sqrt(solution.chi_hat)
-    u = np.linspace(0.0, _FARTHEST + 1.0, 2 * _STEPS)
+    u = np.linspace(0.0, _FARTHEST + 1.0, 2 * _THRESHOLDS)
     signals = solution.model.effects.mixture().folded()
     log_tpr, log_fpr, _ = log_rates(signals, np.full(u.size, sd / solution.Q_hat), u)
     fpr, rho = np.exp(log_fpr), solution.rho
@@ -304,10 +386,10 @@ def cut_of_fields(solution: Solution, fdr: float) -> float:
 
 
 def first_variables(model: Model, p: int, q: float) -> StabilitySolution:
-    """Halves of the rows at the penalty at which they select q of p variables on average."""
+    """Solve for halves of the rows that select q of p variables on average."""
 
     def half(log_lam: float) -> StabilitySolution:
-        return _solve(model, math.exp(log_lam), 0.5, "bernoulli")
+        return solve_stability(model, math.exp(log_lam), 0.5, "bernoulli")
 
     def excess(log_lam: float) -> float:
         found = half(log_lam)

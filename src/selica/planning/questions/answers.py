@@ -10,8 +10,7 @@ from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.types import Array
 from selica._core.wording import assumptions
-from selica.planning.predict.ceiling import CEILING
-from selica.planning.predict.methods import METHODS, Prediction
+from selica.planning.predict.prediction import Prediction, current_name
 from selica.planning.questions.recommendation import RULE, Candidate, Recommendation, recommend
 from selica.plots import plot_requirement
 
@@ -35,12 +34,12 @@ _BETTER = {
     "FDR level": _Better(-1.0, "Smallest level"),
 }
 """By the quantity that is asked for."""
-_STRONGLY = 1.5
+_FAR_FACTOR = 1.5
 """Factor between answers that differ much."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Answer(Result):
+class RequiredValue(Result):
     """What one method needs to reach the power asked for.
 
     Attributes
@@ -56,8 +55,8 @@ class Answer(Result):
     Examples
     --------
     >>> from selica.planning import required_samples
-    >>> found = required_samples(0.5, n_features=200, n_signals=20, r2=0.8, method="stability")
-    >>> answer = found.one("stability")
+    >>> found = required_samples(0.5, n_features=200, n_signals=20, r2=0.8, method="stability-fdr")
+    >>> answer = found.one("stability-fdr")
     >>> answer.value, round(answer.prediction.power, 2)
     (131, 0.5)
     """
@@ -71,7 +70,7 @@ class Answer(Result):
     _columns = ("method", "value")
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer with the prediction at it."""
+        """Return the answer with the prediction at it."""
         return {"value": self.value} | self.prediction.to_dict()
 
 
@@ -85,31 +84,31 @@ class Requirement(Result):
         What was asked for, such as "samples".
     target : float
         Power to be reached.
-    answers : tuple of Answer
-    ceiling : Answer
+    answers : tuple of RequiredValue
+    ceiling : RequiredValue
         What the Bayes-optimal selector needs in a study of this size.
     fdr : float or None
         Level asked for; None where levels are the answers.
     effects : Effects
-        Law of the non-zero effects.
+        Distribution of the non-zero effects.
 
     Examples
     --------
     >>> from selica.planning import required_samples
-    >>> found = required_samples(0.5, n_features=200, n_signals=20, r2=0.8, method="stability")
+    >>> found = required_samples(0.5, n_features=200, n_signals=20, r2=0.8, method="stability-fdr")
     >>> [(answer.method, answer.value) for answer in (*found.answers, found.ceiling)]
-    [('stability', 131), ('best possible', 118)]
+    [('stability-fdr', 131), ('bayes', 118)]
     """
 
     quantity: str
     target: float
-    answers: tuple[Answer, ...]
-    ceiling: Answer
+    answers: tuple[RequiredValue, ...]
+    ceiling: RequiredValue
     fdr: float | None
     effects: Effects
 
     @property
-    def recommendation(self) -> Recommendation[Answer]:
+    def recommendation(self) -> Recommendation[RequiredValue]:
         """The method to take, another where it may be refused, and what was left out and why.
 
         The best answer of the methods that reach the power, set their threshold by the data and
@@ -128,7 +127,7 @@ class Requirement(Result):
         )  # fmt: skip
 
     @property
-    def best(self) -> Answer | None:
+    def best(self) -> RequiredValue | None:
         """The recommended answer; None where no method reaches the power and keeps the level."""
         return self.recommendation.best
 
@@ -137,46 +136,55 @@ class Requirement(Result):
         """What the best answer is called, such as "Fewest samples"."""
         return _BETTER[self.quantity].superlative
 
-    def one(self, method: str) -> Answer:
-        """The answer of a method."""
-        for answer in self.answers:
-            if answer.method == method:
-                return answer
-        raise ArgumentError.choice("method", method, [a.method for a in self.answers])
+    def one(self, method: str) -> RequiredValue:
+        """Return the answer of a method.
+
+        Parameters
+        ----------
+        method : str
+        """
+        known = {answer.method: answer for answer in self.answers}
+        name = current_name(method)
+        if name not in known:
+            raise ArgumentError.choice("method", method, known)
+        return known[name]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and text."""
+        """Return plain numbers and text."""
         rows = [answer.to_dict() for answer in self.answers]
         asked = {"quantity": self.quantity, "target": self.target}
         return asked | {"methods": rows, "ceiling": self.ceiling.to_dict()}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each method (needs pandas)."""
+        """Return a data frame with one row for each method (needs pandas)."""
         import pandas as pd
 
         return pd.DataFrame([answer.to_dict() for answer in self.answers])
 
     def __str__(self) -> str:
+        every = (*self.answers, self.ceiling)
+        width = 2 + max(len(one.prediction.label) for one in every)
         lines = [
             f"{self.quantity} for power {self.target:g}",
             "",
-            f"{'method':<28}{'value':>12}{'power':>7}{'FDR':>7}{'found':>8}{'false':>7}",
+            f"{'method':<{width}}{'value':>12}{'power':>7}{'FDR':>7}{'found':>8}{'false':>7}",
         ]
-        for one in (*self.answers, self.ceiling):
+        for one in every:
             p = one.prediction
             value = "not reached" if one.value is None else f"{one.value:.7g}"
             lines.append(
-                f"{_label(one):<28}{value:>12}{p.power:>7.2f}{p.fdr:>7.3f}"
+                f"{one.prediction.label:<{width}}{value:>12}{p.power:>7.2f}{p.fdr:>7.3f}"
                 f"{p.true_selections:>8.1f}{p.false_selections:>7.1f}"
             )
         best, _, left_out = self.recommendation
         chosen = (
             f"No method reaches a power of {self.target:g} and keeps the level."
             if best is None
-            else f"{self.superlative}: {best.value:.7g} with {_label(best)}: {best.prediction.code}"
+            else f"{self.superlative}: {best.value:.7g} with {best.prediction.label}: "
+            f"{best.prediction.code}"
         )
         lines += ["", chosen, RULE]
-        lines += [f"Left out: {_label(one)}: {reason}." for one, reason in left_out]
+        lines += [f"Left out: {one.prediction.label}: {reason}." for one, reason in left_out]
         return "\n".join([*lines, assumptions(self.effects)])
 
     def __repr__(self) -> str:
@@ -184,10 +192,10 @@ class Requirement(Result):
         return f"Requirement({self.quantity} for power {self.target:g}: {inner})"
 
     def plot(self) -> Figure:
-        """Power against what was asked for (needs matplotlib)."""
+        """Draw power against what was asked for (needs matplotlib)."""
         every = (*self.answers, self.ceiling)
         return plot_requirement(
-            [_label(answer) for answer in every],
+            [answer.method for answer in every],
             [(answer.x, answer.power) for answer in every],
             [answer.value for answer in every],
             self.target,
@@ -195,12 +203,8 @@ class Requirement(Result):
         )
 
 
-def _label(answer: Answer) -> str:
-    return CEILING if answer.method == CEILING else METHODS[answer.method].label
-
-
 def far_apart(one: float | None, other: float | None) -> bool:
-    """Whether two answers to one question differ so much that both should be told.
+    """Tell whether two answers to one question differ so much that both should be told.
 
     Parameters
     ----------
@@ -215,4 +219,4 @@ def far_apart(one: float | None, other: float | None) -> bool:
     """
     if one is None or other is None:
         return one is not other
-    return max(one, other) >= _STRONGLY * min(one, other)
+    return max(one, other) >= _FAR_FACTOR * min(one, other)

@@ -9,10 +9,19 @@ from typing import TYPE_CHECKING, Any
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
-from selica._core.validation import number, short
+from selica._core.types import Progress
+from selica._core.validation import reporter
 from selica._core.wording import signals
-from selica.planning.predict.ceiling import CEILING, ceiling
-from selica.planning.predict.methods import METHODS, SETTINGS, Prediction, predict
+from selica.planning.predict.ceiling import ceiling
+from selica.planning.predict.prediction import (
+    SETTINGS,
+    Prediction,
+    check_level,
+    current_name,
+    planned_names,
+    predict,
+    reporting,
+)
 from selica.planning.questions.recommendation import RULE, Candidate, Recommendation, recommend
 from selica.planning.study import Study
 from selica.plots import plot_comparison
@@ -44,9 +53,9 @@ class Comparison(Result):
     Examples
     --------
     >>> from selica.planning import compare_methods
-    >>> found = compare_methods(300, 200, 40, r2=0.8, fdr=0.1, methods=["knockoff", "lasso"])
+    >>> found = compare_methods(300, 200, 40, r2=0.8, fdr=0.1, methods=["knockoffs", "lasso"])
     >>> found.best.method, round(found.ceiling.power, 2)
-    ('knockoff', 0.63)
+    ('knockoffs', 0.63)
     """
 
     study: Study
@@ -69,15 +78,22 @@ class Comparison(Result):
         return self.recommendation.best
 
     def one(self, method: str, settings: str = "best") -> Prediction:
-        """The prediction of a method."""
-        for found in self.predictions:
-            if (found.method, found.settings) == (method, settings):
-                return found
-        known = ", ".join(f"{p.method} ({p.settings})" for p in self.predictions)
-        raise ArgumentError(f"method must be one of those predicted, {known}; got {method!r}.")
+        """Return the prediction of a method.
+
+        Parameters
+        ----------
+        method : str
+        settings : {"best", "default"}
+        """
+        known = {(found.method, found.settings): found for found in self.predictions}
+        name = current_name(method)
+        if (name, settings) not in known:
+            names = ", ".join(f"{one} ({setting})" for one, setting in known)
+            raise ArgumentError(f"method must be one of those predicted, {names}; got {method!r}.")
+        return known[name, settings]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and text."""
+        """Return plain numbers and text."""
         s = self.study
         sizes = {name: getattr(s, name) for name in ("n_samples", "n_features", "n_signals")}
         strengths = {"r2": s.r2, "snr": s.snr, "effect_size": s.effect_size}
@@ -90,52 +106,57 @@ class Comparison(Result):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each prediction (needs pandas)."""
+        """Return a data frame with one row for each prediction (needs pandas)."""
         import pandas as pd
 
         return pd.DataFrame([one.to_dict() for one in self.predictions])
 
     def __str__(self) -> str:
         s = self.study
+        width = 2 + max(len(one.label) for one in (*self.predictions, self.ceiling))
         lines = [
             f"{s.n_samples} samples, {s.n_features} variables, {signals(s.n_signals)} "
             f"explaining {100.0 * s.r2:.3g} % of the variance; FDR {self.fdr:g}",
             "",
-            f"{'method':<28}{'settings':<10}{'power':>6}{'FDR':>7}{'found':>7}{'false':>7}"
+            f"{'method':<{width}}{'settings':<10}{'power':>6}{'FDR':>7}{'found':>7}{'false':>7}"
             "  controls",
         ]
         lines += [
-            f"{label:<28}{settings:<10}{one.power:>6.2f}{one.fdr:>7.3f}"
-            f"{one.true_selections:>7.1f}{one.false_selections:>7.1f}  {one.promise}"
-            for label, settings, one in (
-                *((METHODS[one.method].label, one.settings, one) for one in self.predictions),
-                (CEILING, "", self.ceiling),
+            f"{one.label:<{width}}{settings:<10}{one.power:>6.2f}{one.fdr:>7.3f}"
+            f"{one.true_selections:>7.1f}{one.false_selections:>7.1f}  {one.controls}"
+            for settings, one in (
+                *((one.settings, one) for one in self.predictions),
+                ("", self.ceiling),
             )
         ]
         best, _, left_out = self.recommendation
         chosen = (
             NOTHING_FOUND
             if best is None
-            else f"Most power: {METHODS[best.method].label}, {best.settings} settings: {best.code}"
+            else f"Most power: {best.label}, {best.settings} settings: {best.code}"
         )
         lines += ["", chosen, RULE]
         lines += [
-            f"Left out: {METHODS[one.method].label}, {one.settings} settings: {reason}."
-            for one, reason in left_out
+            f"Left out: {one.label}, {one.settings} settings: {reason}." for one, reason in left_out
+        ]
+        lines += [
+            f"Note: {one.label}, {one.settings} settings: {note}"
+            for one in self.predictions
+            for note in one.notes
         ]
         return "\n".join([*lines, s.assumptions])
 
     def __repr__(self) -> str:
         best = self.best
-        told = "none recommended" if best is None else (
+        chosen = "none recommended" if best is None else (
             f"best {best.method}, power {best.power:.3g}: {best.code}"
         )  # fmt: skip
-        return f"Comparison({len(self.predictions)} predictions; {told})"
+        return f"Comparison({len(self.predictions)} predictions; {chosen})"
 
     def plot(self) -> Figure:
-        """Power of each method at its best, and as it comes (needs matplotlib)."""
+        """Draw the power of each method at its best, and as it comes (needs matplotlib)."""
         return plot_comparison(
-            [METHODS[one.method].label for one in self.predictions],
+            [one.method for one in self.predictions],
             [one.settings for one in self.predictions],
             [one.power for one in self.predictions],
             [one.fdr for one in self.predictions],
@@ -154,9 +175,10 @@ def compare_methods(
     effect_size: float | None = None,
     fdr: float = 0.1,
     effects: Effects | None = None,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str] | str | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
-    """What every method is expected to find in a study with independent columns.
+    """Predict what every method finds in a study with independent columns.
 
     Parameters
     ----------
@@ -169,9 +191,11 @@ def compare_methods(
     fdr : float
         False discovery rate asked of the methods.
     effects : Effects, optional
-        Law of the non-zero effects, such as `theory.PointEffects()`; Gaussian by default.
-    methods : sequence of str, optional
+        Distribution of the non-zero effects, such as `theory.PointEffects()`; Gaussian by default.
+    methods : str or sequence of str, optional
         Some of `planning.METHODS`; all by default.
+    progress : callable, optional
+        ``progress(done, total)``, in predictions.
 
     Returns
     -------
@@ -188,34 +212,17 @@ def compare_methods(
     Examples
     --------
     >>> from selica import planning
-    >>> found = planning.compare_methods(300, 200, 40, r2=0.8, methods=["knockoff", "lasso"])
+    >>> found = planning.compare_methods(300, 200, 40, r2=0.8, methods=["knockoffs", "lasso"])
     >>> found.best.method
-    'knockoff'
-    >>> 0.5 < found.one("knockoff").power < 0.6
+    'knockoffs'
+    >>> 0.5 < found.one("knockoffs").power < 0.6
     True
     """
     study = Study.of(
         n_samples, n_features, n_signals, r2=r2, snr=snr, effect_size=effect_size, effects=effects
     )
-    level = fdr_level(fdr)
-    chosen = method_names(methods)
-    found = [predict(study, name, level, setting) for name in chosen for setting in SETTINGS]
+    level, names = check_level(fdr), planned_names(methods)
+    reporter(progress)
+    asked = [(name, setting) for name in names for setting in SETTINGS]
+    found = [predict(study, name, level, setting) for name, setting in reporting(asked, progress)]
     return Comparison(study, level, tuple(found), ceiling(study, level))
-
-
-def fdr_level(fdr: float) -> float:
-    """A checked level."""
-    return number("fdr", fdr, at_least=1e-3, at_most=0.5)
-
-
-def method_names(methods: Sequence[str] | str | None, calibrated: bool = False) -> tuple[str, ...]:
-    """Checked names of methods; by default all, or all that are calibrated."""
-    if methods is None:
-        return tuple(m for m, known in METHODS.items() if known.calibrated or not calibrated)
-    names = (methods,) if isinstance(methods, str) else methods
-    if not isinstance(names, list | tuple) or not names:
-        raise ArgumentError(f"methods must be a list of names; got {short(methods)}.")
-    for name in names:
-        if not isinstance(name, str) or name not in METHODS:
-            raise ArgumentError.choice("methods", name, METHODS)
-    return tuple(dict.fromkeys(names))

@@ -4,25 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from selica._core.effects import Effects
-from selica._core.validation import choice, count, number
+from selica._core.types import Progress
+from selica._core.validation import choice, count, number, reporter
 from selica.planning.predict.ceiling import CEILING, ceilings
-from selica.planning.predict.methods import SETTINGS, Prediction, predict_each
-from selica.planning.questions.answers import Answer, Requirement
-from selica.planning.questions.compare import fdr_level, method_names
-from selica.planning.questions.sample_search import SampleSearch
-from selica.planning.questions.search import Tried
+from selica.planning.predict.prediction import (
+    SETTINGS,
+    Prediction,
+    check_level,
+    planned_names,
+    predict_each,
+    reporting,
+)
+from selica.planning.questions.answers import RequiredValue, Requirement
+from selica.planning.questions.search import PowerSearch, SampleSearch
 from selica.planning.study import Study
 
 MOST_SAMPLES = 1_000_000
-_WEAKEST, _STRONGEST = 1e-4, 10.0
-"""Effects that are tried, in standard deviations of the noise."""
-_LOWEST, _HIGHEST = 1e-3, 0.5
-"""Levels that are tried."""
+"""Samples that are considered, unless the user says another number."""
+_SMALLEST_EFFECT = 1e-4
+"""Smallest effects that are tried, in standard deviations of the noise."""
+_LARGEST_EFFECT = 10.0
+"""Largest effects that are tried, in standard deviations of the noise."""
+_LOWEST_LEVEL = 1e-3
+"""Lowest level of the false discovery rate that is tried."""
+_HIGHEST_LEVEL = 0.5
+"""Highest level of the false discovery rate that is tried."""
+_FIRST_LEVEL = 0.1
+"""Level of the false discovery rate that is tried first."""
+_SUPPORTS = 13
+"""Numbers of signals that are tried first."""
 
 
 def required_samples(
@@ -38,8 +53,9 @@ def required_samples(
     method: Sequence[str] | str | None = None,
     settings: str = "best",
     at_most: int = MOST_SAMPLES,
+    progress: Progress | None = None,
 ) -> Requirement:
-    """The smallest number of samples with which a method reaches a power.
+    """Find the smallest number of samples with which a method reaches a power.
 
     Parameters
     ----------
@@ -52,6 +68,8 @@ def required_samples(
     settings : {"best", "default"}
     at_most : int
         More samples are not considered.
+    progress : callable, optional
+        ``progress(done, total)``, in methods and their curves.
 
     Returns
     -------
@@ -61,16 +79,18 @@ def required_samples(
     --------
     >>> from selica import planning
     >>> found = planning.required_samples(
-    ...     0.8, n_features=200, n_signals=20, r2=0.6, method="stability"
+    ...     0.8, n_features=200, n_signals=20, r2=0.6, method="stability-fdr"
     ... )
-    >>> found.one("stability").value > 500
+    >>> found.one("stability-fdr").value > 500
     True
     """
+    reporter(progress)
     search = sample_search(
         power, n_features=n_features, n_signals=n_signals, r2=r2, snr=snr, effect_size=effect_size,
         fdr=fdr, effects=effects, method=method, settings=settings, at_most=at_most,
     )  # fmt: skip
-    *_, whole = search.growing()
+    growing = search.growing()
+    *_, whole = (next(growing) for _ in reporting(range(search.steps), progress))
     return whole
 
 
@@ -81,23 +101,31 @@ def sample_search(
     method: Sequence[str] | str | None = None,
     settings: str = "best",
     at_most: int = MOST_SAMPLES,
-    told: Callable[[], object] = lambda: None,
+    on_step: Callable[[], object] = lambda: None,
     **sizes: Any,
 ) -> SampleSearch:
-    """`required_samples` as it is worked out.
+    """Return the search of `required_samples`, which is worked out step by step.
 
     Parameters
     ----------
     power, fdr, method, settings, at_most
         As in `required_samples`.
-    told : callable
+    on_step : callable
         Called before some predictions of a method; what it raises ends the work.
     **sizes
         The other arguments of `required_samples`.
     """
-    target, level, names = _asked(power, fdr, method, settings)
+    asked = _Question.of(power, fdr, method, settings)
     largest = count("at_most", at_most, at_least=2)
-    return SampleSearch(Study.of(2, **sizes), names, target, level, settings, largest, told)
+    return SampleSearch(
+        Study.of(2, **sizes),
+        asked.names,
+        target=asked.target,
+        fdr=asked.level,
+        settings=settings,
+        largest=largest,
+        on_step=on_step,
+    )
 
 
 def detectable_effect(
@@ -110,13 +138,16 @@ def detectable_effect(
     effects: Effects | None = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",
+    progress: Progress | None = None,
 ) -> Requirement:
-    """The smallest effects of which a method finds a given share.
+    """Find the smallest effects of which a method finds a given share.
 
     Parameters
     ----------
     power, fdr, effects, method, settings
         As in `required_samples`.
+    progress : callable, optional
+        ``progress(done, total)``, in methods.
     n_samples, n_features, n_signals : int
 
     Returns
@@ -129,25 +160,24 @@ def detectable_effect(
     --------
     >>> from selica import planning
     >>> found = planning.detectable_effect(
-    ...     0.5, n_samples=300, n_features=200, n_signals=20, method="stability"
+    ...     0.5, n_samples=300, n_features=200, n_signals=20, method="stability-fdr"
     ... )
-    >>> 0.1 < found.one("stability").value < 0.4
+    >>> 0.1 < found.one("stability-fdr").value < 0.4
     True
     """
-    target, level, names = _asked(power, fdr, method, settings)
+    asked = _Question.of(power, fdr, method, settings, progress)
 
     def at(size: float) -> Study:
         return Study.of(n_samples, n_features, n_signals, effect_size=size, effects=effects)
 
     law = at(1.0).effects  # bad arguments are said before the work
 
-    def answer(name: str) -> Answer:
-        tried = Tried(name, lambda sizes: _predict(map(at, sizes), name, level, settings), target)
-        return tried.smallest(_WEAKEST, _STRONGEST, float(f"{3.0 / math.sqrt(n_samples):.3g}"))
+    def answer(name: str) -> RequiredValue:
+        search = asked.search(name, at)
+        start = float(f"{3.0 / math.sqrt(n_samples):.3g}")
+        return search.smallest(_SMALLEST_EFFECT, _LARGEST_EFFECT, start)
 
-    return _requirement(
-        "effect size", target, [answer(name) for name in (CEILING, *names)], level, law
-    )
+    return asked.requirement("effect size", answer, asked.level, law)
 
 
 def largest_support(
@@ -162,13 +192,16 @@ def largest_support(
     effects: Effects | None = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",
+    progress: Progress | None = None,
 ) -> Requirement:
-    """The largest number of signals of which a method finds a given share.
+    """Find the largest number of signals of which a method finds a given share.
 
     Parameters
     ----------
     power, fdr, effects, method, settings
         As in `required_samples`.
+    progress : callable, optional
+        ``progress(done, total)``, in methods.
     n_samples, n_features : int
     r2, snr, effect_size : float
         Exactly one of them. Signals share a given r2 or snr, so that more of them are weaker; an
@@ -182,12 +215,12 @@ def largest_support(
     --------
     >>> from selica import planning
     >>> found = planning.largest_support(
-    ...     0.6, n_samples=300, n_features=200, r2=0.9, method="stability"
+    ...     0.6, n_samples=300, n_features=200, r2=0.9, method="stability-fdr"
     ... )
-    >>> 10 < found.one("stability").value < 100
+    >>> 10 < found.one("stability-fdr").value < 100
     True
     """
-    target, level, names = _asked(power, fdr, method, settings)
+    asked = _Question.of(power, fdr, method, settings, progress)
 
     def at(k: float) -> Study:
         return Study.of(
@@ -195,20 +228,20 @@ def largest_support(
         )
 
     law = at(1).effects
+    # few signals may be out of reach where a level needs many selections, so all sizes count
+    sizes = np.unique(np.geomspace(1.0, n_features, _SUPPORTS).astype(int)).tolist()
 
-    def answer(name: str) -> Answer:
-        tried = Tried(name, lambda sizes: _predict(map(at, sizes), name, level, settings), target)
-        # few signals may be out of reach where a level needs many selections, so all sizes count
-        sizes = np.unique(np.geomspace(1.0, n_features, 13).astype(int)).tolist()
-        tried.ask(sizes)
-        fine = [k for k in sizes if tried.reaches(k)]
+    def answer(name: str) -> RequiredValue:
+        search = asked.search(name, at)
+        search.ask(sizes)
+        fine = [k for k in sizes if search.reaches(k)]
         if not fine:
-            return tried.answer(None)
+            return search.answer(None)
         low = fine[-1]
         high = next((k for k in sizes if k > low), None)
-        return tried.answer(low if high is None else tried.last(low, high, whole=True))
+        return search.answer(low if high is None else search.last(low, high, whole=True))
 
-    return _requirement("signals", target, [answer(name) for name in (CEILING, *names)], level, law)
+    return asked.requirement("signals", answer, asked.level, law)
 
 
 def achievable_fdr(
@@ -223,13 +256,16 @@ def achievable_fdr(
     effects: Effects | None = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",
+    progress: Progress | None = None,
 ) -> Requirement:
-    """The smallest level of the false discovery rate at which a method reaches a power.
+    """Find the smallest level of the false discovery rate at which a method reaches a power.
 
     Parameters
     ----------
     power, n_features, n_signals, r2, snr, effect_size, effects, method, settings
         As in `required_samples`.
+    progress : callable, optional
+        ``progress(done, total)``, in methods.
     n_samples : int
 
     Returns
@@ -241,46 +277,73 @@ def achievable_fdr(
     --------
     >>> from selica import planning
     >>> found = planning.achievable_fdr(
-    ...     0.5, n_samples=300, n_features=200, n_signals=20, r2=0.8, method="stability"
+    ...     0.5, n_samples=300, n_features=200, n_signals=20, r2=0.8, method="stability-fdr"
     ... )
-    >>> found.one("stability").value < 0.1
+    >>> found.one("stability-fdr").value < 0.1
     True
     """
-    target, _, names = _asked(power, 0.1, method, settings)
+    asked = _Question.of(power, _FIRST_LEVEL, method, settings, progress)
     study = Study.of(
         n_samples, n_features, n_signals, r2=r2, snr=snr, effect_size=effect_size, effects=effects
     )
 
-    def answer(name: str) -> Answer:
-        tried = Tried(
-            name,
-            lambda levels: [_predict([study], name, fdr, settings)[0] for fdr in levels],
-            target,
-        )
-        return tried.smallest(_LOWEST, _HIGHEST, 0.1)
+    def answer(name: str) -> RequiredValue:
+        def predicted(levels: Sequence[float]) -> list[Prediction]:
+            return [_predict([study], name, fdr, settings)[0] for fdr in levels]
 
-    return _requirement(
-        "FDR level", target, [answer(name) for name in (CEILING, *names)], None, study.effects
-    )
+        search = PowerSearch(name, predicted, asked.target)
+        return search.smallest(_LOWEST_LEVEL, _HIGHEST_LEVEL, _FIRST_LEVEL)
+
+    return asked.requirement("FDR level", answer, None, study.effects)
+
+
+class _Question(NamedTuple):
+    """Checked arguments that all inverse questions have."""
+
+    target: float
+    level: float
+    names: tuple[str, ...]
+    settings: str
+    progress: Progress | None
+
+    @classmethod
+    def of(
+        cls,
+        power: float,
+        fdr: float,
+        method: Sequence[str] | str | None,
+        settings: str,
+        progress: Progress | None = None,
+    ) -> _Question:
+        """Check the arguments."""
+        target = number("power", power, at_least=0.01, at_most=0.999)
+        choice("settings", settings, SETTINGS)
+        names = planned_names(method, "method", calibrated=True)
+        reporter(progress)
+        return cls(target, check_level(fdr), names, settings, progress)
+
+    def search(self, name: str, at: Callable[[float], Study]) -> PowerSearch:
+        """Return the search of a method for a value, by the study at a value."""
+
+        def predicted(values: Sequence[float]) -> list[Prediction]:
+            return _predict(map(at, values), name, self.level, self.settings)
+
+        return PowerSearch(name, predicted, self.target)
+
+    def requirement(
+        self,
+        quantity: str,
+        answer: Callable[[str], RequiredValue],
+        fdr: float | None,
+        effects: Effects,
+    ) -> Requirement:
+        """Return the answers of the methods, after that of the ceiling."""
+        names = (CEILING, *self.names)
+        ceiling, *answers = [answer(name) for name in reporting(names, self.progress)]
+        return Requirement(quantity, self.target, tuple(answers), ceiling, fdr, effects)
 
 
 def _predict(studies: Iterable[Study], name: str, fdr: float, settings: str) -> list[Prediction]:
-    """Of a method, or of the ceiling."""
+    """Return the predictions of a method, or of the ceiling."""
     every = tuple(studies)
     return ceilings(every, fdr) if name == CEILING else predict_each(every, name, fdr, settings)
-
-
-def _requirement(
-    quantity: str, target: float, answers: list[Answer], fdr: float | None, effects: Effects
-) -> Requirement:
-    """The first answer is that of the ceiling."""
-    return Requirement(quantity, target, tuple(answers[1:]), answers[0], fdr, effects)
-
-
-def _asked(
-    power: float, fdr: float, method: Sequence[str] | str | None, settings: str
-) -> tuple[float, float, tuple[str, ...]]:
-    """Checked arguments of an inverse question."""
-    target = number("power", power, at_least=0.01, at_most=0.999)
-    choice("settings", settings, SETTINGS)
-    return target, fdr_level(fdr), method_names(method, calibrated=True)

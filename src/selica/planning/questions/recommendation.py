@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from selica.planning.predict.methods import METHODS, Prediction
+from selica import catalogue
+from selica.planning.predict.prediction import Prediction
 
 RULE = (
     "Compared are methods that set their threshold by the data and whose predicted FDR is at most "
     "the level (to two decimals)."
 )
 """What a reader is told of the rule."""
-BESIDE_IDEAL = ("stability", "knockoff", "evalues", "stability_r_concave")
-"""Of `METHODS`, the procedures that are shown beside the ideal thresholds of the theory."""
-REFUSABLE = "stability"
-"""Message passing, which a check by refits may refuse on the data."""
+_CONTROLLED = ("FDR", "3.2 FDR")
+"""What is kept at the level by the methods that are preferred among equals."""
+_ASSUMPTIONS = ("none", "unimodal", "r-concave")
+"""Assumptions of a bound, from the weakest, which is preferred among equals."""
 _ROUNDING = 0.005
 """Predicted rates are compared with a level to two decimals."""
 
@@ -34,9 +35,9 @@ class Candidate(NamedTuple, Generic[T]):
     --------
     >>> from selica.planning import compare_methods
     >>> from selica.planning.questions.recommendation import Candidate
-    >>> one = compare_methods(300, 200, 40, r2=0.8, methods="knockoff").one("knockoff")
+    >>> one = compare_methods(300, 200, 40, r2=0.8, methods="knockoffs").one("knockoffs")
     >>> Candidate(one, one, 0.1, one.power).prediction.method
-    'knockoff'
+    'knockoffs'
     """
 
     item: T
@@ -53,10 +54,10 @@ class Recommendation(NamedTuple, Generic[T]):
     Examples
     --------
     >>> from selica.planning import compare_methods
-    >>> names = ["stability", "stability_r_concave"]
+    >>> names = ["stability-fdr", "stability-pfer"]
     >>> found = compare_methods(115, 2000, 3, r2=0.5, methods=names).recommendation
     >>> found.best.method, [one.method for one, reason in found.left_out]
-    ('stability_r_concave', ['stability', 'stability'])
+    ('stability-pfer', ['stability-fdr', 'stability-fdr'])
     >>> found.left_out[0][1]
     'predicted FDR 0.1... is above the level 0.1'
     """
@@ -70,7 +71,7 @@ class Recommendation(NamedTuple, Generic[T]):
 
 
 def reason_against(prediction: Prediction, level: float) -> str | None:
-    """Why a procedure is left out; None where it keeps its level.
+    """Return why a procedure is left out; None where it keeps its level.
 
     Parameters
     ----------
@@ -89,7 +90,8 @@ def recommend(candidates: Sequence[Candidate[T]]) -> Recommendation[T]:
     Parameters
     ----------
     candidates : sequence of Candidate
-        In the order of preference among equals.
+        Among equals those are preferred that control the false discovery rate, then those that
+        assume less, then the first.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def recommend(candidates: Sequence[Candidate[T]]) -> Recommendation[T]:
     True
     """
     # what finds less than one signal in two hundred has a power of 0.00
-    able = [one for one in candidates if METHODS[one.prediction.method].calibrated]
+    able = [one for one in candidates if catalogue.method(one.prediction.method).calibrated]
     able = [one for one in able if round(one.prediction.power, 2) > 0.0]
     reasons = [reason_against(one.prediction, one.level) for one in able]
     kept = [one for one, reason in zip(able, reasons, strict=True) if reason is None]
@@ -107,8 +109,22 @@ def recommend(candidates: Sequence[Candidate[T]]) -> Recommendation[T]:
     )
     if not kept:
         return Recommendation(None, None, left_out)
-    best = max(kept, key=lambda one: one.merit)
-    safe = [one for one in kept if one.prediction.method != REFUSABLE]
-    refusable = best.prediction.method == REFUSABLE
-    otherwise = max(safe, key=lambda one: one.merit).item if refusable and safe else None
+    best = max(kept, key=_preference)
+    otherwise = None
+    if _refusable(best):
+        safe = [one for one in kept if not _refusable(one)]
+        otherwise = max(safe, key=_preference).item if safe else None
     return Recommendation(best.item, otherwise, left_out)
+
+
+def _refusable(one: Candidate[T]) -> bool:
+    """Tell whether a check on the data may refuse the method of a candidate."""
+    return catalogue.method(one.prediction.method).refusable
+
+
+def _preference(one: Candidate[T]) -> tuple[float, int, int]:
+    """Return what candidates are compared by: merit, then what they control, and on what terms."""
+    controls, assumption = one.prediction.controls, one.prediction.parameters.get("assumption")
+    rank = _CONTROLLED[::-1].index(controls) if controls in _CONTROLLED else -1
+    terms = -_ASSUMPTIONS.index(assumption) if assumption in _ASSUMPTIONS else 0
+    return one.merit, rank, terms

@@ -10,23 +10,33 @@ from selica._core.counts import CountLaw, count_law, single_fit
 from selica._core.errors import ArgumentError
 from selica._core.results import Status
 from selica._core.types import Array
-from selica.correlated.fits import SingleBody
+from selica.correlated.drawn_fits import SingleBody
 from selica.theory import Model, solve_knockoff, solve_lasso, solve_stability
 
-# Members of a data set inside the fixed point: moments are unbiased for any number above one.
-_INSIDE = 4
-# The first part of the data sets, on which the iteration begins, and slopes are taken.
-_PART, _LEAST = 4, 16
-# Longest step, last step and step of slopes, in logarithms; steps of the iteration.
-_LONGEST, TOLERANCE, _SLOPE, _MAX_ITER = 0.5, 1e-3, 0.05, 40
-# The last step may also be this share of the Monte-Carlo error.
-_NOISE = 0.1
-# A step may leave this much more to go; otherwise it is halved, so many times at most.
-_WORSE, _HALVINGS = 1.2, 5
-# Where nothing is active, v and chi are this share of their scale.
-_FLOOR = 1e-12
-# Of the response: products of such variances are still numbers.
+_INNER_MEMBERS = 4
+"""Members of a data set inside the fixed point: moments are unbiased for any number above one."""
+_FIRST_PART = 4
+"""One data set in so many is used where the iteration begins, and for slopes."""
+_FEWEST_DATA_SETS = 16
+"""Data sets of this part, at least."""
+_LONGEST_STEP = 0.5
+"""Longest step of the iteration, in logarithms."""
+TOLERANCE = 1e-3
+"""Step at which the iteration ends, in logarithms."""
+_SLOPE_STEP = 0.05
+"""Step of finite differences, in logarithms."""
+_MAX_ITER = 40
+"""Steps of the iteration, at most."""
+_NOISE_SHARE = 0.1
+"""Share of the Monte-Carlo error at which the iteration ends, too."""
+_WORSE_FACTOR = 1.2
+"""Factor by which a step may leave more to go; otherwise it is halved."""
+_MAX_HALVINGS = 5
+"""How often a step is halved, at most."""
+_FLOOR_SHARE = 1e-12
+"""Share of their scale that v and chi are where nothing is active."""
 _LEAST_VARIANCE = 1e-100
+"""Variance of the response, at least: products of such variances are still numbers."""
 
 
 class Conjugates(NamedTuple):
@@ -38,7 +48,7 @@ class Conjugates(NamedTuple):
 
 
 def conjugates(alpha: float, law: CountLaw, error: float, v: float, chi: float) -> Conjugates:
-    """Fields of one variable or of all: the same whatever the covariance.
+    """Return the fields of one variable or of all: the same whatever the covariance.
 
     Parameters
     ----------
@@ -50,7 +60,7 @@ def conjugates(alpha: float, law: CountLaw, error: float, v: float, chi: float) 
     Examples
     --------
     >>> from selica._core.counts import single_fit
-    >>> from selica.correlated.equations import conjugates
+    >>> from selica.correlated.fixed_point import conjugates
     >>> conjugates(2.0, single_fit(1), error=0.5, v=0.0, chi=1.0)
     Conjugates(Q_hat=1.0, chi_hat=0.25, v_hat=0.0)
     """
@@ -60,7 +70,7 @@ def conjugates(alpha: float, law: CountLaw, error: float, v: float, chi: float) 
     return Conjugates(alpha * f1, alpha * f1**2 * error, alpha * (spread * error + f2 * v))
 
 
-class Step(NamedTuple):
+class EquationStep(NamedTuple):
     """One step of the equations, in logarithms of (E, v, chi)."""
 
     x: Array
@@ -79,7 +89,7 @@ class FixedPoint(NamedTuple):
     status: str
 
 
-class Equations:
+class DrawnEquations:
     """The map of (E, v, chi) to itself, over the draws of a `SingleBody`."""
 
     def __init__(
@@ -101,45 +111,45 @@ class Equations:
             controls.append(drawn - signal)
         self.controls = np.stack(controls, axis=1)
         """Quantities of a data set whose expectation over the draws is known to be zero."""
-        self.inside = min(_INSIDE, body.shape[1])
+        self.inside = min(_INNER_MEMBERS, body.shape[1])
         variance = self._signal + model.Delta
         if variance < _LEAST_VARIANCE:
             raise ArgumentError(
                 f"Delta must be at least {_LEAST_VARIANCE:g} where no variable has an effect."
             )
-        self._floor = _FLOOR * np.array([variance, variance, 1.0])
+        self._floor = _FLOOR_SHARE * np.array([variance, variance, 1.0])
 
     def fields(self, x: Array) -> Conjugates:
-        """Conjugates at a point in logarithms."""
+        """Return the conjugates at a point in logarithms."""
         error, v, chi = np.exp(x)
         return conjugates(self.model.alpha, self.law, error, v, chi)
 
     def active_slope(self, x: Array) -> float:
-        """Derivative of the active share chi Q_hat(chi) by chi, alpha (f_1 - chi f_2)."""
+        """Return the slope of the active share chi Q_hat(chi) by chi: alpha (f_1 - chi f_2)."""
         chi = np.exp(x[2:])
         f = self.law.averages(chi)
         return float(self.model.alpha * (f.f1[0] - chi[0] * f.f2[0]))
 
     def coefficients(self, x: Array, data: int, members: int, *, keep: bool) -> Array:
-        """Lassos of the first data sets and members in the fields of x."""
+        """Fit the lassos of the first data sets and members in the fields of x."""
         Q, chi_hat, v_hat = self.fields(x)
         scale = (self.lam / Q, np.sqrt(chi_hat) / Q, np.sqrt(v_hat) / Q)
         return self.body.fit(*scale, data, members, keep=keep)
 
-    def step(self, x: Array, data: int, *, keep: bool = True) -> Step:
-        """The map at x, averaged over the first data sets."""
+    def step(self, x: Array, data: int, *, keep: bool = True) -> EquationStep:
+        """Return the map at x, averaged over the first data sets."""
         coef = self.coefficients(x, data, self.inside, keep=keep)
         found = self.body.moments(coef)
         chi = found.active / self.fields(x).Q_hat
         each = np.stack([found.error + self.model.Delta, found.v, chi], axis=1)
         mean, covariance = controlled(each, self.controls[:data])
         mean = np.maximum(mean, self._floor)
-        return Step(np.log(mean), covariance / np.outer(mean, mean))
+        return EquationStep(np.log(mean), covariance / np.outer(mean, mean))
 
     def solve(self) -> FixedPoint:
-        """From a part of the draws to all of them."""
+        """Solve the equations, from a part of the draws to all of them."""
         J = self.body.shape[0]
-        part = min(max(J // _PART, _LEAST), J)
+        part = min(max(J // _FIRST_PART, _FEWEST_DATA_SETS), J)
         x, used = self._start(), 0
         inverse = self._solved(x, part, keep=True)
         for data in dict.fromkeys((part, J)):
@@ -151,17 +161,17 @@ class Equations:
         return FixedPoint(x, solved @ here.covariance @ solved.T, residual, used, status.value)
 
     def _solved(self, x: Array, data: int, *, keep: bool) -> Array:
-        """Inverse of the slopes of x - F(x), over the first data sets."""
+        """Return the inverse of the slopes of x - F(x), over the first data sets."""
         base = self.step(x, data, keep=keep)
         slopes = np.zeros((3, 3))
         for i in range(3):
             if np.exp(x[i]) > self._floor[i]:  # otherwise there is nothing to move
-                moved = x + _SLOPE * np.eye(3)[i]
-                slopes[:, i] = (self.step(moved, data, keep=False).x - base.x) / _SLOPE
+                moved = x + _SLOPE_STEP * np.eye(3)[i]
+                slopes[:, i] = (self.step(moved, data, keep=False).x - base.x) / _SLOPE_STEP
         return np.asarray(np.linalg.pinv(np.eye(3) - slopes), dtype=float)
 
     def _start(self) -> Array:
-        """The solution for independent columns and the same variance of the signal."""
+        """Return the solution for independent columns and the same variance of the signal."""
         body, model = self.body, self.model
         rho = float(np.mean(body.truth != 0.0))
         scale = self._signal / rho if rho > 0.0 else 1.0
@@ -179,27 +189,29 @@ class Equations:
         found = np.array([one.ensemble_error, v, 1.0]) * [scale, scale, chi]
         return np.asarray(np.log(np.maximum(found, self._floor)))
 
-    def _iterate(self, x: Array, H: Array, data: int) -> tuple[Array, Array, Step, bool, int]:
-        """Broyden's method for x - F(x) = 0 with shorter steps where one goes astray.
+    def _iterate(
+        self, x: Array, H: Array, data: int
+    ) -> tuple[Array, Array, EquationStep, bool, int]:
+        """Iterate Broyden's method for x - F(x) = 0, with shorter steps where one goes astray.
 
         H is the inverse of the slopes of x - F(x).
         """
         here = self.step(x, data)
         for used in range(1, _MAX_ITER + 1):
-            off = here.x - x
-            move = H @ off
+            residual = here.x - x
+            move = H @ residual
             # active variables are counted, so that steps cannot be smaller than a count
             noise = np.sqrt(np.diag(H @ here.covariance @ H.T))
-            if np.all(np.abs(move) <= np.maximum(TOLERANCE, _NOISE * noise)):
+            if np.all(np.abs(move) <= np.maximum(TOLERANCE, _NOISE_SHARE * noise)):
                 return x, H, here, True, used
-            move *= min(1.0, _LONGEST / np.abs(move).max())
-            for halvings in range(_HALVINGS):
+            move *= min(1.0, _LONGEST_STEP / np.abs(move).max())
+            for halvings in range(_MAX_HALVINGS):
                 move = move if halvings == 0 else 0.5 * move
                 there = self.step(x + move, data)
-                left = there.x - x - move
-                if np.linalg.norm(left) <= _WORSE * np.linalg.norm(off):
+                remaining = there.x - x - move
+                if np.linalg.norm(remaining) <= _WORSE_FACTOR * np.linalg.norm(residual):
                     break
-            change = off - left  # of x - F(x)
+            change = residual - remaining  # of x - F(x)
             along = move @ H
             scale = float(along @ change)
             if abs(scale) > 1e-3 * float(move @ move):
@@ -209,7 +221,7 @@ class Equations:
 
 
 def balanced(controls: Array) -> Array:
-    """Weights of J data sets, of sum one, under which controls (J, k) have the mean zero.
+    """Return weights of J data sets, of sum one, under which controls (J, k) have mean zero.
 
     Means under these weights are those that a regression on the controls corrects. No data set has
     less than a tenth of its share, so that counts stay positive.
@@ -223,7 +235,7 @@ def balanced(controls: Array) -> Array:
 
 
 def controlled(each: Array, controls: Array) -> tuple[Array, Array]:
-    """Means of (J, k) values and their covariance, with what controls of mean zero explain."""
+    """Return means of (J, k) values and their covariance, less what controls explain."""
     J = len(each)
     apart = controls - controls.mean(axis=0)
     deviations = each - each.mean(axis=0)

@@ -29,12 +29,14 @@ from selica.sampling.covariance import Covariance
 from selica.sampling.s_matrices import METHODS as S_METHODS
 from selica.sampling.s_matrices import s_matrix
 
-# Spawn keys below a data set: its effects and field, its members.
-_DATA, _MEMBER = range(2)
-# Data sets that are fitted by one thread.
-_BLOCK = 4
-# An S-matrix may leave 2 Sigma - S this far below zero, as a share of the largest variance.
+_DATA_KEY = 0
+"""Spawn key, below a data set, of its effects and field."""
+_MEMBER_KEY = 1
+"""Spawn key, below a data set, of its members."""
+_DATA_SETS_A_THREAD = 4
+"""Data sets that are fitted by one thread."""
 _ROUNDING = 1e-8
+"""How far below zero an S-matrix may leave 2 Sigma - S, as a share of the largest variance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class GaussianCopies:
 
     @classmethod
     def of(cls, sigma: Array, s: Any) -> GaussianCopies:
-        """The law for a covariance and an S-matrix, by name or by its diagonal."""
+        """Return the copies for a covariance and an S-matrix, by name or by its diagonal."""
         standardised("covariance", sigma)
         if isinstance(s, str):
             if s not in S_METHODS:
@@ -71,12 +73,12 @@ class GaussianCopies:
         return cls(diagonal, slope, np.asarray(vector * np.sqrt(np.maximum(value, 0.0))))
 
     def joint(self, sigma: Array) -> Array:
-        """Covariance of a row and its copy, (2N, 2N)."""
-        off = sigma - np.diag(self.s)
-        return np.block([[sigma, off], [off, sigma]])
+        """Return the covariance of a row and its copy, (2N, 2N)."""
+        across = sigma - np.diag(self.s)
+        return np.block([[sigma, across], [across, sigma]])
 
     def seen(self, field: Array) -> Array:
-        """(..., N) fields of rows, and what they are for the copies: (..., 2N)."""
+        """Return (..., N) fields of rows with what they are for the copies: (..., 2N)."""
         return np.concatenate([field, field - field @ self.slope], axis=-1)
 
 
@@ -120,7 +122,9 @@ class SingleBody:
         self.gram = self.sigma if copies is None else copies.joint(self.sigma)
         self._packed = np.ascontiguousarray(self.gram[np.tril_indices(len(self.gram))])
         n = covariance.n_white
-        xi = np.array([generator(child(seed, j, _DATA, 1)).standard_normal(n) for j in range(J)])
+        xi = np.array(
+            [generator(child(seed, j, _DATA_KEY, 1)).standard_normal(n) for j in range(J)]
+        )
         self.length = np.mean(xi**2, axis=1)
         """Mean square of xi in each data set, one on average."""
         self._shared = np.ascontiguousarray(covariance.colour(xi.T.copy()).T)
@@ -130,7 +134,7 @@ class SingleBody:
         self._copied = None if copies is None else np.empty((J, members, N))
         for j in range(J):
             for k in range(members):
-                rng = generator(child(seed, j, _MEMBER, k))
+                rng = generator(child(seed, j, _MEMBER_KEY, k))
                 rng.standard_normal(out=eta[j, k])
                 if self._copied is not None:
                     rng.standard_normal(out=self._copied[j, k])
@@ -148,7 +152,7 @@ class SingleBody:
     def fit(
         self, theta: float, sigma: float, tau: float, data: int, members: int, *, keep: bool
     ) -> Array:
-        """Coefficients (data, members, D) of the first data sets and members.
+        """Fit coefficients (data, members, D) of the first data sets and members.
 
         Parameters
         ----------
@@ -166,7 +170,7 @@ class SingleBody:
             start[:J, :K] = self._last[:J, :K]
             start[:J, K:] = self._last[:J, K - 1 : K]
         b = self._linear(sigma, tau, data, members)
-        blocks = [slice(j, j + _BLOCK) for j in range(0, data, _BLOCK)]
+        blocks = [slice(j, j + _DATA_SETS_A_THREAD) for j in range(0, data, _DATA_SETS_A_THREAD)]
         parts = pieces(solve_block, [(self._packed, b[i], theta, start[i]) for i in blocks], None)
         coef = np.concatenate(parts)
         if keep:
@@ -174,7 +178,7 @@ class SingleBody:
         return coef
 
     def _linear(self, sigma: float, tau: float, data: int, members: int) -> Array:
-        """b for each fit, (data, members, D)."""
+        """Return b for each fit, (data, members, D)."""
         field = (self.truth[:data] @ self.sigma + sigma * self._shared[:data])[:, None]
         own = field + tau * self._member[:data, :members]
         if self.copies is None or self._copied is None:
@@ -184,7 +188,7 @@ class SingleBody:
         return both
 
     def moments(self, coef: Array) -> Moments:
-        """Unbiased moments over the members of each data set."""
+        """Return unbiased moments over the members of each data set."""
         J, K, _ = coef.shape
         N = self.sigma.shape[0]
         own, extra = coef, 0.0
@@ -194,8 +198,8 @@ class SingleBody:
             own = coef[..., :N] + copy - copy @ self.copies.slope.T
             extra = np.mean(np.sum((copy @ self.copies.root) ** 2, axis=-1), axis=1) / N
         mean = own.mean(axis=1)
-        off = mean - self.truth[:J]
-        error = np.vecdot(off @ self.sigma, off) / N
+        deviation = mean - self.truth[:J]
+        error = np.vecdot(deviation @ self.sigma, deviation) / N
         spread = np.zeros(J)
         if K > 1:
             apart = own - mean[:, None]
@@ -206,7 +210,7 @@ class SingleBody:
 
 
 def solve_block(packed: Array, b: Array, theta: float, start: Array) -> Array:
-    """Lassos of some data sets with one Gram matrix, each from where it is told to start."""
+    """Solve lassos of some data sets with one Gram matrix, each from its start."""
     from selica.correlated.kernel import solve_members
 
     coef = np.ascontiguousarray(start)
@@ -221,18 +225,18 @@ def solve_block(packed: Array, b: Array, theta: float, start: Array) -> Array:
 def draw_effects(
     law: Effects, rho: float, shape: tuple[int, int], seed: np.random.SeedSequence
 ) -> Array:
-    """Effects (J, N): a share rho of each data set, to the next whole number on either side."""
+    """Draw effects (J, N): a share rho of each data set, to a whole number on either side."""
     J, N = shape
     truth = np.zeros(shape)
     for j in range(J):
-        rng = generator(child(seed, j, _DATA, 0))
+        rng = generator(child(seed, j, _DATA_KEY, 0))
         k = int(rho * N + rng.random())
         truth[j, rng.permutation(N)[:k]] = law.sample(k, rng)
     return truth
 
 
 def mean_signal(law: Effects, rho: float, sigma: Array) -> float:
-    """Expectation of w0' Sigma w0 / N for effects of `draw_effects`."""
+    """Return the expectation of w0' Sigma w0 / N for effects of `draw_effects`."""
     N = len(sigma)
     mixture = law.mixture()
     mean = float(mixture.probability @ mixture.mean)

@@ -6,16 +6,15 @@ of one member fix the fields,
 .. math:: \hat Q = \alpha f_1, \quad \hat\chi = \alpha f_1^2 E, \quad
           \hat v = \alpha[(f_2 - f_1^2) E + f_2 v] ,
 
-with the averages f of the resampling law at chi, as for independent columns; and the
-N-dimensional lasso of `correlated_fits` in these fields gives back E, v and
+with the averages f of the distribution of the resampling weights at chi, as for independent
+columns; and the N-dimensional lasso of `drawn_fits` in these fields gives back E, v and
 chi = (active variables) / (N Q_hat). Its averages are taken over draws that stay the same during
 the iteration, so that the fixed point is that of a deterministic map (docs/correlated.md).
 """
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,17 +23,41 @@ from selica._core.counts import check_rate
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError, ConvergenceWarning
 from selica._core.random import RandomState, child, generator, seed_sequence
-from selica._core.results import Status
 from selica._core.types import Array
 from selica._core.validation import count, positive, real, single
-from selica.correlated.equations import Equations, FixedPoint
-from selica.correlated.fits import GaussianCopies, SingleBody, draw_effects, mean_signal
+from selica._core.warning import warn
+from selica.correlated.drawn_fits import GaussianCopies, SingleBody, draw_effects, mean_signal
+from selica.correlated.fixed_point import DrawnEquations, FixedPoint
 from selica.correlated.solution import CorrelatedSolution
 from selica.sampling.covariance import Covariance, parse_covariance
 from selica.theory import Model
 
-# Spawn keys: random covariances, effects and fields.
-_COVARIANCE, _DRAWS = range(2)
+_COVARIANCE_KEY = 0
+"""Spawn key of random covariances."""
+_DRAWS_KEY = 1
+"""Spawn key of effects and fields."""
+
+
+class Ensemble(NamedTuple):
+    """Which fits are made, and how many of them are drawn.
+
+    Examples
+    --------
+    >>> from selica.correlated.ensembles import Ensemble
+    >>> Ensemble("lasso", n_members=1).resampled is None
+    True
+    """
+
+    method: str
+    """ "lasso", "stability" or "knockoff"."""
+    n_members: int
+    """Members of each data set."""
+    n_data: int = 64
+    """Draws of the data."""
+    resampled: tuple[float, str] | None = None
+    """Rate and kind of the resampling; None if nothing is resampled."""
+    s: Any = None
+    """How the S-matrix of knockoff copies is chosen, or its diagonal; None without copies."""
 
 
 def correlated_stability(
@@ -50,12 +73,13 @@ def correlated_stability(
     n_members: int = 64,
     random_state: RandomState | None = None,
 ) -> CorrelatedSolution:
-    """Order parameters and selection probabilities of stability selection, correlated columns.
+    """Solve stability selection with correlated columns: order parameters and probabilities.
 
     Parameters
     ----------
     model : theory.Model
-        One model; `alpha` is samples for each variable, `rho` and its effects are the law of w0.
+        One model; `alpha` is samples for each variable, `rho` and its effects give the distribution
+        of w0.
     lam : float
         Penalty of a member, in the unit of the theory.
     covariance : array of shape (N, N), tuple or Covariance
@@ -67,7 +91,8 @@ def correlated_stability(
     n_features : int, optional
         N, where `covariance` does not say it.
     effects : array of shape (N,) or (n_data, N), or Effects, optional
-        Given effects w0, for all data sets or for each, or another law than that of the model.
+        Given effects w0, for all data sets or for each, or another distribution than that of the
+        model.
     n_data, n_members : int
         Draws of the data, and members of each.
     random_state : None, int, SeedSequence, Generator or RandomState
@@ -96,11 +121,14 @@ def correlated_stability(
         rate = check_rate("resample_rate", resample_rate, resampling)
         resampled = (single("resample_rate", rate), resampling)
     members = count("n_members", n_members, at_least=2)
-    return _solve(
-        model, lam, covariance, resampled, None, n_features, effects,
-        (n_data, 1 if resample_rate is None else members), random_state,
-        "lasso" if resample_rate is None else "stability",
-    )  # fmt: skip
+    data = count("n_data", n_data, at_least=8)
+    if resampled is None:
+        asked = Ensemble("lasso", 1, data)
+    else:
+        asked = Ensemble("stability", members, data, resampled)
+    return _checked(
+        asked, model, lam, covariance, n_features, effects=effects, random_state=random_state
+    )
 
 
 def correlated_knockoff(
@@ -115,7 +143,7 @@ def correlated_knockoff(
     n_members: int = 64,
     random_state: RandomState | None = None,
 ) -> CorrelatedSolution:
-    """Order parameters and selection probabilities of knockoffs, correlated columns.
+    """Solve knockoffs with correlated columns: order parameters and selection probabilities.
 
     Parameters
     ----------
@@ -146,50 +174,84 @@ def correlated_knockoff(
     ('converged', True)
     """
     members = count("n_members", n_members, at_least=2)
-    return _solve(
-        model, lam, covariance, None, s, n_features, effects, (n_data, members),
-        random_state, "knockoff",
-    )  # fmt: skip
+    asked = Ensemble("knockoff", members, count("n_data", n_data, at_least=8), s=s)
+    return _checked(
+        asked, model, lam, covariance, n_features, effects=effects, random_state=random_state
+    )
 
 
-def _solve(
-    model: Model, lam: float, covariance: Any, resampled: tuple[float, str] | None, s: Any,
+def _checked(
+    asked: Ensemble,
+    model: Model,
+    lam: float,
+    covariance: Any,
     n_features: int | None,
-    effects: ArrayLike | Effects | None, sizes: tuple[int, int],
-    random_state: RandomState | None, method: str,
-) -> CorrelatedSolution:  # fmt: skip
+    *,
+    effects: ArrayLike | Effects | None,
+    random_state: RandomState | None,
+) -> CorrelatedSolution:
+    """Check the arguments, solve, and warn where the equations were not solved."""
     Model.check_single(model)
     penalty = single("lam", positive("lam", lam))
-    data = count("n_data", sizes[0], at_least=8)
     seed = seed_sequence(random_state)
     sigma = _covariance(covariance, n_features, seed)
-    N = sigma.n_features
-    draws = child(seed, _DRAWS)
     known = model.effects if effects is None else effects
-    if isinstance(known, Effects):
-        truth = draw_effects(known, model.rho, (data, N), draws)
-        signal = mean_signal(known, model.rho, np.asarray(sigma))
-    else:
-        truth, signal = _given(known, data, N), None
-    copies = None if s is None else GaussianCopies.of(np.asarray(sigma), s)
-    body = SingleBody(sigma, truth, sizes[1], draws, copies)
-    equations = Equations(body, model, penalty, resampled, signal)
-    found = equations.solve()
-    if found.status != Status.CONVERGED.value:
-        warnings.warn(
-            f"The equations of the {method} were not solved: a step of {found.residual:.1e} is "
-            f"left after {found.iterations}.",
+    if not isinstance(known, Effects):
+        known = _given(known, asked.n_data, sigma.n_features)
+    found = solve_ensemble(asked, model, penalty, sigma, effects=known, seed=seed)
+    if not found.converged:
+        warn(
+            f"The equations of the {asked.method} were not solved: a step of "
+            f"{found.residual:.1e} is left after {found.iterations} steps.",
             ConvergenceWarning,
-            stacklevel=3,
         )
+    return found
+
+
+def solve_ensemble(
+    asked: Ensemble,
+    model: Model,
+    lam: float,
+    covariance: Covariance,
+    *,
+    effects: Array | Effects,
+    seed: np.random.SeedSequence,
+) -> CorrelatedSolution:
+    """Solve the equations of an ensemble; arguments are checked by the callers.
+
+    Parameters
+    ----------
+    asked : Ensemble
+    model : Model
+    lam : float
+    covariance : Covariance
+    effects : array of shape (n_data, N), or Effects
+        Effects of each data set, or their distribution.
+    seed : SeedSequence
+
+    Returns
+    -------
+    CorrelatedSolution
+        Its status says whether the equations were solved.
+    """
+    sigma, draws = np.asarray(covariance), child(seed, _DRAWS_KEY)
+    if isinstance(effects, Effects):
+        truth = draw_effects(effects, model.rho, (asked.n_data, len(sigma)), draws)
+        signal = mean_signal(effects, model.rho, sigma)
+    else:
+        truth, signal = effects, None
+    copies = None if asked.s is None else GaussianCopies.of(sigma, asked.s)
+    body = SingleBody(covariance, truth, asked.n_members, draws, copies)
+    equations = DrawnEquations(body, model, lam, asked.resampled, signal)
+    found = equations.solve()
     coef = equations.coefficients(found.x, *body.shape, keep=False)
-    return _solution(equations, found, coef, method)
+    return _solution(equations, found, coef, asked.method)
 
 
 def _solution(
-    equations: Equations, found: FixedPoint, coef: Array, method: str
+    equations: DrawnEquations, found: FixedPoint, coef: Array, method: str
 ) -> CorrelatedSolution:
-    """What a fixed point says, with the coefficients of all members there."""
+    """Return what a fixed point says, with the coefficients of all members there."""
     body, N = equations.body, equations.body.sigma.shape[0]
     error, v, chi = np.exp(found.x)
     Q, chi_hat, v_hat = equations.fields(found.x)
@@ -234,7 +296,7 @@ def _covariance(value: Any, p: int | None, seed: np.random.SeedSequence) -> Cova
         size = len(value) if np.ndim(value) == 2 else 0
     if p is not None and p != size:
         raise ArgumentError(f"n_features must be that of covariance, {size}; got {p}.")
-    return parse_covariance(value, size, generator(child(seed, _COVARIANCE)))
+    return parse_covariance(value, size, generator(child(seed, _COVARIANCE_KEY)))
 
 
 def _given(effects: ArrayLike, data: int, N: int) -> Array:
