@@ -87,10 +87,10 @@ def test_three_ways_to_say_how_strong_signals_are(strength):
 )
 def test_laws_of_effects(name, law):
     told = report("compare", *STUDY, "--effects", name, *ONE)
-    want = planning.compare_methods(N, P, K, r2=R2, effects=law, methods=["stability"])
+    want = planning.compare_methods(N, P, K, r2=R2, effects=law, methods=["stability-fdr"])
     usual = report("compare", *STUDY, *ONE)["methods"][0]["power"]
     assert told["effects"] == name
-    assert told["methods"][0]["power"] == want.one("stability").power
+    assert told["methods"][0]["power"] == want.one("stability-fdr").power
     assert abs(told["methods"][0]["power"] - usual) > 0.01
 
 
@@ -102,9 +102,9 @@ def test_effects_of_ones_own(tmp_path):
     size = ["-n", N, "-p", P, "--r2", R2]
     told = report("compare", *size, "--effects", ",".join(map(str, GIVEN)), *ONE)
     law = theory.EmpiricalEffects(GIVEN)
-    want = planning.compare_methods(N, P, len(GIVEN), r2=R2, effects=law, methods=["stability"])
+    want = planning.compare_methods(N, P, len(GIVEN), r2=R2, effects=law, methods=["stability-fdr"])
     assert told["n_signals"] == len(GIVEN)
-    assert told["methods"][0]["power"] == want.one("stability").power
+    assert told["methods"][0]["power"] == want.one("stability-fdr").power
     assert told["assumptions"].endswith("a linear response and 6 given effects.")
     file = tmp_path / "effects.csv"
     file.write_text("".join(f"{x}\n" for x in GIVEN))
@@ -156,7 +156,7 @@ def test_one_signal_is_one():
 
 # Message passing has the most power here and does not keep the level.
 SPARSE = ["-p", "2000", "-k", "3", "--r2", "0.5"]
-TWO = ["--method", "stability", "--method", "stability_r_concave"]
+TWO = ["--method", "stability-fdr", "--method", "stability-pfer"]
 
 
 def test_the_recommendation_agrees_with_its_table():
@@ -164,11 +164,11 @@ def test_the_recommendation_agrees_with_its_table():
     asked = ["samples", *SPARSE, "--power", "0.5", *TWO]
     text, told = " ".join(plan(*asked).split()), report(*asked)
     rows = {row["method"]: row for row in told["methods"]}
-    fewer, value = rows["stability"]["value"], rows["stability_r_concave"]["value"]
+    fewer, value = rows["stability-fdr"]["value"], rows["stability-pfer"]["value"]
     assert fewer < value
-    assert told["best"] == {"method": "stability_r_concave", "value": value}
+    assert told["best"] == {"method": "stability-pfer", "value": value}
     reason = f"predicted FDR {rows['stability']['fdr']:.3f} is above the level 0.1"
-    assert told["left_out"] == [{"method": "stability", "reason": reason}]
+    assert told["left_out"] == [{"method": "stability-fdr", "reason": reason}]
     assert f"Fewest samples: {value} with stability, r-concave. Compared are methods" in text
     assert f"Left out: {fewer} with stability, message passing: {reason}." in text
 
@@ -176,7 +176,7 @@ def test_the_recommendation_agrees_with_its_table():
 def test_the_comparison_names_what_it_leaves_out():
     text = " ".join(plan("compare", "-n", "115", *SPARSE, *TWO).split())
     told = report("compare", "-n", "115", *SPARSE, *TWO)
-    assert told["best"]["method"] == "stability_r_concave"
+    assert told["best"]["method"] == "stability-pfer"
     assert [row["settings"] for row in told["left_out"]] == ["best", "default"]
     reason = told["left_out"][0]["reason"]
     assert "above the level 0.1" in reason
@@ -212,7 +212,7 @@ def test_one_sample_less_is_not_enough():
     told = report("samples", *SIZES[2:], "--r2", R2, "--power", "0.6", *ONE)
     (row,) = told["methods"]
     n = row["value"]
-    assert told["best"] == {"method": "stability", "value": n}
+    assert told["best"] == {"method": "stability-fdr", "value": n}
     study = [*SIZES[2:], "--r2", R2]
     assert power_of("-n", n, *study) == row["power"] >= 0.6
     assert power_of("-n", n - 1, *study) < 0.6

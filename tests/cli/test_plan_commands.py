@@ -34,7 +34,7 @@ def test_every_command_gives_the_selector_its_settings(study_folder, monkeypatch
     "asked",
     [
         ["compare", *STUDY, *FEW],
-        ["samples", *SIZES[2:], "--r2", "0.9", "--power", "0.6", "--method", "stability_r_concave"],
+        ["samples", *SIZES[2:], "--r2", "0.9", "--power", "0.6", "--method", "stability-pfer"],
     ],
     ids=lambda asked: asked[0],
 )
@@ -61,14 +61,14 @@ def test_what_is_printed_runs(asked, study_folder, monkeypatch):
 
 def test_another_method_is_named_where_the_first_may_be_refused():
     told = report("compare", *STUDY, *FEW)
-    assert told["best"]["method"] == "stability"
-    assert told["otherwise"]["method"] == "knockoff"
+    assert told["best"]["method"] == "stability-fdr"
+    assert told["otherwise"]["method"] == "knockoffs"
     assert report("compare", *STUDY, *ONE)["otherwise"] is None
-    assert report("compare", *STUDY, "--method", "knockoff")["otherwise"] is None
+    assert report("compare", *STUDY, "--method", "knockoffs")["otherwise"] is None
     asked = ["samples", *STUDY[2:], "--power", "0.5", *FEW]
     told = report(*asked)
     by_name = {row["method"]: row["value"] for row in told["methods"]}
-    assert told["otherwise"] == {"method": "knockoff", "value": by_name["knockoff"]}
+    assert told["otherwise"] == {"method": "knockoffs", "value": by_name["knockoffs"]}
     assert f"Then {by_name['knockoff']} with knockoff+, one copy:" in " ".join(plan(*asked).split())
 
 
