@@ -233,7 +233,7 @@ def test_thresholds_everything_and_nothing(law):
 
 
 def _no_method_above(model, fdr, methods):
-    amp = np.asarray(theory.power(model, "bayes_amp", fdr))
+    amp = np.asarray(theory.power(model, "bayes-amp", fdr))
     best = np.asarray(theory.power(model, "bayes", fdr))
     assert np.all(amp <= best + 1e-12)
     for method, lam, rate in methods:
@@ -250,8 +250,8 @@ def test_no_method_is_above_the_ceiling(law):
         box["alpha"], np.clip(np.round(box["rho"], 1), 0.02, 0.97), box["Delta"], law
     )
     methods = [
-        *(("thresholded_lasso", box["lam"], 1.0), ("derandomized", box["lam"], 1.0)),
-        *(("stability", box["lam"], box["mu_B"]), ("knockoff", box["lam"], 1.0)),
+        *(("thresholded-lasso", box["lam"], 1.0), ("knockoffs-frequency", box["lam"], 1.0)),
+        *(("stability-ideal", box["lam"], box["mu_B"]), ("knockoffs-ideal", box["lam"], 1.0)),
     ]
     for fdr in (0.01, 0.1, 0.3):
         _no_method_above(model, fdr, methods)
@@ -266,9 +266,15 @@ def test_no_tuned_method_is_above_the_ceiling(law):
     )
     methods = [
         (method, lam, rate)
-        for method in ("lasso", "thresholded_lasso", "derandomized", "stability", "knockoff")
+        for method in (
+            "lasso",
+            "thresholded-lasso",
+            "knockoffs-frequency",
+            "stability-ideal",
+            "knockoffs-ideal",
+        )
         for lam in ("prediction", "power")
-        for rate in ((1.0, 5.0) if method == "stability" else (1.0,))
+        for rate in ((1.0, 5.0) if method == "stability-ideal" else (1.0,))
     ]
     _no_method_above(model, 0.1, methods)
 
@@ -279,7 +285,7 @@ def test_the_ceiling_does_not_look_at_the_penalty():
     curve = theory.power_curve(model, "bayes", [0.1, 0.2])
     assert curve.tpr.shape == (2, 2)
     assert np.isnan(curve.lam).all()
-    assert theory.operating_point(model, "bayes_amp").threshold_name == "lfdr"
+    assert theory.operating_point(model, "bayes-amp").threshold_name == "lfdr"
 
 
 def test_bad_input():

@@ -16,7 +16,7 @@ from scipy.stats import norm
 from selica import theory
 from selica._core.counts import count_law
 from selica._core.scalar import clipped_mean
-from selica.theory.iid.equations import Equations
+from selica.theory.iid.equations import IidEquations
 from tests.oracles import replica
 from tests.theory.points import random_box
 
@@ -158,7 +158,7 @@ def test_slopes_of_a_members_sums(law):
     points["lam"] = np.minimum(points["lam"], 3.0 * np.sqrt(T))  # differences fail far out
     counts = count_law("poisson", points["mu_B"])
     five = (points[name] for name in ("alpha", "rho", "Delta", "lam", "lam2"))
-    eq = Equations.of_kinds(*five, law=counts, kinds=LAWS[law][0].mixture().kinds(), copies=1)
+    eq = IidEquations.of_kinds(*five, law=counts, kinds=LAWS[law][0].mixture().kinds(), copies=1)
     here = eq.member(Q, T)
     for name, h in (("Q", 1e-4 * Q), ("T", 1e-4 * T)):
         at = {

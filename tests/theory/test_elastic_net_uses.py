@@ -10,15 +10,20 @@ from selica._core.counts import count_law, single_fit
 from selica._core.errors import ArgumentError, BoundaryWarning
 from selica.theory.glm.rows import Rows
 from selica.theory.glm.solver import Body, solve_point
-from selica.theory.iid.equations import Equations
+from selica.theory.iid.equations import IidEquations
 from tests.oracles import designs, logistic
 from tests.theory.test_elastic_net import ridge_overlaps
 from tests.theory.test_logistic import Squares
 
 MODEL = theory.Model(1.2, 0.3, 0.1)
 RUNS = [
-    *(("lasso", 1.0), ("thresholded_lasso", 1.0), ("stability", 1.0), ("stability", 2.0)),
-    *(("knockoff", 1.0), ("derandomized", 1.0)),
+    *(
+        ("lasso", 1.0),
+        ("thresholded-lasso", 1.0),
+        ("stability-ideal", 1.0),
+        ("stability-ideal", 2.0),
+    ),
+    *(("knockoffs-ideal", 1.0), ("knockoffs-frequency", 1.0)),
 ]
 LAWS = [theory.GaussianEffects(), theory.LaplaceEffects(), theory.PointEffects([1.0, 2.0])]
 
@@ -30,13 +35,13 @@ def scan(model, method, rate, lam, lam2):
     """(tpr, fdr) along the method's threshold, by its public rates."""
     if method == "lasso":
         return theory.solve_lasso(model, np.geomspace(1e-3, 20, 20_001), lam2=lam2).rates()
-    if method == "thresholded_lasso":
+    if method == "thresholded-lasso":
         return theory.solve_lasso(model, lam, lam2=lam2).rates(np.linspace(0, 4, 20_001))
-    if method == "stability":
+    if method == "stability-ideal":
         s = theory.solve_stability(model, lam, rate, lam2=lam2)
         return s.rates(1 - np.geomspace(1e-12, 1, 20_001))
     d = theory.solve_knockoff(model, lam, lam2=lam2)
-    if method == "knockoff":
+    if method == "knockoffs-ideal":
         return d.single_rates(np.linspace(-2, 4, 20_001))
     return d.rates(np.linspace(-1, 3, 20_001), 0.025)
 
@@ -64,9 +69,9 @@ def test_an_operating_point_has_the_rates_it_says(method, rate):
         again = s.rates(point.threshold)
     elif point.threshold_name == "lam":
         again = theory.solve_lasso(MODEL, point.threshold, lam2=0.3).rates()
-    elif method == "knockoff":
+    elif method == "knockoffs-ideal":
         again = s.single_rates(point.threshold)
-    elif method == "derandomized":
+    elif method == "knockoffs-frequency":
         assert point.threshold_name == "Pi_th"
         again = s.rates(0.0, point.threshold)
     else:
@@ -76,7 +81,7 @@ def test_an_operating_point_has_the_rates_it_says(method, rate):
 
 def test_a_threshold_of_z_where_probabilities_cannot_serve():
     model = theory.Model(5.0, 0.3, 0.1)
-    point = theory.operating_point(model, "derandomized", 1e-8, 2.0, lam2=1.5)
+    point = theory.operating_point(model, "knockoffs-frequency", 1e-8, 2.0, lam2=1.5)
     assert point.threshold_name == "Z_th"
     again = point.solution.rates(point.threshold, 0.5)
     assert (again.tpr, again.fdr) == (pytest.approx(point.tpr), pytest.approx(point.fdr, rel=1e-6))
@@ -90,9 +95,9 @@ def test_the_best_penalty_at_a_ridge_part(method, rate, criterion):
     def value(penalty):
         if criterion == "power":
             return -theory.power(MODEL, method, 0.1, penalty, rate, lam2=0.1)
-        if method == "stability":
+        if method == "stability-ideal":
             return theory.solve_stability(MODEL, penalty, rate, lam2=0.1).prediction_error
-        if method == "thresholded_lasso":
+        if method == "thresholded-lasso":
             return theory.solve_lasso(MODEL, penalty, lam2=0.1).prediction_error
         return theory.solve_knockoff(MODEL, penalty, lam2=0.1).prediction_error
 
@@ -118,16 +123,16 @@ def test_finite_numbers_of_members():
 def test_a_large_ridge_part_needs_no_other():
     """The best penalty then tends to zero, and the search says so."""
     with pytest.warns(BoundaryWarning, match="lam -> 0 is best"):
-        theory.optimal_lam(MODEL, "stability", criterion="power", lam2=10.0)
+        theory.optimal_lam(MODEL, "stability-ideal", criterion="power", lam2=10.0)
 
 
 def test_ridge_parts_broadcast():
     lam2 = np.array([0.0, 0.2, 1.0])
-    for method in ("lasso", "thresholded_lasso", "stability", "knockoff"):
+    for method in ("lasso", "thresholded-lasso", "stability-ideal", "knockoffs-ideal"):
         many = theory.power(MODEL, method, 0.1, lam2=lam2)
         each = [theory.power(MODEL, method, 0.1, lam2=x) for x in lam2]
         np.testing.assert_allclose(many, each, rtol=1e-6)
-        choice = "power" if method == "thresholded_lasso" else "prediction"
+        choice = "power" if method == "thresholded-lasso" else "prediction"
         curve = theory.power_curve(MODEL, method, [0.05, 0.1], choice, lam2=lam2)
         assert curve.tpr.shape == (3, 2)
         if choice == "prediction":
@@ -145,9 +150,9 @@ def test_ridge_parts_broadcast():
         lambda x: theory.solve_lasso(MODEL, 0.1, lam2=x),
         lambda x: theory.solve_stability(MODEL, 0.1, lam2=x),
         lambda x: theory.solve_knockoff(MODEL, 0.1, lam2=x),
-        lambda x: theory.power(MODEL, "stability", lam2=x),
+        lambda x: theory.power(MODEL, "stability-ideal", lam2=x),
         lambda x: theory.power_curve(MODEL, "lasso", lam2=x),
-        lambda x: theory.operating_point(MODEL, "knockoff", lam2=x),
+        lambda x: theory.operating_point(MODEL, "knockoffs-ideal", lam2=x),
         lambda x: theory.optimal_lam(MODEL, lam2=x),
         lambda x: theory.optimal_lam(
             theory.Model(2.0, 0.2, 0.0), response=theory.Logistic(1.0), lam2=x
@@ -165,7 +170,7 @@ def test_shapes_that_do_not_fit():
     with pytest.raises(ArgumentError, match="lam2"):
         theory.solve_lasso(theory.Model([1.0, 2.0], 0.3, 0.1), 0.1, lam2=[0.1, 0.2, 0.3])
     with pytest.raises(ArgumentError, match="lam2"):
-        theory.power(theory.Model([1.0, 2.0], 0.3, 0.1), "stability", lam2=[0.1, 0.2, 0.3])
+        theory.power(theory.Model([1.0, 2.0], 0.3, 0.1), "stability-ideal", lam2=[0.1, 0.2, 0.3])
 
 
 # --- designs with a given spectrum -----------------------------------------------------------
@@ -261,7 +266,7 @@ def test_squared_loss_of_the_labels_equations(mu_B, effects):
     law = single_fit(1) if mu_B is None else count_law("poisson", np.array([mu_B]))
     known = on_design(theory.Model(alpha, rho, Delta, effects), lam, mu_B, lam2=lam2)
     four = (np.array([x]) for x in (alpha, rho, 0.0, lam))
-    eq = Equations.of_kinds(*four, law=law, kinds=effects.mixture().kinds(), copies=0)
+    eq = IidEquations.of_kinds(*four, law=law, kinds=effects.mixture().kinds(), copies=0)
     rows = Rows.of(alpha, rho, Squares(rho, Delta), law.weight[0], law.probability[0])
     p = solve_point(rows, Body.of(eq, rho, lam2))
     names = ("q", "m", "chi", "v", "Q_hat", "m_hat", "chi_hat", "v_hat", "mean_absolute")
@@ -286,7 +291,7 @@ def test_labels():
         for d in (-h, h)
     )
     assert (high - low) / (2 * h) == pytest.approx(0.5 * (s.q + s.v), rel=1e-6)
-    point = theory.operating_point(model, "thresholded_lasso", 0.1, 0.4, lam2=0.5, response=labels)
+    point = theory.operating_point(model, "thresholded-lasso", 0.1, 0.4, lam2=0.5, response=labels)
     assert point.solution.rates(point.threshold).fdr == pytest.approx(0.1)
 
 

@@ -90,7 +90,12 @@ def test_no_penalty_is_least_squares():
 
 @pytest.mark.parametrize(
     ("method", "rate"),
-    [("lasso", 1.0), ("stability", 1.0), ("stability", 2.0), ("derandomized", 1.0)],
+    [
+        ("lasso", 1.0),
+        ("stability-ideal", 1.0),
+        ("stability-ideal", 2.0),
+        ("knockoffs-frequency", 1.0),
+    ],
 )
 @pytest.mark.parametrize("rho", [0.05, 0.3, 0.5, 0.8])
 def test_exact_recovery_above_the_limit_only(method, rate, rho):
@@ -99,7 +104,7 @@ def test_exact_recovery_above_the_limit_only(method, rate, rho):
 
     def error(alpha):
         model = theory.Model(alpha, rho, 0.0)
-        if method == "stability":
+        if method == "stability-ideal":
             return theory.solve_stability(model, lam, rate)
         if method == "lasso":
             return theory.solve_lasso(model, lam)
@@ -130,8 +135,8 @@ def test_reconstruction_limit_by_its_variational_form():
 
 
 def test_reconstruction_limit_where_methods_cross():
-    knockoff = lambda rho: theory.reconstruction_limit(rho, "derandomized")  # noqa: E731
-    stability = lambda rho, mu: theory.reconstruction_limit(rho, "stability", mu_B=mu)  # noqa: E731
+    knockoff = lambda rho: theory.reconstruction_limit(rho, "knockoffs-frequency")  # noqa: E731
+    stability = lambda rho, mu: theory.reconstruction_limit(rho, "stability-ideal", mu_B=mu)  # noqa: E731
     assert knockoff(0.875) < stability(0.875, 1.0)
     assert knockoff(0.877) > stability(0.877, 1.0)
     assert stability(0.0100, 2.0) < knockoff(0.0100)
@@ -142,8 +147,8 @@ def test_reconstruction_limit_at_the_ends_and_of_other_laws():
     rho = np.array([0.0, 1.0])
     np.testing.assert_array_equal(theory.reconstruction_limit(rho, "lasso"), [0.0, 1.0])
     half = theory.reconstruction_limit(0.5, "lasso")
-    assert theory.reconstruction_limit(0.5, "stability", 0.5, "bernoulli") == 2 * half
-    assert theory.reconstruction_limit(0.5, "stability", 0.5, "exponential") == half
+    assert theory.reconstruction_limit(0.5, "stability-ideal", 0.5, "bernoulli") == 2 * half
+    assert theory.reconstruction_limit(0.5, "stability-ideal", 0.5, "exponential") == half
 
 
 def test_prediction_error_splits_into_shared_and_own_parts():

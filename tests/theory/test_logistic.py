@@ -12,7 +12,7 @@ from selica._core.errors import ArgumentError
 from selica.theory.glm.responses import LogLoss
 from selica.theory.glm.rows import Rows, gauss, proximal
 from selica.theory.glm.solver import Body, solve_point
-from selica.theory.iid.equations import Equations
+from selica.theory.iid.equations import IidEquations
 from tests.oracles import logistic as oracle
 
 LAWS = [theory.GaussianEffects(), theory.LaplaceEffects(), theory.PointEffects([1.0, 2.0])]
@@ -117,8 +117,8 @@ def test_rates_count_variables():
 
 def test_power_depends_on_one_number():
     model, response = theory.Model(4.0, 0.2, 0.0), theory.Logistic(4.0)
-    power = theory.power(model, "stability", 0.1, 1.0, response=response)
-    point = theory.operating_point(model, "stability", 0.1, 1.0, response=response)
+    power = theory.power(model, "stability-ideal", 0.1, 1.0, response=response)
+    point = theory.operating_point(model, "stability-ideal", 0.1, 1.0, response=response)
     s = point.solution
     assert s.rates(point.threshold).fdr == pytest.approx(0.1)
     assert s.rates(point.threshold).tpr == pytest.approx(power)
@@ -126,14 +126,14 @@ def test_power_depends_on_one_number():
     tau2 = s.chi_hat / (s.m_hat**2 * 4.0 / 0.2)
     lasso = theory.solve_lasso(theory.Model(1.0, 0.2, tau2), 1e6)  # E = rho + Delta
     alpha = lasso.ensemble_error / tau2
-    same = theory.power(theory.Model(alpha, 0.2, tau2), "derandomized", 0.1, 1e6)
+    same = theory.power(theory.Model(alpha, 0.2, tau2), "knockoffs-frequency", 0.1, 1e6)
     assert same == pytest.approx(power, rel=1e-6)
 
 
 @pytest.mark.slow
 def test_best_penalties():
     model, response = theory.Model(4.0, 0.2, 0.0), theory.Logistic(4.0)
-    for method in ("stability", "thresholded_lasso"):
+    for method in ("stability-ideal", "thresholded-lasso"):
         lam = theory.optimal_lam(model, method, criterion="power", response=response)
         best = theory.power(model, method, 0.1, "power", response=response)
         beside = [
@@ -174,7 +174,7 @@ class Squares:
 
 def _point(rows_of, loss, alpha, rho, T, lam, law, effects):
     four = (np.array([x]) for x in (alpha, rho, 0.0, lam))
-    eq = Equations.of_kinds(*four, law=law, kinds=effects.mixture().kinds(), copies=0)
+    eq = IidEquations.of_kinds(*four, law=law, kinds=effects.mixture().kinds(), copies=0)
     rows = rows_of(alpha, T, loss, law.weight[0], law.probability[0])
     return solve_point(rows, Body.of(eq, T))
 
@@ -249,7 +249,7 @@ def test_no_signal():
     none = _solve(1.0, 0.0, 0.0, 0.2)
     assert [none.q, none.v, none.chi] == pytest.approx([s.q, s.v, s.chi])
     model = theory.Model(1.0, 0.2, 0.0)
-    assert theory.power(model, "stability", 0.1, 0.2, response=theory.Logistic(0.0)) == 0.0
+    assert theory.power(model, "stability-ideal", 0.1, 0.2, response=theory.Logistic(0.0)) == 0.0
 
 
 def test_resampling_becomes_one_fit():
@@ -318,7 +318,7 @@ def test_bad_input():
     with pytest.raises(ArgumentError, match="spectrum and response"):
         theory.solve_lasso(model, 1.0, spectrum=rows, response=response)
     with pytest.raises(ArgumentError, match="method must be one of"):
-        theory.power(model, "knockoff", response=response)
+        theory.power(model, "knockoffs-ideal", response=response)
 
 
 # --- data ------------------------------------------------------------------------------------

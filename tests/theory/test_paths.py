@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from selica.theory.numerics.continuation import Found, follow
+from selica.theory.numerics.continuation import PathPoints, follow
 
 
 def curve(log_lam):
@@ -20,7 +20,7 @@ def found_within(reach, seen=None):
         near = np.abs(guess - right).max(axis=0) < np.broadcast_to(reach, (4,))[index]
         if seen is not None:
             seen.append((index.copy(), log_lam.copy(), near))
-        return Found(np.where(near, right, np.nan), near, np.full(index.size, 3))
+        return PathPoints(np.where(near, right, np.nan), near, np.full(index.size, 3))
 
     return solve
 
@@ -29,7 +29,7 @@ HERE, GOAL = np.array([2.0, 1.0, 0.5, 3.0]), np.array([-6.0, 1.0, -1.0, -2.0])
 
 
 def first(found=(True, True, True, True)):
-    return Found(curve(HERE), np.array(found), np.array([1, 2, 3, 4]))
+    return PathPoints(curve(HERE), np.array(found), np.array([1, 2, 3, 4]))
 
 
 @pytest.mark.parametrize("reach", [1e-3, 0.05, 1.0])
@@ -57,9 +57,11 @@ def test_the_guess_is_on_the_line_through_the_last_two_points():
 
     def solve(log_lam, guess, index):
         guesses.append(guess[:, index == 0])
-        return Found(np.stack([2.0 * log_lam, 5.0 - log_lam]), np.ones(index.size, bool), index)
+        return PathPoints(
+            np.stack([2.0 * log_lam, 5.0 - log_lam]), np.ones(index.size, bool), index
+        )
 
-    start = Found(np.stack([2.0 * HERE, 5.0 - HERE]), np.ones(4, bool), np.zeros(4, int))
+    start = PathPoints(np.stack([2.0 * HERE, 5.0 - HERE]), np.ones(4, bool), np.zeros(4, int))
     follow(solve, start, HERE, GOAL, 0.5, 100)
     for guess, log_lam in zip(guesses[1:3], (0.75, -0.375), strict=True):
         np.testing.assert_allclose(guess[:, 0], [2.0 * log_lam, 5.0 - log_lam])

@@ -7,13 +7,18 @@ import pytest
 
 from selica import theory
 from selica._core.errors import BoundaryWarning, ConvergenceWarning
-from selica.theory.solve import member_errors, member_guesses
+from selica.theory.iid.batch import Ensemble, member_errors, member_guesses
 from tests.theory.points import random_box
 
 MODEL = theory.Model(1.12, 0.5, 0.01)
 RUNS = [
-    *(("lasso", 1.0), ("thresholded_lasso", 1.0), ("stability", 1.0), ("stability", 2.0)),
-    *(("knockoff", 1.0), ("derandomized", 1.0)),
+    *(
+        ("lasso", 1.0),
+        ("thresholded-lasso", 1.0),
+        ("stability-ideal", 1.0),
+        ("stability-ideal", 2.0),
+    ),
+    *(("knockoffs-ideal", 1.0), ("knockoffs-frequency", 1.0)),
 ]
 LAWS = [
     theory.GaussianEffects(),
@@ -27,13 +32,13 @@ def _scan(model, method, rate, lam):
     """(tpr, fdr) along the method's threshold, by its public rates."""
     if method == "lasso":
         return theory.solve_lasso(model, np.geomspace(1e-3, 20, 20_001)).rates()
-    if method == "thresholded_lasso":
+    if method == "thresholded-lasso":
         return theory.solve_lasso(model, lam).rates(np.linspace(0, 4, 20_001))
-    if method == "stability":
+    if method == "stability-ideal":
         s = theory.solve_stability(model, lam, rate)
         return s.rates(1 - np.geomspace(1e-12, 1, 20_001))
     d = theory.solve_knockoff(model, lam)
-    if method == "knockoff":
+    if method == "knockoffs-ideal":
         return d.single_rates(np.linspace(-2, 4, 20_001))
     return d.rates(np.linspace(-1, 3, 20_001), 0.025)
 
@@ -55,7 +60,7 @@ def test_threshold_of_z_and_of_the_probability_trace_the_same_curve(level):
     d = theory.solve_knockoff(MODEL, 0.05)
     by_Z = d.rates(np.linspace(-0.5, 2.0, 4001), 0.025)
     by_Pi = d.rates(0.03, np.linspace(0.001, 1 - 1e-7, 4001))
-    expected = theory.power(MODEL, "derandomized", level, lam=0.05)
+    expected = theory.power(MODEL, "knockoffs-frequency", level, lam=0.05)
     for rates in (by_Z, by_Pi):
         order = np.argsort(rates.fdr)
         tpr = np.interp(level, rates.fdr[order], rates.tpr[order])
@@ -66,7 +71,7 @@ def test_power_depends_on_alpha_over_the_error_alone():
     level = 0.1
     pairs = []
     for method, rate in RUNS:
-        if method in ("lasso", "knockoff"):
+        if method in ("lasso", "knockoffs-ideal"):
             continue
         point = theory.operating_point(MODEL, method, level, mu_B=rate)
         pairs.append((point.solution.ensemble_error, point.tpr))
@@ -82,14 +87,14 @@ def test_power_depends_on_alpha_over_the_error_alone():
             return alpha / s.ensemble_error - MODEL.alpha / E
 
         alpha = brentq(off, 0.5, 500.0, xtol=1e-12)
-        other = theory.power(theory.Model(alpha, 0.5, 0.2), "stability", level, 0.3, 1.3)
+        other = theory.power(theory.Model(alpha, 0.5, 0.2), "stability-ideal", level, 0.3, 1.3)
         assert other == pytest.approx(power, abs=1e-10)
 
 
 def test_thresholded_lasso_cannot_select_what_is_zero():
     one = theory.solve_lasso(MODEL, 0.5)
     support = one.rates()
-    found = theory.power(MODEL, "thresholded_lasso", fdr=0.9, lam=0.5)
+    found = theory.power(MODEL, "thresholded-lasso", fdr=0.9, lam=0.5)
     assert found == pytest.approx(support.tpr, rel=1e-12)
 
 
@@ -98,7 +103,7 @@ def test_thresholded_lasso_cannot_select_what_is_zero():
 def test_ends_of_the_range(method, rate):
     assert theory.power(MODEL, method, fdr=0.0, lam=0.1, mu_B=rate) == 0.0
     full = theory.power(MODEL, method, fdr=1.0, lam=0.1, mu_B=rate)
-    if method in ("stability", "knockoff", "derandomized"):
+    if method in ("stability-ideal", "knockoffs-ideal", "knockoffs-frequency"):
         assert full == 1.0
     nothing = theory.Model(1.12, 0.0, 0.01)
     assert theory.power(nothing, method, fdr=0.1, lam=0.1, mu_B=rate) == 0.0
@@ -112,10 +117,10 @@ def test_operating_point_reports_a_rule_that_has_these_rates(method, rate):
     s = point.solution
     rates = {
         "lasso": lambda: theory.solve_lasso(MODEL, point.threshold).rates(),
-        "thresholded_lasso": lambda: s.rates(point.threshold),
-        "stability": lambda: s.rates(point.threshold),
-        "knockoff": lambda: s.single_rates(point.threshold),
-        "derandomized": lambda: s.rates(0.0, point.threshold),
+        "thresholded-lasso": lambda: s.rates(point.threshold),
+        "stability-ideal": lambda: s.rates(point.threshold),
+        "knockoffs-ideal": lambda: s.single_rates(point.threshold),
+        "knockoffs-frequency": lambda: s.rates(0.0, point.threshold),
     }[method]()
     assert rates.tpr == pytest.approx(point.tpr, abs=1e-7)
     assert rates.fdr == pytest.approx(0.1, abs=1e-7)
@@ -128,12 +133,12 @@ def test_optimal_penalty_by_a_scan(method, rate, criterion):
     best = theory.optimal_lam(model, method, rate, criterion)
     lams = best[:, None] * np.geomspace(0.2, 5.0, 801)
     wide = theory.Model(np.array([[1.12], [3.0]]), 0.3, 0.1)
-    if method in ("knockoff", "thresholded_lasso") and criterion == "power":
+    if method in ("knockoffs-ideal", "thresholded-lasso") and criterion == "power":
         value = -theory.power(wide, method, 0.1, lams)
     else:
-        if method == "stability":
+        if method == "stability-ideal":
             s = theory.solve_stability(wide, lams, rate)
-        elif method == "thresholded_lasso":
+        elif method == "thresholded-lasso":
             s = theory.solve_lasso(wide, lams)
         else:
             s = theory.solve_knockoff(wide, lams)
@@ -161,9 +166,9 @@ def test_lasso_penalty_at_a_level():
 
 def test_edge_of_the_search_is_announced():
     with pytest.warns(BoundaryWarning, match="lam -> 0 is best"):
-        theory.optimal_lam(theory.Model(2.0, 0.3, 0.0), "thresholded_lasso")
+        theory.optimal_lam(theory.Model(2.0, 0.3, 0.0), "thresholded-lasso")
     with pytest.warns(BoundaryWarning):
-        theory.optimal_lam(theory.Model(2.0, 0.0, 1.0), "stability")
+        theory.optimal_lam(theory.Model(2.0, 0.0, 1.0), "stability-ideal")
 
 
 def test_curves_have_the_levels_last():
@@ -176,7 +181,7 @@ def test_curves_have_the_levels_last():
         one = theory.power(theory.Model(1.12, 0.5, 0.1), method, 0.2, mu_B=rate)
         assert curve.tpr[1, 1, 2] == pytest.approx(one, rel=1e-8)
         assert len(curve.to_frame()) == 18
-    scalar = theory.power_curve(MODEL, "stability")
+    scalar = theory.power_curve(MODEL, "stability-ideal")
     assert scalar.tpr.shape == (100,)
 
 
@@ -185,18 +190,18 @@ def test_findings_of_the_article():
     for alpha in (0.63, 1.12):
         model = theory.Model(alpha, 0.5, 0.01)
         p = {(m, r): theory.power(model, m, 0.1, mu_B=r) for m, r in RUNS}
-        assert p["derandomized", 1.0] > p["knockoff", 1.0]
-        assert p["derandomized", 1.0] > p["stability", 1.0]
-        assert p["stability", 2.0] > p["derandomized", 1.0]
+        assert p["knockoffs-frequency", 1.0] > p["knockoffs-ideal", 1.0]
+        assert p["knockoffs-frequency", 1.0] > p["stability-ideal", 1.0]
+        assert p["stability-ideal", 2.0] > p["knockoffs-frequency", 1.0]
         # what the article did not look at
-        assert p["thresholded_lasso", 1.0] > p["stability", 2.0]
+        assert p["thresholded-lasso", 1.0] > p["stability-ideal", 2.0]
         assert p["lasso", 1.0] < min(v for k, v in p.items() if k[0] != "lasso")
 
 
 def test_small_levels_do_not_underflow():
     model = theory.Model(5.0, 0.01, 0.001)
     levels = np.array([1e-200, 1e-50, 1e-10])
-    power = theory.power(model, "derandomized", levels, lam=0.1)
+    power = theory.power(model, "knockoffs-frequency", levels, lam=0.1)
     assert np.all(power > 0.1)
     assert np.all(np.diff(power) > 0)
 
@@ -212,7 +217,7 @@ def test_extremes_give_an_answer(method, rate, lam):
 
 
 @pytest.mark.filterwarnings("ignore::selica._core.errors.BoundaryWarning")
-@pytest.mark.parametrize(("method", "rate"), [*RUNS, ("stability", 10.0)])
+@pytest.mark.parametrize(("method", "rate"), [*RUNS, ("stability-ideal", 10.0)])
 def test_operating_points_can_be_used_as_printed(method, rate):
     box = random_box(60, seed=31)
     model = theory.Model(box["alpha"], box["rho"], box["Delta"])
@@ -223,13 +228,13 @@ def test_operating_points_can_be_used_as_printed(method, rate):
         name = np.broadcast_to(point.threshold_name, 60)[i]
         if method == "lasso":
             found = theory.solve_lasso(one, cut).rates() if np.isfinite(cut) else None
-        elif method == "thresholded_lasso":
+        elif method == "thresholded-lasso":
             found = theory.solve_lasso(one, lam).rates(cut) if np.isfinite(cut) else None
         elif name == "g_th":
             continue  # a threshold on the field itself: nothing to ask of the public rates
-        elif method == "stability":
+        elif method == "stability-ideal":
             found = theory.solve_stability(one, lam, rate).rates(cut)
-        elif method == "knockoff":
+        elif method == "knockoffs-ideal":
             found = theory.solve_knockoff(one, lam).single_rates(cut) if np.isfinite(cut) else None
         else:
             d = theory.solve_knockoff(one, lam)
@@ -243,17 +248,17 @@ def test_operating_points_can_be_used_as_printed(method, rate):
 def test_thresholded_lasso_with_the_most_powerful_penalty_by_a_scan():
     for alpha, rho, Delta, level in ((0.6617, 0.8988, 0.8149, 0.1), (0.5, 0.3, 1.0, 0.5)):
         model = theory.Model(alpha, rho, Delta)
-        scan = theory.power(model, "thresholded_lasso", level, np.geomspace(1e-3, 10, 2000))
-        found = theory.power(model, "thresholded_lasso", level, "power")
+        scan = theory.power(model, "thresholded-lasso", level, np.geomspace(1e-3, 10, 2000))
+        found = theory.power(model, "thresholded-lasso", level, "power")
         assert found >= scan.max() - 1e-6
 
 
 def test_what_is_built_on_a_failed_point_warns(monkeypatch):
-    from selica.theory import solve as module
+    from selica.theory.iid import batch as module
 
     monkeypatch.setattr(module, "TOLERANCE", -1.0)
-    with pytest.warns(ConvergenceWarning, match="stability did not converge at 1 of 1"):
-        theory.power(MODEL, "stability", 0.1, lam=0.1)
+    with pytest.warns(ConvergenceWarning, match="stability-ideal did not converge at 1 of 1"):
+        theory.power(MODEL, "stability-ideal", 0.1, lam=0.1)
 
 
 @pytest.mark.parametrize("effects", [theory.GaussianEffects(), theory.PointEffects()])
@@ -265,16 +270,17 @@ def test_scans_begin_close_to_what_they_find(law, alpha, Delta, effects):
     models = {"alpha": np.array([alpha]), "rho": np.array([0.2]), "Delta": np.array([Delta])}
     if law is not None:
         models["mu_B"] = np.array([0.7])
-    settings = {"copies": 0, "resampling": law or ""}
+    mixture = effects.mixture()
+    ensemble = Ensemble(mixture.kinds(), mixture.mean.size, copies=0, resampling=law)
     with np.errstate(all="ignore"):
-        guess = member_guesses(effects, models, log_lam[None], **settings)
+        guess = member_guesses(ensemble, models, log_lam[None])
     points = {name: np.repeat(value, 40) for name, value in models.items()}
     points |= {"lam": np.exp(log_lam), "lam2": np.zeros(40)}
-    found = member_errors(effects, points, **settings)
+    found = member_errors(ensemble, points)
     known = np.isfinite(guess.prediction)
     assert known.sum() >= 30
     for near, exact in zip(guess, found, strict=True):
         assert np.all(np.abs(np.log(near / exact)[known]) < np.log(3.0))
-    again = member_errors(effects, points, **settings, guess=guess)
+    again = member_errors(ensemble, points, guess)
     for one, other in zip(again, found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10)

@@ -99,8 +99,8 @@ POWER = {  # (Delta, alpha): stability 1, stability 2, derandomized, knockoff, t
     (0.1, 1.12): (0.3857, 0.4147, 0.3838, 0.3309, 0.4142, 0.2462),
 }
 METHODS = (
-    *(("stability", 1.0), ("stability", 2.0), ("derandomized", 1.0)),
-    *(("knockoff", 1.0), ("thresholded_lasso", 1.0), ("lasso", 1.0)),
+    *(("stability-ideal", 1.0), ("stability-ideal", 2.0), ("knockoffs-frequency", 1.0)),
+    *(("knockoffs-ideal", 1.0), ("thresholded-lasso", 1.0), ("lasso", 1.0)),
 )
 
 
@@ -147,9 +147,9 @@ def test_weak_l1_limit_of_donoho_and_tanner(alpha, rho):
 def test_reconstruction_limits_at_half():
     found = [
         theory.reconstruction_limit(0.5, "lasso"),
-        theory.reconstruction_limit(0.5, "stability", mu_B=1.0),
-        theory.reconstruction_limit(0.5, "stability", mu_B=2.0),
-        theory.reconstruction_limit(0.5, "derandomized"),
+        theory.reconstruction_limit(0.5, "stability-ideal", mu_B=1.0),
+        theory.reconstruction_limit(0.5, "stability-ideal", mu_B=2.0),
+        theory.reconstruction_limit(0.5, "knockoffs-frequency"),
     ]
     np.testing.assert_allclose(found, (0.83130, 1.31510, 0.96141, 1.16572), rtol=0, atol=6e-6)
 

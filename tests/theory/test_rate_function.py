@@ -23,12 +23,12 @@ from selica.theory.large_deviations.tilted import (
 MODEL = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
 LAM = 0.2
 KINDS = {
-    "poisson": ("stability", {"resampling": "poisson"}),
-    "multinomial": ("stability", {"resampling": "multinomial"}),
-    "bernoulli": ("stability", {"resampling": "bernoulli", "mu_B": 0.5}),
-    "subsample": ("stability", {"resampling": "subsample", "mu_B": 0.5}),
-    "exponential": ("stability", {"resampling": "exponential"}),
-    "knockoff": ("knockoff", {}),
+    "poisson": ("stability-ideal", {"resampling": "poisson"}),
+    "multinomial": ("stability-ideal", {"resampling": "multinomial"}),
+    "bernoulli": ("stability-ideal", {"resampling": "bernoulli", "mu_B": 0.5}),
+    "subsample": ("stability-ideal", {"resampling": "subsample", "mu_B": 0.5}),
+    "exponential": ("stability-ideal", {"resampling": "exponential"}),
+    "knockoff": ("knockoffs-ideal", {}),
 }
 
 
@@ -121,7 +121,7 @@ def test_no_tilt_is_the_theory_of_the_article(kind, effects):
     model = theory.Model(0.8, 0.4, 0.05, effects)
     r = rate(kind, 0.0, model, 0.3)
     method, settings = KINDS[kind]
-    if method == "knockoff":
+    if method == "knockoffs-ideal":
         s = theory.solve_knockoff(model, 0.3)
         assert r.v_tilde == pytest.approx(s.v_tilde, abs=1e-12)
         assert r.v_tilde_hat == pytest.approx(s.v_tilde_hat, abs=1e-12)
@@ -312,7 +312,7 @@ def test_choosing_half_of_the_rows_becomes_unstable():
 
 
 def test_interpolated_rate_and_density():
-    r = theory.rate_function(MODEL, "stability", LAM, resampling="multinomial")
+    r = theory.rate_function(MODEL, "stability-ideal", LAM, resampling="multinomial")
     other = rate("multinomial", [-4.321, 5.4321])
     np.testing.assert_allclose(r.rate(other.cost), other.s, atol=1e-7)
     assert r.rate(r.typical_cost) == pytest.approx(0.0, abs=1e-15)
@@ -349,6 +349,6 @@ def test_it_becomes_a_table():
     ],
 )
 def test_bad_input(change, match):
-    settings = {"model": MODEL, "method": "stability", "lam": 0.2, "y": 0.0} | change
+    settings = {"model": MODEL, "method": "stability-ideal", "lam": 0.2, "y": 0.0} | change
     with pytest.raises(ArgumentError, match=match):
         theory.rate_function(**settings)

@@ -82,13 +82,14 @@ def test_other_results_of_a_model_can_be_indexed_too():
     assert model[1].alpha.tolist() == [0.5, 1.12]
     assert model[1].rho.tolist() == [0.5, 0.5]
     assert model[1].Delta == 0.01
-    rate = theory.rate_function(theory.Model(1.0, 0.3, 0.1), "stability", lam=0.2, y=[0.0, 1.0])
+    model = theory.Model(1.0, 0.3, 0.1)
+    rate = theory.rate_function(model, "stability-ideal", lam=0.2, y=[0.0, 1.0])
     assert rate[1].s == rate.s[1]
     assert rate[1].low is rate.low
 
 
 def test_chunks_do_not_show(monkeypatch):
-    from selica.theory import solve as module
+    from selica.theory.iid import batch as module
 
     box = random_box(300, seed=8)
     model = theory.Model(box["alpha"], box["rho"], box["Delta"])

@@ -3,6 +3,8 @@
 Parameters in, order parameters, rates and power out; nothing here sees a data set.
 """
 
+from typing import Any
+
 from selica._core.effects import (
     Effects,
     EmpiricalEffects,
@@ -10,10 +12,12 @@ from selica._core.effects import (
     LaplaceEffects,
     PointEffects,
 )
+from selica._core.errors import RenamedWarning
+from selica._core.warning import warn
 from selica.theory.bayes.solution import BayesSolution, bayes_solutions, solve_bayes
 from selica.theory.bayes.transitions import Transition, bayes_transitions
 from selica.theory.glm.responses import Logistic
-from selica.theory.large_deviations.api import RateFunction, Reach, rate_function
+from selica.theory.large_deviations.api import CostRange, RateFunction, rate_function
 from selica.theory.model import Model
 from selica.theory.selection.penalty import optimal_lam
 from selica.theory.selection.power import Curve, OperatingPoint, operating_point, power, power_curve
@@ -30,6 +34,7 @@ from selica.theory.spectrum.spectra import Spectrum
 
 __all__ = [
     "BayesSolution",
+    "CostRange",
     "Curve",
     "Effects",
     "EmpiricalEffects",
@@ -43,7 +48,6 @@ __all__ = [
     "PointEffects",
     "RateFunction",
     "Rates",
-    "Reach",
     "Solution",
     "Spectrum",
     "StabilitySolution",
@@ -61,3 +65,18 @@ __all__ = [
     "solve_lasso",
     "solve_stability",
 ]
+
+_FORMER = {"Reach": "CostRange"}
+"""Names that classes had, to those that they have."""
+
+
+def __getattr__(name: str) -> Any:
+    """Find a class by a name that it had, and warn."""
+    if name not in _FORMER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    new = _FORMER[name]
+    warn(
+        f"theory: {name!r} is now called {new!r}; the old name goes with the next release.",
+        RenamedWarning,
+    )
+    return globals()[new]

@@ -142,11 +142,11 @@ class Model(_Once):
     def _part(self, index: Any, shape: tuple[int, ...]) -> Model:
         """Return the part of the model at an index into a grid of a shape it broadcasts to."""
         parts = {
-            # one number for the whole grid is one number for a part of it
-            name: np.broadcast_to(value, shape)[index] if value.ndim else value
+            name: (np.broadcast_to(value, shape)[index], value)
             for name, value in self.parameters.items()
         }
-        return self.like(**parts)
+        # one number for the whole grid is one number for a part of it
+        return self.like(**{name: part if one.ndim else one for name, (part, one) in parts.items()})
 
     def like(self, alpha: Array, rho: Array, Delta: Array) -> Model:
         """Return a model with the same effects, at parameters that are known to be valid."""

@@ -16,7 +16,7 @@ from selica._core.results import unwrap
 from selica._core.scalar import knockoff_probability, selection_probability
 from selica._core.types import Array
 from selica._core.validation import broadcast, choice, real
-from selica.theory.iid.equations import Equations
+from selica.theory.iid.equations import IidEquations
 from selica.theory.model import Model, ModelResult
 from selica.theory.selection.averages import Field, expect
 from selica.theory.selection.rates import (
@@ -169,12 +169,12 @@ class Solution(ModelResult):
     def _copies(self) -> int:
         return 0
 
-    def _flat(self) -> tuple[Equations, Array, Array]:
+    def _flat(self) -> tuple[IidEquations, Array, Array]:
         """The equations at every point, chi of both halves, and T = chi_hat + v_hat."""
         parts = (self.model.alpha, self.model.rho, self.model.Delta, self.lam, self.lam2)
         flat = [np.broadcast_to(p, self.shape).ravel() for p in parts]
         law = self._law(flat[0].size)
-        eq = Equations.of_kinds(*flat, law=law, kinds=self.model.kinds, copies=self._copies())
+        eq = IidEquations.of_kinds(*flat, law=law, kinds=self.model.kinds, copies=self._copies())
         total_chi = np.ravel(self.chi + getattr(self, "chi_tilde", 0.0))
         return eq, total_chi, np.ravel(np.asarray(self.chi_hat + self.v_hat))
 

@@ -20,8 +20,8 @@ import numpy as np
 from selica._core.root import find_root
 from selica._core.types import Array, IntArray
 from selica.theory.glm.rows import Averages, Rows
-from selica.theory.iid.equations import Equations
-from selica.theory.numerics.continuation import Found, follow
+from selica.theory.iid.equations import IidEquations
+from selica.theory.numerics.continuation import PathPoints, follow
 
 _DAMPED_STEPS = 8
 _NEWTON_STEPS, _MANY_STEPS = 30, 80
@@ -33,7 +33,7 @@ _HALVINGS = 6
 _PATH_STEPS = 200
 
 
-class Overlaps(NamedTuple):
+class MemberOverlaps(NamedTuple):
     """Of one member."""
 
     m: float
@@ -51,22 +51,22 @@ class Body:
     of the two: their equations have no ridge part.
     """
 
-    eq: Equations
+    eq: IidEquations
     scale: float
     lam2: float = 0.0
 
     @classmethod
-    def of(cls, eq: Equations, T: float, lam2: float = 0.0) -> Body:
+    def of(cls, eq: IidEquations, T: float, lam2: float = 0.0) -> Body:
         """For effects of total strength T at one point; without strength all variables are null."""
         rho = float(eq.rho[0])
         if T > 0.0 and rho > 0.0:
             return cls(eq, float(np.sqrt(T / rho)), lam2)
         return cls(replace(eq, rho=np.zeros(1)), 1.0, lam2)
 
-    def member(self, Q_hat: float, m_hat: float, total: float) -> Overlaps:
+    def member(self, Q_hat: float, m_hat: float, total: float) -> MemberOverlaps:
         """Overlaps of one member at its fields."""
         part = self._overlaps(Q_hat, m_hat, total, 0.0)
-        return Overlaps(part["m"], part["q"], part["chi"])
+        return MemberOverlaps(part["m"], part["q"], part["chi"])
 
     def pair(self, Q_hat: float, m_hat: float, total: float, v_hat: float) -> dict[str, float]:
         """q, m, chi and v at the fields of an ensemble."""
@@ -94,7 +94,7 @@ class Body:
         return {name: float(part[name][0]) * by for name, by in factor.items()}
 
 
-class Point(NamedTuple):
+class GlmPoint(NamedTuple):
     """The answer at one point."""
 
     q: float
@@ -112,7 +112,7 @@ class Point(NamedTuple):
     iterations: int
 
 
-def solve_point(rows: Rows, body: Body) -> Point:
+def solve_point(rows: Rows, body: Body) -> GlmPoint:
     """Members, pairs, and how far one undamped step moves the answer."""
     fields, found, count = _solve_members(rows, body)
     Q_hat, m_hat, total = (float(x) for x in np.exp(fields))
@@ -127,7 +127,7 @@ def solve_point(rows: Rows, body: Body) -> Point:
         own = there.at(answer["v"]).v_hat
     after = body.pair(back.Q_hat, back.m_hat, back.total, min(own, back.total))
     residual = max(abs(after[k] - answer[k]) / (1.0 + abs(answer[k])) for k in answer)
-    return Point(
+    return GlmPoint(
         **answer,
         Q_hat=Q_hat,
         m_hat=m_hat,
@@ -210,10 +210,10 @@ def _follow(rows: Rows, body: Body) -> tuple[Array, bool, int]:
     _, m_hat, total = np.exp(nothing)
     here = np.maximum(goal, np.log(4.0 * np.sqrt(total + (m_hat * body.scale) ** 2)))
 
-    def one(fields: Array, found: bool, count: int) -> Found:
-        return Found(fields[:, None], np.array([found]), np.array([count]))
+    def one(fields: Array, found: bool, count: int) -> PathPoints:
+        return PathPoints(fields[:, None], np.array([found]), np.array([count]))
 
-    def solve(log_lam: Array, guess: Array, _: IntArray) -> Found:
+    def solve(log_lam: Array, guess: Array, _: IntArray) -> PathPoints:
         return one(*_newton(rows, _at(body, log_lam), guess[:, 0], _NEWTON_STEPS))
 
     first = one(*_newton(rows, _at(body, here), nothing, _MANY_STEPS))
@@ -226,7 +226,7 @@ def _at(body: Body, log_lam: Array) -> Body:
 
 
 def _solve_pairs(
-    rows: Rows, body: Body, one: Overlaps, fields: tuple[float, float, float]
+    rows: Rows, body: Body, one: MemberOverlaps, fields: tuple[float, float, float]
 ) -> tuple[float, float, int]:
     """v and v_hat."""
     Q_hat, m_hat, total = fields

@@ -19,7 +19,7 @@ from selica._core.counts import count_law, single_fit
 from selica._core.effects import Mixture
 from selica._core.results import statuses
 from selica._core.types import Array, BoolArray, IntArray
-from selica.theory.iid.equations import Equations
+from selica.theory.iid.equations import IidEquations
 from selica.theory.iid.solver import solve_members, solve_pairs
 from selica.theory.numerics.newton import Linear
 
@@ -62,7 +62,7 @@ def solve_points(ensemble: Ensemble, points: dict[str, Array]) -> dict[str, Arra
 def by_chunks(
     ensemble: Ensemble,
     points: dict[str, Array],
-    solve: Callable[[Equations, IntArray], dict[str, Any]],
+    solve: Callable[[IidEquations, IntArray], dict[str, Any]],
     at_once: int | None = None,
 ) -> dict[str, Array]:
     """Solve points in one row, in chunks that fit the cache.
@@ -91,7 +91,7 @@ def by_chunks(
             else count_law(ensemble.resampling, points["mu_B"][pick])
         )
         five = (points[name][pick] for name in ("alpha", "rho", "Delta", "lam", "lam2"))
-        eq = Equations.of_kinds(*five, law=law, kinds=ensemble.kinds, copies=ensemble.copies)
+        eq = IidEquations.of_kinds(*five, law=law, kinds=ensemble.kinds, copies=ensemble.copies)
         parts.append(solve(eq, pick))
     joined = parts[0]
     if len(parts) > 1:
@@ -102,7 +102,7 @@ def by_chunks(
     return joined
 
 
-def _solve_chunk(eq: Equations) -> dict[str, Any]:
+def _solve_chunk(eq: IidEquations) -> dict[str, Any]:
     """Return the fields of a solution at the points of a chunk."""
     with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
         A, chi, found_members, used = solve_members(eq)
@@ -154,7 +154,7 @@ def member_errors(
         At penalties nearby, which saves iterations.
     """
 
-    def chunk(eq: Equations, pick: IntArray) -> dict[str, Any]:
+    def chunk(eq: IidEquations, pick: IntArray) -> dict[str, Any]:
         near = None if guess is None else (guess.prediction[pick], guess.chi[pick])
         with np.errstate(all="ignore"):
             A, chi, found, _ = solve_members(eq, near)
@@ -182,7 +182,7 @@ def member_guesses(ensemble: Ensemble, models: dict[str, Array], log_lam: Array)
     points = {name: np.repeat(values, size) for name, values in models.items()}
     points |= {"lam": np.tile(THRESHOLDS, count), "lam2": np.zeros(count * size)}
 
-    def chunk(eq: Equations, _: IntArray) -> dict[str, Any]:
+    def chunk(eq: IidEquations, _: IntArray) -> dict[str, Any]:
         with np.errstate(all="ignore"):
             return trace(eq, eq.lam)._asdict()
 
@@ -204,7 +204,7 @@ class Traced(NamedTuple):
     found: BoolArray
 
 
-def trace(eq: Equations, kappa: Array) -> Traced:
+def trace(eq: IidEquations, kappa: Array) -> Traced:
     """Solve for members without a ridge part at thresholds kappa, not at the penalties of `eq`."""
     ones = np.ones_like(kappa)
     u = 0.5 * np.log((eq.rho + eq.Delta) / eq.alpha)  # log tau

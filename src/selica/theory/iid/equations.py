@@ -27,7 +27,7 @@ from selica._core.scalar import (
 from selica._core.types import Array, BoolArray, IntArray
 
 
-class Member(NamedTuple):
+class MemberSums(NamedTuple):
     """Sums over the variables for one member, with slopes; see `Equations.member`."""
 
     P: Array
@@ -56,8 +56,8 @@ class Order(NamedTuple):
     v_hat: Array
 
 
-@dataclass(frozen=True, slots=True)
-class Equations:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IidEquations:
     """The equations at n points of parameter space; arrays have shape (n,).
 
     `mixture` holds the K kinds of variables, the nulls first: a Gaussian without spread at zero.
@@ -85,22 +85,23 @@ class Equations:
         law: CountLaw,
         kinds: Mixture,
         copies: int,
-    ) -> Equations:
+    ) -> IidEquations:
         """Return the equations for kinds of variables; a ridge part that is zero is none."""
         ridge = lam2 if lam2 is not None and lam2.any() else None
-        return cls(alpha, rho, Delta, lam, ridge, law, kinds, copies)
+        points = {"alpha": alpha, "rho": rho, "Delta": Delta, "lam": lam}
+        return cls(**points, lam2=ridge, law=law, mixture=kinds, copies=copies)
 
-    def take(self, index: IntArray | BoolArray) -> Equations:
+    def take(self, index: IntArray | BoolArray) -> IidEquations:
         """The same equations at a subset of the points."""
-        return Equations(
-            self.alpha[index],
-            self.rho[index],
-            self.Delta[index],
-            self.lam[index],
-            None if self.lam2 is None else self.lam2[index],
-            self.law.take(index),
-            self.mixture,
-            self.copies,
+        return IidEquations(
+            alpha=self.alpha[index],
+            rho=self.rho[index],
+            Delta=self.Delta[index],
+            lam=self.lam[index],
+            lam2=None if self.lam2 is None else self.lam2[index],
+            law=self.law.take(index),
+            mixture=self.mixture,
+            copies=self.copies,
         )
 
     def _fields(self, Q: Array, T: Array) -> tuple[Array | None, Array, Array]:
@@ -119,7 +120,7 @@ class Equations:
         share[:, 0] = 1.0 - self.rho + copies
         return share
 
-    def member(self, Q: Array, T: Array) -> Member:
+    def member(self, Q: Array, T: Array) -> MemberSums:
         """What one member does with fields of slope Q and noise T, knockoff copies included."""
         mean, var, lam = self._fields(Q, T)
         one = one_member(mean, var, lam)
@@ -148,7 +149,7 @@ class Equations:
                 C_Q = C_Q - mu * var_Q * one.gap + mu**2 * inside
             N, N_Q, N_T = N + more, N_Q + twice * C_Q, N_T + twice * C_var
         every = np.array((one.active, P_Q, P_var, N, N_Q, N_T))
-        return Member(*np.vecdot(self.share(self.copies), every))
+        return MemberSums._make(np.vecdot(self.share(self.copies), every))
 
     def _off(self, Q: Array, T: Array, one: MemberMoments) -> Array:
         """E (S(h) - Q w0)^2 of each kind of variable, (n, K), in the form that does not cancel.
@@ -199,8 +200,9 @@ class Equations:
         chi_hat = self.alpha * f.f1**2 * error
         v_hat = self.alpha * (self.law.variance(f, chi) * error + f.f2 * own)
         T = chi_hat + v_hat
-        zero = np.zeros_like(Q)
-        out = Order(zero, zero, zero, zero, zero, zero, self.rho + self.Delta, Q, chi_hat, v_hat)
+        nothing = dict.fromkeys(("q", "m", "chi", "v", "chi_tilde", "v_tilde"), np.zeros_like(Q))
+        error = self.rho + self.Delta
+        out = Order(**nothing, error=error, Q_hat=Q, chi_hat=chi_hat, v_hat=v_hat)
         live = T > 0.0
         if live.all():
             return out._replace(**self.overlaps(Q, T, v_hat))

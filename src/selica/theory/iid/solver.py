@@ -26,8 +26,8 @@ from scipy.special import ndtri
 from selica._core.root import find_root
 from selica._core.scalar import soft_square
 from selica._core.types import Array, BoolArray, IntArray
-from selica.theory.iid.equations import Equations
-from selica.theory.numerics.continuation import Found, follow
+from selica.theory.iid.equations import IidEquations
+from selica.theory.numerics.continuation import PathPoints, follow
 from selica.theory.numerics.newton import Linear, newton
 
 # Fewer active variables than this: chi changes f_1, f_2 by less than rounding, and the solution
@@ -47,7 +47,7 @@ _NEWTON_TOL = 1e-8  # quadratic convergence: the step after it is at rounding
 class MemberSystem:
     """The two equations of one member, in log A and log chi."""
 
-    eq: Equations
+    eq: IidEquations
 
     def linear(self, log_A: Array, log_x: Array) -> Linear:
         """Return the moves of a plain step, and minus their slopes."""
@@ -79,7 +79,7 @@ class MemberSystem:
 
 
 def solve_members(
-    eq: Equations, guess: tuple[Array, Array] | None = None
+    eq: IidEquations, guess: tuple[Array, Array] | None = None
 ) -> tuple[Array, Array, BoolArray, IntArray]:
     """A and chi of one member, whether each was found, and iterations used.
 
@@ -120,7 +120,7 @@ def solve_members(
     return A, chi, found, count
 
 
-def _beside(eq: Equations, lost: IntArray, known: IntArray) -> tuple[IntArray, IntArray]:
+def _beside(eq: IidEquations, lost: IntArray, known: IntArray) -> tuple[IntArray, IntArray]:
     """Lost points whose nearest known one is of the same model, and the latter: a first guess."""
     if lost.size == 0 or known.size == 0:
         return lost[:0], lost[:0]
@@ -135,12 +135,12 @@ def _beside(eq: Equations, lost: IntArray, known: IntArray) -> tuple[IntArray, I
     return lost[same], near[same]
 
 
-def _nothing(eq: Equations) -> tuple[Array, Array]:
+def _nothing(eq: IidEquations) -> tuple[Array, Array]:
     """A and chi of the estimate zero."""
     return eq.rho + eq.Delta, np.zeros(eq.alpha.size)
 
 
-def _plain_step(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array, Array]:
+def _plain_step(eq: IidEquations, A: Array, chi: Array) -> tuple[Array, Array, Array]:
     """One step of the fixed-point iteration, and the activity P."""
     f = eq.law.averages(chi)
     Q, T = eq.alpha * f.f1, eq.alpha * f.f2 * A
@@ -149,7 +149,7 @@ def _plain_step(eq: Equations, A: Array, chi: Array) -> tuple[Array, Array, Arra
     return eq.Delta + one.N / K**2, one.P / K, one.P
 
 
-def _first_steps(eq: Equations) -> tuple[Array, Array, BoolArray]:
+def _first_steps(eq: IidEquations) -> tuple[Array, Array, BoolArray]:
     """A plain step from zero, which is exact where nothing is active, and whether anything is.
 
     Where something is, damped steps follow: near enough for Newton's method at nine points of ten.
@@ -164,7 +164,7 @@ def _first_steps(eq: Equations) -> tuple[Array, Array, BoolArray]:
     return A, chi, busy
 
 
-def _damped(eq: Equations, A: Array, chi: Array, steps: int) -> tuple[Array, Array]:
+def _damped(eq: IidEquations, A: Array, chi: Array, steps: int) -> tuple[Array, Array]:
     """Steps of the plain iteration, each half as far."""
     for _ in range(steps):
         new_A, new_chi, _ = _plain_step(eq, A, chi)
@@ -173,7 +173,7 @@ def _damped(eq: Equations, A: Array, chi: Array, steps: int) -> tuple[Array, Arr
 
 
 def _newton(
-    eq: Equations, A: Array, chi: Array, steps: int = _NEWTON_STEPS
+    eq: IidEquations, A: Array, chi: Array, steps: int = _NEWTON_STEPS
 ) -> tuple[Array, Array, BoolArray, IntArray]:
     """Newton's method in (log A, log chi) with steps of bounded length."""
     solved = newton(
@@ -187,7 +187,7 @@ def _newton(
     return np.exp(solved.x), np.exp(solved.y), solved.found, solved.iterations
 
 
-def _follow(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
+def _follow(eq: IidEquations) -> tuple[Array, Array, BoolArray, IntArray]:
     """From a large penalty, where the solution is next to nothing, to the one asked for."""
     size = eq.alpha.size
     f = eq.law.averages(np.zeros(size))
@@ -197,10 +197,10 @@ def _follow(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
     far = -ndtri(np.minimum(0.005 * eq.alpha, 1e-3))
     here = np.maximum(np.log(far * field), goal)
 
-    def logs(A: Array, chi: Array, found: BoolArray, count: IntArray) -> Found:
-        return Found(np.log(np.stack([A, chi])), found, count)
+    def logs(A: Array, chi: Array, found: BoolArray, count: IntArray) -> PathPoints:
+        return PathPoints(np.log(np.stack([A, chi])), found, count)
 
-    def solve(log_lam: Array, guess: Array, index: IntArray) -> Found:
+    def solve(log_lam: Array, guess: Array, index: IntArray) -> PathPoints:
         part = replace(eq.take(index), lam=np.exp(log_lam))
         return logs(*_newton(part, *np.exp(guess)))
 
@@ -211,14 +211,14 @@ def _follow(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
     return np.exp(A), np.exp(chi), arrived, count
 
 
-def _patient(eq: Equations) -> tuple[Array, Array, BoolArray, IntArray]:
+def _patient(eq: IidEquations) -> tuple[Array, Array, BoolArray, IntArray]:
     """Many damped steps of the plain iteration, then Newton's method."""
     A, chi = _damped(eq, *_nothing(eq), _MOST_STEPS)
     A, chi, found, count = _newton(eq, A, chi, _MANY_STEPS)
     return A, chi, found, count + _MOST_STEPS
 
 
-def solve_pairs(eq: Equations, A: Array, chi: Array) -> tuple[Array, BoolArray, IntArray]:
+def solve_pairs(eq: IidEquations, A: Array, chi: Array) -> tuple[Array, BoolArray, IntArray]:
     """V = v + v_tilde, the part of a member's error that averaging removes."""
     f = eq.law.averages(chi)
     Q, T = eq.alpha * f.f1, eq.alpha * f.f2 * A

@@ -39,8 +39,8 @@ _STABILITY = ("q", "m", "chi", "v", "Q_hat", "m_hat", "chi_hat", "v_hat")
 _KNOCKOFF = ("chi_tilde", "v_tilde", "v_tilde_hat")
 
 
-class Reach(NamedTuple):
-    """The farthest solution in one direction of y.
+class CostRange(NamedTuple):
+    """The farthest cost in one direction that the theory reaches, and what ends the range.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class RateFunction(ModelResult):
     residual : float or array
         Largest abs(F(x) - x) / (1 + abs(x)) of one undamped step of the equations.
     iterations : int or array
-    low, high : Reach
+    low, high : CostRange
         Where the solutions end in the direction of negative and of positive y, and why.
     typical_cost, typical_variance : float
         e and g'' at y = 0.
@@ -132,8 +132,8 @@ class RateFunction(ModelResult):
     status: Any
     residual: Any
     iterations: Any
-    low: Reach
-    high: Reach
+    low: CostRange
+    high: CostRange
     typical_cost: float
     typical_variance: float
 
@@ -262,8 +262,8 @@ def rate_function(
         mu_B=eq.mu_B,
         y=unwrap(tilt),
         status=unwrap(np.array(status).reshape(tilt.shape)),
-        low=_reach(down),
-        high=_reach(up),
+        low=_cost_range(down),
+        high=_cost_range(up),
         typical_cost=start.point.cost,
         typical_variance=start.variance,
         **_columns(points, tilt.shape, eq.copies),
@@ -284,8 +284,17 @@ def _equations(
     if not copies and resampling in ("bernoulli", "subsample") and rate >= 1.0:
         raise ArgumentError(f"mu_B must be below 1 for {resampling}: else all members are one.")
     law, rows = ("none", 1.0) if copies else (resampling, rate)
-    parameters = (float(model.alpha), float(model.rho), float(model.Delta), penalty)
-    return RateEquations(*parameters, model.kinds, law, rows, copies), row.name
+    equations = RateEquations(
+        alpha=float(model.alpha),
+        rho=float(model.rho),
+        Delta=float(model.Delta),
+        lam=penalty,
+        mixture=model.kinds,
+        resampling=law,
+        mu_B=rows,
+        copies=copies,
+    )
+    return equations, row.name
 
 
 def _has_random_members(method: Method) -> bool:
@@ -312,9 +321,9 @@ def _lost(branch: Branch) -> str:
     return Status.MAX_ITER.value if branch.end is End.MAX_ITER else Status.INFEASIBLE.value
 
 
-def _reach(branch: Branch) -> Reach:
+def _cost_range(branch: Branch) -> CostRange:
     y, point = branch.last.y, branch.last.point
-    return Reach(y, point.cost, point.g + y * point.cost, branch.end.value)
+    return CostRange(y, point.cost, point.g + y * point.cost, branch.end.value)
 
 
 def _columns(points: list[Solved | None], shape: tuple[int, ...], copies: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from selica._core.types import Array
-from selica.theory.large_deviations.equations import Point, RateEquations, State
+from selica.theory.large_deviations.equations import RateEquations, State, TiltedPoint
 from selica.theory.large_deviations.tilted import OutOfRange
 
 TOLERANCE = 1e-10
@@ -49,7 +49,7 @@ class Solved(NamedTuple):
 
     y: float
     state: State
-    point: Point
+    point: TiltedPoint
     residual: float
     iterations: int
     variance: float
@@ -131,7 +131,7 @@ def _state(eq: RateEquations, x: Array) -> State:
     return State(float(error), float(chi), float(v), float(x[3]) if x.size > 3 else 0.0)
 
 
-def _evaluate(eq: RateEquations, x: Array, y: float) -> tuple[Array, Point]:
+def _evaluate(eq: RateEquations, x: Array, y: float) -> tuple[Array, TiltedPoint]:
     """What has to vanish, and the point."""
     point = eq.step(_state(eq, x), y)
     off = np.log(np.asarray(point.new[:3]) + _floor(eq)) - x[:3]
@@ -176,7 +176,16 @@ def _solve_at(eq: RateEquations, y: float, x: Array, jacobian: Array | None) -> 
     if not residual <= TOLERANCE:
         return None
     jacobian, tangent, variance = _differentiate(eq, x, y)
-    return Solved(y, state, point, residual, count, variance, jacobian, tangent)
+    return Solved(
+        y=y,
+        state=state,
+        point=point,
+        residual=residual,
+        iterations=count,
+        variance=variance,
+        jacobian=jacobian,
+        tangent=tangent,
+    )
 
 
 def _differentiate(eq: RateEquations, x: Array, y: float) -> tuple[Array, Array, float]:

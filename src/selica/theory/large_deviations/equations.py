@@ -56,7 +56,7 @@ class Hats(NamedTuple):
     v: float
 
 
-class Overlaps(NamedTuple):
+class TiltedOverlaps(NamedTuple):
     """Averages over one variable, and over its copy where there is one."""
 
     q: float
@@ -75,13 +75,13 @@ class Overlaps(NamedTuple):
     """E (d<w_hat>/dg)^2."""
 
 
-class Point(NamedTuple):
+class TiltedPoint(NamedTuple):
     """One step of the equations from a state, and what can be read off there."""
 
     new: State
     """Where the step leads; nu is the relative excess of rows, zero at a solution."""
     hats: Hats
-    overlaps: Overlaps
+    overlaps: TiltedOverlaps
     g: float
     cost: float
     replicon: float
@@ -92,7 +92,7 @@ class Point(NamedTuple):
     """(1 + c (chi + y v)) / (1 + c chi) at the largest count: at zero a row diverges (eq. 21)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RateEquations:
     """The equations of one model, one method and one penalty."""
 
@@ -112,7 +112,7 @@ class RateEquations:
         """Whether the number of rows of a member is fixed."""
         return self.resampling in ("multinomial", "subsample")
 
-    def step(self, state: State, y: float) -> Point:
+    def step(self, state: State, y: float) -> TiltedPoint:
         """One undamped step: averages over a row, conjugates, averages over a variable."""
         error, chi, v, nu = state
         if not (np.isfinite(state).all() and error > 0.0 and chi >= 0.0 and v >= 0.0):
@@ -149,15 +149,15 @@ class RateEquations:
             excess = float(weight @ row.rows) / self.mu_B - 1.0
         cost = 0.5 * float(mean @ row.loss) + self.lam * new.absolute  # eq. 17
         answer = row.k - y * error * xi2 * row.k_variance
-        return Point(
-            State(new.error, new.chi + new.chi_tilde, new.v + new.v_tilde, excess),
-            hats,
-            new,
-            g,
-            cost,
-            float(mean @ answer**2) * new.answer,
-            copy_margin,
-            row_margin,
+        return TiltedPoint(
+            new=State(new.error, new.chi + new.chi_tilde, new.v + new.v_tilde, excess),
+            hats=hats,
+            overlaps=new,
+            g=g,
+            cost=cost,
+            replicon=float(mean @ answer**2) * new.answer,
+            copy_margin=copy_margin,
+            row_margin=row_margin,
         )
 
     def _counts(self, state: State, y: float) -> tuple[Array, Array]:
@@ -179,7 +179,7 @@ class RateEquations:
         tilt = -0.5 * y * state.error * REACH**2
         return poisson_table(self.mu_B, factor, tilt, state.chi + y * state.v)
 
-    def _overlaps(self, hats: Hats, y: float) -> Overlaps:
+    def _overlaps(self, hats: Hats, y: float) -> TiltedOverlaps:
         """Averages over one variable (eqs. 12 to 16)."""
         Q, m_hat, chi_hat, v_hat = hats
         own = max(v_hat, (1e-8 * self.lam) ** 2)  # below, the spread is lost in rounding
@@ -204,7 +204,7 @@ class RateEquations:
                 off += float(p @ (one.mean - effect) ** 2)
             off += share[k] * spread[k] * chi_hat / var[k]  # Var[w0 | g]
         slope = one.active / Q + y * one.variance
-        out = Overlaps(
+        out = TiltedOverlaps(
             q=float(law @ one.mean**2),
             m=m,
             chi=float(law @ one.active) / Q,

@@ -10,7 +10,7 @@ import numpy as np
 from selica._core.types import Array, BoolArray, IntArray
 
 
-class Found(NamedTuple):
+class PathPoints(NamedTuple):
     """Points (k, n) in the coordinates of a solver, whether each solves its equations, and work."""
 
     point: Array
@@ -18,13 +18,13 @@ class Found(NamedTuple):
     iterations: IntArray
 
 
-Solve = Callable[[Array, Array, IntArray], Found]
+Solve = Callable[[Array, Array, IntArray], PathPoints]
 """(log lam, guesses (k, m), which of the n points these m are) -> the points there."""
 
 
 def follow(
-    solve: Solve, first: Found, here: Array, goal: Array, step: Array | float, most: int
-) -> Found:
+    solve: Solve, first: PathPoints, here: Array, goal: Array, step: Array | float, most: int
+) -> PathPoints:
     """Points at log lam = goal, from the first ones at log lam = here, which is not below it.
 
     Each step extrapolates in log lam and corrects by `solve`; it is shortened where that fails and
@@ -33,7 +33,7 @@ def follow(
     Parameters
     ----------
     solve : callable
-    first : Found
+    first : PathPoints
         Where nothing was found there is no path.
     here, goal : array of shape (n,)
     step : float or array of shape (n,)
@@ -61,4 +61,4 @@ def follow(
         step[active] *= np.where(new.found, 1.5, 0.4)
         arrived[moved] = here[moved] <= goal[moved]
         active = active[~arrived[active]]
-    return Found(point, arrived, count)
+    return PathPoints(point, arrived, count)

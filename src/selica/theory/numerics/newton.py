@@ -42,7 +42,7 @@ class System(Protocol):
         """Return the same equations at a part of the points."""
 
 
-class Solved(NamedTuple):
+class NewtonResult(NamedTuple):
     """Where Newton's method ended, shape (n,)."""
 
     x: Array
@@ -53,7 +53,7 @@ class Solved(NamedTuple):
 
 def newton(
     system: System, x: Array, y: Array, *, steps: int, longest: float, tolerance: float
-) -> Solved:
+) -> NewtonResult:
     """Solve two equations by Newton's method with steps of bounded length.
 
     Parameters
@@ -99,4 +99,4 @@ def newton(
                     break
                 stay = ~done
                 active, x, y, system = active[stay], x[stay], y[stay], system.take(stay)
-    return Solved(out_x, out_y, found & np.isfinite(out_x) & np.isfinite(out_y), count)
+    return NewtonResult(out_x, out_y, found & np.isfinite(out_x) & np.isfinite(out_y), count)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.counts import RESAMPLINGS
-from selica._core.errors import ArgumentError, BoundaryWarning
+from selica._core.errors import BoundaryWarning
 from selica._core.results import unwrap
 from selica._core.root import find_root
 from selica._core.types import Array, IntArray
@@ -88,15 +88,19 @@ def optimal_lam(
     0.1415
     """
     choice("criterion", criterion, CRITERIA)
-    setting = Setting.of(
-        model, method, lam=criterion, lam2=lam2, mu_B=mu_B, resampling=resampling, response=response
+    setting = MethodSetting.of(
+        model,
+        method_of(method, penalised if response is None else for_binary_response),
+        lam=criterion,
+        lam2=lam2,
+        mu_B=mu_B,
+        resampling=resampling,
+        response=response,
     )
-    if setting.method.threshold == "lfdr":
-        raise ArgumentError(f"method must be one with a penalty; got {method!r}.")
     return unwrap(setting.penalty(real("fdr", fdr, at_least=0.0, at_most=1.0)))
 
 
-class Setting(NamedTuple):
+class MethodSetting(NamedTuple):
     """Checked settings of a method."""
 
     model: Model
@@ -112,24 +116,23 @@ class Setting(NamedTuple):
     def of(
         cls,
         model: Model,
-        method: str,
+        method: Method,
         *,
         lam: ArrayLike | str,
         lam2: ArrayLike,
         mu_B: ArrayLike,
         resampling: str,
         response: Logistic | None,
-    ) -> Setting:
+    ) -> MethodSetting:
         """Check the settings."""
         Model.check(model)
-        found = method_of(method, _known if response is None else _known_for_labels)
         if response is not None:
             Logistic.check(response, model)
         choice("resampling", resampling, RESAMPLINGS)
         rate = positive("mu_B", mu_B)
         ridge = check_ridge(lam2)
         penalty = choice("lam", lam, CRITERIA) if isinstance(lam, str) else positive("lam", lam)
-        return cls(model, found, penalty, ridge, rate, resampling, response)
+        return cls(model, method, penalty, ridge, rate, resampling, response)
 
     def check_shape(self, fdr: Array) -> None:
         """Refuse a level that does not fit the model, in the words of the caller."""
@@ -173,7 +176,7 @@ class Setting(NamedTuple):
             response=self.response,
         )
 
-    def at(self, flat: dict[str, Array], index: IntArray) -> Setting:
+    def at(self, flat: dict[str, Array], index: IntArray) -> MethodSetting:
         """Return the setting of some of the points of a search."""
         response = None if self.response is None else Logistic(flat["T"][index])
         return self._replace(
@@ -184,17 +187,17 @@ class Setting(NamedTuple):
         )
 
 
-def _known(method: Method) -> bool:
-    """Say whether the theory sets a threshold of the method."""
-    return method.threshold is not None
+def penalised(method: Method) -> bool:
+    """Say whether the theory sets a threshold of the method, and it has a penalty."""
+    return method.threshold not in (None, "lfdr")
 
 
-def _known_for_labels(method: Method) -> bool:
-    """Say the same for a binary response."""
+def for_binary_response(method: Method) -> bool:
+    """Say whether the theory sets a threshold of the method for a binary response."""
     return method.equations in ("lasso", "stability") and method.threshold in ("w_th", "Pi_th")
 
 
-def _best_for_numbers(setting: Setting, fdr: Array) -> Array:
+def _best_for_numbers(setting: MethodSetting, fdr: Array) -> Array:
     """Return the best penalty for a linear response."""
     model, method = setting.model, setting.method
     named = model.parameters | {"lam2": setting.lam2}
@@ -229,7 +232,7 @@ def _best_for_numbers(setting: Setting, fdr: Array) -> Array:
     return np.exp(best_penalty(search, top)).reshape(shape)
 
 
-def _best_for_labels(setting: Setting, fdr: Array) -> Array:
+def _best_for_labels(setting: MethodSetting, fdr: Array) -> Array:
     """Return the best penalty for a binary response: by power, or by the error of the log odds."""
     assert setting.response is not None
     named = setting.model.parameters | {

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 from selica._core.results import Result, unwrap
 from selica._core.types import Array, BoolArray
 from selica._core.validation import LARGEST, real
+from selica.catalogue import Method
 from selica.theory.bayes.solution import BayesSolution, solve_bayes
 from selica.theory.glm.responses import Logistic
 from selica.theory.model import Model
 from selica.theory.selection.levels import at_level
-from selica.theory.selection.penalty import Setting, lasso_at_level
+from selica.theory.selection.penalty import MethodSetting, for_binary_response, lasso_at_level
 from selica.theory.selection.rates import Rates, gap_of_frequency
 from selica.theory.solution import (
     KnockoffSolution,
@@ -60,7 +61,7 @@ class Curve(Result):
         return {"method": self.method, "lam": lam, "fdr": fdr, "tpr": self.tpr}
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class OperatingPoint(Result):
     """A method at its best threshold for a level: settings, rates and the solution behind them.
 
@@ -134,7 +135,7 @@ def power(
     0.8005
     """
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
-    setting = Setting.of(
+    setting = _setting(
         model, method, lam=lam, lam2=lam2, mu_B=mu_B, resampling=resampling, response=response
     )
     setting.check_shape(level)
@@ -180,7 +181,7 @@ def power_curve(
     """
     levels = np.linspace(0.005, 0.5, 100) if fdrs is None else fdrs
     fdr = np.ravel(real("fdrs", levels, at_least=0.0, at_most=1.0))
-    setting = Setting.of(
+    setting = _setting(
         model, method, lam=lam, lam2=lam2, mu_B=mu_B, resampling=resampling, response=response
     )
     name = setting.method.name
@@ -198,7 +199,7 @@ def power_curve(
     return Curve(name, fdr, at_level(setting.solve(lam), name, fdr, own_axis=True).tpr, unwrap(lam))
 
 
-def _with_last_axis(setting: Setting) -> Setting:
+def _with_last_axis(setting: MethodSetting) -> MethodSetting:
     """Return the setting with one more axis, the last, for levels."""
     model, response = setting.model, setting.response
     shape = np.broadcast_shapes(model.shape, setting.lam2.shape)
@@ -246,7 +247,7 @@ def operating_point(
     ('Pi_th', 0.88, 0.1)
     """
     level = real("fdr", fdr, at_least=0.0, at_most=1.0)
-    setting = Setting.of(
+    setting = _setting(
         model, method, lam=lam, lam2=lam2, mu_B=mu_B, resampling=resampling, response=response
     )
     setting.check_shape(level)
@@ -264,7 +265,18 @@ def operating_point(
     return point_of(setting.solve(setting.penalty(level)), name, level)
 
 
-def _ceiling(setting: Setting) -> BayesSolution:
+def _setting(
+    model: Model, method: str, *, response: Logistic | None, **settings: Any
+) -> MethodSetting:
+    """Check the settings of a method that has a threshold, or has one for a binary response."""
+
+    def suits(one: Method) -> bool:
+        return one.threshold is not None if response is None else for_binary_response(one)
+
+    return MethodSetting.of(model, method_of(method, suits), response=response, **settings)
+
+
+def _ceiling(setting: MethodSetting) -> BayesSolution:
     """Solve for one of the best selectors there can be, and warn where it was not found."""
     solution = solve_bayes(setting.model, _BRANCHES[setting.method.name])
     warn_unless_converged(solution, setting.method.name)

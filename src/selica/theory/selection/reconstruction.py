@@ -23,6 +23,7 @@ from selica._core.root import find_root
 from selica._core.scalar import density, survival
 from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, real
+from selica.theory.selection.penalty import penalised
 from selica.theory.solve import method_of
 
 
@@ -46,7 +47,7 @@ def reconstruction_limit(
     >>> round(theory.reconstruction_limit(0.5, "stability-ideal", mu_B=2.0), 5)
     0.96141
     """
-    equations = method_of(method, lambda one: one.threshold not in (None, "lfdr")).equations
+    equations = method_of(method, penalised).equations
     rho = real("rho", rho, at_least=0.0, at_most=1.0)
     if equations == "knockoff":
         return unwrap(2.0 * _l1_limit(0.5 * rho))

@@ -46,7 +46,7 @@ class Response(NamedTuple):
     loss_noise: Array
 
 
-class Design(NamedTuple):
+class SpectralDesign(NamedTuple):
     """A spectrum and row weights, at n points."""
 
     spectrum: Spectrum
@@ -59,9 +59,9 @@ class Design(NamedTuple):
         seen = np.vecdot(self.law.probability, self.law.weight > 0.0)
         return np.asarray(np.minimum(self.alpha * seen, self.spectrum.rank))
 
-    def take(self, index: IntArray | BoolArray) -> Design:
+    def take(self, index: IntArray | BoolArray) -> SpectralDesign:
         """The same at a subset of the points."""
-        return Design(self.spectrum, self.law.take(index), self.alpha[index])
+        return SpectralDesign(self.spectrum, self.law.take(index), self.alpha[index])
 
     def freedom(self, y: Array) -> Array:
         """F at its log odds y against `most`."""

@@ -11,10 +11,10 @@ from selica._core.errors import ArgumentError
 from selica._core.results import statuses
 from selica._core.types import Array
 from selica.theory.iid.batch import TOLERANCE, Ensemble, by_chunks
-from selica.theory.iid.equations import Equations
+from selica.theory.iid.equations import IidEquations
 from selica.theory.model import Model
 from selica.theory.solution import LassoSolution, LossGiven, StabilitySolution
-from selica.theory.spectrum.fields import Design
+from selica.theory.spectrum.fields import SpectralDesign
 from selica.theory.spectrum.solver import at, own_variance, solve_members, solve_pairs
 from selica.theory.spectrum.spectra import Spectrum
 
@@ -59,9 +59,9 @@ def solve_design(
     return by_chunks(ensemble, points, lambda eq, _: _solve_chunk(eq, spectrum), at_once)
 
 
-def _solve_chunk(eq: Equations, spectrum: Spectrum) -> dict[str, Any]:
+def _solve_chunk(eq: IidEquations, spectrum: Spectrum) -> dict[str, Any]:
     """Return the fields of a solution at the points of the equations."""
-    design = Design(spectrum, eq.law, eq.alpha)
+    design = SpectralDesign(spectrum, eq.law, eq.alpha)
     with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
         members = solve_members(eq, design)
         here = at(eq, design, members.y, members.A)
@@ -88,7 +88,7 @@ def _solve_chunk(eq: Equations, spectrum: Spectrum) -> dict[str, Any]:
     }
 
 
-def _overlaps(eq: Equations, Q: Array, T: Array, v_hat: Array) -> dict[str, Any]:
+def _overlaps(eq: IidEquations, Q: Array, T: Array, v_hat: Array) -> dict[str, Any]:
     """q, m, chi, v and the error, by the single-body sums of all designs."""
     names = ("q", "m", "chi", "v", "ensemble_error")
     out = {name: np.zeros(Q.size) for name in names}

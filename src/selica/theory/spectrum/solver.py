@@ -21,10 +21,10 @@ from scipy.special import expit, logit, ndtri
 
 from selica._core.root import find_root
 from selica._core.types import Array, BoolArray, IntArray
-from selica.theory.iid.equations import Equations, Member
-from selica.theory.numerics.continuation import Found, follow
+from selica.theory.iid.equations import IidEquations, MemberSums
+from selica.theory.numerics.continuation import PathPoints, follow
 from selica.theory.numerics.newton import Linear, newton
-from selica.theory.spectrum.fields import Design, Response
+from selica.theory.spectrum.fields import Response, SpectralDesign
 
 _EMPTY = 1e-18  # so few active variables change nothing
 _NEWTON_STEPS = 25  # at first; a second try may take many
@@ -37,7 +37,7 @@ _NOTHING = -40.0  # log odds of the freedom of an estimate that is zero
 _SHARPEST = 1e-10
 
 
-class Members(NamedTuple):
+class DesignMembers(NamedTuple):
     """One member at n points: log odds of its freedom, error with noise, how it was found."""
 
     y: Array
@@ -46,12 +46,12 @@ class Members(NamedTuple):
     iterations: IntArray
 
 
-class Point(NamedTuple):
+class DesignPoint(NamedTuple):
     """Everything at an answer of the equations."""
 
     response: Response
     T: Array
-    one: Member
+    one: MemberSums
     K: Array
     """Curvature Q_hat + lam2 of a variable's cost."""
 
@@ -61,21 +61,21 @@ class Point(NamedTuple):
         return self.one.P * (self.response.Q / self.K)
 
 
-def at(eq: Equations, design: Design, y: Array, A: Array) -> Point:
+def at(eq: IidEquations, design: SpectralDesign, y: Array, A: Array) -> DesignPoint:
     """Fields and single-body sums at log odds of the freedom and errors."""
     response = design.response(y)
     T = response.a * np.maximum(A - eq.Delta, 0.0) + response.b * eq.Delta
     # orthogonal columns without noise: a field without spread is a limit
     T = np.maximum(T, (_SHARPEST * eq.lam) ** 2)
-    return Point(response, T, eq.member(response.Q, T), eq.curvature(response.Q))
+    return DesignPoint(response, T, eq.member(response.Q, T), eq.curvature(response.Q))
 
 
 @dataclass(frozen=True, slots=True)
 class DesignSystem:
     """The two equations of one member, in log A and the log odds of its freedom."""
 
-    eq: Equations
-    design: Design
+    eq: IidEquations
+    design: SpectralDesign
 
     def linear(self, log_A: Array, y: Array) -> Linear:
         """Return the moves of a plain step, and minus their slopes."""
@@ -104,20 +104,20 @@ class DesignSystem:
         return DesignSystem(self.eq.take(index), self.design.take(index))
 
 
-def solve_members(eq: Equations, design: Design) -> Members:
+def solve_members(eq: IidEquations, design: SpectralDesign) -> DesignMembers:
     """Degrees of freedom and error of one member."""
     n = eq.alpha.size
     y, A = np.full(n, _NOTHING), eq.rho + eq.Delta
     found, count = np.ones(n, dtype=bool), np.zeros(n, dtype=np.intp)
     todo = np.flatnonzero(A > 0.0)
     if todo.size == 0:
-        return Members(y, A, found, count)
+        return DesignMembers(y, A, found, count)
     part, some = eq.take(todo), design.take(todo)
     first = at(part, some, y[todo], A[todo])
     A[todo] = part.Delta + first.one.N / first.K**2
     todo = todo[first.one.P > _EMPTY]
     if todo.size == 0:
-        return Members(y, A, found, count)
+        return DesignMembers(y, A, found, count)
     part, some = eq.take(todo), design.take(todo)
     here, log_A = _damped(part, some, 2)
     here, log_A, found[todo], count[todo] = _newton(part, some, here, log_A, _NEWTON_STEPS)
@@ -128,17 +128,17 @@ def solve_members(eq: Equations, design: Design) -> Members:
             here[lost], log_A[lost], found[where], more = rescue(part.take(lost), some.take(lost))
             count[where] += more
     y[todo], A[todo] = here, np.exp(log_A)
-    return Members(y, A, found, count)
+    return DesignMembers(y, A, found, count)
 
 
-def _start(eq: Equations, design: Design) -> tuple[Array, Array]:
+def _start(eq: IidEquations, design: SpectralDesign) -> tuple[Array, Array]:
     """Log odds of the freedom and log error of the estimate zero, after one step."""
     A = eq.rho + eq.Delta
     first = at(eq, design, np.full(A.size, _NOTHING), A)
     return logit(np.minimum(first.freedom / design.most, 0.5)), np.log(A)
 
 
-def _damped(eq: Equations, design: Design, steps: int) -> tuple[Array, Array]:
+def _damped(eq: IidEquations, design: SpectralDesign, steps: int) -> tuple[Array, Array]:
     y, log_A = _start(eq, design)
     for _ in range(steps):
         here = at(eq, design, y, np.exp(log_A))
@@ -149,7 +149,7 @@ def _damped(eq: Equations, design: Design, steps: int) -> tuple[Array, Array]:
 
 
 def _newton(
-    eq: Equations, design: Design, y: Array, log_A: Array, steps: int
+    eq: IidEquations, design: SpectralDesign, y: Array, log_A: Array, steps: int
 ) -> tuple[Array, Array, BoolArray, IntArray]:
     """Newton's method in (log A, log odds of F) with steps of bounded length."""
     solved = newton(
@@ -163,7 +163,7 @@ def _newton(
     return solved.y, solved.x, solved.found, solved.iterations
 
 
-def _follow(eq: Equations, design: Design) -> tuple[Array, Array, BoolArray, IntArray]:
+def _follow(eq: IidEquations, design: SpectralDesign) -> tuple[Array, Array, BoolArray, IntArray]:
     """From a large penalty, where the solution is next to nothing, to the one asked for."""
     nothing = design.response(np.full(eq.lam.size, _NOTHING))
     field = np.sqrt(nothing.Q**2 * (eq.rho > 0.0) + nothing.a * eq.rho + nothing.b * eq.Delta)
@@ -171,10 +171,10 @@ def _follow(eq: Equations, design: Design) -> tuple[Array, Array, BoolArray, Int
     far = -ndtri(np.minimum(0.005 * design.most, 1e-3))
     here = np.maximum(np.log(far * field), goal)
 
-    def stacked(y: Array, log_A: Array, found: BoolArray, count: IntArray) -> Found:
-        return Found(np.stack([y, log_A]), found, count)
+    def stacked(y: Array, log_A: Array, found: BoolArray, count: IntArray) -> PathPoints:
+        return PathPoints(np.stack([y, log_A]), found, count)
 
-    def solve(log_lam: Array, guess: Array, index: IntArray) -> Found:
+    def solve(log_lam: Array, guess: Array, index: IntArray) -> PathPoints:
         part = replace(eq.take(index), lam=np.exp(log_lam))
         return stacked(*_newton(part, design.take(index), guess[0], guess[1], _NEWTON_STEPS))
 
@@ -185,7 +185,7 @@ def _follow(eq: Equations, design: Design) -> tuple[Array, Array, BoolArray, Int
     return y, log_A, arrived, count
 
 
-def _patient(eq: Equations, design: Design) -> tuple[Array, Array, BoolArray, IntArray]:
+def _patient(eq: IidEquations, design: SpectralDesign) -> tuple[Array, Array, BoolArray, IntArray]:
     """Many damped steps of the plain iteration, then Newton's method."""
     y, log_A = _damped(eq, design, _MOST_STEPS)
     y, log_A, found, count = _newton(eq, design, y, log_A, _MANY_STEPS)
@@ -198,7 +198,7 @@ def own_variance(response: Response, e: Array, Delta: Array, V: Array) -> Array:
 
 
 def solve_pairs(
-    eq: Equations, response: Response, e: Array, T: Array
+    eq: IidEquations, response: Response, e: Array, T: Array
 ) -> tuple[Array, BoolArray, IntArray]:
     """V = v, the part of a member's squared error e that averaging removes."""
     V = np.zeros_like(e)
@@ -207,12 +207,12 @@ def solve_pairs(
     todo = np.flatnonzero(random & (T > 0.0) & (e > 0.0))
     if todo.size == 0:
         return V, found, count
-    some = Response(*(part[todo] for part in response))
+    some = Response._make(part[todo] for part in response)
     part, error, total = eq.take(todo), e[todo], T[todo]
     KK = part.curvature(some.Q) ** 2
 
     def psi(V: Array, index: IntArray) -> tuple[Array, Array]:
-        few = Response(*(a[index] for a in some))
+        few = Response._make(a[index] for a in some)
         own = np.minimum(own_variance(few, error[index], part.Delta[index], V), total[index])
         spread, both = part.take(index).spread(few.Q, total[index], own)
         return spread / KK[index], few.a_shared * both / KK[index]
