@@ -195,7 +195,7 @@ _ROWS = (
     ),
     Method(
         "stability-fdr",
-        "stability, FDR, message passing",
+        "stability, message passing",
         selector="selica.selectors:StabilitySelection",
         usual={"fdr": 0.1},
         levels=("fdr",),
@@ -279,7 +279,7 @@ _ROWS = (
     ),
     Method(
         "stability-ideal",
-        "stability, threshold known",
+        "stability, ideal",
         selector="selica.selectors:StabilitySelection",
         usual={"lam": "cv"},
         decided_by=("lam", "q", "resample_rate", "engine"),
@@ -314,7 +314,7 @@ _ROWS = (
     ),
     Method(
         "knockoffs-ideal",
-        "knockoffs, threshold known",
+        "knockoffs, ideal",
         promise="Nothing is promised: a threshold is given.",
         rests_on=_TRUTH,
         equations="knockoff",
@@ -434,7 +434,7 @@ _ROWS = (
     ),
     Method(
         "thresholded-lasso",
-        "lasso, threshold known",
+        "lasso, ideal",
         promise="Nothing is promised: a threshold is given.",
         rests_on=_TRUTH,
         selector="selica.selectors:LassoSelection",

@@ -32,8 +32,8 @@ _BOUNDS = (
     "frequencies of irrelevant variables, from nothing to the strongest (they fall smoothly)"
 )
 _KNOWN = (
-    "threshold known, lasso: set by the truth, which no data tell; as default with usual settings, "
-    "which control nothing (see the FDR)"
+    "ideal, lasso: threshold or penalty set by the truth, which nobody knows; as default with "
+    "usual settings, which control nothing (see the FDR)"
 )
 CEILING = "best possible: the Bayes-optimal selector, which knows the distribution of the effects"
 _ROUGH = 0.02

@@ -301,7 +301,7 @@ def diagnosis(
         print_json(found.to_dict() | more | {"command": command})
         _draw(plot, found, quiet=True)
         return
-    for line in str(replace(found, method=label(found.method))).splitlines():
+    for line in str(found).splitlines():
         say(line)
     for note in notes:
         say(f"Note: {note}")

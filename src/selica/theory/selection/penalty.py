@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.counts import RESAMPLINGS
+from selica._core.counts import RESAMPLINGS, check_rate
 from selica._core.errors import BoundaryWarning
 from selica._core.results import unwrap
 from selica._core.root import find_root
@@ -129,7 +129,8 @@ class MethodSetting(NamedTuple):
         if response is not None:
             Logistic.check(response, model)
         choice("resampling", resampling, RESAMPLINGS)
-        rate = positive("mu_B", mu_B)
+        resampled = method.equations == "stability"
+        rate = check_rate("mu_B", mu_B, resampling) if resampled else positive("mu_B", mu_B)
         ridge = check_ridge(lam2)
         penalty = choice("lam", lam, CRITERIA) if isinstance(lam, str) else positive("lam", lam)
         return cls(model, method, penalty, ridge, rate, resampling, response)
