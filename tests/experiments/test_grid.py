@@ -53,7 +53,9 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(tmp_path, monkeypatch
             raise Killed
 
     with pytest.raises(Killed):
-        sweep(method="stability-ideal", **SMALL | {"n_datasets": 12}, store=Store(path), progress=stop)
+        sweep(
+            method="stability-ideal", **SMALL | {"n_datasets": 12}, store=Store(path), progress=stop
+        )
     parts = len(Store(path))
     assert 0 < parts < 3
     calls = []
@@ -107,7 +109,10 @@ def test_a_failure_is_told_for_every_rule_that_misses_it(monkeypatch):
 
     monkeypatch.setattr("selica.experiments.grid.measure", broken)
     table = sweep(method=["knockoffs-frequency", "knockoffs-ideal"], **SMALL | {"n_datasets": 4})
-    assert table.where(status="failed").unique("method") == ["knockoffs-frequency", "knockoffs-ideal"]
+    assert table.where(status="failed").unique("method") == [
+        "knockoffs-frequency",
+        "knockoffs-ideal",
+    ]
 
 
 def test_laws_and_designs_that_print_alike_are_told_apart():
@@ -209,7 +214,9 @@ def test_a_model_is_asked_for():
 
 def test_repetitions_are_one():
     once = sweep(method="stability-ideal", **SMALL, threshold=0.5)
-    twice = sweep(method=["stability-ideal"] * 2, **SMALL | {"alpha": [2.0, 2.0]}, threshold=[0.5, 0.5])
+    twice = sweep(
+        method=["stability-ideal"] * 2, **SMALL | {"alpha": [2.0, 2.0]}, threshold=[0.5, 0.5]
+    )
     assert once == twice
 
 

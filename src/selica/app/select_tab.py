@@ -110,7 +110,8 @@ def _method() -> str:
     linked = selecting.label_of(st.query_params.get("method", ""))
     if linked is not None and "method" not in st.session_state:
         st.session_state["method"] = linked
-    return str(st.selectbox("Method", list(selecting.methods()), key="method", bind="query-params"))
+    known = list(selecting.methods())
+    return str(st.selectbox("Method", known, key="method", bind="query-params"))
 
 
 def _level(name: str | None) -> float | None:
