@@ -89,8 +89,9 @@ def _ask() -> tuple[_Request, Columns] | None:
                 selecting.awkward(table, target),
             )
         )
-    method = st.selectbox("Method", list(selecting.METHODS), key="method", bind="query-params")
-    request = _Request(digest, target, drop, method, _level(selecting.METHODS[method].level))
+    method = _method()
+    levels = selecting.methods()[method].levels
+    request = _Request(digest, target, drop, method, _level(levels[0] if levels else None))
     linked = "request" not in st.session_state and st.query_params.get("run") == "1"
     if st.button("Select variables", type="primary", width="stretch") or (
         linked and source == _DEMO
@@ -102,6 +103,15 @@ def _ask() -> tuple[_Request, Columns] | None:
     else:
         st.query_params.pop("run", None)
     return (request, table) if wanted else None
+
+
+def _method() -> str:
+    """Return the label of the chosen method; the address may have another name of it."""
+    linked = selecting.label_of(st.query_params.get("method", ""))
+    if linked is not None and "method" not in st.session_state:
+        st.session_state["method"] = linked
+    known = list(selecting.methods())
+    return str(st.selectbox("Method", known, key="method", bind="query-params"))
 
 
 def _level(name: str | None) -> float | None:

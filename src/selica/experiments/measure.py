@@ -136,17 +136,17 @@ def _selections(
     B = coef.shape[0]
     size = np.abs(coef)
     score = size  # (members, L, N); a rule on votes has one "member"
-    if rule.method == "stability":
+    if rule.method == "stability-ideal":
         score = np.count_nonzero(coef, axis=0)[None]
-    elif rule.method in ("knockoff", "derandomized"):
+    elif rule.method in ("knockoffs-ideal", "knockoffs-frequency"):
         score = size[:, :, :N] - size[:, :, N:]
     parts = []
     for threshold in rule.thresholds:
-        if rule.method == "stability":
+        if rule.method == "stability-ideal":
             chosen = score >= votes_needed(np.asarray(threshold), B)
         else:
             chosen = score > threshold
-        if rule.method == "derandomized":
+        if rule.method == "knockoffs-frequency":
             assert rule.Pi_th is not None
             votes = np.count_nonzero(chosen, axis=0)[None]
             chosen = votes >= votes_needed(np.asarray(rule.Pi_th), B)

@@ -44,7 +44,9 @@ STUDIES = {
 
 def _penalties(model: Model) -> tuple[float, float]:
     """Penalties of least prediction error, for knockoffs and for bootstrapped rows."""
-    return float(optimal_lam(model, "knockoff")), float(optimal_lam(model, "stability", mu_B=1.0))
+    return float(optimal_lam(model, "knockoffs-ideal")), float(
+        optimal_lam(model, "stability-ideal", mu_B=1.0)
+    )
 
 
 def _selectors(study: Study) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from selica import __version__
-from selica._core.errors import ArgumentError
-from selica._core.files import as_path, write_whole
+from selica._core.files import check_folder, write_whole
 from selica._core.table import Table
 from selica._core.types import Progress
 from selica._core.validation import choice, count, flag, reporter, workers
@@ -139,19 +138,6 @@ def reproduce(
     record_file = folder / f"{name}.json"
     files += write_whole({record_file: lambda part: part.write_text(text, encoding="utf-8")})
     return Reproduced(name, table, findings, seconds, files, notes)
-
-
-def check_folder(out: Path | str) -> Path:
-    """The folder, made if need be; whether files can be written there is known before the work."""
-    folder = as_path("out", out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".selica-can-write"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise ArgumentError(f"out: cannot write to {folder}: {error.strerror or error}.") from None
-    return folder
 
 
 def _parquet(path: Path, table: Table, notes: list[str]) -> list[Path]:

@@ -80,7 +80,7 @@ def theory_rows(cell: Cell) -> list[Row]:
     rows = []
     for i, rule in enumerate(cell.rules):
         sizes: list[int | None] = [None]
-        if rule.method in ("stability", "derandomized"):
+        if rule.method in ("stability-ideal", "knockoffs-frequency"):
             sizes.append(cell.n_members)
         for n_members in sizes:
             members = np.inf if n_members is None else n_members
@@ -119,11 +119,11 @@ def failure_rows(cell: Cell, reason: str) -> list[Row]:
 
 def _rates(solution: Any, rule: Rule, threshold: float, n_members: int | None) -> Rates:
     rates: Rates
-    if rule.method == "stability":
+    if rule.method == "stability-ideal":
         rates = solution.rates(threshold, n_members)
-    elif rule.method == "derandomized":
+    elif rule.method == "knockoffs-frequency":
         rates = solution.rates(threshold, rule.Pi_th, n_members)
-    elif rule.method == "knockoff":
+    elif rule.method == "knockoffs-ideal":
         rates = solution.single_rates(threshold)
     else:
         rates = solution.rates(threshold)

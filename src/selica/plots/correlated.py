@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def plot_correlated_power(table: Table, level: float) -> Figure:
-    """Power at a level of the FDR against the correlation of neighbours, a panel for each noise.
+    """Draw power at a level of the FDR against the correlation, a panel for each noise.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def plot_correlated_power(table: Table, level: float) -> Figure:
     --------
     >>> from selica._core.table import Table
     >>> from selica.plots import plot_correlated_power
-    >>> row = {"Delta": 0.1, "method": "stability", "mu_B": 2.0, "error": 0.01}
+    >>> row = {"Delta": 0.1, "method": "stability-ideal", "mu_B": 2.0, "error": 0.01}
     >>> rows = [row | {"correlation": c, "value": 0.6 - 0.2 * c} for c in (0.0, 0.5)]
     >>> len(plot_correlated_power(Table.of(rows), 0.1).axes)
     1

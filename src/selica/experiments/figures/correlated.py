@@ -29,7 +29,7 @@ TITLE = "Correlated variables"
 ALPHA = 1.12
 CORRELATIONS = (0.0, 0.3, 0.6, 0.9)
 LEVEL = 0.1
-AHEAD = ("stability", 2.0)
+AHEAD = ("stability-ideal", 2.0)
 _TOP = 0.4
 
 
@@ -46,12 +46,12 @@ def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
         for r in CORRELATIONS:
             covariance = ("ar1", r) if r > 0.0 else "identity"
             for method, rate, rules in (
-                ("thresholded_lasso", 1.0, (Rule("thresholded_lasso", sizes),)),
+                ("thresholded-lasso", 1.0, (Rule("thresholded-lasso", sizes),)),
                 ("lasso", 1.0, (Rule("lasso", (0.0,)),)),
-                ("stability", 1.0, (Rule("stability", votes),)),
-                ("stability", 2.0, (Rule("stability", votes),)),
-                ("knockoff", 1.0,
-                 (Rule("derandomized", signs, PI_TH), Rule("knockoff", signs))),
+                ("stability-ideal", 1.0, (Rule("stability-ideal", votes),)),
+                ("stability-ideal", 2.0, (Rule("stability-ideal", votes),)),
+                ("knockoffs-ideal", 1.0,
+                 (Rule("knockoffs-frequency", signs, PI_TH), Rule("knockoffs-ideal", signs))),
             ):  # fmt: skip
                 lams = _penalties(model, method, rate)
                 cells.append(
@@ -192,7 +192,7 @@ def _answer(gaps: Table) -> Finding:
     ensembles = [
         row
         for row in gaps
-        if (row["method"], row["mu_B"]) in (("derandomized", None), ("stability", 1.0))
+        if (row["method"], row["mu_B"]) in (("knockoffs-frequency", None), ("stability-ideal", 1.0))
     ]
     clear: list[str] = []
     open_: list[str] = []

@@ -49,27 +49,27 @@ def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
 
 def _cells(model: theory.Model, size: dict[str, int]) -> list[Cell]:
     with edges_allowed():
-        lam = {m: float(theory.optimal_lam(model, m)) for m in ("lasso", "knockoff")}
-        rates = {mu: float(theory.optimal_lam(model, "stability", mu)) for mu in (1.0, 2.0)}
+        lam = {m: float(theory.optimal_lam(model, m)) for m in ("lasso", "knockoffs-ideal")}
+        rates = {mu: float(theory.optimal_lam(model, "stability-ideal", mu)) for mu in (1.0, 2.0)}
         moved = theory.power_curve(model, "lasso", LEVELS).lam
     single = theory.solve_lasso(model, lam["lasso"])
-    copies = theory.solve_knockoff(model, lam["knockoff"])
+    copies = theory.solve_knockoff(model, lam["knockoffs-ideal"])
     grid = np.linspace(0.0, 3.0, 3001)[1:]
-    coefficient = Rule("thresholded_lasso", _reach(grid, single.rates(grid).fdr))
+    coefficient = Rule("thresholded-lasso", _reach(grid, single.rates(grid).fdr))
     both = (
-        Rule("derandomized", _reach(grid, copies.rates(grid, PI_TH).fdr), PI_TH),
-        Rule("knockoff", _reach(grid, copies.single_rates(grid).fdr)),
+        Rule("knockoffs-frequency", _reach(grid, copies.rates(grid, PI_TH).fdr), PI_TH),
+        Rule("knockoffs-ideal", _reach(grid, copies.single_rates(grid).fdr)),
     )
     cells = [
         check_cell((Rule("lasso", (0.0,)),), model, moved, **size),
         check_cell((coefficient,), model, np.array([lam["lasso"]]), **size),
-        check_cell(both, model, np.array([lam["knockoff"]]), **size),
+        check_cell(both, model, np.array([lam["knockoffs-ideal"]]), **size),
     ]
     votes = np.arange(1, size["n_members"] + 1) / size["n_members"]
     for mu_B, penalty in rates.items():
         solution = theory.solve_stability(model, penalty, mu_B)
         fdr = np.array([solution.rates(p, size["n_members"]).fdr for p in votes])
-        rule = Rule("stability", _reach(votes, fdr))
+        rule = Rule("stability-ideal", _reach(votes, fdr))
         cells.append(check_cell((rule,), model, np.array([penalty]), mu_B=mu_B, **size))
     return cells
 
