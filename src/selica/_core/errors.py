@@ -31,7 +31,7 @@ class DoesNotApply(SelicaError):
     """The question is fine, but this part of the package has no answer for such a case."""
 
 
-class ColumnError(ArgumentError):
+class ColumnError(RefusedError):
     """A column of a table is not usable.
 
     Parameters
@@ -49,9 +49,9 @@ class ColumnError(ArgumentError):
     def __str__(self) -> str:
         return str(self.named(f"column {self.column}"))
 
-    def named(self, name: str) -> ArgumentError:
+    def named(self, name: str) -> RefusedError:
         """Return the same error with the name of the column."""
-        return ArgumentError(self.text.replace("{column}", name))
+        return RefusedError(self.text.replace("{column}", name))
 
 
 class BoundaryWarning(UserWarning):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import RefusedError
 
 _LINUX = Path("/proc/meminfo")
 _GROUP = Path("/sys/fs/cgroup")
@@ -12,7 +12,7 @@ _GIGABYTE = 1e9
 
 
 def available() -> float | None:
-    """Bytes that a process may still take; None where the system does not say.
+    """Return the bytes that a process may still take; None where the system does not say.
 
     >>> from selica._core.memory import available
     >>> found = available()
@@ -44,7 +44,7 @@ def check_memory(what: str, needed: float, instead: str) -> None:
     """
     free = available()
     if free is not None and needed > free:
-        raise ArgumentError(
+        raise RefusedError(
             f"X: {what} would need about {needed / _GIGABYTE:.3g} GB of memory, and "
             f"{free / _GIGABYTE:.3g} GB are free; {instead}."
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from selica._core.errors import ArgumentError, ColumnError
+from selica._core.errors import ArgumentError, ColumnError, RefusedError
 from selica._core.types import Array
 from selica._core.validation import matrix, real
 
@@ -78,7 +78,7 @@ def standardised(name: str, value: Any) -> tuple[Array, Array, float]:
     np.fill_diagonal(correlation, 1.0)
     smallest = float(eigvalsh(correlation)[0])
     if smallest < SINGULAR:
-        raise ArgumentError(
+        raise RefusedError(
             f"{name} must be positive definite: the smallest eigenvalue of its correlation matrix "
             f"is {smallest:.2g}, and a variable that is a combination of others has no knockoff "
             "but itself. Drop such variables or shrink the matrix."

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
+from selica._core.memory import check_memory
 from selica._core.random import RandomState
 from selica._core.types import Array
 from selica._core.validation import matrix, real
@@ -29,9 +30,27 @@ from selica.sampling.checks import (
 )
 from selica.sampling.copies import Copies, draw_copies
 from selica.sampling.s_matrices import EDGE, check_method, unit_s
+from selica.sampling.sampler import Doubt, Sampler
 from selica.sampling.shrinkage import ledoit_wolf
 
 _ESTIMATE = "The covariance estimated from X"
+_FEW_VALUES = 10
+"""A column with so few different values is not normal."""
+_BYTES = 84.0
+"""Memory for the covariance and what is computed from it, for each pair of columns: ten matrices."""
+
+
+def check_copies_fit(columns: int) -> None:
+    """Refuse copies by a covariance for which there is not enough memory.
+
+    Parameters
+    ----------
+    columns : int
+    """
+    check_memory(
+        f"knockoffs of {columns:,} columns", _BYTES * columns**2,
+        "use stability selection, or leave columns out",
+    )  # fmt: skip
 
 
 class Conditional(NamedTuple):
@@ -42,7 +61,7 @@ class Conditional(NamedTuple):
     root: Array
 
 
-class GaussianKnockoffs:
+class GaussianKnockoffs(Sampler):
     """Model-X knockoffs of Gaussian variables.
 
     Where the mean and the covariance are known, the copies are exact knockoffs and the error
@@ -194,6 +213,50 @@ class GaussianKnockoffs:
         return fitted
 
     @property
+    def assumption(self) -> str:  # type: ignore[override]
+        """What must be true of the columns, as a clause."""
+        if self.estimated:
+            return (
+                "the joint distribution of the predictors, which is estimated here, is close to "
+                "the true one"
+            )
+        return "the joint distribution of the predictors is the one that was given"
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]
+        """Whether mean and covariance are known."""
+        return not self.estimated
+
+    @property
+    def mismatch(self) -> str:  # type: ignore[override]
+        """What is wrong where the copies do not fit the columns; nothing if it is the estimate."""
+        if self.estimated:
+            return ""
+        return "the mean or the covariance given is not that of the table"
+
+    @property
+    def centre(self) -> Any:
+        """Mean of the columns."""
+        return self.mean
+
+    def needs(self, rows: int, columns: int, *, linear: bool) -> None:
+        """Refuse a table with too many columns for the memory; see `Sampler.needs`."""
+        check_copies_fit(columns)
+
+    def doubts(self, X: Array) -> list[Doubt]:
+        """Return what speaks against normal columns, or against the estimate of a covariance."""
+        if not self.estimated:
+            return []
+        n, p = X.shape
+        found = []
+        few = tuple(j for j in range(p) if 1 < np.unique(X[:, j]).size <= _FEW_VALUES)
+        if few:
+            found.append(Doubt("columns with few values are not normal", few))
+        if n < p:
+            found.append(Doubt(f"the covariance of {p} columns is estimated from {n} rows"))
+        return found
+
+    @property
     def s_(self) -> Array:
         """Diagonal of S, shape (p,)."""
         return self._known().s * self._sd**2
@@ -209,22 +272,6 @@ class GaussianKnockoffs:
                 "covariance is not known yet: call fit(X) first, and use its result."
             )
         return self._law
-
-    def sample(self, X: ArrayLike, random_state: RandomState | None = None) -> Array:
-        """One knockoff copy of X; the first of `copies` with the same seed.
-
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Rows from N(mean, covariance).
-        random_state : None, int, SeedSequence, Generator or RandomState
-            Source of the copy.
-
-        Returns
-        -------
-        array of shape (n, p)
-        """
-        return self.copies(X, random_state, 1)[0]
 
     def copies(self, X: ArrayLike, random_state: RandomState | None, members: Any) -> Copies:
         """Knockoff copies of X for these members, each drawn when it is asked for.
@@ -280,7 +327,7 @@ class GivenData:
 
 
 def conditional(correlation: Array, smallest: float, method: str) -> Conditional:
-    """S, R^-1 S and a root of 2S - S R^-1 S for a correlation matrix R."""
+    """Return S, R^-1 S and a root of 2S - S R^-1 S for a correlation matrix R."""
     s = unit_s(correlation, smallest, method)
     slope = cho_solve(cho_factor(correlation), np.diag(s))
     spread = np.diag(2.0 * s) - s[:, None] * slope
@@ -312,7 +359,7 @@ def _estimate(estimator: Any, table: Array, sample_weight: Any) -> tuple[Array |
         estimator.fit(table, **options)
     except Exception as error:
         reason = " ".join(str(error).split())
-        raise ArgumentError(f"covariance: {name}.fit(X) failed: {reason}") from error
+        raise RefusedError(f"covariance: {name}.fit(X) failed: {reason}") from error
     covariance: Any = getattr(estimator, "covariance_", None)
     if np.shape(covariance) != (table.shape[1], table.shape[1]):
         raise ArgumentError(

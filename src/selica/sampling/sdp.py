@@ -21,18 +21,17 @@ diagonal, and a step costs a few products of p x p matrices.
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 
-from selica._core.errors import ConvergenceWarning
 from selica._core.types import Array
 
 _MAX_STEPS = 50
 _GAP = 1e-10  # relative gap at which the iteration ends: below, rounding decides the steps
-_PROMISED_GAP = 1e-6
+SDP_GAP = 1e-6
+"""Relative gap up to which s counts as optimal."""
 _CLOSE = 1e-8  # below it, steps that no longer halve the gap have met rounding
 _PATIENCE = 3  # such steps before the iteration ends
 _HALVINGS = 20  # of a step that rounding has carried out of the cone
@@ -65,10 +64,10 @@ class _Lengths(NamedTuple):
     dual: float
 
 
-def sdp_s(correlation: Array, smallest: float) -> Array:
-    """s of the largest sum for a correlation matrix with this smallest eigenvalue.
+def sdp_s(correlation: Array, smallest: float) -> tuple[Array, float]:
+    """Return s of the largest sum for a correlation matrix, and its relative gap.
 
-    The result is strictly inside the feasible set, so that 2R - diag(s) is positive definite up
+    `smallest` is the smallest eigenvalue of the matrix. The result is strictly inside the feasible set, so that 2R - diag(s) is positive definite up
     to rounding.
     """
     point = _start(correlation, smallest)
@@ -87,13 +86,7 @@ def sdp_s(correlation: Array, smallest: float) -> Array:
         if following is None:
             break
         point = following
-    if not gap <= _PROMISED_GAP:
-        warnings.warn(
-            f"The S-matrix is not optimal: relative gap {gap:.1e}.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    return s
+    return s, gap
 
 
 def _start(correlation: Array, smallest: float) -> _Point:

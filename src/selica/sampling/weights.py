@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica._core.random import WEIGHTS, RandomState, child, member_indices, seed_sequence
 from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, array_of, choice, count, positive, single
@@ -181,6 +181,6 @@ def _missing(label: Any) -> bool:
 def _complain(scheme: str, rate: float, n: int, groups: object, strata: object) -> None:
     what = "rows" if groups is None else "groups"
     if strata is not None:
-        raise ArgumentError(f"strata: a stratum of {n} {what} is too small, {scheme} draws none.")
+        raise RefusedError(f"strata: a stratum of {n} {what} is too small, {scheme} draws none.")
     name = "rate" if scheme != "pairs" else "n_samples" if groups is None else "groups"
     raise ArgumentError(f"{name} is too small: of {n} {what} {scheme} at rate {rate:g} draws none.")

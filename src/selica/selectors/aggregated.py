@@ -102,12 +102,15 @@ class AggregatedKnockoffs(KnockoffSelector):
 
     def _select(self, data: Data, table: Array) -> None:
         choice("step_up", self.step_up, ("bh", "by"))
-        self.statistics_ = self._statistics(data, table, count("n_copies", self.n_copies))
+        copies, measure = count("n_copies", self.n_copies), self._measure()
+        found = self._compare(data, table, copies)
+        self.exchangeability_ = found.exchangeability
+        self.statistics_ = found.statistics(copies, measure, self.n_jobs)
         each = np.array([knockoff_pvalues(w) for w in self.statistics_])
         self.pvalues_ = quantile_aggregation(each, self.gamma, self.adaptive)
         self.support_ = self._step_up(self.fdr)
         self.guarantee_ = self._promise(
-            "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr),
+            found, "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr),
             "Nguyen, Chevalier, Thirion and Arlot 2020",
             also="there are many variables, and the statistics of irrelevant ones are independent "
             "of each other and alike",

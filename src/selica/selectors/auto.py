@@ -33,10 +33,10 @@ from selica._core.validation import count, number
 from selica.sampling import GaussianKnockoffs
 from selica.sampling.exchangeability import FEWEST_ROWS, exchangeability
 from selica.selectors.base import Selector
+from selica.selectors.comparison import COPIES, EXCHANGES
 from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, copies_for
 from selica.selectors.guarantee import Guarantee
-from selica.selectors.knockoffs import COPIES as FIRST_COPY
-from selica.selectors.knockoffs import EXCHANGES, WITHDRAWN
+from selica.selectors.knockoffs import WITHDRAWN_RATIO
 from selica.selectors.stability import PFER, StabilitySelection
 from selica.selectors.summary import Summary
 from selica.statistics import Data
@@ -52,7 +52,7 @@ MOST_CELLS_OF_CLASSES = 400_000
 INSEPARABLE = 0.95
 # Columns from which on e-values keep a false discovery rate.
 COLUMNS_OF_EVALUES = 200
-COPIES = 31
+USUAL_COPIES = 31
 MOST_COPIES = 199
 RESAMPLES = 200
 
@@ -183,9 +183,9 @@ class AutoSelection(Selector):
                 pfer=allowed, n_resamples=self.n_resamples or RESAMPLES, **common
             )
         if self.fdr is not None and p >= COLUMNS_OF_EVALUES:
-            return DerandomizedKnockoffs(self.fdr, n_copies=self.n_resamples or COPIES, **common)
+            return DerandomizedKnockoffs(self.fdr, n_copies=self.n_resamples or USUAL_COPIES, **common)
         allowed = self._allowed() or PFER
-        copies = self.n_resamples or min(max(COPIES, copies_for(allowed)), MOST_COPIES)
+        copies = self.n_resamples or min(max(USUAL_COPIES, copies_for(allowed)), MOST_COPIES)
         if self.kfwer is not None:
             return DerandomizedKnockoffs(kfwer=self.kfwer, n_copies=copies, **common)
         return DerandomizedKnockoffs(pfer=allowed, n_copies=copies, **common)
@@ -202,15 +202,11 @@ class AutoSelection(Selector):
     def summary(self) -> Summary:
         """The variables as the chosen selector ranks them, and why it was chosen."""
         self._get_support_mask()
-        found = self.selector_.summary()
+        return replace(self.selector_.summary(), notes=self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
         chosen = f"Method: {self.method_}, {self.reason_}."
-        return Summary(
-            title=found.title,
-            variables=found.variables,
-            guarantee=found.guarantee,
-            notes=(chosen, *found.notes),
-            shown=found.shown,
-        )
+        return (chosen, *self.selector_._notes())
 
     def _why(self) -> str:
         return str(self.selector_._why())
@@ -260,10 +256,10 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
     with blas_threads_for(X.shape):
         sampler = GaussianKnockoffs().fit(X, weight)
         found = exchangeability(
-            X, sampler.copies(X, child(seed, FIRST_COPY), 1)[0], centre=sampler.mean,
+            X, sampler.copies(X, child(seed, COPIES), 1)[0], centre=sampler.mean,
             sample_weight=weight, random_state=child(seed, EXCHANGES),
         )  # fmt: skip
-    if found.departure > WITHDRAWN:
+    if found.departure > WITHDRAWN_RATIO:
         return Choice(
             "stability",
             "as knockoff copies are far from exchangeable with these columns (ratio "

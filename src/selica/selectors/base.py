@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -13,10 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import LARGEST, choice, number, short
+from selica._core.warning import heard, warn
 from selica.sampling.checks import row_shares
 from selica.selectors import checks
 from selica.selectors.checks import Column, Dependence
@@ -58,7 +58,26 @@ class NamedColumns(NamedTuple):
 
 
 class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the selectors: `fit` checks the data and calls `_select`."""
+    """Base of the selectors: `fit` checks the data and calls `_select`.
+
+    What is noticed on the way is kept. `_caution` says what about the data weakens the selection,
+    and `warn`, from any depth of the package, what a person should act on; both point at the line
+    that called `fit`. `notes_` has all of these sentences, so that nobody needs to catch warnings.
+
+    Attributes
+    ----------
+    support_ : boolean array of shape (p,)
+    guarantee_ : Guarantee
+    notes_ : tuple of str
+        Sentences on the data and the result: first `cautions_`, then why nothing was selected,
+        which columns are identical to selected ones, how the probabilities were computed, and what
+        was said as a warning about the result.
+    cautions_ : tuple of str
+        Those of the notes that are about the data, and were said as `AssumptionWarning`.
+    duplicates_ : mapping of str to tuple of str
+        For each selected variable that has any, the columns that are identical to it up to sign
+        and scale.
+    """
 
     response: str
     l1_ratio: float = 1.0
@@ -67,6 +86,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     guarantee_: Guarantee
     duplicates_: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     cautions_: tuple[str, ...] = ()
+    _noticed: tuple[str, ...] = ()
     note_: str | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -84,12 +104,17 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         self
-            With `duplicates_`, which has for each selected variable the names of the columns that
-            are identical to it up to sign and scale, where there are any, and `cautions_`, the
-            sentences that were said as `AssumptionWarning`. Where rows are known not to be
-            independent, `guarantee_` promises nothing.
+            With `notes_`, sentences on what was noticed about the data and the result. Where rows
+            are known not to be independent, `guarantee_` promises nothing.
         """
         self.cautions_ = ()
+        with heard() as said:
+            self._fit(X, y, sample_weight)
+        self._noticed = tuple(said)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Check the data, select, and weaken the promise where rows are not independent."""
         named = X if isinstance(X, NamedColumns) else NamedColumns(X, ())
         name = named.target or getattr(y, "name", None)
         data, table, response = self._checked(named, y, sample_weight)
@@ -104,7 +129,6 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self.guarantee_ = found.weakened(self.guarantee_)
         names, same = self._names(), identical_to(data, np.flatnonzero(self.support_))
         self.duplicates_ = {names[j]: tuple(names[k] for k in same[j]) for j in same}
-        return self
 
     def _checked(
         self, named: NamedColumns, y: Any, sample_weight: Any
@@ -120,7 +144,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if named.names:
             self.feature_names_in_ = np.array(named.names, dtype=object)
         if np.abs(table).max() > _LARGEST:
-            raise ArgumentError(f"X: values beyond {_LARGEST:g} cannot be squared; rescale them.")
+            raise RefusedError(f"X: values beyond {_LARGEST:g} cannot be squared; rescale them.")
         loss, labels = _response(self.response, target)
         self.__dict__.pop("classes_", None)
         if loss == "logistic":
@@ -144,15 +168,15 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             ((names[j], table[:, j]) for j in whole), variables=True
         )
         for found in dependent:
-            self._warn_of(found.caution)
+            self._caution(found.caution)
         for caution in self._about_columns(data, table, names, whole):
-            self._warn_of(caution)
+            self._caution(caution)
         left_out = [name for name, _ in named.left_out]
         said = checks.survival(target, response, names, table, left_out)
         if said is None and data.loss == "squared" and self.response == "auto":
             said = checks.few_values(target, response.astype(float))
         if said is not None:
-            self._warn_of(said)
+            self._caution(said)
         return dependent
 
     def _about_columns(
@@ -192,11 +216,17 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise ArgumentError("l1_ratio is for the penalised fit; with estimator, leave it out.")
         return share
 
-    def _warn_of(self, note: str) -> None:
-        """Say what about the table weakens the selection."""
-        caution = f"{note[0].upper()}{note[1:]}."
+    @property
+    def notes_(self) -> tuple[str, ...]:
+        """Sentences on what was noticed about the data and the result."""
+        check_is_fitted(self, "support_")
+        return tuple(dict.fromkeys((*self.cautions_, *self._notes(), *self._noticed)))
+
+    def _caution(self, clause: str) -> None:
+        """Say what about the data weakens the selection."""
+        caution = f"{clause[0].upper()}{clause[1:]}."
         self.cautions_ = (*self.cautions_, caution)
-        warnings.warn(caution, AssumptionWarning, stacklevel=4)
+        warn(caution, AssumptionWarning)
 
     def _listed(self, columns: Any, most: int = 5) -> str:
         """Names of columns, not too many."""
@@ -347,7 +377,7 @@ def _response(response: str, y: Array) -> tuple[str, Array]:
             f"y mixes values of different kinds ({several}): give numbers, or two classes."
         ) from None
     if classes.size < 2:
-        raise ArgumentError(f"y is constant ({plain(classes[0])}): there is nothing to explain.")
+        raise RefusedError(f"y is constant ({plain(classes[0])}): there is nothing to explain.")
     binary = classes.size == 2 if response == "auto" else response == "binary"
     if binary:
         if classes.size != 2:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.errors import ArgumentError, RefusedError
+from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, error_level, number, real
 from selica.control import ebh, first_negatives_filter, frequency_bound, knockoff_evalues
 from selica.plots import plot_bars, plot_frequencies
+from selica.sampling.sampler import as_sampler
+from selica.selectors.comparison import NEGATIVES, Comparison
 from selica.selectors.empty import FDR_LEVELS, PFER_LEVELS, first_that_selects
 from selica.selectors.engine import (
     ENGINES,
@@ -25,7 +27,7 @@ from selica.selectors.engine import (
     warn_of_fields,
 )
 from selica.selectors.guarantee import no_guarantee
-from selica.selectors.knockoffs import NEGATIVES, KnockoffSelector
+from selica.selectors.knockoffs import KnockoffSelector
 from selica.selectors.summary import Summary, frequency_table, near, standard_errors
 from selica.statistics import Data
 
@@ -155,26 +157,19 @@ class DerandomizedKnockoffs(KnockoffSelector):
             self._by_threshold(data, table, B, eta)
             return
         if engine == "semi-analytic":
-            raise ArgumentError(
+            raise DoesNotApply(
                 f"engine='semi-analytic' is for the rule of `threshold`, not {rule}."
             )
         if engine == "auto":
             self.note_ = f"{REFITTED}message passing does not apply here."
-        W = self._copy_statistics(data, table, B)
+        measure = self._measure()
+        found = self._compare(data, table, B)
+        self.exchangeability_ = found.exchangeability
+        self.statistics_ = found.statistics(B, measure, self.n_jobs)
         if rule == "fdr":
-            self._by_evalues(W)
+            self._by_evalues(found)
         else:
-            self._by_votes(self._by_negatives(rule, eta), eta)
-
-    def _copy_statistics(
-        self, data: Data, table: Array, copies: int, penalty: float | None = None
-    ) -> Array:
-        """Statistics of so many copies, or more; those that are known are not computed again."""
-        if copies <= len(self.statistics_):
-            return self.statistics_
-        more = self._statistics(data, table, copies, len(self.statistics_), penalty)
-        self.statistics_ = np.concatenate([self.statistics_, more])
-        return self.statistics_
+            self._by_votes(self._by_negatives(found, rule, eta), eta)
 
     def _by_votes(self, votes: BoolArray, eta: float) -> None:
         """A variable needs the votes of a share of the copies."""
@@ -195,17 +190,25 @@ class DerandomizedKnockoffs(KnockoffSelector):
             "is ahead of"
         )
         attempts, penalty = self._message_passing(data, w)
+        measure = self._measure(penalty)
+
+        def votes(copies: int) -> BoolArray:
+            if len(self.statistics_) == 0:
+                self._comparison = self._compare(data, table, B)
+                self.exchangeability_ = self._comparison.exchangeability
+            self.statistics_ = self._comparison.statistics(copies, measure, self.n_jobs)
+            return np.asarray(w < self.statistics_)
 
         def counts(copies: int) -> tuple[IntArray, int]:
-            votes = w < self._copy_statistics(data, table, copies, penalty)
-            return np.asarray(np.count_nonzero(votes[:, data.varies], axis=0)), len(votes)
+            found = votes(copies)
+            return np.asarray(np.count_nonzero(found[:, data.varies], axis=0)), len(found)
 
         outcome = decide(self.engine, attempts, counts, B)
         self.fields_, self.probability_error_, self.note_ = outcome
         if self.fields_ is None:
-            self._by_votes(w < self._copy_statistics(data, table, B, penalty), eta)
+            self._by_votes(votes(B), eta)
             return
-        warn_of_fields(self.fields_, data, self.probability_error_ is not None)
+        warn_of_fields(self.fields_, data, checked=self.probability_error_ is not None)
         self.selection_probabilities_ = np.zeros(table.shape[1])
         self.selection_probabilities_[data.varies] = self.fields_.selection_probabilities
         self.threshold_ = eta
@@ -215,7 +218,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         """How to run it, nothing where it does not apply, and the penalty it chose."""
         engine = self.engine
         possible = (
-            self.sampler == "iid"
+            as_sampler(self.sampler).independent
             and self.statistic == "coefficient"
             and self.estimator is None
             and data.loss == "squared"
@@ -224,14 +227,14 @@ class DerandomizedKnockoffs(KnockoffSelector):
         )
         if engine == "monte-carlo" or not possible:
             if engine == "semi-analytic":
-                raise ArgumentError(
+                raise DoesNotApply(
                     "engine='semi-analytic' needs sampler='iid', statistic='coefficient', no "
                     "estimator, one penalty (lam='cv' has one for each copy), no sample weights "
                     "and a linear response."
                 )
             return [], None
         if not data.varies.any():
-            raise ArgumentError("X: all columns are constant.")
+            raise RefusedError("X: all columns are constant.")
         part = data._replace(X=data.X[:, data.varies], varies=data.varies[data.varies])
         fields = partial(knockoff_fields, part, w_threshold=w_threshold)
         penalty = self._penalty()
@@ -252,15 +255,18 @@ class DerandomizedKnockoffs(KnockoffSelector):
             return given[0]
         return "threshold" if self.threshold is not None else "fdr"
 
-    def _by_evalues(self, W: Array) -> None:
+    def _by_evalues(self, found: Comparison) -> None:
+        """Average the e-values of the copies, and let e-BH select."""
         level = self._level()
         each = self._evalues(level)
         self.evalues_ = e = each.mean(axis=0)
-        self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(W)
+        self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(each)
         self.support_ = ebh(e, level)
-        self._check_level(level, W.shape[1])
+        self._check_level(level, e.size)
         self.threshold_ = float(e[self.support_].min(initial=np.inf))
-        self.guarantee_ = self._promise("false discovery rate", float(level), "Ren and Barber 2024")
+        self.guarantee_ = self._promise(
+            found, "false discovery rate", float(level), "Ren and Barber 2024"
+        )
 
     def _level(self) -> float:
         """The false discovery rate that e-values are to keep."""
@@ -272,7 +278,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         own, last = (0.5 * level, level) if self.copy_fdr is None else (self.copy_fdr, None)
         return np.array([knockoff_evalues(w, own, fallback_fdr=last) for w in self.statistics_])
 
-    def _by_negatives(self, rule: str, eta: float) -> BoolArray:
+    def _by_negatives(self, found: Comparison, rule: str, eta: float) -> BoolArray:
         """Which copies select what, before their v-th negative statistic."""
         level = allowed = self._allowed(rule)
         what = "expected number of false selections"
@@ -281,7 +287,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             what = f"probability of {k} or more false selections"
         self.negatives_ = allowed / frequency_bound(len(self.statistics_), eta)
         self.guarantee_ = self._promise(
-            what, level, "Ren, Wei and Candès 2023",
+            found, what, level, "Ren, Wei and Candès 2023",
             also="among false variables high selection frequencies are rarer than low ones",
         )  # fmt: skip
         return self._votes(allowed, eta)

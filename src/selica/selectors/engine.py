@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -12,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
-from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.errors import ConvergenceWarning, DoesNotApply
 from selica._core.parallel import one_blas_thread
 from selica._core.scaling import ridge_of_ratio
 from selica._core.types import Array, IntArray
+from selica._core.warning import warn
 from selica.amp import KnockoffAmp, StabilityAmp, knockoff_amp, stability_amp, stability_vamp
 from selica.amp.results import Fields, Members
 from selica.selectors.base import AssumptionWarning
@@ -109,9 +109,9 @@ def stability_attempts(
     if data.loss == "logistic":
         fits = not dear and bool(np.all(data.weight == 1.0))
         if not fits and engine == "semi-analytic":
-            raise ArgumentError(
-                "engine='semi-analytic': labels with sample weights, or in so large a table, need "
-                "'monte-carlo'."
+            raise DoesNotApply(
+                "engine='semi-analytic' is not for a binary response with sample weights, or in so "
+                "large a table; use engine='monte-carlo'."
             )
         return [vector] if fits else []
     if calibrated or dear:
@@ -295,8 +295,8 @@ def decide(
     return Outcome(note=f"{REFITTED}message passing {reason}.")
 
 
-def warn_of_fields(fields: Any, data: Data, checked: bool, calibrated: bool = False) -> None:
-    """Says what message passing rests on where that is in doubt.
+def warn_of_fields(fields: Any, data: Data, *, checked: bool, calibrated: bool = False) -> None:
+    """Warn of what message passing rests on where that is in doubt.
 
     Parameters
     ----------
@@ -305,18 +305,15 @@ def warn_of_fields(fields: Any, data: Data, checked: bool, calibrated: bool = Fa
     checked : bool
         Whether refits have checked the probabilities.
     calibrated : bool
-        Whether a level rests on the law of irrelevant fields, which refits do not check.
+        Whether a level rests on the distribution of irrelevant fields, which refits do not check.
     """
     plain = isinstance(fields, Fields)
     if plain and (calibrated or not checked) and correlated(data):
         what = "the level may not hold" if checked else "message passing may be wrong"
-        warnings.warn(
-            f"X: columns are correlated, so that {what}.", AssumptionWarning, stacklevel=6
-        )
+        warn(f"X: columns are correlated, so that {what}.", AssumptionWarning)
     if not fields.converged:
-        warnings.warn(
+        warn(
             f"engine: message passing ended with status {fields.status!r}, so that probabilities "
             "may be wrong; engine='monte-carlo' refits instead.",
             ConvergenceWarning,
-            stacklevel=6,
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.scaling import penalty_of_data
 from selica._core.types import Array
 from selica._core.validation import positive, short
@@ -42,7 +42,7 @@ def choose_penalties(
                 "lam='theory' is for the lasso; with l1_ratio below 1 use lam='cv'."
             )
         if lam == "theory" and data.loss != "squared":
-            raise ArgumentError(
+            raise DoesNotApply(
                 "lam='theory' is for a continuous response: the model is estimated from a squared "
                 "error; use lam='cv' for two classes."
             )

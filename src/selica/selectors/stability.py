@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selica._core.errors import ArgumentError, RefusedError
+from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.memory import check_memory
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, number, real
+from selica._core.warning import warn
 from selica.control import benjamini_hochberg
 from selica.control.stability import ASSUMPTIONS
 from selica.plots import plot_bars, plot_frequencies, plot_stability_path
@@ -24,6 +24,7 @@ from selica.selectors.empty import FDR_LEVELS, first_that_selects
 from selica.selectors.engine import (
     ENGINES,
     REFITTED,
+    Outcome,
     decide,
     penalty_for_power,
     stability_attempts,
@@ -192,29 +193,37 @@ class StabilitySelection(Selector):
         self.lams_ = None
         if self.q_ is None and self.estimator is None:
             self.lams_ = self._penalties(data, scheme, generator(child(seed, PENALTY)), analytic)
-        attempts: list[Any] = []
-        if analytic:
-            assert self.lams_ is not None
-            attempts = stability_attempts(
-                data, float(self.lams_[0]), scheme, self.engine_, self.fdr is not None
-            )
         refits = Refits(
             data, scheme, B, Rule(self.lams_, self.q_, self.estimator), self.n_jobs,
             (child(seed, ROWS), child(seed, WEAKNESS)),
         )  # fmt: skip
-
-        def counts(members: int) -> tuple[IntArray, int]:
-            found = refits.at_least(members)
-            return found.counts[0], found.members
-
-        outcome = decide(self.engine_, attempts, counts, B)
+        outcome = Outcome()
+        if self.engine_ != "monte-carlo":
+            outcome = self._decided(data, scheme, refits, B, analytic)
         self.fields_, self.probability_error_, self.note_ = outcome
         if self.fields_ is None:
             self._by_refits(refits.at_least(B))
         else:
             self._by_fields(data)
         self.guarantee_ = self._guarantee(data.X.shape[1], B)
-        self._warn(data, B)
+        self._say_doubts(data, B)
+
+    def _decided(
+        self, data: Data, scheme: Scheme, refits: Refits, B: int, analytic: bool
+    ) -> Outcome:
+        """Return what message passing found, where it applies and is believed."""
+        attempts: list[Any] = []
+        if analytic:
+            assert self.lams_ is not None
+            attempts = stability_attempts(
+                data, float(self.lams_[0]), scheme, self.engine_, self.fdr is not None
+            )
+
+        def counts(members: int) -> tuple[IntArray, int]:
+            found = refits.at_least(members)
+            return found.counts[0], found.members
+
+        return decide(self.engine_, attempts, counts, B)
 
     def _settle(self, data: Data) -> None:
         """Fill in what was not said: what decides, how rows are drawn, and by which engine."""
@@ -249,7 +258,7 @@ class StabilitySelection(Selector):
         """Whether message passing is to be tried."""
         engine = self.engine_
         if engine == "semi-analytic" and not data.varies.any():
-            raise ArgumentError("X: all columns are constant.")
+            raise RefusedError("X: all columns are constant.")
         lasso = self.q_ is None and self.estimator is None
         possible = lasso and np.size(self.lam) == 1 and bool(data.varies.any())
         if engine == "semi-analytic" and not possible:
@@ -259,7 +268,8 @@ class StabilitySelection(Selector):
             )
         linear = data.loss == "squared"
         if self.fdr is not None and not (possible and linear and engine != "monte-carlo"):
-            raise ArgumentError(
+            kind = ArgumentError if linear else DoesNotApply
+            raise kind(
                 "fdr is for a linear response and the lasso at one penalty, by message passing: "
                 "leave out q, estimator and engine='monte-carlo'; for two classes use pfer, or "
                 "knockoffs."
@@ -275,17 +285,16 @@ class StabilitySelection(Selector):
             lam = "power"
         if isinstance(lam, str) and lam == "power":
             if not analytic or data.loss != "squared":
-                raise ArgumentError(
+                raise DoesNotApply(
                     "lam='power' needs engine='semi-analytic' or 'auto' and a linear response."
                 )
             best = penalty_for_power(data, partial(stability_fields, data, scheme=scheme))
             if best is not None:
                 return np.array([best])
-            warnings.warn(
+            warn(
                 "lam: message passing converges at too few penalties to choose one for power; "
                 "cross-validation chose it.",
                 AssumptionWarning,
-                stacklevel=5,
             )
             lam = "cv"
         return choose_penalties(lam, data, rng, method="stability", mu_B=scheme.rate)
@@ -356,7 +365,7 @@ class StabilitySelection(Selector):
         if threshold is not None and q is not None:
             raise ArgumentError("pfer determines q or threshold; give at most one of them.")
         if p < 2:
-            raise ArgumentError(
+            raise RefusedError(
                 "X has n_features=1: a bound on false selections needs two columns."
             )
         pfer = number("pfer", self.pfer_, at_least=1e-12)
@@ -381,19 +390,20 @@ class StabilitySelection(Selector):
         asked = None if self.pfer is None else float(self.pfer)
         return self._bound().guarantee(p, B, q, self.threshold_, exact=exact, asked=asked)
 
-    def _warn(self, data: Data, B: int) -> None:
-        """Says so when decisions hang on the seed, or an iteration has not converged."""
+    def _say_doubts(self, data: Data, B: int) -> None:
+        """Say so where decisions hang on the seed, or an iteration has not converged."""
         if self.fields_ is not None:
-            checked = self.probability_error_ is not None
-            warn_of_fields(self.fields_, data, checked, self.fdr is not None)
+            warn_of_fields(
+                self.fields_, data, checked=self.probability_error_ is not None,
+                calibrated=self.fdr is not None,
+            )  # fmt: skip
             return
         n = int(np.count_nonzero(self._close()))
         if n and not np.all(np.isin(self.selection_probabilities_, (0, 1))):
-            warnings.warn(
+            warn(
                 f"n_resamples: {n} {'decision is' if n == 1 else 'decisions are'} within two "
                 f"standard errors of the threshold with {B} resamples; more would settle them.",
                 UnstableWarning,
-                stacklevel=4,
             )
 
     def _errors(self) -> Array | None:
