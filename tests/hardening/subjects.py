@@ -137,7 +137,7 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
     "theory.PointEffects": {
         "values": some(st.floats(-2.0, 2.0), 2),
         "weights": some(fractions, 2),
-        "signs": st.sampled_from(["random", "fixed"]),
+        "signs": st.sampled_from(["random", "positive"]),
     },
     "theory.Spectrum": {
         "values": st.lists(positive, min_size=2, max_size=2),
@@ -267,7 +267,7 @@ _SLOW = {"theory.rate_function": 0.25, "experiments.reproduce": 0.25}
 """Functions that take seconds at their best."""
 _CHECKED = {
     theory: ("EmpiricalEffects", "Logistic", "Model", "PointEffects", "Spectrum"),
-    sampling: ("FixedKnockoffs", "GaussianKnockoffs"),
+    sampling: ("FixedKnockoffs", "GaussianKnockoffs", "IndependentKnockoffs"),
     experiments: ("Store",),
 }
 """Classes that people build themselves."""

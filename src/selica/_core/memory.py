@@ -6,6 +6,8 @@ from pathlib import Path
 
 from selica._core.errors import RefusedError
 
+SMALL = 1e8
+"""Bytes that are there on every machine: less is not worth asking for."""
 _LINUX = Path("/proc/meminfo")
 _GROUP = Path("/sys/fs/cgroup")
 _GIGABYTE = 1e9

@@ -49,6 +49,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
@@ -303,8 +304,29 @@ def _allowed(bound: float, pfer: float) -> bool:
 def _average(name: str, value: float, p: int) -> float:
     got = number(name, value, above=0.0)
     if got >= p:
-        raise ArgumentError(f"{name} must be below p = {p}; got {got:g}.")
+        raise ArgumentError(_too_many(name, got, p))
     return got
+
+
+def _too_many(name: str, q: float, p: int) -> str:
+    return f"{name} must be below p = {p}; got {q:g}."
+
+
+def bound_obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> str:
+    """Say why `supported_bound` does not apply, in a sentence; nothing if it does.
+
+    Parameters
+    ----------
+    p, q, cutoff, n_pairs, assumption
+        As in `supported_bound`; here one variable, any q and any number of pairs may be asked for.
+    """
+    if p < 2:
+        return "a bound on false selections needs two variables."
+    if n_pairs > MOST_PAIRS:
+        return f"n_pairs must be at most {MOST_PAIRS}; got {n_pairs}."
+    if q <= 0.0:
+        return "q must be above 0: no fit selects any variable."
+    return _too_many("q", q, p) if q >= p else _unsupported(p, q, cutoff, n_pairs, assumption)
 
 
 def _obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> str:
@@ -357,6 +379,13 @@ def _bound(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> fl
         return q * theta / (2.0 * cutoff - 1.0)
     if assumption == "unimodal":
         return q * theta * _unimodal(_attained(cutoff, n_pairs), n_pairs)
+    return _concave(p, q, cutoff, n_pairs)
+
+
+@lru_cache(maxsize=4096)
+def _concave(p: int, q: float, cutoff: float, n_pairs: int) -> float:
+    """Return the r-concave bound; kept, as selections of tables of one size ask for the same."""
+    theta = q / p
     fits = ceiling(2 * n_pairs * cutoff)  # a frequency of at least the cutoff is a count from here
     # fits beyond n_pairs come at least that often from pairs that select the variable twice
     twice = largest_tail(theta**2 * n_pairs, n_pairs, fits - n_pairs, 2)

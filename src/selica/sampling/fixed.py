@@ -79,6 +79,7 @@ class FixedKnockoffs(Sampler):
 
     def needs(self, rows: int, columns: int, *, linear: bool) -> None:
         """Refuse a binary response, too few rows and too many columns; see `Sampler.needs`."""
+        super().needs(rows, columns, linear=linear)
         if not linear:
             raise DoesNotApply("sampler: fixed-X knockoffs need a continuous response.")
         if not self.intercept:

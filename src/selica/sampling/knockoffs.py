@@ -37,7 +37,7 @@ _ESTIMATE = "The covariance estimated from X"
 _FEW_VALUES = 10
 """A column with so few different values is not normal."""
 _BYTES = 84.0
-"""Memory for the covariance and what is computed from it, for each pair of columns: ten matrices."""
+"""Memory for a covariance and what is computed from it, for each pair of columns: ten matrices."""
 
 
 def check_copies_fit(columns: int) -> None:
@@ -241,6 +241,7 @@ class GaussianKnockoffs(Sampler):
 
     def needs(self, rows: int, columns: int, *, linear: bool) -> None:
         """Refuse a table with too many columns for the memory; see `Sampler.needs`."""
+        super().needs(rows, columns, linear=linear)
         check_copies_fit(columns)
 
     def doubts(self, X: Array) -> list[Doubt]:

@@ -180,8 +180,8 @@ class _MaxEnt:
 def _minimise(correlation: Array, s: Array, objective: _Objective) -> tuple[Array, float]:
     """Minimise by coordinate descent, then damped Newton steps; return s and its relative gap.
 
-    Both keep s and A positive. Half the Newton decrement estimates how far the objective is above its minimum, and ends the
-    iteration.
+    Both keep s and A positive. Half the Newton decrement estimates how far the objective is above
+    its minimum, and ends the iteration.
     """
     inverse = _invert(correlation, s)
     if inverse is None:  # rounding, at the very edge of what counts as positive definite

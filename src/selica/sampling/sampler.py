@@ -1,7 +1,7 @@
 """Samplers of knockoff copies: what a selector asks of one, and the table of those with a name.
 
-A sampler is one file and one row: a class that inherits from `Sampler`, and an entry here, or a call
-of `register` from another package. Selectors know samplers by this interface alone, so that a new
+A sampler is one file and one row: a class that inherits from `Sampler`, and an entry here, or a
+call of `register` from another package. Selectors know samplers by this interface alone, so that a new
 one works with every knockoff selector, its promise included.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica._core.random import RandomState
 from selica._core.types import Array
 from selica._core.validation import choice, short
@@ -93,10 +93,12 @@ class Sampler(ABC):
         Parameters
         ----------
         rows, columns : int
-            Size of the table; the columns that are compared with copies are centred.
+            Size of the table, without columns that need no copy; they will be centred.
         linear : bool
             Whether the response is a number with a linear model.
         """
+        if columns == 0:
+            raise RefusedError("X: all columns are constant.")
 
     def fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Sampler:
         """Return a sampler that knows what it needs of the table; by default this one.

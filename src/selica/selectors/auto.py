@@ -183,7 +183,9 @@ class AutoSelection(Selector):
                 pfer=allowed, n_resamples=self.n_resamples or RESAMPLES, **common
             )
         if self.fdr is not None and p >= COLUMNS_OF_EVALUES:
-            return DerandomizedKnockoffs(self.fdr, n_copies=self.n_resamples or USUAL_COPIES, **common)
+            return DerandomizedKnockoffs(
+                self.fdr, n_copies=self.n_resamples or USUAL_COPIES, **common
+            )
         allowed = self._allowed() or PFER
         copies = self.n_resamples or min(max(USUAL_COPIES, copies_for(allowed)), MOST_COPIES)
         if self.kfwer is not None:
@@ -202,7 +204,8 @@ class AutoSelection(Selector):
     def summary(self) -> Summary:
         """The variables as the chosen selector ranks them, and why it was chosen."""
         self._get_support_mask()
-        return replace(self.selector_.summary(), notes=self._notes())
+        found: Summary = self.selector_.summary()
+        return replace(found, notes=self._notes())
 
     def _notes(self) -> tuple[str, ...]:
         chosen = f"Method: {self.method_}, {self.reason_}."

@@ -19,9 +19,8 @@ from selica._core.validation import LARGEST, choice, number, short
 from selica._core.warning import heard, warn
 from selica.sampling.checks import row_shares
 from selica.selectors import checks
-from selica.selectors.checks import Column, Dependence
+from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence
 from selica.selectors.guarantee import Guarantee
-from selica.selectors.identical import NEAR, identical_groups, identical_to, near_duplicates
 from selica.selectors.summary import Summary
 from selica.statistics import Data, make_data
 
@@ -127,7 +126,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._select(data, table)
         for found in dependent:
             self.guarantee_ = found.weakened(self.guarantee_)
-        names, same = self._names(), identical_to(data, np.flatnonzero(self.support_))
+        names, same = self._names(), checks.identical_to(data, np.flatnonzero(self.support_))
         self.duplicates_ = {names[j]: tuple(names[k] for k in same[j]) for j in same}
 
     def _checked(
@@ -192,15 +191,16 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 "and identifiers do: if it is one, leave it out (on the command line: --drop "
                 f"{names[j]!r})"
             )
-        pairs = near_duplicates(data)
+        pairs = checks.near_duplicates(data)
         if pairs:
             shown = [f"{names[i]} and {names[j]}" for i, j in pairs[:_LISTED]]
             more = f", and {len(pairs) - _LISTED} more pairs" if len(pairs) > _LISTED else ""
             yield (
-                f"near-duplicate columns (correlation above {NEAR}) compete for selection, so that "
-                f"either of a pair may be selected in place of the other: {', '.join(shown)}{more}"
+                f"near-duplicate columns (correlation above {NEAR_CORRELATION}) compete for "
+                "selection, so that either of a pair may be selected in place of the other: "
+                f"{', '.join(shown)}{more}"
             )
-        same = identical_groups(data) if pairs is None else []
+        same = checks.identical_groups(data) if pairs is None else []
         if same:
             several = sum(group.size for group in same)
             yield (

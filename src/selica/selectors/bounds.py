@@ -10,6 +10,7 @@ import numpy as np
 from selica._core.errors import ArgumentError
 from selica._core.rounding import ROUNDING
 from selica.control import stability_parameters, supported_bound
+from selica.control.stability import bound_obstacle
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.statistics import Data
 
@@ -31,11 +32,11 @@ _ASSUMPTIONS = {
 
 THRESHOLD = 0.9
 """Probability from which a variable is selected where a bound decides and nothing else was said."""
-# The largest threshold that is preferred to an assumption: higher ones cost too much power.
-_PREFERRED = 0.7
-# Variables that half of the rows may select, as a share of these rows: with more the path ends in
-# fits to noise, and true variables lose their places.
-_CARRIED = 0.5
+_PREFERRED_THRESHOLD = 0.7
+"""Largest threshold that is preferred to an assumption: higher ones cost too much power."""
+_CARRIED_SHARE = 0.5
+"""Variables that half of the rows may select, as a share of these rows: with more the path ends in
+fits to noise, and true variables lose their places."""
 
 
 def carried(data: Data) -> int:
@@ -45,7 +46,7 @@ def carried(data: Data) -> int:
     if data.loss == "logistic":  # what a fit learns is limited by the rarer class
         ones = int(np.count_nonzero(counted))
         rows = 2 * min(ones, rows - ones)
-    return max(int(_CARRIED * rows / 2), 1)
+    return max(int(_CARRIED_SHARE * rows / 2), 1)
 
 
 def weakest_assumption(p: int, pfer: float, q: int) -> str:
@@ -56,7 +57,7 @@ def weakest_assumption(p: int, pfer: float, q: int) -> str:
     """
     if q < p:
         found = stability_parameters(p, q=q, pfer=pfer, assumption="none")
-        if found.feasible and found.cutoff <= _PREFERRED:
+        if found.feasible and found.cutoff <= _PREFERRED_THRESHOLD:
             return "none"
     return "r-concave"
 
@@ -143,10 +144,11 @@ class Bound(NamedTuple):
                 "the bounds on false selections are for thresholds above 1/2, and the threshold is "
                 f"{threshold:g}"
             )
-        try:
-            level = supported_bound(p, q, threshold, max(B // 2, 1), self.assumption)
-        except ArgumentError as error:
-            return no_guarantee(str(error).rstrip("."))
+        pairs = max(B // 2, 1)
+        obstacle = bound_obstacle(p, q, threshold, pairs, self.assumption)
+        if obstacle:
+            return no_guarantee(obstacle.rstrip("."))
+        level = supported_bound(p, q, threshold, pairs, self.assumption)
         return Guarantee(
             controls="expected number of false selections",
             level=float(level),

@@ -28,7 +28,8 @@ from selica.selectors.engine import (
 )
 from selica.selectors.guarantee import no_guarantee
 from selica.selectors.knockoffs import KnockoffSelector
-from selica.selectors.summary import Summary, frequency_table, near, standard_errors
+from selica.selectors.members import near, standard_errors
+from selica.selectors.summary import Summary, frequency_table
 from selica.statistics import Data
 
 if TYPE_CHECKING:

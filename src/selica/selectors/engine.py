@@ -19,8 +19,7 @@ from selica._core.warning import warn
 from selica.amp import KnockoffAmp, StabilityAmp, knockoff_amp, stability_amp, stability_vamp
 from selica.amp.results import Fields, Members
 from selica.selectors.base import AssumptionWarning
-from selica.selectors.members import Scheme
-from selica.selectors.summary import SEEN
+from selica.selectors.members import SEEN, Scheme
 from selica.statistics import Data
 from selica.statistics.data import penalty_path
 
@@ -29,30 +28,40 @@ TOLERANCE = 0.03
 """Message passing is believed if its probabilities err by no more, as a root mean square."""
 REFITTED = "Probabilities by refits: "
 """How a note begins where message passing was not used."""
-# Refits that check it, at least; more where they are needed for a resolution of this part of the
-# squared tolerance, one standard deviation; the upper end of 95 % in standard deviations; and how
-# improbable the count of a variable may be.
-_CHECKS, _RESOLUTION, _UPPER, _CLEARLY = 32, 4.0, 1.645, 0.01
-# Law of the row weights for each way to resample.
-_LAWS = {
+_FEWEST_CHECKS = 32
+"""Refits that check message passing, at least."""
+_RESOLUTION = 4.0
+"""Standard deviations of the squared error in its tolerance, which more refits may be needed for."""
+_UPPER_QUANTILE = 1.645
+"""Upper end of 95 % of a normal distribution, in standard deviations."""
+_SIGNIFICANCE = 0.01
+"""Probability below which the count of a single variable shows an error."""
+_WEIGHTS = {
     "bootstrap": "poisson",
     "poisson": "poisson",
     "subsample": "bernoulli",
     "pairs": "bernoulli",
     "exponential": "exponential",
 }
-# The penalty for power is looked for among so many, down to this share of the largest.
-_PENALTIES, _SMALLEST = 24, 0.02
-_PATIENCE = 150
-# Products of small matrices are faster in one thread.
-_LARGE = 1_000_000
-# Vector message passing costs some dozen times n p min(n, p); beyond this, refits are cheaper, and
-# beyond the second number it takes minutes.
-_DEAR, _DEAREST = 2e8, 2e10
+"""Distribution of the row weights for each way to resample."""
+_PENALTIES = 24
+"""Penalties among which the one for power is searched."""
+_SMALLEST_SHARE = 0.02
+"""The smallest of them, as a share of the largest."""
+_ITERATIONS = 150
+"""Iterations of message passing at each of them, at most."""
+_LARGE_TABLE = 1_000_000
+"""Numbers in a table from which on products of matrices gain by threads."""
+_COSTLY = 2e8
+"""Vector message passing costs some dozen times n p min(n, p): beyond this, refits are cheaper."""
+_TOO_COSTLY = 2e10
+"""Beyond this it takes minutes."""
 _INTERCEPT = 1e4
-# Columns whose squared correlations with the others sum to more than this, beyond chance.
-_CORRELATED = 0.5
-_COLUMNS = 1000
+"""Entries of the column of an intercept: so large that its penalty is none."""
+_EXCESS_CORRELATION = 0.5
+"""Sum of a column's squared correlations with the others, beyond chance, that is no longer small."""
+_COMPARED_COLUMNS = 1000
+"""Columns whose correlations with all others are looked at."""
 
 
 def stability_fields(
@@ -64,7 +73,7 @@ def stability_fields(
     lam = np.asarray(penalties) * rate * data.y.size
     with _threads(X):
         return stability_amp(
-            X, y, lam, rate, resampling=_LAWS[scheme.resampling],
+            X, y, lam, rate, resampling=_WEIGHTS[scheme.resampling],
             weakness=scheme.weakness, lam2=ridge_of_ratio(lam, data.l1_ratio), **settings,
         )  # fmt: skip
 
@@ -81,7 +90,7 @@ def vector_fields(data: Data, penalty: float, scheme: Scheme) -> Members:
         lam = penalty * rate * y.size
         found = stability_vamp(
             X, y, lam, rate, response="linear" if data.loss == "squared" else "binary",
-            resampling=_LAWS[scheme.resampling], weakness=scheme.weakness,
+            resampling=_WEIGHTS[scheme.resampling], weakness=scheme.weakness,
             lam2=ridge_of_ratio(lam, data.l1_ratio),
         )  # fmt: skip
     return found.first_variables(p)
@@ -105,16 +114,16 @@ def stability_attempts(
     plain, vector = (
         partial(fields, data, penalty, scheme) for fields in (stability_fields, vector_fields)
     )
-    dear = n * p * min(n, p) > (_DEAR if engine == "auto" else _DEAREST)
+    costly = n * p * min(n, p) > (_COSTLY if engine == "auto" else _TOO_COSTLY)
     if data.loss == "logistic":
-        fits = not dear and bool(np.all(data.weight == 1.0))
+        fits = not costly and bool(np.all(data.weight == 1.0))
         if not fits and engine == "semi-analytic":
             raise DoesNotApply(
                 "engine='semi-analytic' is not for a binary response with sample weights, or in so "
                 "large a table; use engine='monte-carlo'."
             )
         return [vector] if fits else []
-    if calibrated or dear:
+    if calibrated or costly:
         return [plain]
     if correlated(data):
         return [vector]
@@ -139,7 +148,7 @@ def knockoff_fields(
 
 
 def _threads(X: Array) -> Any:
-    return one_blas_thread() if X.size < _LARGE else nullcontext()
+    return one_blas_thread() if X.size < _LARGE_TABLE else nullcontext()
 
 
 def _weighted(data: Data) -> tuple[Array, Array]:
@@ -162,10 +171,10 @@ def penalty_for_power(data: Data, fields: Callable[..., Members]) -> float | Non
     fields : callable
         Message passing for given penalties.
     """
-    path = penalty_path(data, _PENALTIES, _SMALLEST)
+    path = penalty_path(data, _PENALTIES, _SMALLEST_SHARE)
     if path[0] == 0.0:
         return None
-    found = fields(path, max_iter=_PATIENCE, variances="scalar")
+    found = fields(path, max_iter=_ITERATIONS, variances="scalar")
     good = found.status == "converged"
     best = int(np.where(good, found.ensemble_error, np.inf).argmin())
     return float(path[best]) if good[best : best + 2].all() else None
@@ -177,18 +186,18 @@ def correlated(data: Data) -> bool:
     p = X.shape[1]
     if p < 2:
         return False
-    some = np.unique(np.linspace(0, p - 1, min(_COLUMNS, p)).astype(np.intp))
+    some = np.unique(np.linspace(0, p - 1, min(_COMPARED_COLUMNS, p)).astype(np.intp))
     share = data.weight / data.weight.sum()
     rows = 1.0 / float(share @ share)  # as many as weights leave
     with _threads(X):
         r = (X[:, some] * share[:, None]).T @ X
     excess = (r**2).sum(axis=1) - 1.0 - (p - 1) / rows
-    return bool(excess.max() > _CORRELATED + 4.0 * math.sqrt(2.0 * p) / rows)
+    return bool(excess.max() > _EXCESS_CORRELATION + 4.0 * math.sqrt(2.0 * p) / rows)
 
 
 def checks_needed(P: Array) -> int:
     """Refits that can tell an error of the tolerance from none, for given probabilities."""
-    return max(_CHECKS, int(_RESOLUTION * _noise(P, 1) / TOLERANCE**2) + 1)
+    return max(_FEWEST_CHECKS, int(_RESOLUTION * _noise(P, 1) / TOLERANCE**2) + 1)
 
 
 def _noise(P: Array, members: int) -> float:
@@ -215,9 +224,9 @@ def error_bound(P: Array, counts: IntArray, members: int) -> float:
     low, high = (np.clip(P[seen] + d, 0.0, 1.0) for d in (-TOLERANCE, TOLERANCE))
     k = counts[seen].astype(float)
     few, many = bdtr(k, members, low), np.where(k > 0.0, bdtrc(k - 1.0, members, high), 1.0)
-    if min(few.min(), many.min()) * seen.sum() < _CLEARLY:
+    if min(few.min(), many.min()) * seen.sum() < _SIGNIFICANCE:
         return math.inf
-    return math.sqrt(max(square, 0.0) + _UPPER * _noise(P, members))
+    return math.sqrt(max(square, 0.0) + _UPPER_QUANTILE * _noise(P, members))
 
 
 class Outcome(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.errors import ArgumentError, ColumnError, RefusedError
+from selica._core.errors import ArgumentError, ColumnError
 from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array
@@ -55,8 +55,6 @@ class KnockoffSelector(Selector):
         sampler = as_sampler(self.sampler)
         named = isinstance(self.sampler, str)
         columns = int(np.count_nonzero(data.varies)) if named else table.shape[1]
-        if columns == 0:
-            raise RefusedError("X: all columns are constant.")
         linear = data.loss == "squared"
         sampler.needs(len(table), columns, linear=linear)
         try:
@@ -75,9 +73,7 @@ class KnockoffSelector(Selector):
     def _measure(self, penalty: float | None = None) -> Measure:
         """Return how variables are compared, with the selector's penalty or one for all copies."""
         statistic = choice("statistic", self.statistic, STATISTICS)
-        return Measure(
-            statistic, self._penalty() if penalty is None else penalty, self.estimator
-        )
+        return Measure(statistic, self._penalty() if penalty is None else penalty, self.estimator)
 
     def _penalty(self) -> float | None:
         """Return the penalty as a number; None where cross-validation chooses it."""
@@ -130,11 +126,7 @@ class KnockoffSelector(Selector):
                 f"the knockoff copies are not exchangeable with the columns, as {copies.measured}"
             )
         doubtful = copies is not None and copies.differs
-        if (
-            copies is not None
-            and doubtful
-            and (sampler.exact or copies.departure > DOUBTFUL_RATIO)
-        ):
+        if copies is not None and doubtful and (sampler.exact or copies.departure > DOUBTFUL_RATIO):
             self._caution(f"{copies.measured}{mismatch}; the level may be exceeded")
         # some copies allow statistics of inner products with the columns only; folds, and most
         # estimators, look at single rows

@@ -131,8 +131,3 @@ class Bolasso(StabilitySelection):
             n_jobs=n_jobs,
             random_state=random_state,
         )
-
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        own = ("lam", "n_resamples", "threshold", "l1_ratio", "response", "n_jobs", "random_state")
-        return sorted(own)

@@ -1,4 +1,4 @@
-"""What the members of an ensemble select."""
+"""What the members of an ensemble select, and how precise their frequencies are."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import numpy as np
 
 from selica._core.parallel import pieces
 from selica._core.random import child, generator
-from selica._core.types import Array, IntArray
+from selica._core.types import Array, BoolArray, IntArray
 from selica.sampling import resample_weights
 from selica.statistics.data import Data, fit_members
 from selica.statistics.importance import selections
 
-# Penalties on the way to the first q variables: where several enter between two of them a member
-# stops short of q.
-_STEPS = 500
+_PATH_LENGTH = 500
+"""Penalties on the way to the first q variables: where several enter between two of them a member
+stops short of q."""
+SEEN = 0.05
+"""Variables that are selected less often are no part of a check of probabilities."""
 
 
 class Scheme(NamedTuple):
@@ -161,7 +163,7 @@ def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Sele
     top = np.max(np.abs(pull) / np.where(sd > 1e-9, sd, np.inf), initial=0.0)
     if settings["penalty_weights"] is not None:
         top /= settings["penalty_weights"].min()
-    path = np.geomspace(top, 1e-3 * top, _STEPS) if top > 0.0 else np.ones(1)
+    path = np.geomspace(top, 1e-3 * top, _PATH_LENGTH) if top > 0.0 else np.ones(1)
     fit = fit_members(
         data, path, weights, keep="sparse", max_active=q, standardize=True, **settings
     )
@@ -184,3 +186,25 @@ def _of_estimator(
     members, p = chosen.shape
     counts = np.count_nonzero(chosen, axis=0)
     return Selections(counts[None], np.zeros(p), float(chosen.sum() / members), members)
+
+
+def standard_errors(probability: Array, members: int | None, error: float | None) -> Array | None:
+    """Return the standard errors of shares of so many members; None where they are not known.
+
+    Without members, those of probabilities with a given root mean square error, which is shared
+    out: probabilities near 0 and 1 have less of it.
+    """
+    spread = probability * (1.0 - probability)
+    if members is not None:
+        return np.asarray(np.sqrt(spread / members))
+    if error is None:
+        return None
+    typical = spread[probability > SEEN].mean() if np.any(probability > SEEN) else 0.0
+    return np.asarray(error * np.sqrt(spread / typical)) if typical > 0.0 else np.zeros(spread.size)
+
+
+def near(probability: Array, threshold: float, error: Array | None) -> BoolArray:
+    """Return which decisions are within two standard errors; none where errors are unknown."""
+    if error is None:
+        return np.zeros(probability.size, dtype=bool)
+    return np.asarray((error > 0.0) & (np.abs(probability - threshold) < 2.0 * error))

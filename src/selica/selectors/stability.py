@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
-from selica._core.memory import check_memory
+from selica._core.memory import SMALL, check_memory
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray, IntArray
@@ -32,22 +32,26 @@ from selica.selectors.engine import (
     warn_of_fields,
 )
 from selica.selectors.guarantee import Guarantee, no_guarantee
-from selica.selectors.members import Refits, Rule, Scheme, Selections
+from selica.selectors.members import Refits, Rule, Scheme, Selections, near, standard_errors
 from selica.selectors.penalty import choose_penalties
-from selica.selectors.summary import Summary, frequency_table, near, standard_errors
+from selica.selectors.summary import Summary, frequency_table
 from selica.statistics import Data
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# What fewer resamples select is not stable, whatever its estimated error rate.
-LOWEST = 0.1
-# False selections that are expected at most where nothing else is asked for.
+LOWEST_PROBABILITY = 0.1
+"""What fewer resamples select is not stable, whatever its estimated error rate."""
 PFER = 1.0
-# Memory for each number of the table: the table, its standard form and what solvers keep of it.
+"""False selections that are expected at most where nothing else is asked for."""
 _BYTES = 64.0
-# Spawn keys of the parts of a fit.
-PENALTY, ROWS, WEAKNESS = range(3)
+"""Memory for each number of the table: the table, its standard form and what solvers keep of it."""
+PENALTY = 0
+"""Spawn key of the folds that choose a penalty."""
+ROWS = 1
+"""Spawn key of the resampled rows."""
+WEAKNESS = 2
+"""Spawn key of the penalties of the randomised lasso."""
 
 
 class StabilitySelection(Selector):
@@ -178,10 +182,11 @@ class StabilitySelection(Selector):
 
     def _select(self, data: Data, table: Array) -> None:
         B = count("n_resamples", self.n_resamples, at_least=2)
-        check_memory(
-            f"stability selection of {data.y.size:,} x {data.varies.size:,} numbers",
-            _BYTES * data.X.size, "leave columns or rows out",
-        )  # fmt: skip
+        if _BYTES * data.X.size > SMALL:
+            check_memory(
+                f"stability selection of {data.y.size:,} x {data.varies.size:,} numbers",
+                _BYTES * data.X.size, "leave columns or rows out",
+            )  # fmt: skip
         self._settle(data)
         self.threshold_, self.q_ = self._rule(data, B)
         scheme = Scheme(
@@ -285,7 +290,8 @@ class StabilitySelection(Selector):
             lam = "power"
         if isinstance(lam, str) and lam == "power":
             if not analytic or data.loss != "squared":
-                raise DoesNotApply(
+                kind = DoesNotApply if analytic else ArgumentError
+                raise kind(
                     "lam='power' needs engine='semi-analytic' or 'auto' and a linear response."
                 )
             best = penalty_for_power(data, partial(stability_fields, data, scheme=scheme))
@@ -335,7 +341,7 @@ class StabilitySelection(Selector):
     def _by_p_values(self, level: float) -> BoolArray:
         """What the p-values of message passing select at a level of the false discovery rate."""
         chosen = benjamini_hochberg(self.fields_.p_values, level)
-        return np.asarray(chosen & (self.selection_probabilities_ >= LOWEST))
+        return np.asarray(chosen & (self.selection_probabilities_ >= LOWEST_PROBABILITY))
 
     def _rate(self) -> float:
         halves = self.resampling_ == "pairs" and self.resample_rate in (None, 0.5, 1.0)
@@ -365,9 +371,7 @@ class StabilitySelection(Selector):
         if threshold is not None and q is not None:
             raise ArgumentError("pfer determines q or threshold; give at most one of them.")
         if p < 2:
-            raise RefusedError(
-                "X has n_features=1: a bound on false selections needs two columns."
-            )
+            raise RefusedError("X has n_features=1: a bound on false selections needs two columns.")
         pfer = number("pfer", self.pfer_, at_least=1e-12)
         return self._bound().parameters(p, B, pfer, threshold, q, carried(data))
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.effects import Effects
-from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.errors import ArgumentError, ConvergenceWarning, RefusedError
 from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.table import Row, Table
 from selica._core.types import Array, BoolArray
@@ -180,7 +180,7 @@ class _Setting:
             warnings.simplefilter("ignore", ConvergenceWarning)
             try:
                 return self._solve(kind, members)
-            except ArgumentError as error:  # such a covariance has no copies
+            except RefusedError as error:  # such a covariance has no copies
                 return str(error)
 
     def _solve(self, kind: str, members: int) -> CorrelatedSolution:

@@ -29,7 +29,7 @@ from selica.planning.predict.grids import (
 from selica.planning.predict.knockoffs import by_knockoffs
 from selica.planning.predict.limit import cut_of_fields, rates_of_members
 from selica.planning.study import Study
-from selica.selectors.stability import LOWEST
+from selica.selectors.stability import LOWEST_PROBABILITY
 from selica.theory import LassoSolution, StabilitySolution, solve_lasso, solve_stability
 from selica.theory.selection.levels import at_level
 
@@ -155,7 +155,9 @@ def _resampled(
 def _fields(studies: Studies, fdr: float, best: bool) -> Iterator[Found]:
     def usable(one: StabilitySolution) -> bool:
         cut = cut_of_fields(one, fdr)
-        return math.isfinite(cut) and LOWEST <= one.selection_probability(cut) <= _CERTAIN
+        return (
+            math.isfinite(cut) and LOWEST_PROBABILITY <= one.selection_probability(cut) <= _CERTAIN
+        )
 
     for study, (one, more) in zip(studies, _resampled(studies, best, usable), strict=True):
         rates = one.rates_of_field(np.asarray(cut_of_fields(one, fdr)))
