@@ -1,8 +1,8 @@
 """Samplers of knockoff copies: what a selector asks of one, and the table of those with a name.
 
 A sampler is one file and one row: a class that inherits from `Sampler`, and an entry here, or a
-call of `register` from another package. Selectors know samplers by this interface alone, so that a new
-one works with every knockoff selector, its promise included.
+call of `register` from another package. Selectors know samplers by this interface alone, so that a
+new one works with every knockoff selector, its promise included.
 """
 
 from __future__ import annotations

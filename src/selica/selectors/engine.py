@@ -31,7 +31,7 @@ REFITTED = "Probabilities by refits: "
 _FEWEST_CHECKS = 32
 """Refits that check message passing, at least."""
 _RESOLUTION = 4.0
-"""Standard deviations of the squared error in its tolerance, which more refits may be needed for."""
+"""Standard deviations of the squared error that its tolerance has to hold; more refits may help."""
 _UPPER_QUANTILE = 1.645
 """Upper end of 95 % of a normal distribution, in standard deviations."""
 _SIGNIFICANCE = 0.01
@@ -59,7 +59,7 @@ _TOO_COSTLY = 2e10
 _INTERCEPT = 1e4
 """Entries of the column of an intercept: so large that its penalty is none."""
 _EXCESS_CORRELATION = 0.5
-"""Sum of a column's squared correlations with the others, beyond chance, that is no longer small."""
+"""Sum of a column's squared correlations with the others, beyond chance, that is not small."""
 _COMPARED_COLUMNS = 1000
 """Columns whose correlations with all others are looked at."""
 
