@@ -128,8 +128,8 @@ def test_an_iteration_of_the_sampler_is_heard(monkeypatch):
     monkeypatch.setattr(s_matrices, "_PASSES", 0)
     correlated = simulate(80, 12, 3, snr=4.0, covariance=("ar1", 0.8), random_state=0)
     selector = KnockoffSelection(0.5, lam=0.1, random_state=0)
+    line = here() + 2
     with pytest.warns(ConvergenceWarning, match="not optimal") as caught:
-        line = here() + 1
         selector.fit(correlated.X, correlated.y)
     assert places(caught) == {(__file__, line)}
     assert any("not optimal" in note for note in selector.notes_)
@@ -137,8 +137,8 @@ def test_an_iteration_of_the_sampler_is_heard(monkeypatch):
 
 def test_functions_of_other_rooms(monkeypatch):
     rng = np.random.default_rng(0)
+    line = here() + 2
     with pytest.warns(UserWarning, match="simulated responses were added") as caught:
-        line = here() + 1
         FixedKnockoffs().augment(rng.standard_normal((8, 5)), rng.standard_normal(8), 0)
     assert places(caught) == {(__file__, line)}
     monkeypatch.setattr(s_matrices, "_MAX_NEWTON", 1)
@@ -149,8 +149,8 @@ def test_functions_of_other_rooms(monkeypatch):
             call(Sigma)
         assert {w.filename for w in caught} == {__file__}
     model = theory.Model(alpha=2.0, rho=0.0, Delta=1.0)
+    line = here() + 2
     with pytest.warns(BoundaryWarning) as caught:
-        line = here() + 1
         theory.optimal_lam(model, "lasso")
     assert places(caught) == {(__file__, line)}
 

@@ -26,13 +26,14 @@ from selica._core.root import find_root
 from selica._core.rounding import ceiling
 from selica._core.types import Array, IntArray
 
-# Up to this many values of k are all looked at. Of more, an even choice of `_FEW` is; the
-# neighbours of the best bound the next pass, as the tail has one peak in k.
-_ALL = 256
-_FEW = 32
-# exp(170)^4 is still finite in double precision, and no mean from here on needs a steeper line. A
-# smaller mean is taken for this one: the tail rises with the mean, so that the bound remains one.
-_STEEPEST = 170.0
+_LARGEST_FULL_SEARCH = 256
+"""Up to this many values of k are all looked at. Of more, an even choice of `_POINTS_OF_A_PASS` is;
+the neighbours of the best bound the next pass, as the tail has one peak in k."""
+_POINTS_OF_A_PASS = 32
+"""Values of k that one pass looks at."""
+_LARGEST_STEEPNESS = 170.0
+"""exp(170)^4 is still finite in double precision, and no mean from here on needs a steeper line. A
+smaller mean is taken for this one: the tail rises with the mean, so that the bound remains one."""
 _SMALLEST_MEAN = 1e-140
 
 
@@ -55,8 +56,9 @@ def largest_tail(mean: float, top: int, index: int, power: int) -> float:
     if index <= max(ceiling(2.0 * mean), 1):
         return mean / index
     low, high = index, top
-    while high - low >= (_ALL if top <= _ALL else _FEW):
-        k = np.linspace(low, high, _FEW).round().astype(np.intp)
+    enough = _LARGEST_FULL_SEARCH if top <= _LARGEST_FULL_SEARCH else _POINTS_OF_A_PASS
+    while high - low >= enough:
+        k = np.linspace(low, high, _POINTS_OF_A_PASS).round().astype(np.intp)
         best = int(np.argmax(_tails(k, mean, index, power)))
         low, high = int(k[max(best - 1, 0)]), int(k[min(best + 1, k.size - 1)])
     return float(_tails(np.arange(low, high + 1), mean, index, power).max())
@@ -84,7 +86,7 @@ def _tails(k: IntArray, mean: float, index: int, power: int) -> Array:
         return mean - first, power * spread * np.exp(steepness) / k[points]
 
     start = np.log(np.maximum(k / (2.0 * mean), 1.0))
-    weight, _ = law(find_root(equation, start, lower=0.0, upper=_STEEPEST).x, k)
+    weight, _ = law(find_root(equation, start, lower=0.0, upper=_LARGEST_STEEPNESS).x, k)
     return np.asarray(weight[:, index:].sum(axis=1))
 
 

@@ -255,7 +255,14 @@ def stability_parameters(
         raise ArgumentError("q, cutoff and pfer: give exactly two of them to get the third.")
     q = int(q) if q == int(q) else q
     return StabilityParameters(
-        p, q, cutoff, pfer, bound, _allowed(bound, pfer), n_pairs, assumption
+        p=p,
+        q=q,
+        cutoff=cutoff,
+        pfer=pfer,
+        bound=bound,
+        feasible=_allowed(bound, pfer),
+        n_pairs=n_pairs,
+        assumption=assumption,
     )
 
 

@@ -11,10 +11,11 @@ from selica._core.errors import ArgumentError, ColumnError, RefusedError
 from selica._core.types import Array
 from selica._core.validation import matrix, real
 
-# Below it a variable is a combination of others to ten digits: its knockoff would be itself.
-SINGULAR = 1e-10
-# Matrices are typed in, estimated or read from files: symmetric to this share of the largest entry.
-ASYMMETRY = 1e-8
+SMALLEST_EIGENVALUE = 1e-10
+"""Below it a variable is a combination of others to ten digits: its knockoff would be itself."""
+LARGEST_ASYMMETRY = 1e-8
+"""Matrices are typed in, estimated or read from files: symmetric to this share of the largest
+entry."""
 
 
 def row_shares(sample_weight: Any, rows: int) -> Array:
@@ -58,7 +59,7 @@ def symmetric(name: str, value: Any) -> Array:
     table = matrix(name, value)
     if table.shape[0] != table.shape[1]:
         raise ArgumentError(f"{name} must be a square matrix; got shape {table.shape}.")
-    if np.abs(table - table.T).max() > ASYMMETRY * np.abs(table).max():
+    if np.abs(table - table.T).max() > LARGEST_ASYMMETRY * np.abs(table).max():
         raise ArgumentError(f"{name} must be symmetric.")
     return np.asarray(0.5 * (table + table.T))
 
@@ -77,7 +78,7 @@ def standardised(name: str, value: Any) -> tuple[Array, Array, float]:
     correlation = 0.5 * (correlation + correlation.T)
     np.fill_diagonal(correlation, 1.0)
     smallest = float(eigvalsh(correlation)[0])
-    if smallest < SINGULAR:
+    if smallest < SMALLEST_EIGENVALUE:
         raise RefusedError(
             f"{name} must be positive definite: the smallest eigenvalue of its correlation matrix "
             f"is {smallest:.2g}, and a variable that is a combination of others has no knockoff "

@@ -15,8 +15,8 @@ from selica._core.types import Array
 from selica._core.validation import count, number, short
 from selica.sampling.checks import symmetric
 
-# Negative eigenvalues of a given matrix that count as rounding, as a share of the largest.
 _ROUNDING = 1e-8
+"""Negative eigenvalues of a given matrix that count as rounding, as a share of the largest."""
 
 FORMS = (
     '"identity", ("ar1", r), ("equicorrelated", r), ("block", r, size), ("factor", k, strength) '

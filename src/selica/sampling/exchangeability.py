@@ -43,12 +43,12 @@ LEVEL = 0.01
 """A p-value up to this says that columns and copies differ."""
 FLIPS = 999
 """Random signs that a sum of differences is compared with."""
-# Random numbers that are drawn at a time.
-_NUMBERS = 1_000_000
-# Two exchanges, each tested on two halves of the rows.
-_TESTS = 4
-# Share of all squared lengths that rounding leaves in directions without any variance.
+_NUMBERS_AT_ONCE = 1_000_000
+"""Random numbers that are drawn at a time."""
+_N_TESTS = 4
+"""Two exchanges, each tested on two halves of the rows."""
 _ROUNDING = 1e-12
+"""Share of all squared lengths that rounding leaves in directions without any variance."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -182,7 +182,7 @@ def exchangeability(
     differences = [np.where(part, a - b, 0.0) for b in each for part in (first, ~first)]
     smallest = _flipped(np.array(differences).T, rng).reshape(len(each), 2).min(axis=1)
     found = [
-        Exchangeability(_ratio(a, b), min(_TESTS * float(p_value), 1.0), swap, rows)
+        Exchangeability(_ratio(a, b), min(_N_TESTS * float(p_value), 1.0), swap, rows)
         for swap, b, p_value in zip(swaps, each, smallest, strict=True)
     ]
     return max(found, key=lambda one: one.departure)
@@ -259,7 +259,7 @@ def _flipped(differences: Array, rng: np.random.Generator) -> Array:
     """Share of random signs, and of none, whose sum is as far from zero, for (rows, tests)."""
     observed = np.abs(differences.sum(axis=0)) - _ROUNDING * np.abs(differences).sum(axis=0)
     rows, as_far = len(differences), np.ones(differences.shape[1])
-    block = max(_NUMBERS // rows, 1)  # signs of many rows would fill the memory
+    block = max(_NUMBERS_AT_ONCE // rows, 1)  # signs of many rows would fill the memory
     for start in range(0, FLIPS, block):
         shape = (min(block, FLIPS - start), rows)
         signs = np.where(rng.random(shape) < 0.5, -1.0, 1.0)

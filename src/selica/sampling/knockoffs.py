@@ -29,7 +29,7 @@ from selica.sampling.checks import (
     varying,
 )
 from selica.sampling.copies import Copies, draw_copies
-from selica.sampling.s_matrices import EDGE, check_method, unit_s
+from selica.sampling.s_matrices import EDGE_METHODS, check_method, unit_s
 from selica.sampling.sampler import Doubt, Sampler
 from selica.sampling.shrinkage import ledoit_wolf
 
@@ -337,7 +337,7 @@ def conditional(correlation: Array, smallest: float, method: str) -> Conditional
 
 def _root(spread: Array, method: str) -> Array:
     """R with R R' = spread, the conditional covariance."""
-    if method not in EDGE:
+    if method not in EDGE_METHODS:
         try:
             return np.asarray(cholesky(spread, lower=True))
         except LinAlgError:  # rounding, for nearly singular covariances

@@ -25,7 +25,7 @@ from selica.sampling.sdp import SDP_GAP, sdp_s
 
 METHODS = ("mvr", "maxent", "sdp", "equi")
 # These take S to the edge of what is possible: 2 Sigma - S is singular.
-EDGE = ("sdp", "equi")
+EDGE_METHODS = ("sdp", "equi")
 
 _BLOCK = 64  # columns of the inverse updated one by one between two matrix products
 _PASSES = 2  # of coordinate descent: enough to reach the region where Newton steps are long

@@ -32,7 +32,7 @@ _MAX_STEPS = 50
 _GAP = 1e-10  # relative gap at which the iteration ends: below, rounding decides the steps
 SDP_GAP = 1e-6
 """Relative gap up to which s counts as optimal."""
-_CLOSE = 1e-8  # below it, steps that no longer halve the gap have met rounding
+_CLOSE_GAP = 1e-8  # below it, steps that no longer halve the gap have met rounding
 _PATIENCE = 3  # such steps before the iteration ends
 _HALVINGS = 20  # of a step that rounding has carried out of the cone
 
@@ -77,7 +77,7 @@ def sdp_s(correlation: Array, smallest: float) -> tuple[Array, float]:
         stalled = stalled + 1 if new > 0.5 * gap else 0
         if new < gap:
             s, gap = point.s, new
-        if gap <= _GAP or (gap <= _CLOSE and stalled >= _PATIENCE):
+        if gap <= _GAP or (gap <= _CLOSE_GAP and stalled >= _PATIENCE):
             break
         try:
             following = _advance(correlation, point)

@@ -14,8 +14,8 @@ from selica._core.validation import LARGEST, array_of, choice, count, positive, 
 
 SCHEMES = ("bootstrap", "poisson", "subsample", "pairs", "exponential")
 
-# Row numbers are drawn one by one up to this many for each row, above it as multinomial counts.
 _DRAWS_ONE_BY_ONE = 16.0
+"""Row numbers are drawn one by one up to this many for each row, above it as multinomial counts."""
 
 
 def resample_weights(

@@ -44,17 +44,22 @@ from selica.statistics import Data
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Knockoffs of larger tables take minutes.
 MOST_COLUMNS = 1000
+"""Columns of the widest table whose knockoffs take less than minutes."""
 MOST_CELLS = 1_000_000
+"""Cells of the largest table whose knockoffs take less than minutes."""
 MOST_CELLS_OF_CLASSES = 400_000
-# Columns more correlated than this cannot be told apart by their copies.
-INSEPARABLE = 0.95
-# Columns from which on e-values keep a false discovery rate.
-COLUMNS_OF_EVALUES = 200
+"""The same for a response of two classes."""
+LARGEST_CORRELATION = 0.95
+"""Columns more correlated than this cannot be told apart by their copies."""
+FEWEST_EVALUE_COLUMNS = 200
+"""Columns from which on e-values keep a false discovery rate."""
 USUAL_COPIES = 31
+"""Knockoff copies where nothing else is asked for."""
 MOST_COPIES = 199
-RESAMPLES = 200
+"""Knockoff copies where few false selections are allowed, at most."""
+USUAL_RESAMPLES = 200
+"""Resamples of stability selection where nothing else is asked for."""
 
 
 class Choice(NamedTuple):
@@ -180,9 +185,9 @@ class AutoSelection(Selector):
         if self.method_ == "stability":
             allowed = self._allowed()
             return StabilitySelection(
-                pfer=allowed, n_resamples=self.n_resamples or RESAMPLES, **common
+                pfer=allowed, n_resamples=self.n_resamples or USUAL_RESAMPLES, **common
             )
-        if self.fdr is not None and p >= COLUMNS_OF_EVALUES:
+        if self.fdr is not None and p >= FEWEST_EVALUE_COLUMNS:
             return DerandomizedKnockoffs(
                 self.fdr, n_copies=self.n_resamples or USUAL_COPIES, **common
             )
@@ -245,7 +250,7 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
     if rows < FEWEST_ROWS:
         return Choice("stability", f"as {rows} rows are too few to check knockoffs of the columns")
     near = _largest_correlation(data)
-    if near > INSEPARABLE:
+    if near > LARGEST_CORRELATION:
         return Choice(
             "stability",
             f"as knockoffs do not tell columns apart that nearly repeat one another (the largest "

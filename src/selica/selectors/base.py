@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESPONSES = ("auto", "linear", "binary")
-# The square of a larger number, times the number of rows, is not a number any more.
-_LARGEST = 1e150
-# How many pairs of columns, or values of a response, a sentence lists.
-_LISTED = 3
+_LARGEST_VALUE = 1e150
+"""The square of a larger number, times the number of rows, is not a number any more."""
+_LISTED_ITEMS = 3
+"""How many pairs of columns, or values of a response, a sentence lists."""
 
 
 class AssumptionWarning(UserWarning):
@@ -142,8 +142,10 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise
         if named.names:
             self.feature_names_in_ = np.array(named.names, dtype=object)
-        if np.abs(table).max() > _LARGEST:
-            raise RefusedError(f"X: values beyond {_LARGEST:g} cannot be squared; rescale them.")
+        if np.abs(table).max() > _LARGEST_VALUE:
+            raise RefusedError(
+                f"X: values beyond {_LARGEST_VALUE:g} cannot be squared; rescale them."
+            )
         loss, labels = _response(self.response, target)
         self.__dict__.pop("classes_", None)
         if loss == "logistic":
@@ -193,8 +195,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         pairs = checks.near_duplicates(data)
         if pairs:
-            shown = [f"{names[i]} and {names[j]}" for i, j in pairs[:_LISTED]]
-            more = f", and {len(pairs) - _LISTED} more pairs" if len(pairs) > _LISTED else ""
+            shown = [f"{names[i]} and {names[j]}" for i, j in pairs[:_LISTED_ITEMS]]
+            rest = len(pairs) - _LISTED_ITEMS
+            more = f", and {rest} more pairs" if rest > 0 else ""
             yield (
                 f"near-duplicate columns (correlation above {NEAR_CORRELATION}) compete for "
                 "selection, so that either of a pair may be selected in place of the other: "
@@ -292,9 +295,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         notes = tuple(
             f"{name} is identical to {_few(others)}, up to sign and scale: the data cannot tell "
             "which of them matters."
-            for name, others in list(self.duplicates_.items())[:_LISTED]
+            for name, others in list(self.duplicates_.items())[:_LISTED_ITEMS]
         )
-        more = len(self.duplicates_) - _LISTED
+        more = len(self.duplicates_) - _LISTED_ITEMS
         if more <= 0:
             return notes
         has = (
@@ -372,7 +375,7 @@ def _response(response: str, y: Array) -> tuple[str, Array]:
         classes = np.unique(y)
     except TypeError:
         kinds = {type(value): value for value in y[::-1]}
-        several = ", ".join(short(value) for value in list(kinds.values())[::-1][:_LISTED])
+        several = ", ".join(short(value) for value in list(kinds.values())[::-1][:_LISTED_ITEMS])
         raise ArgumentError(
             f"y mixes values of different kinds ({several}): give numbers, or two classes."
         ) from None
@@ -391,6 +394,6 @@ def _response(response: str, y: Array) -> tuple[str, Array]:
         raise ArgumentError(
             f"y must be numbers, or have two classes; got {short(plain(y[0]))}."
         ) from None
-    if not np.all(np.abs(values) <= _LARGEST):
-        raise ArgumentError(f"y must be finite and at most {_LARGEST:g} in size.")
+    if not np.all(np.abs(values) <= _LARGEST_VALUE):
+        raise ArgumentError(f"y must be finite and at most {_LARGEST_VALUE:g} in size.")
     return "squared", values

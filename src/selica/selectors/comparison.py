@@ -31,7 +31,7 @@ class Measure(NamedTuple):
     estimator: Any
 
 
-class Comparison:
+class KnockoffComparison:
     """Compare the columns of a table with copies of them.
 
     Parameters

@@ -16,7 +16,7 @@ from selica._core.validation import choice, count, error_level, number, real
 from selica.control import ebh, first_negatives_filter, frequency_bound, knockoff_evalues
 from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.sampler import as_sampler
-from selica.selectors.comparison import NEGATIVES, Comparison
+from selica.selectors.comparison import NEGATIVES, KnockoffComparison
 from selica.selectors.empty import FDR_LEVELS, PFER_LEVELS, first_that_selects
 from selica.selectors.engine import (
     ENGINES,
@@ -256,7 +256,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             return given[0]
         return "threshold" if self.threshold is not None else "fdr"
 
-    def _by_evalues(self, found: Comparison) -> None:
+    def _by_evalues(self, found: KnockoffComparison) -> None:
         """Average the e-values of the copies, and let e-BH select."""
         level = self._level()
         each = self._evalues(level)
@@ -279,7 +279,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         own, last = (0.5 * level, level) if self.copy_fdr is None else (self.copy_fdr, None)
         return np.array([knockoff_evalues(w, own, fallback_fdr=last) for w in self.statistics_])
 
-    def _by_negatives(self, found: Comparison, rule: str, eta: float) -> BoolArray:
+    def _by_negatives(self, found: KnockoffComparison, rule: str, eta: float) -> BoolArray:
         """Which copies select what, before their v-th negative statistic."""
         level = allowed = self._allowed(rule)
         what = "expected number of false selections"

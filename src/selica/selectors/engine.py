@@ -229,7 +229,7 @@ def error_bound(P: Array, counts: IntArray, members: int) -> float:
     return math.sqrt(max(square, 0.0) + _UPPER_QUANTILE * _noise(P, members))
 
 
-class Outcome(NamedTuple):
+class EngineOutcome(NamedTuple):
     """Which engine gave the probabilities, and how far they can be trusted."""
 
     fields: Any = None
@@ -245,7 +245,7 @@ def decide(
     attempts: Sequence[Callable[[], Members]],
     refits: Callable[[int], tuple[IntArray, int]],
     members: int,
-) -> Outcome:
+) -> EngineOutcome:
     """The first way of message passing that is believed, if any.
 
     Parameters
@@ -259,7 +259,7 @@ def decide(
         How many refits there may be.
     """
     if engine == "monte-carlo":
-        return Outcome()
+        return EngineOutcome()
     if engine == "semi-analytic":
         fields = attempts[0]()
         rest = (
@@ -268,7 +268,7 @@ def decide(
             else "fields that are normal over the resamples"
         )
         state = "" if fields.converged else " It did not converge."
-        return Outcome(
+        return EngineOutcome(
             fields, None,
             "Probabilities by message passing, not checked by refits (engine='auto' does); they "
             f"rest on {rest}.{state}",
@@ -294,14 +294,14 @@ def decide(
             counts, fitted = refits(members)
             error = error_bound(P, counts, fitted)
         if error <= TOLERANCE:
-            return Outcome(
+            return EngineOutcome(
                 fields, error,
                 f"Probabilities by message passing; {fitted} refits bound their error (root mean "
                 f"square) by {error:.2g}.",
             )  # fmt: skip
         how = f"by up to {error:.2g}, above {TOLERANCE:g}" if error < 1.0 else "at single variables"
         reason = f"was tried, but it errs {how}"
-    return Outcome(note=f"{REFITTED}message passing {reason}.")
+    return EngineOutcome(note=f"{REFITTED}message passing {reason}.")
 
 
 def warn_of_fields(fields: Any, data: Data, *, checked: bool, calibrated: bool = False) -> None:

@@ -19,7 +19,7 @@ from selica.sampling import Exchangeability
 from selica.sampling.exchangeability import FEWEST_ROWS
 from selica.sampling.sampler import as_sampler
 from selica.selectors.base import AssumptionWarning, Selector
-from selica.selectors.comparison import Comparison, Measure
+from selica.selectors.comparison import KnockoffComparison, Measure
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.summary import Summary
 from selica.statistics import Data
@@ -46,7 +46,7 @@ class KnockoffSelector(Selector):
     random_state: Any
     exchangeability_: Exchangeability | None
 
-    def _compare(self, data: Data, table: Array, n_copies: int) -> Comparison:
+    def _compare(self, data: Data, table: Array, n_copies: int) -> KnockoffComparison:
         """Prepare up to so many copies of the columns."""
         if data.l1_ratio < 1.0 and self.statistic == "correlation":
             raise ArgumentError(
@@ -59,7 +59,7 @@ class KnockoffSelector(Selector):
         sampler.needs(len(table), columns, linear=linear)
         try:
             # a constant column has no copy, and needs none
-            found = Comparison(
+            found = KnockoffComparison(
                 data, table, sampler, seed_sequence(self.random_state), n_copies=n_copies,
                 drop_constant=named,
             )  # fmt: skip
@@ -94,7 +94,7 @@ class KnockoffSelector(Selector):
 
     def _promise(
         self,
-        found: Comparison,
+        found: KnockoffComparison,
         controls: str,
         level: float,
         source: str,
@@ -110,7 +110,7 @@ class KnockoffSelector(Selector):
 
         Parameters
         ----------
-        found : Comparison
+        found : KnockoffComparison
         controls, level, source, settings
             As in `Guarantee`.
         also : str

@@ -29,7 +29,7 @@ class Scheme(NamedTuple):
     weakness: float
 
 
-class Rule(NamedTuple):
+class MemberRule(NamedTuple):
     """What a member selects: what is active at a penalty, q variables, or what a learner uses."""
 
     penalties: Array | None
@@ -67,7 +67,7 @@ class Refits:
     scheme : Scheme
     members : int
         How many there are at most.
-    rule : Rule
+    rule : MemberRule
     n_jobs : int, optional
     seeds : two SeedSequences
         For the rows, and for the penalties of the randomised lasso.
@@ -78,7 +78,7 @@ class Refits:
         data: Data,
         scheme: Scheme,
         members: int,
-        rule: Rule,
+        rule: MemberRule,
         n_jobs: int | None,
         seeds: tuple[np.random.SeedSequence, np.random.SeedSequence],
     ) -> None:
@@ -125,7 +125,7 @@ def _weakened(weakness: float, B: int, p: int, seed: np.random.SeedSequence) -> 
 
 
 def _selections(
-    data: Data, weights: Array, penalty_weights: Array | None, rule: Rule, n_jobs: int | None
+    data: Data, weights: Array, penalty_weights: Array | None, rule: MemberRule, n_jobs: int | None
 ) -> Selections:
     """Selections at given penalties, of the first q variables, or of a base learner."""
     if rule.estimator is not None:

@@ -14,7 +14,7 @@ from selica.statistics import Data, cross_validate
 from selica.statistics.model_of_data import estimate_model
 from selica.theory import optimal_lam
 
-WORDS = ("auto", "cv", "theory")
+PENALTY_WORDS = ("auto", "cv", "theory")
 
 
 def choose_penalties(
@@ -35,8 +35,10 @@ def choose_penalties(
         Of the theory.
     """
     if isinstance(lam, str):
-        if lam not in WORDS:
-            raise ArgumentError(f"lam must be one of {WORDS}, a number or an array; got {lam!r}.")
+        if lam not in PENALTY_WORDS:
+            raise ArgumentError(
+                f"lam must be one of {PENALTY_WORDS}, a number or an array; got {lam!r}."
+            )
         if lam == "theory" and data.l1_ratio < 1.0:
             raise ArgumentError(
                 "lam='theory' is for the lasso; with l1_ratio below 1 use lam='cv'."
@@ -56,5 +58,7 @@ def choose_penalties(
     try:
         values = np.unique(np.ravel(positive("lam", lam)))[::-1]
     except ArgumentError as error:
-        raise ArgumentError(f"{error} It may also be one of {WORDS}; got {short(lam)}.") from None
+        raise ArgumentError(
+            f"{error} It may also be one of {PENALTY_WORDS}; got {short(lam)}."
+        ) from None
     return np.asarray(values)

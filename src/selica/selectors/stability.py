@@ -24,7 +24,7 @@ from selica.selectors.empty import FDR_LEVELS, first_that_selects
 from selica.selectors.engine import (
     ENGINES,
     REFITTED,
-    Outcome,
+    EngineOutcome,
     decide,
     penalty_for_power,
     stability_attempts,
@@ -32,7 +32,7 @@ from selica.selectors.engine import (
     warn_of_fields,
 )
 from selica.selectors.guarantee import Guarantee, no_guarantee
-from selica.selectors.members import Refits, Rule, Scheme, Selections, near, standard_errors
+from selica.selectors.members import Refits, MemberRule, Scheme, Selections, near, standard_errors
 from selica.selectors.penalty import choose_penalties
 from selica.selectors.summary import Summary, frequency_table
 from selica.statistics import Data
@@ -199,10 +199,10 @@ class StabilitySelection(Selector):
         if self.q_ is None and self.estimator is None:
             self.lams_ = self._penalties(data, scheme, generator(child(seed, PENALTY)), analytic)
         refits = Refits(
-            data, scheme, B, Rule(self.lams_, self.q_, self.estimator), self.n_jobs,
+            data, scheme, B, MemberRule(self.lams_, self.q_, self.estimator), self.n_jobs,
             (child(seed, ROWS), child(seed, WEAKNESS)),
         )  # fmt: skip
-        outcome = Outcome()
+        outcome = EngineOutcome()
         if self.engine_ != "monte-carlo":
             outcome = self._decided(data, scheme, refits, B, analytic)
         self.fields_, self.probability_error_, self.note_ = outcome
@@ -215,7 +215,7 @@ class StabilitySelection(Selector):
 
     def _decided(
         self, data: Data, scheme: Scheme, refits: Refits, B: int, analytic: bool
-    ) -> Outcome:
+    ) -> EngineOutcome:
         """Return what message passing found, where it applies and is believed."""
         attempts: list[Any] = []
         if analytic:
