@@ -74,7 +74,7 @@ def noted() -> Iterator[None]:
 
 
 def _inside(file: str, names: dict[str, object]) -> bool:
-    """Whether a frame belongs to the package or to a library in between."""
+    """Tell whether a frame belongs to the package or to a library in between."""
     if file.startswith(_PACKAGE):
         return True
     return str(names.get("__name__", "")).split(".")[0] in _BETWEEN

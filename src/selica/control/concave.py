@@ -38,7 +38,7 @@ _SMALLEST_MEAN = 1e-140
 
 
 def largest_tail(mean: float, top: int, index: int, power: int) -> float:
-    """Largest P(X >= index) over r-concave laws on 0, .., top with E X <= mean; r = -1/power.
+    """Return the largest P(X >= index) over r-concave distributions with E X <= mean.
 
     Up to index = ceil(2 mean), where the best law need not decrease, Markov's inequality takes its
     place.
@@ -49,6 +49,7 @@ def largest_tail(mean: float, top: int, index: int, power: int) -> float:
         Not negative.
     top, index : int
     power : {2, 4}
+        r is -1 / power.
     """
     mean = max(mean, _SMALLEST_MEAN)
     if index <= mean:
@@ -65,11 +66,11 @@ def largest_tail(mean: float, top: int, index: int, power: int) -> float:
 
 
 def _tails(k: IntArray, mean: float, index: int, power: int) -> Array:
-    """P(X >= index) of the law on 0, .., k that has the mean, for each k."""
+    """Return P(X >= index) of the distribution on 0, .., k that has the mean, for each k."""
     j = np.arange(k.max() + 1.0)
 
     def law(steepness: Array, last: IntArray) -> tuple[Array, Array]:
-        """(1 + b j)^-power and j / (1 + b j); the steepness is log(1 + b k)."""
+        """Return (1 + b j)^-power and j / (1 + b j); the steepness is log(1 + b k)."""
         slope = (np.expm1(steepness) / last)[:, None]
         line = 1.0 + slope * j
         weight = line * line
@@ -91,5 +92,5 @@ def _tails(k: IntArray, mean: float, index: int, power: int) -> Array:
 
 
 def _dot(a: Array, b: Array) -> Array:
-    """Sums of products along the last axis; these rows are too short to be worth threads."""
+    """Return sums of products along the last axis, without threads: the rows are short."""
     return np.asarray(np.einsum("...j,...j->...", a, b))

@@ -21,7 +21,7 @@ from selica._core.validation import choice, count, number
 
 
 def frequency_bound(n_copies: int, eta: float, assumption: str = "monotone") -> float:
-    """Largest P(Pi >= eta) / E(Pi) of the selection frequency Pi of a noise variable.
+    """Return the largest P(Pi >= eta) / E(Pi) of the selection frequency Pi of a noise variable.
 
     Times the expected false selections of one run, it bounds those of the variables that are
     selected in a share of at least eta of the runs.

@@ -100,7 +100,7 @@ class StabilityParameters(Result):
 def stability_bound(
     p: int, q: float, cutoff: float, n_pairs: int = 50, assumption: str = "none"
 ) -> float:
-    """Bound on the expected number of false selections of stability selection.
+    """Return a bound on the expected number of false selections of stability selection.
 
     It is valid for complementary pairs of half samples (and under "none" for any number of half
     samples), not for the bootstrap.
@@ -154,7 +154,7 @@ def stability_bound(
 def supported_bound(
     p: int, q: float, cutoff: float, n_pairs: int = 50, assumption: str = "none"
 ) -> float:
-    """`stability_bound`, as far as simulations without signals support its assumption.
+    """Return `stability_bound` as far as simulations without signals support its assumption.
 
     Under "none" and "unimodal" this is `stability_bound`. Under "r-concave" the cutoff must be
     above one half, and it is the bound of at most 20 pairs, or of at most 1000 from a cutoff of 0.9
@@ -198,7 +198,7 @@ def stability_parameters(
     n_pairs: int = 50,
     assumption: str = "none",
 ) -> StabilityParameters:
-    """The third of q, cutoff and expected false selections from the other two.
+    """Return the third of q, cutoff and expected false selections from the other two.
 
     The bound is that of `supported_bound`.
 
@@ -267,7 +267,7 @@ def stability_parameters(
 
 
 def _smallest_cutoff(p: int, q: float, pfer: float, n_pairs: int, assumption: str) -> float:
-    """Smallest multiple of 1 / (2 n_pairs) that is allowed, else one."""
+    """Return the smallest multiple of 1 / (2 n_pairs) that is allowed, else one."""
 
     def allowed(fits: int) -> bool:
         cutoff = fits / (2 * n_pairs)
@@ -281,7 +281,7 @@ def _smallest_cutoff(p: int, q: float, pfer: float, n_pairs: int, assumption: st
 
 
 def _largest_q(p: int, cutoff: float, pfer: float, n_pairs: int, assumption: str) -> int:
-    """Largest integer that is allowed, else one."""
+    """Return the largest integer that is allowed, else one."""
     limit = p - 1
     if assumption == "r-concave":
         limit = min(limit, largest_usable_q(p, n_pairs))
@@ -296,7 +296,7 @@ def _largest_q(p: int, cutoff: float, pfer: float, n_pairs: int, assumption: str
 
 
 def largest_usable_q(p: int, n_pairs: int) -> int:
-    """Largest integer q with ceil(4 B q / p) + 1 < 2 B, at least one: about p / 2.
+    """Return the largest integer q with ceil(4 B q / p) + 1 < 2 B, at least one: about p / 2.
 
     The published computation ends there: for larger q its second part says nothing but at the
     very largest cutoffs.
@@ -337,7 +337,7 @@ def bound_obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: st
 
 
 def _obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> str:
-    """Why the bound does not apply, in a sentence; empty if it does."""
+    """Say why the bound does not apply, in a sentence; empty if it does."""
     theta = q / p
     if cutoff <= theta + ROUNDING:
         return f"cutoff must be above q / p = {theta:g}, or noise passes it; got {cutoff:g}."
@@ -357,7 +357,7 @@ def _obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) ->
 
 
 def _unsupported(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> str:
-    """Why no promise rests on the bound, in a sentence; empty if one may."""
+    """Say why no promise rests on the bound, in a sentence; empty if one may."""
     if assumption == "r-concave" and cutoff <= 0.5 + ROUNDING:
         return _BELOW_HALF.format(assumption, cutoff)
     return _obstacle(p, q, cutoff, n_pairs, assumption)
@@ -376,7 +376,7 @@ def _supported(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -
 
 
 def _attained(cutoff: float, n_pairs: int) -> float:
-    """The cutoff, at least the smallest frequency above one half that 2 n_pairs fits can have."""
+    """Return the cutoff, or the smallest frequency above one half that the fits can have."""
     return max(cutoff, 0.5 + 0.5 / n_pairs)
 
 

@@ -19,7 +19,7 @@ entry."""
 
 
 def row_shares(sample_weight: Any, rows: int) -> Array:
-    """Weights of the rows as shares of their sum; equal shares for None."""
+    """Return the weights of the rows as shares of their sum; equal shares for None."""
     if sample_weight is None:
         return np.full(rows, 1.0 / rows)
     if isinstance(sample_weight, np.ndarray) and sample_weight.dtype == bool:  # rows to keep
@@ -37,7 +37,7 @@ def row_shares(sample_weight: Any, rows: int) -> Array:
 
 
 def column_mean(table: Array, share: Array) -> Array:
-    """Weighted mean of the columns; exactly the value of a column that is constant."""
+    """Return the weighted mean of the columns; exactly the value of a column that is constant."""
     first = table[0]
     return np.asarray(first + share @ (table - first))
 
@@ -55,7 +55,7 @@ def varying(name: str, table: Array, share: Array) -> None:
 
 
 def symmetric(name: str, value: Any) -> Array:
-    """`value` as a finite symmetric matrix; both triangles agree exactly."""
+    """Return `value` as a finite symmetric matrix; both triangles agree exactly."""
     table = matrix(name, value)
     if table.shape[0] != table.shape[1]:
         raise ArgumentError(f"{name} must be a square matrix; got shape {table.shape}.")
@@ -65,7 +65,7 @@ def symmetric(name: str, value: Any) -> Array:
 
 
 def standardised(name: str, value: Any) -> tuple[Array, Array, float]:
-    """A positive definite covariance as (sd, correlation, smallest eigenvalue of the latter)."""
+    """Return a positive definite covariance as (sd, correlation, smallest eigenvalue)."""
     covariance = symmetric(name, value)
     variance = covariance.diagonal()
     if np.any(variance <= 0.0):

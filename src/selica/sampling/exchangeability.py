@@ -189,7 +189,7 @@ def exchangeability(
 
 
 def weak_lengths(tables: Sequence[Array], first: BoolArray, weight: Array) -> list[Array]:
-    """Squared lengths of rows in the weak directions of the other half of the first table.
+    """Return squared lengths of rows in the weak directions of the other half.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def weak_lengths(tables: Sequence[Array], first: BoolArray, weight: Array) -> li
 
 
 def _weak(own: Array) -> Callable[[Array], Array]:
-    """Squared lengths of rows in the half of the directions in which the rows `own` are short.
+    """Return a function for squared lengths in the directions in which rows `own` are short.
 
     Fewer rows than columns have no length at all in many directions. Then the few directions in
     which they are long are found from their inner products, and what is left is the length.
@@ -233,7 +233,7 @@ def _weak(own: Array) -> Callable[[Array], Array]:
 def _scaled(
     table: Array, copy: Array, share: Array, centre: ArrayLike | None
 ) -> tuple[Array, Array]:
-    """Columns and copies in units that are the same for both, and remain so in an exchange."""
+    """Return columns and copies in units that are the same for both."""
     size = np.maximum(np.abs(table).max(axis=0), np.abs(copy).max(axis=0))
     size = np.where(size > 0.0, size, 1.0)  # so that squares are finite
     table, copy = table / size, copy / size
@@ -248,7 +248,7 @@ def _scaled(
 
 
 def _ratio(a: Array, b: Array) -> float:
-    """Of the sums; 1 where both are nothing but rounding."""
+    """Return the ratio of the sums; 1 where both are nothing but rounding."""
     below, above = float(a.sum()), float(b.sum())
     if max(below, above) <= 0.0:
         return 1.0
@@ -256,7 +256,7 @@ def _ratio(a: Array, b: Array) -> float:
 
 
 def _flipped(differences: Array, rng: np.random.Generator) -> Array:
-    """Share of random signs, and of none, whose sum is as far from zero, for (rows, tests)."""
+    """Return the share of random signs whose sum is as far from zero, for (rows, tests)."""
     observed = np.abs(differences.sum(axis=0)) - _ROUNDING * np.abs(differences).sum(axis=0)
     rows, as_far = len(differences), np.ones(differences.shape[1])
     block = max(_NUMBERS_AT_ONCE // rows, 1)  # signs of many rows would fill the memory

@@ -67,7 +67,7 @@ class FixedKnockoffs(Sampler):
         self.intercept = flag("intercept", intercept)
 
     def rows_needed(self, n_features: int) -> int:
-        """Number of rows that copies of so many columns need: 2p, or 2p + 1 with an intercept.
+        """Return how many rows copies of so many columns need: 2p, or 2p + 1 with an intercept.
 
         Examples
         --------
@@ -97,7 +97,7 @@ class FixedKnockoffs(Sampler):
             )
 
     def copies(self, X: ArrayLike, random_state: RandomState | None, members: Any) -> Copies:
-        """Knockoff copies of X for these members, each drawn when it is asked for.
+        """Return knockoff copies of X for these members, each drawn when it is asked for.
 
         Members differ in U, a uniformly distributed orthonormal basis.
 
@@ -137,7 +137,7 @@ class FixedKnockoffs(Sampler):
         *,
         noise_variance: float | None = None,
     ) -> tuple[Array, Array]:
-        r"""Enough rows for copies, where there are fewer than 2p (Barber and Candes, 2.1.2).
+        r"""Add enough rows for copies, where there are fewer than 2p (Barber and Candes, 2.1.2).
 
         Rows of zeros are added to X, with responses N(0, noise_variance). With an intercept the
         added rows are the column means of X; their responses are the mean of y plus noise whose
@@ -266,7 +266,7 @@ class GivenGram:
         return self.centre.shape[1], self.centre.shape[0]
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """One copy, columns contiguous in memory."""
+        """Draw one copy, columns contiguous in memory."""
         noise = rng.standard_normal(self.centre.shape).T
         for _ in range(2):  # the second removes what rounding left of the first
             noise = noise - self.span @ (self.span.T @ noise)
@@ -279,7 +279,7 @@ class GivenGram:
 
 
 def _residual_variance(unit: Array, response: Array, freedom: int) -> float:
-    """Of least squares with so many degrees of freedom left."""
+    """Return the residual variance of least squares with so many degrees of freedom."""
     if freedom < 1:
         raise ArgumentError(
             f"noise_variance must be given: with {unit.shape[0]} rows and {unit.shape[1]} columns "

@@ -148,7 +148,7 @@ class GaussianKnockoffs(Sampler):
         self._law = conditional(correlation, smallest, self.method)
 
     def _set_mean(self, mean: Array | None) -> None:
-        """The mean of each variable, as soon as their number is known."""
+        """Set the mean of each variable, as soon as their number is known."""
         if mean is None:
             return
         unknown = self._law is None
@@ -160,7 +160,7 @@ class GaussianKnockoffs(Sampler):
         self.mean = mean if unknown else np.broadcast_to(mean, self._sd.shape).copy()
 
     def fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> GaussianKnockoffs:
-        """Knockoffs with what was not given estimated from X; this object stays as it is.
+        """Return knockoffs with what was not given estimated from X; this object stays as it is.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ class GaussianKnockoffs(Sampler):
         return self._law
 
     def copies(self, X: ArrayLike, random_state: RandomState | None, members: Any) -> Copies:
-        """Knockoff copies of X for these members, each drawn when it is asked for.
+        """Return knockoff copies of X for these members, each drawn when it is asked for.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class GivenData:
         return self.centre.shape[1], self.centre.shape[0]
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """One copy, columns contiguous in memory."""
+        """Draw one copy, columns contiguous in memory."""
         copy = self.root @ rng.standard_normal(self.centre.shape)
         copy += self.centre
         return copy.T
@@ -336,7 +336,7 @@ def conditional(correlation: Array, smallest: float, method: str) -> Conditional
 
 
 def _root(spread: Array, method: str) -> Array:
-    """R with R R' = spread, the conditional covariance."""
+    """Return R with R R' = spread, the conditional covariance."""
     if method not in EDGE_METHODS:
         try:
             return np.asarray(cholesky(spread, lower=True))
@@ -348,7 +348,7 @@ def _root(spread: Array, method: str) -> Array:
 
 
 def _estimate(estimator: Any, table: Array, sample_weight: Any) -> tuple[Array | None, Any]:
-    """Location, if there is one, and covariance by a copy of the estimator."""
+    """Return location, if there is one, and covariance by a copy of the estimator."""
     name = type(estimator).__name__
     estimator = deepcopy(estimator)
     options: dict[str, Any] = {}

@@ -36,7 +36,7 @@ _PROMISED_GAP = 1e-8
 
 
 def s_matrix(Sigma: Any, method: str = "mvr") -> Array:
-    r"""Diagonal of the matrix S of Gaussian knockoffs for a known covariance.
+    r"""Return the diagonal of the matrix S of Gaussian knockoffs for a known covariance.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class _MVR:
         return float(np.trace(inverse.M) + np.sum(1.0 / s))
 
     def newton(self, s: Array, M: Array) -> tuple[Array, Array]:
-        """Gradient and Hessian: dM/ds_j = M e_j e_j' M."""
+        """Return gradient and Hessian: dM/ds_j = M e_j e_j' M."""
         square = M @ M.T
         hessian = 2.0 * M * square
         hessian[np.diag_indices_from(hessian)] += 2.0 / s**3
@@ -217,7 +217,7 @@ def _minimise(correlation: Array, s: Array, objective: _Objective) -> tuple[Arra
 def _line_search(
     correlation: Array, s: Array, step: Array, value: float, slope: float, objective: _Objective
 ) -> tuple[Array, _Inverse, float] | None:
-    """The first of 1, 1/2, 1/4, ... of the step that is feasible and lowers the objective."""
+    """Return the first of 1, 1/2, 1/4, ... of the step that lowers the objective."""
     for k in range(_HALVINGS):
         length = 0.5**k
         trial = s + length * step
@@ -233,7 +233,7 @@ def _line_search(
 
 
 def _coordinate_pass(s: Array, M: Array, objective: _Objective) -> Array:
-    """Each s_j in turn to its minimiser, in closed form.
+    """Move each s_j in turn to its minimiser, in closed form.
 
     s_j -> s_j + d makes A -> A - d e_j e_j' and M -> M + d/(1 - d M_jj) m_j m_j'. Within a block
     only the columns that are needed are brought up to date; the whole of M follows in one product.
@@ -256,7 +256,7 @@ def _coordinate_pass(s: Array, M: Array, objective: _Objective) -> Array:
 
 
 def _invert(correlation: Array, s: Array) -> _Inverse | None:
-    """M and log det A by Cholesky; None if A is not positive definite."""
+    """Return M and log det A by Cholesky; None if A is not positive definite."""
     A = 2.0 * correlation
     A[np.diag_indices_from(A)] -= s
     cholesky, failed = lapack.dpotrf(A, lower=1, overwrite_a=1)

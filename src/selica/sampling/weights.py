@@ -29,7 +29,7 @@ def resample_weights(
     strata: ArrayLike | None = None,
     members: Any = None,
 ) -> Array:
-    """Weights of the rows of the data in each member of an ensemble.
+    """Draw the weights of the rows of the data in each member of an ensemble.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def resample_weights(
 def _draw(
     rng: np.random.Generator, scheme: str, rate: float, n: int, size: int, half: int
 ) -> Array | IntArray:
-    """Weights of n exchangeable units, of which `size` are drawn."""
+    """Draw the weights of n exchangeable units, of which `size` are drawn."""
     if scheme == "bootstrap":
         if size > _DRAWS_ONE_BY_ONE * n:
             return rng.multinomial(size, np.full(n, 1.0 / n))
@@ -122,7 +122,7 @@ def _draw(
 
 
 def _draws(scheme: str, rate: float, n: int) -> int:
-    """How many of n units a member draws; n where the number is random."""
+    """Return how many of n units a member draws; n where the number is random."""
     if scheme == "bootstrap":
         return round(rate * n)
     if scheme == "subsample":
@@ -139,7 +139,7 @@ def _rate(scheme: str, rate: float) -> float:
 
 
 def _cells(unit: IntArray, strata: ArrayLike | None, n: int) -> list[IntArray]:
-    """Units (rows or groups) of each stratum."""
+    """Return the units (rows or groups) of each stratum."""
     if strata is None:
         return [np.arange(unit.max() + 1)]
     stratum = _codes("strata", strata, n)
@@ -152,7 +152,7 @@ def _cells(unit: IntArray, strata: ArrayLike | None, n: int) -> list[IntArray]:
 
 
 def _codes(name: str, labels: ArrayLike, n: int) -> IntArray:
-    """Labels as 0, 1, ... in order of first appearance: renaming labels changes no draw."""
+    """Return labels as 0, 1, ... in order of first appearance: names change no draw."""
     array = array_of(labels)
     if array.shape != (n,):
         raise ArgumentError(f"{name} must have one label for each of the {n} rows.")
@@ -171,7 +171,7 @@ def _codes(name: str, labels: ArrayLike, n: int) -> IntArray:
 
 
 def _missing(label: Any) -> bool:
-    """None, NaN, NaT and pandas' NA, which is neither equal nor unequal to itself."""
+    """Tell whether a label is None, NaN, NaT or pandas' NA."""
     try:
         return label is None or bool(label != label)
     except (TypeError, ValueError):

@@ -120,12 +120,12 @@ class AggregatedKnockoffs(KnockoffSelector):
         )  # fmt: skip
 
     def _step_up(self, level: float) -> BoolArray:
-        """The variables that the step-up rule selects at a level."""
+        """Return the variables that the step-up rule selects at a level."""
         rule = benjamini_hochberg if self.step_up == "bh" else benjamini_yekutieli
         return rule(self.pvalues_, level)
 
     def summary(self) -> Summary:
-        """The variables by their aggregated p-values."""
+        """Return the variables by their aggregated p-values."""
         check_is_fitted(self)
         title = f"Aggregated knockoffs at level {self.fdr:g}"
         return self._ranked(title, "p-value", self.pvalues_, -self.pvalues_)
@@ -145,5 +145,5 @@ class AggregatedKnockoffs(KnockoffSelector):
         return f"{text} With the same copies, {found.sentence('level')}"
 
     def plot(self) -> Figure:
-        """p-values of the first variables (needs matplotlib)."""
+        """Draw the p-values of the first variables (needs matplotlib)."""
         return plot_bars(self.summary().variables, "p-value")

@@ -160,7 +160,7 @@ class AutoSelection(Selector):
         self.guarantee_ = self._as_asked(self.selector_.guarantee_)
 
     def _as_asked(self, promise: Guarantee) -> Guarantee:
-        """A promise on the number of false selections in the words of what was asked for."""
+        """Return a promise on false selections in the words of what was asked for."""
         if promise.level is None or "number" not in promise.controls:
             return promise
         said = f"This is kept by allowing at most {promise.level:.3g} false variables on average"
@@ -176,7 +176,7 @@ class AutoSelection(Selector):
         return promise
 
     def _chosen(self, p: int, seed: np.random.SeedSequence) -> Any:
-        """The chosen selector, with what was asked for."""
+        """Return the chosen selector, with what was asked for."""
         common: dict[str, Any] = {
             "response": self.response,
             "n_jobs": self.n_jobs,
@@ -198,7 +198,7 @@ class AutoSelection(Selector):
         return DerandomizedKnockoffs(pfer=allowed, n_copies=copies, **common)
 
     def _allowed(self) -> float | None:
-        """Expected false selections that keep what was asked for; None if nothing was."""
+        """Return the false selections that keep what was asked for; None if nothing was."""
         if self.kfwer is not None:
             k, level = checked_kfwer(self.kfwer)
             return k * level
@@ -207,7 +207,7 @@ class AutoSelection(Selector):
         return None if self.pfer is None else number("pfer", self.pfer, at_least=1e-12)
 
     def summary(self) -> Summary:
-        """The variables as the chosen selector ranks them, and why it was chosen."""
+        """Return the variables as the chosen selector ranks them, and why it was chosen."""
         self._get_support_mask()
         found: Summary = self.selector_.summary()
         return replace(found, notes=self._notes())
@@ -227,7 +227,7 @@ class AutoSelection(Selector):
 
 
 def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
-    """The method for a table, without a look at the response.
+    """Choose the method for a table, without a look at the response.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
 
 
 def _largest_correlation(data: Data) -> float:
-    """Size of the largest correlation between two columns."""
+    """Return the size of the largest correlation between two columns."""
     X = data.X[:, data.varies] * np.sqrt(data.weight / data.weight.sum())[:, None]
     with blas_threads_for(X.shape):
         size = np.abs(X.T @ X)

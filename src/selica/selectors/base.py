@@ -132,7 +132,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _checked(
         self, named: NamedColumns, y: Any, sample_weight: Any
     ) -> tuple[Data, Array, Column]:
-        """The data in standard form, the table and the response as they are."""
+        """Return the data in standard form, the table and the response as they are."""
         try:
             table, target = validate_data(
                 self, named.values, y, dtype=np.float64, accept_sparse=False, ensure_min_samples=2,
@@ -183,7 +183,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _about_columns(
         self, data: Data, table: Array, names: list[str], whole: Any
     ) -> Iterator[str]:
-        """Sentences on columns that are constant, numbers of rows, or the same as others."""
+        """Yield sentences on columns that are constant, numbers of rows, or the same as others."""
         constant = np.flatnonzero(~data.varies)
         if constant.size:
             yield f"constant columns are never selected: {self._listed(constant)}"
@@ -213,7 +213,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _share(self) -> float:
-        """Of the l1 norm in the penalty, checked."""
+        """Return the share of the l1 norm in the penalty, checked."""
         share = number("l1_ratio", self.l1_ratio, at_least=1.0 / LARGEST, at_most=1.0)
         if share < 1.0 and self.estimator is not None:
             raise ArgumentError("l1_ratio is for the penalised fit; with estimator, leave it out.")
@@ -232,30 +232,30 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         warn(caution, AssumptionWarning)
 
     def _listed(self, columns: Any, most: int = 5) -> str:
-        """Names of columns, not too many."""
+        """Return names of columns for a sentence, not too many."""
         names = self._names()
         return _few([names[j] for j in columns], most)
 
     @abstractmethod
     def _select(self, data: Data, table: Array) -> None:
-        """Sets support_, guarantee_ and what the method measures."""
+        """Set support_, guarantee_ and what the method measures."""
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "support_")
         return self.support_
 
     def _names(self) -> list[str]:
-        """Names of the columns as they can be printed, or x0, x1, ..."""
+        """Return the names of the columns as they can be printed, or x0, x1, ..."""
         if hasattr(self, "feature_names_in_"):
             return [printable(str(name)) for name in self.feature_names_in_]
         return [f"x{j}" for j in range(self.n_features_in_)]
 
     @abstractmethod
     def summary(self) -> Summary:
-        """The variables, what was measured of each, and the decision."""
+        """Return the variables, what was measured of each, and the decision."""
 
     def _ranked(self, title: str, column: str, values: Array, first: Array) -> Summary:
-        """A summary of one value for each variable, those with the largest `first` on top."""
+        """Return a summary of one value for each variable, the largest `first` on top."""
         names, chosen = self._names(), int(np.count_nonzero(self._get_support_mask()))
         rows = Table.of(
             {"variable": names[j], "selected": bool(self.support_[j]), column: float(values[j])}
@@ -267,14 +267,14 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _with_duplicates(self, rows: Table) -> Table:
-        """A table of the variables with the columns that are identical to selected ones."""
+        """Return the table with the columns that are identical to selected ones."""
         if not self.duplicates_:
             return rows
         listed = {name: _few(same) for name, same in self.duplicates_.items()}
         return Table.of(row | {"identical to": listed.get(row["variable"])} for row in rows)
 
     def explain(self) -> str:
-        """Why nothing was selected, and what would have selected something."""
+        """Say why nothing was selected, and what would have selected something."""
         chosen = int(np.count_nonzero(self._get_support_mask()))
         if chosen:
             return f"{chosen} of {self.n_features_in_} variables were selected."
@@ -282,16 +282,16 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _why(self) -> str:
-        """What a selection would have needed, where there is none."""
+        """Say what a selection would have needed, where there is none."""
 
     def _notes(self) -> tuple[str, ...]:
-        """What a summary adds: why nothing was selected, what cannot be told apart, the engine."""
+        """Return what a summary adds: why it is empty, what cannot be told apart, the engine."""
         nothing = () if self.support_.any() else (self.explain(),)
         engine = () if self.note_ is None else (self.note_,)
         return (*nothing, *self._duplicate_notes(), *engine)
 
     def _duplicate_notes(self) -> tuple[str, ...]:
-        """Sentences on columns that are identical to selected ones."""
+        """Return sentences on columns that are identical to selected ones."""
         notes = tuple(
             f"{name} is identical to {_few(others)}, up to sign and scale: the data cannot tell "
             "which of them matters."
@@ -307,7 +307,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def plot(self) -> Figure:
-        """What was measured, with the threshold (needs matplotlib)."""
+        """Draw what was measured, with the threshold (needs matplotlib)."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -316,18 +316,18 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _few(names: Sequence[str], most: int = 5) -> str:
-    """Names in a sentence, not too many."""
+    """Return names for a sentence, not too many."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def printable(name: str) -> str:
-    """A name without halves of characters (surrogates), which cannot be written to a file."""
+    """Return a name without halves of characters (surrogates), which no file can hold."""
     return name.encode("utf-8", "backslashreplace").decode()
 
 
 def plain(value: Any) -> str:
-    """A value of the response as a person writes it: 2, not 2.0 or np.float64(2.0)."""
+    """Return a value of the response as a person writes it: 2, not 2.0 or np.float64(2.0)."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, int | float | np.number):
@@ -355,7 +355,7 @@ def _refuse_text(X: Any) -> None:
 
 
 def _are_numbers(column: Any) -> bool:
-    """Whether neither text nor dates are a reason to refuse a column."""
+    """Tell whether neither text nor dates are a reason to refuse a column."""
     values = np.asarray(column)
     if values.dtype.kind in "mM":
         return False
@@ -369,7 +369,7 @@ def _are_numbers(column: Any) -> bool:
 
 
 def _response(response: str, y: Array) -> tuple[str, Array]:
-    """The loss that fits a response, and its numbers."""
+    """Return the loss that fits a response, and its numbers."""
     choice("response", response, RESPONSES)
     try:
         classes = np.unique(y)

@@ -40,7 +40,7 @@ fits to noise, and true variables lose their places."""
 
 
 def carried(data: Data) -> int:
-    """Variables that a fit to half of the rows can carry."""
+    """Return how many variables a fit to half of the rows can carry."""
     counted = data.y[data.weight > 0.0]
     rows = counted.size
     if data.loss == "logistic":  # what a fit learns is limited by the rarer class
@@ -50,7 +50,7 @@ def carried(data: Data) -> int:
 
 
 def weakest_assumption(p: int, pfer: float, q: int) -> str:
-    """The assumption of a bound for q variables of each half: none where none is needed.
+    """Return the assumption of a bound for q variables of each half: none where none is needed.
 
     Without one the threshold has to be higher. Where it is at most 0.7, little is gained by
     assuming more.
@@ -78,7 +78,7 @@ class Bound(NamedTuple):
     def parameters(
         self, p: int, B: int, pfer: float, threshold: float | None, q: int | None, most: int
     ) -> tuple[float, int]:
-        """Threshold and q that keep the expected number of false selections at `pfer`.
+        """Return threshold and q that keep the expected number of false selections at `pfer`.
 
         A q that is chosen here is at most `most`, which half of the rows can carry; the threshold
         is then the smallest one that this q allows, unless it was given.
@@ -121,7 +121,7 @@ class Bound(NamedTuple):
         exact: bool,
         asked: float | None = None,
     ) -> Guarantee:
-        """What a threshold promises where members select q variables, exactly or on average.
+        """Return what a threshold promises where members select q variables.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class Bound(NamedTuple):
 
 
 def _settings(q: float, threshold: float, level: float, *, exact: bool, asked: float | None) -> str:
-    """How many variables a half selects, and why the bound is not what was asked for."""
+    """Say how many variables a half selects, and why the bound is not what was asked for."""
     first = f"its first q = {q:g} variables" if exact else f"{q:.3g} variables on average"
     text = f"each half of the rows selects {first}"
     if asked is None or f"{asked:.3g}" == f"{level:.3g}":

@@ -117,7 +117,7 @@ class Dependence(NamedTuple):
     """Whether more than a pattern of values says so."""
 
     def weakened(self, guarantee: Guarantee) -> Guarantee:
-        """What is left of a promise: nothing, or, where it is not certain, a practice."""
+        """Return what is left of a promise: nothing or, where it is not certain, a practice."""
         if self.effect <= TOLERATED_EFFECT or guarantee.level is None:
             return guarantee
         return no_guarantee(self.reason) if self.certain else replace(guarantee, proven=False)
@@ -342,7 +342,7 @@ def identical_to(data: Data, columns: IntArray) -> dict[int, IntArray]:
 
 
 def _row_groups(table: Array, target: Column) -> IntArray:
-    """Number of the first row that each row is equal to, counted among different rows."""
+    """Return, for each row, the number of its group of equal rows."""
     numbers = np.unique(target, return_inverse=True)[1]
     seen: dict[bytes, int] = {}
     group = np.empty(len(table), dtype=np.int64)
@@ -389,7 +389,7 @@ def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _labels(values: Column) -> tuple[Column | None, BoolArray]:
-    """Values that may be names: whole numbers or text other than dates; and where there are any."""
+    """Return values that may be names (whole numbers, or text but dates), and where they are."""
     if values.dtype.kind in "iufb":
         present = np.isfinite(values.astype(float))
         known = values[present].astype(float)
@@ -401,13 +401,13 @@ def _labels(values: Column) -> tuple[Column | None, BoolArray]:
 
 
 def _words(name: str) -> list[str]:
-    """Words of a name: small letters, parted at signs, numbers and capitals within."""
+    """Return the words of a name: small letters, parted at signs, numbers and capitals."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     return re.findall(r"[a-z]+", parted)
 
 
 def _is_plural(name: str) -> bool:
-    """Whether a name is that of several persons or families, and of nothing that labels them."""
+    """Tell whether a name is that of several persons or families, and of no label."""
     words = _words(name)
     return bool(words) and all(
         word.endswith("s") and word[:-1] in _PEOPLE | _FAMILIES for word in words
@@ -415,7 +415,7 @@ def _is_plural(name: str) -> bool:
 
 
 def _plain_word(word: str) -> str:
-    """A word for persons or families without its ending: patientid and patients are patient."""
+    """Return a word for persons or families without its ending: patientid is patient."""
     for ending in ("ids", "id", "no", "nr", "num", "number", "code", "name", "s"):
         stem = word.removesuffix(ending)
         if stem != word and stem in _PEOPLE | _FAMILIES:
@@ -431,7 +431,7 @@ def _named_for_groups(name: str, rows_per_group: float) -> bool:
 
 
 def _laid_out(name: str, code: IntArray, sizes: IntArray, variable: bool) -> bool:
-    """Whether values occur equally often (a variable: in blocks), or in blocks out of order."""
+    """Tell whether values occur equally often, or in blocks that are out of order."""
     if sizes.size < _FEWEST_UNNAMED_GROUPS or _MEASURED & set(_words(name)):
         return False
     steps = np.diff(code)

@@ -173,7 +173,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             self._by_votes(self._by_negatives(found, rule, eta), eta)
 
     def _by_votes(self, votes: BoolArray, eta: float) -> None:
-        """A variable needs the votes of a share of the copies."""
+        """Select the variables with the votes of a share of the copies."""
         self.selection_probabilities_ = votes.mean(axis=0)
         self.threshold_ = eta
         self.support_ = self._supported(votes, eta)
@@ -184,7 +184,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return np.asarray(np.count_nonzero(votes, axis=0) >= needed)
 
     def _by_threshold(self, data: Data, table: Array, B: int, eta: float) -> None:
-        """The article's rule, by copies or without them."""
+        """Select by the article's rule, with copies or without them."""
         w = number("w_threshold", self.w_threshold)
         self.guarantee_ = no_guarantee(
             "no theorem bounds the errors of a threshold on the share of copies that a variable "
@@ -216,7 +216,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.support_ = self.selection_probabilities_ >= max(eta, 1e-12)
 
     def _message_passing(self, data: Data, w_threshold: float) -> tuple[list[Any], float | None]:
-        """How to run it, nothing where it does not apply, and the penalty it chose."""
+        """Return ways of message passing, none where it does not apply, and its penalty."""
         engine = self.engine
         possible = (
             as_sampler(self.sampler).independent
@@ -270,17 +270,17 @@ class DerandomizedKnockoffs(KnockoffSelector):
         )
 
     def _level(self) -> float:
-        """The false discovery rate that e-values are to keep."""
+        """Return the false discovery rate that e-values are to keep."""
         return error_level("fdr", 0.1 if self.fdr is None else self.fdr)
 
     def _evalues(self, level: float) -> Array:
-        """The e-values of every copy at a level, (copies, p)."""
+        """Return the e-values of every copy at a level, (copies, p)."""
         # without a level of its own, a copy takes one that it can reach with what it has
         own, last = (0.5 * level, level) if self.copy_fdr is None else (self.copy_fdr, None)
         return np.array([knockoff_evalues(w, own, fallback_fdr=last) for w in self.statistics_])
 
     def _by_negatives(self, found: KnockoffComparison, rule: str, eta: float) -> BoolArray:
-        """Which copies select what, before their v-th negative statistic."""
+        """Return which copies select what, before their v-th negative statistic."""
         level = allowed = self._allowed(rule)
         what = "expected number of false selections"
         if rule == "kfwer":
@@ -294,7 +294,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return self._votes(allowed, eta)
 
     def _share_needed(self, allowed: float, B: int) -> float:
-        """The share of the copies that a variable needs: half, unless so few may be false.
+        """Return the share of the copies that a variable needs: half, unless few may be false.
 
         Where fewer than one false selection is allowed, the share is the smallest one at which
         every copy may stop at its first negative statistic; with half of the copies most of them
@@ -308,7 +308,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return next((x for x in shares if frequency_bound(B, x) <= allowed), 1.0)
 
     def _allowed(self, rule: str) -> float:
-        """Expected false selections that a rule allows; 1 where it does not speak of them."""
+        """Return the expected false selections that a rule allows; 1 by default."""
         if rule == "pfer":
             return number("pfer", self.pfer, at_least=1e-12)
         if rule == "kfwer":
@@ -317,7 +317,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return 1.0
 
     def _votes(self, allowed: float, share: float) -> BoolArray:
-        """The selections of every copy, (copies, p), for so many expected false selections."""
+        """Return the selections of every copy, (copies, p), for so many false selections."""
         v = allowed / frequency_bound(len(self.statistics_), share)
         seed = child(self._seed, NEGATIVES)
         whole = int(np.floor(v))
@@ -328,7 +328,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return np.array(votes)
 
     def summary(self) -> Summary:
-        """The variables by what decides: e-values, or the share of copies that select them."""
+        """Return the variables by what decides: e-values, or the share of copies."""
         check_is_fitted(self)
         B = self.statistics_.shape[0]
         title = "Derandomized knockoffs, " + (
@@ -365,7 +365,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return f"{text} Allowing one false selection on average (PFER 1) would select {many}."
 
     def _selected_by_votes(self, allowed: float) -> int:
-        """How many variables the same copies select for so many expected false selections."""
+        """Count the variables that the same copies select for so many false selections."""
         share = self._share_needed(allowed, len(self.statistics_))
         return int(np.count_nonzero(self._supported(self._votes(allowed, share), share)))
 
@@ -389,7 +389,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return f"{text} With the same copies, {found.sentence('PFER')}"
 
     def plot(self, kind: str = "decision") -> Figure:
-        """Draws what decided, or the shares of copies (needs matplotlib).
+        """Draw what decided, or the shares of copies (needs matplotlib).
 
         Parameters
         ----------
@@ -408,12 +408,12 @@ class DerandomizedKnockoffs(KnockoffSelector):
 
 
 def copies_for(allowed: float) -> int:
-    """The number of copies from which on all of them may select for so few false selections."""
+    """Return the number of copies from which on all may select for so few false selections."""
     return max(ceiling(2.0 / allowed) - 1, 1)
 
 
 def checked_kfwer(kfwer: Any) -> tuple[int, float]:
-    """A number of false selections, and the probability of as many or more."""
+    """Return a number of false selections, and the probability of as many or more."""
     try:
         k, level = kfwer
     except (TypeError, ValueError):

@@ -67,7 +67,7 @@ _COMPARED_COLUMNS = 1000
 def stability_fields(
     data: Data, penalties: Array | float, scheme: Scheme, **settings: Any
 ) -> StabilityAmp:
-    """Message passing for columns close to independent; penalties in glmnet's unit."""
+    """Run message passing for columns close to independent; penalties in glmnet's unit."""
     X, y = _weighted(data)
     rate = _rate(scheme, data.y.size)
     lam = np.asarray(penalties) * rate * data.y.size
@@ -79,7 +79,7 @@ def stability_fields(
 
 
 def vector_fields(data: Data, penalty: float, scheme: Scheme) -> Members:
-    """Message passing for correlated columns, and for labels; penalty in glmnet's unit."""
+    """Run message passing for correlated columns, or a binary response; glmnet's penalty."""
     X, y = _weighted(data) if data.loss == "squared" else (data.X, data.y)
     p = X.shape[1]
     if data.loss == "logistic":
@@ -99,7 +99,7 @@ def vector_fields(data: Data, penalty: float, scheme: Scheme) -> Members:
 def stability_attempts(
     data: Data, penalty: float, scheme: Scheme, engine: str, calibrated: bool
 ) -> list[Callable[[], Members]]:
-    """Ways of message passing in the order in which they are tried.
+    """Return ways of message passing in the order in which they are tried.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def stability_attempts(
 
 
 def _rate(scheme: Scheme, n: int) -> float:
-    """Share of the rows that is really drawn."""
+    """Return the share of the rows that is really drawn."""
     if scheme.resampling in ("subsample", "pairs"):
         return math.floor(scheme.rate * n + 1e-9) / n
     return scheme.rate
@@ -140,7 +140,7 @@ def _rate(scheme: Scheme, n: int) -> float:
 def knockoff_fields(
     data: Data, penalties: Array | float, w_threshold: float, **settings: Any
 ) -> KnockoffAmp:
-    """Message passing for the lasso over independent copies; penalties in glmnet's unit."""
+    """Run message passing over independent copies; penalties in glmnet's unit."""
     lam = np.asarray(penalties) * data.y.size
     with _threads(data.X):
         lam2 = ridge_of_ratio(lam, data.l1_ratio)
@@ -152,7 +152,7 @@ def _threads(X: Array) -> Any:
 
 
 def _weighted(data: Data) -> tuple[Array, Array]:
-    """Rows scaled so that each counts as much as its weight."""
+    """Return table and response with rows scaled so that each counts as much as its weight."""
     if np.all(data.weight == 1.0):
         return data.X, data.y
     root = np.sqrt(data.weight)
@@ -160,7 +160,7 @@ def _weighted(data: Data) -> tuple[Array, Array]:
 
 
 def penalty_for_power(data: Data, fields: Callable[..., Members]) -> float | None:
-    """The penalty at which the averaged fit has the smallest estimated error.
+    """Return the penalty at which the averaged fit has the smallest estimated error.
 
     It orders variables best, and so has the most power at every error level. None where message
     passing does not converge there or at the next smaller penalty: then its error is no guide.
@@ -181,7 +181,7 @@ def penalty_for_power(data: Data, fields: Callable[..., Members]) -> float | Non
 
 
 def correlated(data: Data) -> bool:
-    """Whether a column is far from independent of the others, by the sum of its correlations."""
+    """Tell whether a column is far from independent of the others, by its correlations."""
     X = data.X[:, data.varies]
     p = X.shape[1]
     if p < 2:
@@ -196,12 +196,12 @@ def correlated(data: Data) -> bool:
 
 
 def checks_needed(P: Array) -> int:
-    """Refits that can tell an error of the tolerance from none, for given probabilities."""
+    """Return how many refits can tell an error of the tolerance from none."""
     return max(_FEWEST_CHECKS, int(_RESOLUTION * _noise(P, 1) / TOLERANCE**2) + 1)
 
 
 def _noise(P: Array, members: int) -> float:
-    """Standard deviation of the mean over S variables of (P - f)^2 - f (1 - f) / members.
+    """Return the standard deviation of the mean of (P - f)^2 - f (1 - f) / members.
 
     f are the frequencies in so many refits.
     """
@@ -211,7 +211,7 @@ def _noise(P: Array, members: int) -> float:
 
 
 def error_bound(P: Array, counts: IntArray, members: int) -> float:
-    """Upper end, at 95 %, of the root mean square error of probabilities, seen from refits.
+    """Return the upper end, at 95 %, of the root mean square error, seen from refits.
 
     Infinite where a single variable is clearly off: its count has a probability below 0.01 over
     the number of variables, even if its probability may err by the tolerance.
@@ -246,7 +246,7 @@ def decide(
     refits: Callable[[int], tuple[IntArray, int]],
     members: int,
 ) -> EngineOutcome:
-    """The first way of message passing that is believed, if any.
+    """Return the first way of message passing that is believed, if any.
 
     Parameters
     ----------

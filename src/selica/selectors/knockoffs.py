@@ -236,7 +236,7 @@ class KnockoffSelection(KnockoffSelector):
         )
 
     def summary(self) -> Summary:
-        """The variables by their statistics."""
+        """Return the variables by their statistics."""
         check_is_fitted(self)
         return self._ranked(
             f"Knockoffs at FDR {self.fdr:g}", "W", self.statistics_, self.statistics_
@@ -262,6 +262,6 @@ class KnockoffSelection(KnockoffSelector):
         return f"{text} The smallest level that selects any is {lowest:g}, which selects {many}."
 
     def plot(self) -> Figure:
-        """The statistics with the threshold (needs matplotlib)."""
+        """Return the statistics with the threshold (needs matplotlib)."""
         self._get_support_mask()
         return plot_statistics(self.statistics_, self.threshold_)

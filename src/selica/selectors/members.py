@@ -49,7 +49,7 @@ class Selections(NamedTuple):
     members: int
 
     def joined(self, more: Selections) -> Selections:
-        """With the selections of further members, at one penalty."""
+        """Return the selections together with those of further members, at one penalty."""
         total = self.members + more.members
         a, b = self.members / total, more.members / total
         return Selections(
@@ -87,7 +87,7 @@ class Refits:
         self._done: Selections | None = None
 
     def at_least(self, members: int) -> Selections:
-        """Selections of so many members or more; those fitted before are not fitted again."""
+        """Return the selections of so many members or more; none is fitted twice."""
         start = 0 if self._done is None else self._done.members
         if members > start:
             part = slice(start, members)
@@ -115,7 +115,7 @@ class Refits:
 
 
 def _weakened(weakness: float, B: int, p: int, seed: np.random.SeedSequence) -> Array | None:
-    """Penalty weights of the randomised lasso, (B, p)."""
+    """Return the penalty weights of the randomised lasso, (B, p)."""
     if weakness == 1.0:
         return None
     out = np.ones((B, p))
@@ -127,7 +127,7 @@ def _weakened(weakness: float, B: int, p: int, seed: np.random.SeedSequence) -> 
 def _selections(
     data: Data, weights: Array, penalty_weights: Array | None, rule: MemberRule, n_jobs: int | None
 ) -> Selections:
-    """Selections at given penalties, of the first q variables, or of a base learner."""
+    """Return the selections at given penalties, of the first q variables, or of a base learner."""
     if rule.estimator is not None:
         return _of_estimator(data, weights, rule.estimator, rule.q, n_jobs)
     settings: dict[str, Any] = {"penalty_weights": penalty_weights, "n_jobs": n_jobs}
@@ -150,7 +150,7 @@ def _selections(
 
 
 def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Selections:
-    """The variables active at the smallest penalty at which no more than q are.
+    """Return the variables active at the smallest penalty at which no more than q are.
 
     Columns are standardised in each member, as glmnet does, and the path begins where the first
     variable enters any of them.
@@ -180,7 +180,7 @@ def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Sele
 def _of_estimator(
     data: Data, weights: Array, estimator: Any, q: int | None, n_jobs: int | None
 ) -> Selections:
-    """What a base learner selects, or its q most important variables."""
+    """Return what a base learner selects, or its q most important variables."""
     masks = pieces(selections, ((estimator, data, row, q) for row in weights), n_jobs)
     chosen = np.array(masks)
     members, p = chosen.shape

@@ -20,7 +20,7 @@ PENALTY_WORDS = ("auto", "cv", "theory")
 def choose_penalties(
     lam: Any, data: Data, rng: np.random.Generator, *, method: str = "lasso", mu_B: float = 1.0
 ) -> Array:
-    """Penalties in glmnet's unit, from large to small.
+    """Return penalties in glmnet's unit, from large to small.
 
     Parameters
     ----------

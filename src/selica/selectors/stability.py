@@ -32,7 +32,7 @@ from selica.selectors.engine import (
     warn_of_fields,
 )
 from selica.selectors.guarantee import Guarantee, no_guarantee
-from selica.selectors.members import Refits, MemberRule, Scheme, Selections, near, standard_errors
+from selica.selectors.members import MemberRule, Refits, Scheme, Selections, near, standard_errors
 from selica.selectors.penalty import choose_penalties
 from selica.selectors.summary import Summary, frequency_table
 from selica.statistics import Data
@@ -244,7 +244,7 @@ class StabilitySelection(Selector):
         self.engine_ = choice("engine", engine, ENGINES)
 
     def _usual_assumption(self, data: Data) -> str:
-        """The assumption of the bound where none was named."""
+        """Return the assumption of the bound where none was named."""
         if self.resampling_ != "pairs":
             return "none"
         if self.pfer_ is None or self.threshold is not None:
@@ -253,14 +253,14 @@ class StabilitySelection(Selector):
         return weakest_assumption(data.X.shape[1], number("pfer", self.pfer_, at_least=1e-12), q)
 
     def _nothing_decides(self) -> bool:
-        """Whether no argument says how many variables a resample selects."""
+        """Tell whether no argument says how many variables a resample selects."""
         given = (self.fdr, self.pfer, self.q, self.engine, self.resample_rate)
         plain = isinstance(self.lam, str) and self.lam == "auto"
         halves = self.resampling is None or self.resampling == "pairs"
         return plain and halves and all(value is None for value in given)
 
     def _analytic(self, data: Data) -> bool:
-        """Whether message passing is to be tried."""
+        """Tell whether message passing is to be tried."""
         engine = self.engine_
         if engine == "semi-analytic" and not data.varies.any():
             raise RefusedError("X: all columns are constant.")
@@ -284,7 +284,7 @@ class StabilitySelection(Selector):
     def _penalties(
         self, data: Data, scheme: Scheme, rng: np.random.Generator, analytic: bool
     ) -> Array:
-        """As given, or chosen: for power by message passing, or as in `choose_penalties`."""
+        """Return the penalties, given or chosen: for power, or as in `choose_penalties`."""
         lam = self.lam
         if isinstance(lam, str) and lam == "auto" and self.fdr is not None:
             lam = "power"
@@ -306,7 +306,7 @@ class StabilitySelection(Selector):
         return choose_penalties(lam, data, rng, method="stability", mu_B=scheme.rate)
 
     def _by_refits(self, found: Selections) -> None:
-        """Probabilities are frequencies; thresholds are compared in whole numbers."""
+        """Take frequencies for probabilities, and compare thresholds in whole numbers."""
         if self.fdr is not None:
             raise RefusedError(
                 f"fdr: {str(self.note_).removeprefix(REFITTED)} Without it no threshold is known "
@@ -321,7 +321,7 @@ class StabilitySelection(Selector):
         self.support_ = most >= ceiling(self.threshold_ * B)
 
     def _by_fields(self, data: Data) -> None:
-        """Probabilities by message passing, and the threshold where a level is asked for."""
+        """Take the probabilities of message passing, and its threshold for a level."""
         P = np.where(data.varies, self.fields_.selection_probabilities, 0.0)
         self.selection_probabilities_, self.probability_path_ = P, P[None]
         self.signs_ = np.where(data.varies, np.sign(self.fields_.coef), 0.0)
@@ -339,7 +339,7 @@ class StabilitySelection(Selector):
         self.threshold_ = float(P[self.support_].min(initial=np.inf))
 
     def _by_p_values(self, level: float) -> BoolArray:
-        """What the p-values of message passing select at a level of the false discovery rate."""
+        """Return what the p-values of message passing select at a level."""
         chosen = benjamini_hochberg(self.fields_.p_values, level)
         return np.asarray(chosen & (self.selection_probabilities_ >= LOWEST_PROBABILITY))
 
@@ -352,7 +352,7 @@ class StabilitySelection(Selector):
         return number("resample_rate", self.resample_rate, at_least=1e-3, at_most=1e3)
 
     def _rule(self, data: Data, B: int) -> tuple[float, int | None]:
-        """Threshold and q, checked, or determined by the bound that was asked for."""
+        """Return threshold and q, checked, or determined by the bound that was asked for."""
         p = data.X.shape[1]
         threshold = self.threshold
         if threshold is not None:
@@ -411,18 +411,18 @@ class StabilitySelection(Selector):
             )
 
     def _errors(self) -> Array | None:
-        """Standard errors of the probabilities; None where they are not known."""
+        """Return the standard errors of the probabilities; None where they are not known."""
         members = self.n_resamples if self.fields_ is None else None
         return standard_errors(self.selection_probabilities_, members, self.probability_error_)
 
     def _close(self) -> BoolArray:
-        """Variables another seed might decide differently."""
+        """Return the variables that another seed might decide differently."""
         # a threshold that is one of the probabilities is not one they are close to by chance
         errors = self._errors() if self.fdr is None else None
         return near(self.selection_probabilities_, self.threshold_, errors)
 
     def summary(self) -> Summary:
-        """The variables with their probabilities, the decision, and near misses."""
+        """Return the variables with their probabilities, the decision, and near misses."""
         self._get_support_mask()
         return Summary(
             title=f"Stability selection: {int(self.support_.sum())} of {self.support_.size} "
@@ -470,7 +470,7 @@ class StabilitySelection(Selector):
         return f"{text} On the same data, {found.sentence('FDR')}"
 
     def plot(self, kind: str = "probabilities") -> Figure:
-        """Draws what was measured (needs matplotlib).
+        """Draw what was measured (needs matplotlib).
 
         Parameters
         ----------

@@ -39,7 +39,7 @@ class Summary:
     """How many rows are printed."""
 
     def to_frame(self) -> pd.DataFrame:
-        """All variables as a data frame (needs pandas)."""
+        """Return all variables as a data frame (needs pandas)."""
         return self.variables.to_frame()
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Summary:
 
 
 def cell(value: Any) -> str:
-    """A value of the table as a person reads it; None is blank, as "-" is a sign."""
+    """Return a value of the table as a person reads it; None is blank, as "-" is a sign."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -83,7 +83,7 @@ def frequency_table(
     close: BoolArray,
     error: Array | None,
 ) -> Table:
-    """Variables by probability, with its standard error and what the decision is worth."""
+    """Return the variables by probability, with its standard error and what the decision is worth."""
     order = sorted(range(len(names)), key=lambda j: (-probability[j], j))
     return Table.of(
         {
