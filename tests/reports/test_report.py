@@ -131,7 +131,7 @@ def test_warnings_become_notes_with_names(data):
     X[:, 11] = X[:, 11] > 0
     names = [f"name {j}" for j in range(12)]
     found = select(KnockoffSelection(random_state=0), X, data.y, names, "y")
-    assert "Columns with few values are not normal: name 11." in found.cautions
+    assert "Columns with few values are not normally distributed: name 11." in found.cautions
     X[:, 3] = 1.0
     found = select(LassoSelection(random_state=0), X, data.y, names, "y")
     assert "Constant columns are never selected: name 3." in found.cautions

@@ -289,7 +289,7 @@ def test_copies_that_are_far_from_exchangeable_withdraw_the_promise(selector):
     assert selector.exchangeability_.swap in {"full", "half"}
     assert selector.guarantee_.level is None
     assert str(selector.guarantee_).startswith(
-        "Nothing is controlled: the knockoff copies are not exchangeable with the columns"
+        "Nothing is controlled: the knockoff copies do not behave like the columns"
     )
     assert str(selector.guarantee_) in str(selector.summary())  # the selection is still given
 

@@ -72,8 +72,8 @@ class Exchangeability(Result):
     --------
     >>> from selica.sampling import Exchangeability
     >>> print(Exchangeability(1.79, 0.004, "full", 500))  # doctest: +NORMALIZE_WHITESPACE
-    The knockoff copies vary 1.79 times as much as the columns in directions in which these hardly
-    vary (p = 0.004).
+    The knockoff copies vary 1.79 times as much as the columns where the columns vary least
+    (p = 0.004).
     >>> print(Exchangeability(None, None, "none", 30))
     Not tested: the check of the copies needs 40 rows, and there are 30.
     """
@@ -106,8 +106,8 @@ class Exchangeability(Result):
             else "the table with half of its columns replaced by copies varies"
         )
         return (
-            f"{who} {self.ratio:.3g} times as much as the columns in directions in which these "
-            f"hardly vary (p = {self.p_value:.3g})"
+            f"{who} {self.ratio:.3g} times as much as the columns where the columns vary least "
+            f"(p = {self.p_value:.3g})"
         )
 
     def __str__(self) -> str:
@@ -133,8 +133,8 @@ def exchangeability(
     copy : array of shape (n, p)
         One knockoff copy of each column.
     centre : float or array of shape (p,), optional
-        Mean of the columns by the law that the copies were drawn from; by default the mean of
-        columns and copies together.
+        Mean of the columns in the distribution that the copies were drawn from; by default the
+        mean of columns and copies together.
     sample_weight : array of shape (n,), optional
         Weights of the rows.
     random_state : None, int, SeedSequence, Generator or RandomState

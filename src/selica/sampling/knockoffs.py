@@ -54,7 +54,7 @@ def check_copies_fit(columns: int) -> None:
 
 
 class Conditional(NamedTuple):
-    """The law of a copy given X, for variables of unit variance: slope R^-1 S, root of the rest."""
+    """The distribution of a copy given X, for unit variances: slope R^-1 S, root of the rest."""
 
     s: Array
     slope: Array
@@ -165,7 +165,7 @@ class GaussianKnockoffs(Sampler):
         Parameters
         ----------
         X : array of shape (n, p)
-            Independent rows of the law of the variables; they need no response.
+            Independent rows of the variables; they need no response.
         sample_weight : array of shape (n,), optional
             Weights of the rows, see `ledoit_wolf`. An estimator must have a `sample_weight` in
             its `fit`.
@@ -252,9 +252,9 @@ class GaussianKnockoffs(Sampler):
         found = []
         few = tuple(j for j in range(p) if 1 < np.unique(X[:, j]).size <= _FEW_VALUES)
         if few:
-            found.append(Doubt("columns with few values are not normal", few))
+            found.append(Doubt("columns with few values are not normally distributed", few))
         if n < p:
-            found.append(Doubt(f"the covariance of {p} columns is estimated from {n} rows"))
+            found.append(Doubt(f"the covariance of {p} columns is estimated from {n} rows only"))
         return found
 
     @property

@@ -98,7 +98,7 @@ class Sampler(ABC):
             Whether the response is a number with a linear model.
         """
         if columns == 0:
-            raise RefusedError("X: all columns are constant.")
+            raise RefusedError("X: all columns are constant; there is nothing to select.")
 
     def fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Sampler:
         """Return a sampler that knows what it needs of the table; by default this one.

@@ -66,7 +66,7 @@ class Choice(NamedTuple):
     """A method, and why it was chosen."""
 
     method: str
-    """As in `selica select --method`."""
+    """Name in the catalogue, where a number of false selections is allowed."""
     reason: str
 
 
@@ -91,8 +91,8 @@ class AutoSelection(Selector):
     ----------
     selector_ : selector
         The chosen one, fitted.
-    method_ : {"derandomized", "stability"}
-        Its name on the command line.
+    method_ : {"knockoffs-frequency", "knockoffs-evalues", "stability-pfer"}
+        Its name in the catalogue, and on the command line.
     reason_ : str
         Why it was chosen.
     support_, guarantee_
@@ -110,7 +110,7 @@ class AutoSelection(Selector):
     >>> data = simulate(200, 30, 5, snr=10.0, random_state=0)
     >>> selector = AutoSelection(random_state=0).fit(data.X, data.y)
     >>> selector.method_, int((selector.support_ & ~data.support).sum())
-    ('derandomized', 0)
+    ('knockoffs-frequency', 0)
     """
 
     def __init__(
@@ -182,12 +182,13 @@ class AutoSelection(Selector):
             "n_jobs": self.n_jobs,
             "random_state": seed,
         }
-        if self.method_ == "stability":
+        if self.method_ == "stability-pfer":
             allowed = self._allowed()
             return StabilitySelection(
                 pfer=allowed, n_resamples=self.n_resamples or USUAL_RESAMPLES, **common
             )
         if self.fdr is not None and p >= FEWEST_EVALUE_COLUMNS:
+            self.method_ = "knockoffs-evalues"
             return DerandomizedKnockoffs(
                 self.fdr, n_copies=self.n_resamples or USUAL_COPIES, **common
             )
@@ -241,24 +242,28 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
     n, p = table.shape
     cells = MOST_CELLS if data.loss == "squared" else MOST_CELLS_OF_CLASSES
     if p > MOST_COLUMNS:
-        return Choice("stability", f"as knockoffs of more than {MOST_COLUMNS:,} columns take long")
+        return Choice(
+            "stability-pfer", f"as knockoffs of more than {MOST_COLUMNS:,} columns take long"
+        )
     if n * p > cells:
-        return Choice("stability", f"as knockoffs of more than {cells:,} cells take long")
+        return Choice("stability-pfer", f"as knockoffs of more than {cells:,} cells take long")
     if p == 1:
-        return Choice("derandomized", "as one column is compared with copies of it")
+        return Choice("knockoffs-frequency", "as one column is compared with copies of it")
     rows = int(np.count_nonzero(data.weight))
     if rows < FEWEST_ROWS:
-        return Choice("stability", f"as {rows} rows are too few to check knockoffs of the columns")
+        return Choice(
+            "stability-pfer", f"as {rows} rows are too few to check knockoffs of the columns"
+        )
     near = _largest_correlation(data)
     if near > LARGEST_CORRELATION:
         return Choice(
-            "stability",
+            "stability-pfer",
             f"as knockoffs do not tell columns apart that nearly repeat one another (the largest "
             f"correlation is {near:.3f})",
         )
     X = table[:, data.varies]
     if X.shape[1] == 0:
-        return Choice("stability", "as no column varies")
+        return Choice("stability-pfer", "as no column varies")
     even = bool(np.all(data.weight == data.weight[0]))
     weight = None if even else data.weight
     with blas_threads_for(X.shape):
@@ -269,11 +274,13 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
         )  # fmt: skip
     if found.departure > WITHDRAWN_RATIO:
         return Choice(
-            "stability",
+            "stability-pfer",
             "as knockoff copies are far from exchangeable with these columns (ratio "
             f"{found.departure:.3g})",
         )
-    return Choice("derandomized", "as the table is small enough and its columns can be copied")
+    return Choice(
+        "knockoffs-frequency", "as the table is small enough and its columns can be copied"
+    )
 
 
 def _largest_correlation(data: Data) -> float:

@@ -144,7 +144,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(named.names, dtype=object)
         if np.abs(table).max() > _LARGEST_VALUE:
             raise RefusedError(
-                f"X: values beyond {_LARGEST_VALUE:g} cannot be squared; rescale them."
+                f"X has values beyond {_LARGEST_VALUE:g}, which cannot be squared; rescale them."
             )
         loss, labels = _response(self.response, target)
         self.__dict__.pop("classes_", None)
@@ -216,7 +216,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the share of the l1 norm in the penalty, checked."""
         share = number("l1_ratio", self.l1_ratio, at_least=1.0 / LARGEST, at_most=1.0)
         if share < 1.0 and self.estimator is not None:
-            raise ArgumentError("l1_ratio is for the penalised fit; with estimator, leave it out.")
+            raise ArgumentError(
+                "l1_ratio belongs to the penalised fit; leave it out where estimator is given."
+            )
         return share
 
     @property

@@ -91,8 +91,8 @@ class Bound(NamedTuple):
             )
         if threshold is not None and threshold <= 0.5 + ROUNDING:
             raise ArgumentError(
-                "threshold must be above 1/2 where pfer is bounded, as it is unless lam or fdr is "
-                f"given; got {threshold:g}."
+                "threshold must be above 1/2 where pfer is bounded, which it is by default unless "
+                f"lam or fdr is given; got {threshold:g}."
             )
         settings: dict[str, Any] = {
             "pfer": pfer, "n_pairs": max(B // 2, 1), "assumption": self.assumption
@@ -167,5 +167,5 @@ def _settings(q: float, threshold: float, level: float, *, exact: bool, asked: f
         return f"{text[0].upper()}{text[1:]}."
     return (
         f"You asked for at most {asked:g}; the settings guarantee {level:.3g}: {text}, and a "
-        f"variable needs {threshold:.3g} of the halves."
+        f"variable is selected if {100.0 * threshold:.3g} % of the halves select it."
     )

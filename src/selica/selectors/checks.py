@@ -140,8 +140,8 @@ def copied_rows(table: Array, target: Column) -> Dependence | None:
         return None
     many = f"{copies} of {n} rows {'is an exact copy' if copies == 1 else 'are exact copies'}"
     return Dependence(
-        f"{many} of another row. Every promise needs independent rows: keep one of each",
-        f"{many} of other rows, and every promise needs independent rows",
+        f"{many} of another row. Every guarantee needs independent rows: keep one of each",
+        f"{many} of other rows, and every guarantee needs independent rows",
         float(np.sum(sizes**2) / n),
     )
 
@@ -178,9 +178,9 @@ def repeated_measures(
         found.append(
             Dependence(
                 f"{many}, as names of patients or families do in repeated measurements. Every "
-                "promise needs independent rows: if rows with the same value belong together, keep "
-                "one of each, or their average",
-                f"rows with the same {name!r} seem to belong together, and every promise needs "
+                "guarantee needs independent rows: if rows with the same value belong together, "
+                "keep one of each, or their average",
+                f"rows with the same {name!r} seem to belong together, and every guarantee needs "
                 "independent rows",
                 float(np.sum(sizes**2) / present.size),
                 certain,

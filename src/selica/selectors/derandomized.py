@@ -159,7 +159,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             return
         if engine == "semi-analytic":
             raise DoesNotApply(
-                f"engine='semi-analytic' is for the rule of `threshold`, not {rule}."
+                f"engine='semi-analytic' works with threshold only, not with {rule}."
             )
         if engine == "auto":
             self.note_ = f"{REFITTED}message passing does not apply here."
@@ -188,7 +188,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         w = number("w_threshold", self.w_threshold)
         self.guarantee_ = no_guarantee(
             "no theorem bounds the errors of a threshold on the share of copies that a variable "
-            "is ahead of"
+            "beats"
         )
         attempts, penalty = self._message_passing(data, w)
         measure = self._measure(penalty)
@@ -235,7 +235,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
                 )
             return [], None
         if not data.varies.any():
-            raise RefusedError("X: all columns are constant.")
+            raise RefusedError("X: all columns are constant; there is nothing to select.")
         part = data._replace(X=data.X[:, data.varies], varies=data.varies[data.varies])
         fields = partial(knockoff_fields, part, w_threshold=w_threshold)
         penalty = self._penalty()
@@ -251,7 +251,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         if len(given) > 1:
             raise ArgumentError(f"Give one of fdr, pfer and kfwer; got {' and '.join(given)}.")
         if given == ["fdr"] and self.threshold is not None:
-            raise ArgumentError("fdr has no frequency threshold; give one of fdr and threshold.")
+            raise ArgumentError("fdr and threshold are two different rules; give one of them.")
         if given:
             return given[0]
         return "threshold" if self.threshold is not None else "fdr"

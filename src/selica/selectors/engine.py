@@ -26,7 +26,7 @@ from selica.statistics.data import penalty_path
 ENGINES = ("auto", "monte-carlo", "semi-analytic")
 TOLERANCE = 0.03
 """Message passing is believed if its probabilities err by no more, as a root mean square."""
-REFITTED = "Probabilities by refits: "
+REFITTED = "The probabilities are from refits: "
 """How a note begins where message passing was not used."""
 _FEWEST_CHECKS = 32
 """Refits that check message passing, at least."""
@@ -265,13 +265,13 @@ def decide(
         rest = (
             "columns that are close to independent"
             if isinstance(fields, Fields)
-            else "fields that are normal over the resamples"
+            else "estimates that are normally distributed over the resamples"
         )
         state = "" if fields.converged else " It did not converge."
         return EngineOutcome(
             fields, None,
-            "Probabilities by message passing, not checked by refits (engine='auto' does); they "
-            f"rest on {rest}.{state}",
+            "The probabilities are from message passing and were not checked by refits "
+            f"(engine='auto' checks them); they assume {rest}.{state}",
         )  # fmt: skip
     reason = "does not apply here"
     for attempt in attempts:
@@ -283,8 +283,8 @@ def decide(
         checks = checks_needed(P)
         if checks >= members:
             reason = (
-                f"was tried, but to check it takes n_resamples={checks + 1} or more refits, and "
-                f"there are {members}"
+                f"was tried, but checking it takes n_resamples={checks + 1} or more, and there "
+                f"are {members}"
             )
             break
         counts, fitted = refits(checks)
@@ -296,11 +296,13 @@ def decide(
         if error <= TOLERANCE:
             return EngineOutcome(
                 fields, error,
-                f"Probabilities by message passing; {fitted} refits bound their error (root mean "
-                f"square) by {error:.2g}.",
+                f"The probabilities are from message passing; {fitted} refits bound their error "
+                f"(root mean square) by {error:.2g}.",
             )  # fmt: skip
-        how = f"by up to {error:.2g}, above {TOLERANCE:g}" if error < 1.0 else "at single variables"
-        reason = f"was tried, but it errs {how}"
+        how = (
+            f"by up to {error:.2g}, above {TOLERANCE:g}" if error < 1.0 else "for single variables"
+        )
+        reason = f"was tried, but its probabilities are wrong {how}"
     return EngineOutcome(note=f"{REFITTED}message passing {reason}.")
 
 
@@ -319,7 +321,7 @@ def warn_of_fields(fields: Any, data: Data, *, checked: bool, calibrated: bool =
     plain = isinstance(fields, Fields)
     if plain and (calibrated or not checked) and correlated(data):
         what = "the level may not hold" if checked else "message passing may be wrong"
-        warn(f"X: columns are correlated, so that {what}.", AssumptionWarning)
+        warn(f"X: the columns are correlated, so that {what}.", AssumptionWarning)
     if not fields.converged:
         warn(
             f"engine: message passing ended with status {fields.status!r}, so that probabilities "

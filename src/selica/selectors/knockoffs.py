@@ -50,7 +50,7 @@ class KnockoffSelector(Selector):
         """Prepare up to so many copies of the columns."""
         if data.l1_ratio < 1.0 and self.statistic == "correlation":
             raise ArgumentError(
-                "l1_ratio is for a penalised fit; statistic='correlation' has none."
+                "l1_ratio belongs to a penalised fit, and statistic='correlation' makes none."
             )
         sampler = as_sampler(self.sampler)
         named = isinstance(self.sampler, str)
@@ -123,7 +123,7 @@ class KnockoffSelector(Selector):
         if copies is not None and copies.departure > WITHDRAWN_RATIO:
             self._caution(f"{copies.measured}{mismatch}; no level is promised")
             return no_guarantee(
-                f"the knockoff copies are not exchangeable with the columns, as {copies.measured}"
+                f"the knockoff copies do not behave like the columns: {copies.measured}"
             )
         doubtful = copies is not None and copies.differs
         if copies is not None and doubtful and (sampler.exact or copies.departure > DOUBTFUL_RATIO):
@@ -262,6 +262,6 @@ class KnockoffSelection(KnockoffSelector):
         return f"{text} The smallest level that selects any is {lowest:g}, which selects {many}."
 
     def plot(self) -> Figure:
-        """Return the statistics with the threshold (needs matplotlib)."""
+        """Draw the statistics with the threshold (needs matplotlib)."""
         self._get_support_mask()
         return plot_statistics(self.statistics_, self.threshold_)

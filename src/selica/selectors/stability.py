@@ -263,21 +263,21 @@ class StabilitySelection(Selector):
         """Tell whether message passing is to be tried."""
         engine = self.engine_
         if engine == "semi-analytic" and not data.varies.any():
-            raise RefusedError("X: all columns are constant.")
+            raise RefusedError("X: all columns are constant; there is nothing to select.")
         lasso = self.q_ is None and self.estimator is None
         possible = lasso and np.size(self.lam) == 1 and bool(data.varies.any())
         if engine == "semi-analytic" and not possible:
             raise ArgumentError(
-                "engine='semi-analytic' is for the lasso at one penalty: leave out q, pfer and "
-                "estimator."
+                "engine='semi-analytic' works with the lasso at one penalty: leave out q, pfer "
+                "and estimator."
             )
         linear = data.loss == "squared"
         if self.fdr is not None and not (possible and linear and engine != "monte-carlo"):
             kind = ArgumentError if linear else DoesNotApply
             raise kind(
-                "fdr is for a linear response and the lasso at one penalty, by message passing: "
-                "leave out q, estimator and engine='monte-carlo'; for two classes use pfer, or "
-                "knockoffs."
+                "fdr works with a linear response and the lasso at one penalty, by message "
+                "passing: leave out q, estimator and engine='monte-carlo'; for two classes use "
+                "pfer, or knockoffs."
             )
         return engine != "monte-carlo" and possible
 
@@ -371,7 +371,9 @@ class StabilitySelection(Selector):
         if threshold is not None and q is not None:
             raise ArgumentError("pfer determines q or threshold; give at most one of them.")
         if p < 2:
-            raise RefusedError("X has n_features=1: a bound on false selections needs two columns.")
+            raise RefusedError(
+                "X has n_features=1, and a bound on false selections needs two columns."
+            )
         pfer = number("pfer", self.pfer_, at_least=1e-12)
         return self._bound().parameters(p, B, pfer, threshold, q, carried(data))
 
@@ -388,7 +390,8 @@ class StabilitySelection(Selector):
         exact = self.q_ is not None
         if self.estimator is not None and not exact and self._bound().proven:
             return no_guarantee(
-                "how many variables the base learner selects is not under control; q would fix it"
+                "the number of variables that the base learner selects is not limited; q would "
+                "limit it"
             )
         q = float(self.q_) if self.q_ is not None else self.mean_selected_
         asked = None if self.pfer is None else float(self.pfer)
@@ -406,7 +409,9 @@ class StabilitySelection(Selector):
         if n and not np.all(np.isin(self.selection_probabilities_, (0, 1))):
             warn(
                 f"n_resamples: {n} {'decision is' if n == 1 else 'decisions are'} within two "
-                f"standard errors of the threshold with {B} resamples; more would settle them.",
+                f"standard errors of the threshold, so that another seed may change "
+                f"{'it' if n == 1 else 'them'}; more than {B} resamples would settle "
+                f"{'it' if n == 1 else 'them'}.",
                 UnstableWarning,
             )
 
@@ -443,7 +448,10 @@ class StabilitySelection(Selector):
         if top == 0.0 and self.q_ is None:
             return "No resample selects any variable: a smaller lam would."
         if top == 0.0:
-            return "No half of the rows selects any variable: no column goes with the response."
+            return (
+                "No half of the rows selects any variable: no column is associated with the "
+                "response."
+            )
         many = int(np.count_nonzero(self.selection_probabilities_ == top))
         text = (
             f"The largest probability is {top:.3g}, and a variable needs {self.threshold_:.3g}. "

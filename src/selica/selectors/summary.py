@@ -83,7 +83,7 @@ def frequency_table(
     close: BoolArray,
     error: Array | None,
 ) -> Table:
-    """Return the variables by probability, with its standard error and what the decision is worth."""
+    """Return the variables by probability, with its standard error and close decisions."""
     order = sorted(range(len(names)), key=lambda j: (-probability[j], j))
     return Table.of(
         {
