@@ -225,4 +225,27 @@ def test_threads_hear_their_own_warnings_only():
 def test_what_is_heard_is_said_all_the_same():
     with pytest.warns(AssumptionWarning), heard() as said:
         warn("the sky is low", AssumptionWarning)
-    assert said == ["the sky is low"]
+    assert said == [("the sky is low", AssumptionWarning)]
+
+
+def talkative(table, rng):
+    """A sampler that notices something in a worker."""
+    warn("the copies are loud", AssumptionWarning)
+    return rng.permuted(table, axis=0)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2])
+def test_what_workers_notice_is_said_once_at_the_line_of_fit(n_jobs):
+    selector = DerandomizedKnockoffs(
+        0.5, n_copies=6, sampler=talkative, lam=0.1, n_jobs=n_jobs, random_state=0
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        line = here() + 1
+        selector.fit(DATA.X, DATA.y)
+    loud = [w for w in caught if "loud" in str(w.message)]
+    # once from the first copy, which this thread draws to check it, and once for all workers
+    assert len(loud) == 2
+    assert [w.lineno for w in loud][1] == line
+    assert {w.filename for w in caught} == {__file__}
+    assert selector.notes_.count("the copies are loud") == 1

@@ -117,8 +117,8 @@ def stability_bound(
     n_pairs : int
         Number of complementary pairs B, that is, of fits divided by two.
     assumption : {"none", "unimodal", "r-concave"}
-        On the law of a noise variable's selection frequency. "unimodal" needs q <= p / sqrt(3) and
-        a cutoff that is not too close to one half.
+        On the distribution of a noise variable's selection frequency. "unimodal" needs
+        q <= p / sqrt(3) and a cutoff that is not too close to one half.
 
     Returns
     -------

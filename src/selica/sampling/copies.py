@@ -16,7 +16,7 @@ from selica._core.validation import matrix, real, short
 
 
 class CopyLaw(Protocol):
-    """The law of one copy given the data."""
+    """The distribution of one copy given the data."""
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -109,7 +109,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.cautions_ = ()
         with heard() as said:
             self._fit(X, y, sample_weight)
-        self._noticed = tuple(said)
+        self._noticed = tuple(one.message for one in said)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:

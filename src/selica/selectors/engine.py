@@ -108,7 +108,8 @@ def stability_attempts(
     scheme : Scheme
     engine : one of ENGINES
     calibrated : bool
-        Whether the law of irrelevant fields is needed, which columns close to independent have.
+        Whether the distribution of irrelevant fields is needed, which is known for columns that
+        are close to independent.
     """
     n, p = data.X.shape
     plain, vector = (
