@@ -11,8 +11,8 @@ from importlib import import_module
 import pytest
 
 ROOMS = (
-    "amp", "control", "experiments", "planning", "plots", "reports", "sampling", "selectors",
-    "solvers", "statistics", "theory",
+    "amp", "control", "errors", "experiments", "planning", "plots", "reports", "sampling",
+    "selectors", "solvers", "statistics", "theory",
 )  # fmt: skip
 
 

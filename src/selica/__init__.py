@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any
 from selica._version import __version__
 
 if TYPE_CHECKING:
-    from selica import amp, catalogue, control, experiments, planning, sampling, solvers, theory
+    from selica import (
+        amp,
+        catalogue,
+        control,
+        errors,
+        experiments,
+        planning,
+        sampling,
+        solvers,
+        theory,
+    )
     from selica.selectors import (
         AggregatedKnockoffs,
         AutoSelection,
@@ -26,7 +36,17 @@ if TYPE_CHECKING:
         StabilitySelection,
     )
 
-_ROOMS = ("amp", "catalogue", "control", "experiments", "planning", "sampling", "solvers", "theory")
+_ROOMS = (
+    "amp",
+    "catalogue",
+    "control",
+    "errors",
+    "experiments",
+    "planning",
+    "sampling",
+    "solvers",
+    "theory",
+)
 
 __all__ = [
     "AggregatedKnockoffs",
@@ -41,6 +61,7 @@ __all__ = [
     "amp",
     "catalogue",
     "control",
+    "errors",
     "experiments",
     "planning",
     "sampling",

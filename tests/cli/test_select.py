@@ -110,8 +110,8 @@ def test_the_default_chooses_and_says_why(table):
     assert found["method"] == "AutoSelection"
     assert found["guarantee"]["level"] == 1.0
     assert len(found["selected"]) >= SIGNALS
-    assert any(note.startswith("Method: derandomized, as") for note in found["notes"])
-    assert "Method: derandomized, as" in select(*table)
+    assert any(note.startswith("Method: knockoffs-frequency, as") for note in found["notes"])
+    assert "Method: knockoffs-frequency, as" in select(*table)
 
 
 def test_the_demonstration_is_not_empty():

@@ -153,7 +153,7 @@ def test_a_part_at_the_end_gains_nothing(mean, top, index, power):
 )
 def test_looking_at_few_k_finds_the_best_of_all(mean, top, index, power, monkeypatch):
     few = largest_tail(mean, top, index, power)
-    monkeypatch.setattr(concave, "_ALL", 10**6)
+    monkeypatch.setattr(concave, "_LARGEST_FULL_SEARCH", 10**6)
     assert few == pytest.approx(largest_tail(mean, top, index, power), rel=1e-12)
 
 

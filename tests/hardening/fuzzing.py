@@ -19,7 +19,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import SelicaError
 
 CASES = int(os.environ.get("SELICA_FUZZ", "4"))
 """For a function of weight one; `make reliability` asks for many."""
@@ -126,7 +126,7 @@ def call(function: Callable, refusals: Any, kwargs: Mapping[str, Any]) -> bool:
     except refusals as error:
         said = str(error)
         assert said
-        assert "\n" not in said or refusals is not ArgumentError
+        assert "\n" not in said or refusals is not SelicaError
         return False
     return True
 

@@ -137,7 +137,7 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
     "theory.PointEffects": {
         "values": some(st.floats(-2.0, 2.0), 2),
         "weights": some(fractions, 2),
-        "signs": st.sampled_from(["random", "fixed"]),
+        "signs": st.sampled_from(["random", "given"]),
     },
     "theory.Spectrum": {
         "values": st.lists(positive, min_size=2, max_size=2),
@@ -152,7 +152,7 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
         "y": st.sampled_from([0.5, [-1.0, 0.0, 1.0]]),
         "lam": st.floats(0.05, 10.0),
     },
-    "amp.stability_vamp": {"response": st.sampled_from(["linear", "logistic"])},
+    "amp.stability_vamp": {"response": st.sampled_from(["linear", "binary"])},
     "planning.correlated_stability": {"n_features": st.just(5)},
     "planning.correlated_knockoff": {"n_features": st.just(5)},
     "experiments.deviations": {
@@ -267,7 +267,7 @@ _SLOW = {"theory.rate_function": 0.25, "experiments.reproduce": 0.25}
 """Functions that take seconds at their best."""
 _CHECKED = {
     theory: ("EmpiricalEffects", "Logistic", "Model", "PointEffects", "Spectrum"),
-    sampling: ("FixedKnockoffs", "GaussianKnockoffs"),
+    sampling: ("FixedKnockoffs", "GaussianKnockoffs", "IndependentKnockoffs"),
     experiments: ("Store",),
 }
 """Classes that people build themselves."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from selica import amp, planning, selectors, solvers, theory
-from selica._core.errors import ArgumentError
+from selica._core.errors import SelicaError
 from tests.hardening.command_lines import COMMANDS, WEIGHTS, command_lines, run
 from tests.hardening.commands import csv_text
 from tests.hardening.fuzzing import ABSURD, absurd_names, arguments, call, fuzz
@@ -52,7 +52,7 @@ def folder(tmp_path, monkeypatch):
 def test_functions(name):
     subject = SUBJECTS[name]
     cases = arguments(subject.function, subject.sensible, COSTLY, ALTERNATIVES)
-    refusals = OWN_WORDS if name in ("reports.select", "planning.plasmode_power") else ArgumentError
+    refusals = OWN_WORDS if name in ("reports.select", "planning.plasmode_power") else SelicaError
     fuzz(name, cases, lambda case: call(subject.function, refusals, case), subject.weight)
 
 

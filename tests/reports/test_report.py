@@ -19,7 +19,7 @@ from selica import (
     LassoSelection,
     StabilitySelection,
 )
-from selica._core.errors import ArgumentError
+from selica._core.errors import RefusedError
 from selica._core.table import Table
 from selica.plots import plot_bars
 from selica.reports import Columns, select, split, write_report
@@ -131,7 +131,7 @@ def test_warnings_become_notes_with_names(data):
     X[:, 11] = X[:, 11] > 0
     names = [f"name {j}" for j in range(12)]
     found = select(KnockoffSelection(random_state=0), X, data.y, names, "y")
-    assert "Columns with few values are not Gaussian: name 11." in found.cautions
+    assert "Columns with few values are not normally distributed: name 11." in found.cautions
     X[:, 3] = 1.0
     found = select(LassoSelection(random_state=0), X, data.y, names, "y")
     assert "Constant columns are never selected: name 3." in found.cautions
@@ -145,11 +145,11 @@ def test_errors_name_columns(data):
     X[:, 3] = 1.0
     names = [f"x{100 + j}" for j in range(12)]
     estimated = KnockoffSelection(sampler=GaussianKnockoffs(), random_state=0)
-    with pytest.raises(ArgumentError, match="constant column; x103 is constant"):
+    with pytest.raises(RefusedError, match="constant column; x103 is constant"):
         select(estimated, X, data.y, names, "y")
     with (
         pytest.warns(AssumptionWarning, match="never selected: x3"),
-        pytest.raises(ArgumentError, match="constant column; x3 is constant"),
+        pytest.raises(RefusedError, match="constant column; x3 is constant"),
     ):
         estimated.fit(X, data.y)
 

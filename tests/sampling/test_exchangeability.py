@@ -76,7 +76,7 @@ def test_the_p_value_counts_signs(monkeypatch):
     signs = np.where(np.random.default_rng(1).random((999, 40)) < 0.5, -1.0, 1.0)
     many = np.random.default_rng(2).standard_normal((40, 3))
     expected = (1 + (np.abs(signs @ many) >= np.abs(many.sum(axis=0))).sum(axis=0)) / 1000
-    monkeypatch.setattr(sys.modules[_flipped.__module__], "_NUMBERS", 100)
+    monkeypatch.setattr(sys.modules[_flipped.__module__], "_NUMBERS_AT_ONCE", 100)
     np.testing.assert_array_equal(_flipped(many, np.random.default_rng(1)), expected)
 
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica.sampling import AugmentationWarning, FixedKnockoffs, s_matrix
 from selica.sampling.s_matrices import METHODS
 from tests.sampling.members import assert_members_do_not_depend_on_the_chunk
@@ -228,20 +228,9 @@ Y = np.arange(6.0)
     [
         (lambda: FixedKnockoffs("best"), "method"),
         (lambda: FixedKnockoffs(intercept="yes"), "intercept"),
-        (lambda: FixedKnockoffs().sample(TALL.T, 0), "X must have at least 20 rows.*Gaussian"),
-        (lambda: FixedKnockoffs().augment(TALL.T, np.ones(4), 0), "X must have at least 20 rows"),
-        (lambda: FixedKnockoffs(intercept=True).sample(SHORT[:4], 0), "X must have at least 5 row"),
-        (lambda: FixedKnockoffs().sample(SHORT, 0), r"X must have at least 8 rows.*augment"),
-        (lambda: FixedKnockoffs(intercept=True).sample(TALL[:8], 0), "X must have at least 9 rows"),
         (lambda: FixedKnockoffs().sample(np.where(TALL > 0, np.nan, TALL), 0), "X must be finite"),
         (lambda: FixedKnockoffs().sample(TALL.astype(str), 0), "X must be a table"),
         (lambda: FixedKnockoffs().sample(TALL[0], 0), "X must be"),
-        (lambda: FixedKnockoffs().sample(TALL * [1, 0, 1, 1], 0), "X.*column 1"),
-        (
-            lambda: FixedKnockoffs(intercept=True).sample(TALL * [1, 0, 1, 1] + 0.1, 0),
-            "X.*column 1",
-        ),
-        (lambda: FixedKnockoffs().sample(TALL[:, [0, 1, 1]], 0), "X'X must be positive definite"),
         (lambda: FixedKnockoffs().rows_needed(2.5), "n_features"),
         (lambda: FixedKnockoffs().copies(TALL, "seed", 1), "random_state"),
         (lambda: FixedKnockoffs().copies(TALL, 0, "all"), "members"),
@@ -257,5 +246,27 @@ Y = np.arange(6.0)
 )
 def test_bad_input(call, message):
     with pytest.raises(ArgumentError, match=message) as error:
+        call()
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: FixedKnockoffs().sample(TALL.T, 0), "X must have at least 20 rows.*Gaussian"),
+        (lambda: FixedKnockoffs().augment(TALL.T, np.ones(4), 0), "X must have at least 20 rows"),
+        (lambda: FixedKnockoffs(intercept=True).sample(SHORT[:4], 0), "X must have at least 5 row"),
+        (lambda: FixedKnockoffs().sample(SHORT, 0), r"X must have at least 8 rows.*augment"),
+        (lambda: FixedKnockoffs(intercept=True).sample(TALL[:8], 0), "X must have at least 9 rows"),
+        (lambda: FixedKnockoffs().sample(TALL * [1, 0, 1, 1], 0), "X.*column 1"),
+        (
+            lambda: FixedKnockoffs(intercept=True).sample(TALL * [1, 0, 1, 1] + 0.1, 0),
+            "X.*column 1",
+        ),
+        (lambda: FixedKnockoffs().sample(TALL[:, [0, 1, 1]], 0), "X'X must be positive definite"),
+    ],
+)
+def test_refused_data(call, message):
+    with pytest.raises(RefusedError, match=message) as error:
         call()
     assert "\n" not in str(error.value)

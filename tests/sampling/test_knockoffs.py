@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica.sampling import GaussianKnockoffs, s_matrix, simulate
 from selica.sampling.s_matrices import METHODS
 from tests.sampling.members import assert_members_do_not_depend_on_the_chunk
@@ -185,7 +185,7 @@ def test_nearly_singular_covariance(method, smallest):
 @methods
 def test_singular_covariance_is_refused_with_the_reason(method):
     sigma = np.array([[1.0, 0.5, 1.5], [0.5, 1.0, 1.5], [1.5, 1.5, 3.0]])  # x2 = x0 + x1
-    with pytest.raises(ArgumentError, match=r"covariance.*positive definite.*combination"):
+    with pytest.raises(RefusedError, match=r"covariance.*positive definite.*combination"):
         GaussianKnockoffs(0.0, sigma, method)
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica.sampling import resample_weights
 from selica.sampling.weights import SCHEMES
 
@@ -212,7 +212,6 @@ GOOD = {"n_samples": 10, "n_resamples": 4, "scheme": "bootstrap", "rate": 1.0}
         ({"groups": np.array([0, None] * 5, dtype=object)}, "groups"),
         ({"strata": "abcdefghij"}, "strata"),
         ({"strata": np.array(["1999", "NaT"] * 5, dtype="M8[Y]")}, "strata"),
-        ({"strata": [0] * 9 + [1], "scheme": "pairs"}, "strata"),
         ({"strata": [0, 1] * 5, "groups": [0] * 10}, "groups"),
         ({"members": [4]}, "members"),
         ({"random_state": "now"}, "random_state"),
@@ -222,6 +221,11 @@ def test_bad_input(change, name):
     with pytest.raises(ArgumentError, match=name) as error:
         resample_weights(**(GOOD | change))
     assert "\n" not in str(error.value)
+
+
+def test_a_stratum_of_which_no_row_is_drawn():
+    with pytest.raises(RefusedError, match="strata: a stratum of 1 rows is too small"):
+        resample_weights(**(GOOD | {"strata": [0] * 9 + [1], "scheme": "pairs"}))
 
 
 @given(

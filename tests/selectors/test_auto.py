@@ -43,14 +43,19 @@ def normal(n, p):
 @pytest.mark.parametrize(
     ("X", "loss", "method", "word"),
     [
-        (normal(100, 20), "squared", "derandomized", "can be copied"),
-        (normal(100, 20), "logistic", "derandomized", "can be copied"),
-        (normal(50, 1001), "squared", "stability", "1,000 columns"),
-        (normal(20_001, 50), "squared", "stability", "1,000,000 cells"),
-        (normal(4001, 100), "logistic", "stability", "400,000 cells"),
-        (normal(39, 20), "squared", "stability", "39 rows"),
-        (np.hstack([normal(100, 20), normal(100, 20)[:, :1]]), "squared", "stability", "1.000"),
-        (np.ones((50, 3)), "squared", "stability", "no column varies"),
+        (normal(100, 20), "squared", "knockoffs-frequency", "can be copied"),
+        (normal(100, 20), "logistic", "knockoffs-frequency", "can be copied"),
+        (normal(50, 1001), "squared", "stability-pfer", "1,000 columns"),
+        (normal(20_001, 50), "squared", "stability-pfer", "1,000,000 cells"),
+        (normal(4001, 100), "logistic", "stability-pfer", "400,000 cells"),
+        (normal(39, 20), "squared", "stability-pfer", "39 rows"),
+        (
+            np.hstack([normal(100, 20), normal(100, 20)[:, :1]]),
+            "squared",
+            "stability-pfer",
+            "1.000",
+        ),
+        (np.ones((50, 3)), "squared", "stability-pfer", "no column varies"),
     ],
 )
 def test_the_table_of_choices(X, loss, method, word):
@@ -61,7 +66,7 @@ def test_the_table_of_choices(X, loss, method, word):
 
 def test_columns_whose_copies_can_be_told_from_them_go_to_stability_selection():
     found = chosen(smooth_columns(200, 100, 1.25))
-    assert found.method == "stability"
+    assert found.method == "stability-pfer"
     assert "far from exchangeable" in found.reason
 
 
@@ -87,7 +92,7 @@ def test_it_answers_where_ten_effects_are_clear():
 def test_what_was_chosen_is_said_and_so_is_why():
     found = fit()
     text = str(found.summary())
-    assert "Method: derandomized, as the table is small enough" in text
+    assert "Method: knockoffs-frequency, as the table is small enough" in text
     assert str(found.guarantee_) in text
     assert found.guarantee_.level == 1.0
     assert "expected number of false selections" in found.guarantee_.controls
@@ -131,7 +136,7 @@ def test_bad_settings(settings, word):
 def test_a_wide_table_takes_what_fits():
     wide = simulate(60, 3000, 3, snr=20.0, random_state=0)
     found = fit(wide.X, wide.y)
-    assert found.method_ == "stability"
+    assert found.method_ == "stability-pfer"
     assert (found.support_ & wide.support).sum() >= 1
 
 

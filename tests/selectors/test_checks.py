@@ -16,10 +16,10 @@ from selica import (
     LassoSelection,
     StabilitySelection,
 )
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica.reports import demo_table, split
 from selica.selectors import AssumptionWarning, checks
-from selica.selectors.identical import identical_groups, identical_to
+from selica.selectors.checks import identical_groups, identical_to
 from selica.statistics import make_data
 
 
@@ -268,9 +268,9 @@ class TestResponses:
             LassoSelection().fit(NOISE, y)
 
     def test_numbers_are_written_plainly(self):
-        with pytest.raises(ArgumentError, match=r"^y is constant \(1\): "):
+        with pytest.raises(RefusedError, match=r"^y is constant \(1\): "):
             LassoSelection().fit(NOISE, np.ones(60))
-        with pytest.raises(ArgumentError, match=r"^y is constant \(b\): "):
+        with pytest.raises(RefusedError, match=r"^y is constant \(b\): "):
             LassoSelection().fit(NOISE, ["b"] * 60)
 
     def test_classes_are_those_of_the_last_fit(self):

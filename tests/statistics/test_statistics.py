@@ -10,11 +10,18 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Lasso, LogisticRegression
 
 from selica import theory
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica.sampling import iid_copies, simulate
 from selica.statistics import cross_validate, knockoff_statistic, make_data
 from selica.statistics.cross_validation import folds
-from selica.statistics.data import beside, fit_members, largest_penalty, penalty_path, standardised
+from selica.statistics.data import (
+    beside,
+    fit_members,
+    largest_penalty,
+    penalty_path,
+    standardised,
+    summed_penalties,
+)
 from selica.statistics.importance import importances
 from selica.statistics.mirror import mirror_statistic
 from selica.statistics.model_of_data import estimate_model
@@ -210,7 +217,7 @@ def test_mirror_statistics_of_separated_classes_are_finite_and_right():
 
 def test_each_half_needs_both_classes():
     X = generator().standard_normal((20, 3))
-    with pytest.raises(ArgumentError, match="y must have two rows of each class"):
+    with pytest.raises(RefusedError, match="y must have two rows of each class"):
         mirror_statistic(make_data(X, np.eye(20)[0], "logistic"), generator())
 
 
@@ -227,3 +234,9 @@ def test_the_model_of_the_data_is_recovered():
 def test_further_columns_are_standardised_alike():
     both = beside(DATA, STUDY.X)
     np.testing.assert_array_equal(both.X[:, :12], both.X[:, 12:])
+
+
+def test_penalties_of_averages_and_of_sums():
+    weights = np.array([[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]])
+    got = summed_penalties(np.array([0.5, 0.25]), weights)
+    np.testing.assert_allclose(got, [[1.5, 0.75], [1.5, 0.75]])

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import RefusedError
 
+SMALL = 1e8
+"""Bytes that are there on every machine: less is not worth asking for."""
 _LINUX = Path("/proc/meminfo")
 _GROUP = Path("/sys/fs/cgroup")
 _GIGABYTE = 1e9
 
 
 def available() -> float | None:
-    """Bytes that a process may still take; None where the system does not say.
+    """Return the bytes that a process may still take; None where the system does not say.
 
     >>> from selica._core.memory import available
     >>> found = available()
@@ -44,7 +46,7 @@ def check_memory(what: str, needed: float, instead: str) -> None:
     """
     free = available()
     if free is not None and needed > free:
-        raise ArgumentError(
+        raise RefusedError(
             f"X: {what} would need about {needed / _GIGABYTE:.3g} GB of memory, and "
             f"{free / _GIGABYTE:.3g} GB are free; {instead}."
         )

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from selica._core.validation import workers
+from selica._core.warning import Said, overheard, warn
 
 T = TypeVar("T")
 _SMALL = 1000
@@ -53,11 +54,20 @@ def pieces(
     if workers(n_jobs) is not None:
         from joblib import Parallel, delayed
 
-        return list(Parallel(n_jobs=n_jobs)(delayed(work)(*each) for each in arguments))
+        done = Parallel(n_jobs=n_jobs)(delayed(overheard)(work, each) for each in arguments)
+        return _said_here(done)
     from selica._core.compiled import threads
 
     with (
         one_blas_thread(),
         ThreadPoolExecutor(threads()) as pool,
     ):
-        return list(pool.map(lambda each: work(*each), arguments))
+        return _said_here(pool.map(lambda each: overheard(work, each), arguments))
+
+
+def _said_here(done: Iterable[tuple[T, list[Said]]]) -> list[T]:
+    """Return results, and say in this thread what workers noticed, each sentence once."""
+    results = list(done)
+    for one in dict.fromkeys(each for _, said in results for each in said):
+        warn(one.message, one.category)
+    return [result for result, _ in results]

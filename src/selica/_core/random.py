@@ -19,12 +19,17 @@ RandomState: TypeAlias = (
     int | np.integer[Any] | np.random.SeedSequence | np.random.Generator | np.random.RandomState
 )
 
-# Purposes: spawn keys of one 32-bit word that nobody reaches by counting children.
-WEIGHTS, SIMULATION, COPIES, ROWS = (
-    int.from_bytes(word, "big") for word in (b"wght", b"simu", b"copy", b"rows")
-)
-
-_WORDS = 4  # 128 bits, the size of a SeedSequence's pool
+# Purposes are spawn keys of one 32-bit word, which nobody reaches by counting children.
+WEIGHTS = int.from_bytes(b"wght", "big")
+"""Purpose of resampling weights."""
+SIMULATION = int.from_bytes(b"simu", "big")
+"""Purpose of simulated data."""
+COPIES = int.from_bytes(b"copy", "big")
+"""Purpose of knockoff copies."""
+ROWS = int.from_bytes(b"rows", "big")
+"""Purpose of rows that are added to a table."""
+_WORDS = 4
+"""Words drawn from a generator: 128 bits, the size of a SeedSequence's pool."""
 
 
 def seed_sequence(random_state: RandomState | None) -> np.random.SeedSequence:

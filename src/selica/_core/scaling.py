@@ -69,23 +69,6 @@ def penalty_of_data(
     return np.asarray(np.asarray(lam) * np.sqrt(n_features) * scale / rows)
 
 
-def lam_from_average(penalty: ArrayLike, weights: ArrayLike) -> Array:
-    """Penalties of sums over rows from those of weighted averages, for each member.
-
-    glmnet (``lambda``) and scikit-learn (``alpha``) divide the loss by the total weight of the
-    rows; `selica.solvers` do not. For weights of shape (B, n) and L penalties the result has the
-    shape (B, L); with one penalty, (B,).
-
-    Examples
-    --------
-    >>> from selica._core.scaling import lam_from_average
-    >>> lam_from_average([0.5, 0.1], [[1.0, 1.0, 2.0]]).tolist()
-    [[2.0, 0.4]]
-    """
-    total = real("weights", weights, at_least=0.0).sum(axis=-1)
-    return np.asarray(np.multiply.outer(total, real("penalty", penalty, at_least=0.0)))
-
-
 def ridge_of_ratio(lam: ArrayLike, l1_ratio: float) -> Array:
     """The ridge beside a penalty, for scikit-learn's share of the l1 norm in an elastic net.
 

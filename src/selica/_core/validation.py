@@ -29,7 +29,7 @@ _KINDS = {
 
 
 def array_of(value: Any) -> Any:
-    """`value` as an array of what it holds; rows of different lengths hold nothing."""
+    """Return `value` as an array of what it holds; rows of different lengths hold nothing."""
     try:
         return np.asarray(value)
     except ValueError:
@@ -44,7 +44,7 @@ def real(
     at_most: float = np.inf,
     copy: bool = True,
 ) -> Array:
-    """`value` as an array of finite floats inside the stated range.
+    """Return `value` as an array of finite floats inside the stated range.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def numbers(
     at_least: float = -np.inf,
     at_most: float = np.inf,
 ) -> Array:
-    """`value` as finite floats with `ndim` axes, inside the stated range (ends included)."""
+    """Return `value` as finite floats with `ndim` axes, inside the stated range (ends included)."""
     raw = array_of(value)
     if raw.dtype.kind not in "iuf" or raw.ndim != ndim or raw.size == 0:
         raise ArgumentError(f"{name} must be {_KINDS[ndim]}; got {short(value)}.")
@@ -100,7 +100,7 @@ def number(
     at_most: float = np.inf,
     above: float | None = None,
 ) -> float:
-    """`value` as one finite float inside the stated range, `above` not included."""
+    """Return `value` as one finite float inside the stated range, `above` not included."""
     if above is None:
         return single(name, real(name, value, at_least=at_least, at_most=at_most))
     got = float(numbers(name, value, ndim=0))
@@ -111,7 +111,7 @@ def number(
 
 
 def error_level(name: str, value: Any) -> float:
-    """`value` as a level of error strictly between zero and one."""
+    """Return `value` as a level of error strictly between zero and one."""
     got = float(numbers(name, value, ndim=0))
     if not 0.0 < got < 1.0:
         raise ArgumentError(f"{name} must be between 0 and 1, both excluded; got {got:g}.")
@@ -119,17 +119,17 @@ def error_level(name: str, value: Any) -> float:
 
 
 def offset_of(value: Any) -> int:
-    """The number that is added to the count of negatives: one, or zero for the looser rule."""
+    """Return the number that is added to the count of negatives: one, or zero."""
     return count("offset", value, at_least=0, at_most=1)
 
 
 def positive(name: str, value: ArrayLike, *, at_most: float = LARGEST) -> Array:
-    """`value` as an array of positive floats of a size that double precision can carry."""
+    """Return `value` as an array of positive floats of a size that double precision can carry."""
     return real(name, value, at_least=1.0 / LARGEST, at_most=at_most)
 
 
 def single(name: str, value: Array) -> float:
-    """The number that a checked array holds, if it is one and not several."""
+    """Return the number that a checked array holds, if it is one and not several."""
     if value.ndim:
         raise ArgumentError(f"{name} must be one number; got shape {value.shape}.")
     return float(value)
@@ -146,7 +146,7 @@ def exactly_one(**given: float | None) -> tuple[str, float]:
 
 
 def matrix(name: str, value: Any, *, columns: int | None = None) -> Array:
-    """`value` as a finite, non-empty (n, p) table of floats; not copied if it is one already."""
+    """Return `value` as a finite, non-empty (n, p) table of floats, not copied if it is one."""
     raw = array_of(value)
     if raw.dtype.kind not in "iuf":
         raise ArgumentError(f"{name} must be a table of numbers; got {short(value)}.")
@@ -161,7 +161,7 @@ def matrix(name: str, value: Any, *, columns: int | None = None) -> Array:
 
 
 def broadcast(**arrays: Array) -> tuple[Array, ...]:
-    """The arguments at their common shape, or an error that names those that do not fit."""
+    """Return the arguments at their common shape, or an error that names those that do not fit."""
     try:
         return tuple(np.broadcast_arrays(*arrays.values()))
     except ValueError:
@@ -170,7 +170,7 @@ def broadcast(**arrays: Array) -> tuple[Array, ...]:
 
 
 def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
-    """`value` if it is one of the allowed words."""
+    """Return `value` if it is one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
         raise ArgumentError.choice(name, value, allowed)
     return value
@@ -179,7 +179,7 @@ def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
 def count(
     name: str, value: object, *, at_least: int = 1, at_most: int | None = LARGEST_COUNT
 ) -> int:
-    """`value` as a Python integer inside the stated range (ends included)."""
+    """Return `value` as a Python integer inside the stated range (ends included)."""
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
@@ -194,14 +194,14 @@ def count(
 
 
 def flag(name: str, value: object) -> bool:
-    """`value` if it is a truth value; zero and one are not."""
+    """Return `value` if it is a truth value; zero and one are not."""
     if not isinstance(value, bool | np.bool_):
         raise ArgumentError(f"{name} must be True or False; got {short(value)}.")
     return bool(value)
 
 
 def workers(n_jobs: object) -> int | None:
-    """`n_jobs` if joblib can have so many workers: None, or an integer other than zero."""
+    """Return `n_jobs` if joblib can have so many workers: None, or an integer other than zero."""
     if n_jobs is None:
         return None
     try:
@@ -219,12 +219,12 @@ def workers(n_jobs: object) -> int | None:
 
 
 def reporter(progress: object) -> None:
-    """Refuses what cannot be told of the progress."""
+    """Refuse a `progress` that is not a function."""
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress must be a function; got {short(progress)}.")
 
 
 def short(value: object) -> str:
-    """One line about `value`, however long it is."""
+    """Return one line about `value`, however long it is."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."

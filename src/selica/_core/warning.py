@@ -4,12 +4,30 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+
+class Said(NamedTuple):
+    """What `warn` said."""
+
+    message: str
+    category: type[Warning]
+
 
 _PACKAGE = str(Path(__file__).parents[1])
 """Folder of the package."""
 _BETWEEN = ("sklearn", "joblib")
 """Libraries that may stand between a caller and the package, as a pipeline does."""
+_NOTED: ContextVar[bool] = ContextVar("noted", default=False)
+"""Whether the caller reads the notes of a result in the place of warnings."""
+_SAID: ContextVar[list[Said] | None] = ContextVar("said", default=None)
+"""Where what is said is collected, to become notes of a result."""
 
 
 def warn(message: str, category: type[Warning]) -> None:
@@ -24,16 +42,63 @@ def warn(message: str, category: type[Warning]) -> None:
     Notes
     -----
     The line is that of the code that called the package, whether directly or through scikit-learn
-    or joblib. A thread has no caller: what is noticed there belongs into the notes of a result.
+    or joblib. A worker has no caller: `overheard` brings what is said there to the thread that
+    waits for it.
     """
+    if issubclass(category, UserWarning):
+        said = _SAID.get()
+        if said is not None:
+            said.append(Said(message, category))
+        if _NOTED.get():
+            return
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and _inside(frame.f_code.co_filename, frame.f_globals):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 
+@contextmanager
+def heard() -> Iterator[list[Said]]:
+    """Collect every `UserWarning` that `warn` says inside, from any depth.
+
+    They are said all the same. Unlike `warnings.catch_warnings`, it works in threads, each of which
+    hears what it says itself.
+    """
+    said: list[Said] = []
+    token = _SAID.set(said)
+    try:
+        yield said
+    finally:
+        _SAID.reset(token)
+
+
+@contextmanager
+def noted() -> Iterator[None]:
+    """Leave what is noticed to the notes of the result: inside, `warn` shows no `UserWarning`.
+
+    Unlike `warnings.catch_warnings` it changes nothing for other threads.
+    """
+    token = _NOTED.set(True)
+    try:
+        yield
+    finally:
+        _NOTED.reset(token)
+
+
+def overheard(work: Callable[..., T], arguments: Iterable[object]) -> tuple[T, list[Said]]:
+    """Return the result of work(*arguments) in a worker, and what it would have said there.
+
+    Parameters
+    ----------
+    work : callable
+    arguments : iterable
+    """
+    with heard() as said, noted():
+        return work(*arguments), said
+
+
 def _inside(file: str, names: dict[str, object]) -> bool:
-    """Whether a frame belongs to the package or to a library in between."""
+    """Tell whether a frame belongs to the package or to a library in between."""
     if file.startswith(_PACKAGE):
         return True
     return str(names.get("__name__", "")).split(".")[0] in _BETWEEN

@@ -26,18 +26,19 @@ from selica._core.root import find_root
 from selica._core.rounding import ceiling
 from selica._core.types import Array, IntArray
 
-# Up to this many values of k are all looked at. Of more, an even choice of `_FEW` is; the
-# neighbours of the best bound the next pass, as the tail has one peak in k.
-_ALL = 256
-_FEW = 32
-# exp(170)^4 is still finite in double precision, and no mean from here on needs a steeper line. A
-# smaller mean is taken for this one: the tail rises with the mean, so that the bound remains one.
-_STEEPEST = 170.0
+_LARGEST_FULL_SEARCH = 256
+"""Up to this many values of k are all looked at. Of more, an even choice of `_POINTS_OF_A_PASS` is;
+the neighbours of the best bound the next pass, as the tail has one peak in k."""
+_POINTS_OF_A_PASS = 32
+"""Values of k that one pass looks at."""
+_LARGEST_STEEPNESS = 170.0
+"""exp(170)^4 is still finite in double precision, and no mean from here on needs a steeper line. A
+smaller mean is taken for this one: the tail rises with the mean, so that the bound remains one."""
 _SMALLEST_MEAN = 1e-140
 
 
 def largest_tail(mean: float, top: int, index: int, power: int) -> float:
-    """Largest P(X >= index) over r-concave laws on 0, .., top with E X <= mean; r = -1/power.
+    """Return the largest P(X >= index) over r-concave distributions with E X <= mean.
 
     Up to index = ceil(2 mean), where the best law need not decrease, Markov's inequality takes its
     place.
@@ -48,6 +49,7 @@ def largest_tail(mean: float, top: int, index: int, power: int) -> float:
         Not negative.
     top, index : int
     power : {2, 4}
+        r is -1 / power.
     """
     mean = max(mean, _SMALLEST_MEAN)
     if index <= mean:
@@ -55,19 +57,20 @@ def largest_tail(mean: float, top: int, index: int, power: int) -> float:
     if index <= max(ceiling(2.0 * mean), 1):
         return mean / index
     low, high = index, top
-    while high - low >= (_ALL if top <= _ALL else _FEW):
-        k = np.linspace(low, high, _FEW).round().astype(np.intp)
+    enough = _LARGEST_FULL_SEARCH if top <= _LARGEST_FULL_SEARCH else _POINTS_OF_A_PASS
+    while high - low >= enough:
+        k = np.linspace(low, high, _POINTS_OF_A_PASS).round().astype(np.intp)
         best = int(np.argmax(_tails(k, mean, index, power)))
         low, high = int(k[max(best - 1, 0)]), int(k[min(best + 1, k.size - 1)])
     return float(_tails(np.arange(low, high + 1), mean, index, power).max())
 
 
 def _tails(k: IntArray, mean: float, index: int, power: int) -> Array:
-    """P(X >= index) of the law on 0, .., k that has the mean, for each k."""
+    """Return P(X >= index) of the distribution on 0, .., k that has the mean, for each k."""
     j = np.arange(k.max() + 1.0)
 
     def law(steepness: Array, last: IntArray) -> tuple[Array, Array]:
-        """(1 + b j)^-power and j / (1 + b j); the steepness is log(1 + b k)."""
+        """Return (1 + b j)^-power and j / (1 + b j); the steepness is log(1 + b k)."""
         slope = (np.expm1(steepness) / last)[:, None]
         line = 1.0 + slope * j
         weight = line * line
@@ -84,10 +87,10 @@ def _tails(k: IntArray, mean: float, index: int, power: int) -> Array:
         return mean - first, power * spread * np.exp(steepness) / k[points]
 
     start = np.log(np.maximum(k / (2.0 * mean), 1.0))
-    weight, _ = law(find_root(equation, start, lower=0.0, upper=_STEEPEST).x, k)
+    weight, _ = law(find_root(equation, start, lower=0.0, upper=_LARGEST_STEEPNESS).x, k)
     return np.asarray(weight[:, index:].sum(axis=1))
 
 
 def _dot(a: Array, b: Array) -> Array:
-    """Sums of products along the last axis; these rows are too short to be worth threads."""
+    """Return sums of products along the last axis, without threads: the rows are short."""
     return np.asarray(np.einsum("...j,...j->...", a, b))

@@ -40,7 +40,7 @@ def knockoff_evalues(
     *,
     fallback_fdr: float | None = None,
 ) -> Array:
-    """e-values of one draw of knockoffs.
+    """Return the e-values of one draw of knockoffs.
 
     Average them over draws and pass the average to `ebh`.
 
@@ -104,7 +104,7 @@ def knockoff_evalues(
 
 
 def ebh(evalues: ArrayLike, fdr: float) -> BoolArray:
-    """Selection with a bounded false discovery rate from e-values, under any dependence.
+    """Select with a bounded false discovery rate from e-values, under any dependence.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from selica._core.validation import choice, count, number
 
 
 def frequency_bound(n_copies: int, eta: float, assumption: str = "monotone") -> float:
-    """Largest P(Pi >= eta) / E(Pi) of the selection frequency Pi of a noise variable.
+    """Return the largest P(Pi >= eta) / E(Pi) of the selection frequency Pi of a noise variable.
 
     Times the expected false selections of one run, it bounds those of the variables that are
     selected in a share of at least eta of the runs.
@@ -33,7 +33,8 @@ def frequency_bound(n_copies: int, eta: float, assumption: str = "monotone") -> 
     eta : float
         Selection frequency from which on a variable is kept, above 0 and at most 1.
     assumption : {"monotone", "none"}
-        "monotone": the law of Pi on 0, 1/M, .., 1 does not increase. "none": any law, 1 / eta.
+        "monotone": the probabilities of 0, 1/M, .., 1 for Pi do not increase. "none": any
+        distribution, 1 / eta.
 
     Examples
     --------

@@ -62,7 +62,7 @@ class KFwerParameters(Result):
 
 
 def sign_counts(W: Array) -> SignCounts:
-    """Distinct values t > 0 of abs(W), rising, with the counts of W >= t and of W <= -t."""
+    """Count W >= t and W <= -t for all values t > 0 of abs(W), in rising order."""
     t = np.unique(np.abs(W[W != 0.0]))
     positive, negative = np.sort(W[W > 0.0]), np.sort(-W[W < 0.0])
     return SignCounts(
@@ -73,13 +73,13 @@ def sign_counts(W: Array) -> SignCounts:
 
 
 def within_level(counts: SignCounts, fdr: float, offset: int) -> BoolArray:
-    """Which t keep (offset + negatives) / max(1, positives) at most `fdr`."""
+    """Return which t keep (offset + negatives) / max(1, positives) at most `fdr`."""
     allowed = fdr * np.maximum(counts.positive, 1)
     return np.asarray(offset + counts.negative <= allowed + ROUNDING)
 
 
 def knockoff_threshold(W: ArrayLike, fdr: float, offset: int = 1) -> float:
-    """Threshold of the knockoff filter: variables with W >= threshold are selected.
+    """Return the threshold of the knockoff filter: variables with W >= threshold are selected.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def knockoff_threshold(W: ArrayLike, fdr: float, offset: int = 1) -> float:
 
 
 def first_negatives_filter(W: ArrayLike, v: int) -> BoolArray:
-    """Positives that come before the v-th negative in the order of falling abs(W).
+    """Select the positives before the v-th negative in the order of falling abs(W).
 
     The expected number of false selections is at most v.
 
@@ -148,7 +148,7 @@ def first_negatives_filter(W: ArrayLike, v: int) -> BoolArray:
 
 
 def kfwer_parameters(k: int, level: float) -> KFwerParameters:
-    """Number of negatives for which k or more false selections have at most a given probability.
+    """Return the number of negatives that keeps the probability of k false selections.
 
     The false selections of `first_negatives_filter` are stochastically below NB(v, 1/2): v is the
     largest with P(NB(v, 1/2) >= k) <= level. To use the whole level, take v + 1 with probability
@@ -178,7 +178,7 @@ def kfwer_parameters(k: int, level: float) -> KFwerParameters:
     share = error_level("level", level)
 
     def tail(v: int) -> float:
-        """P(NB(v, 1/2) >= k): fewer than v heads in v + k - 1 tosses."""
+        """Return P(NB(v, 1/2) >= k): fewer than v heads in v + k - 1 tosses."""
         return float(betainc(k, v, 0.5)) if v else 0.0
 
     limit = share + ROUNDING * min(share, 1.0 - share)  # below one, which the tail reaches
@@ -196,7 +196,7 @@ def kfwer_parameters(k: int, level: float) -> KFwerParameters:
 
 
 def knockoff_pvalues(W: ArrayLike) -> Array:
-    """Conservative p-values from one draw of knockoffs, for aggregation over draws.
+    """Return conservative p-values from one draw of knockoffs, for aggregation over draws.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from selica._core.validation import array_of, short
 
 
 def fdp(selected: ArrayLike, truth: ArrayLike) -> float:
-    """False discovery proportion: the share of the selected variables that are not true.
+    """Return the false discovery proportion: the share of selected variables that are not true.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def fdp(selected: ArrayLike, truth: ArrayLike) -> float:
 
 
 def tpp(selected: ArrayLike, truth: ArrayLike) -> float:
-    """True positive proportion: the share of the true variables that are selected.
+    """Return the true positive proportion: the share of the true variables that are selected.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def tpp(selected: ArrayLike, truth: ArrayLike) -> float:
 
 
 def _indices(selected: Any, truth: Any) -> tuple[IntArray, IntArray]:
-    """Both sets as indices of one list of variables."""
+    """Return both sets as indices of one list of variables."""
     given = {"selected": _set("selected", selected), "truth": _set("truth", truth)}
     lengths = {name: array.size for name, array in given.items() if array.dtype.kind == "b"}
     if len(set(lengths.values())) > 1:
@@ -90,7 +90,7 @@ def _indices(selected: Any, truth: Any) -> tuple[IntArray, IntArray]:
 
 
 def _set(name: str, value: Any) -> Any:
-    """A mask, or indices without repetition."""
+    """Return a mask, or indices without repetition."""
     array = array_of(value)
     if array.ndim == 1 and array.size == 0 and array.dtype.kind != "b":
         return np.empty(0, dtype=np.intp)

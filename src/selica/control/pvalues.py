@@ -29,7 +29,7 @@ from selica._core.validation import error_level, flag, number, numbers
 
 
 def benjamini_hochberg(pvalues: ArrayLike, fdr: float) -> BoolArray:
-    """Step-up selection for independent or positively dependent p-values.
+    """Select by step-up from independent or positively dependent p-values.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def benjamini_hochberg(pvalues: ArrayLike, fdr: float) -> BoolArray:
 
 
 def benjamini_yekutieli(pvalues: ArrayLike, fdr: float) -> BoolArray:
-    """Step-up selection for p-values under any dependence.
+    """Select by step-up from p-values under any dependence.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def benjamini_yekutieli(pvalues: ArrayLike, fdr: float) -> BoolArray:
 
 
 def quantile_aggregation(pvalues: ArrayLike, gamma: float = 0.5, adaptive: bool = False) -> Array:
-    """One p-value for each variable from its p-values in many runs.
+    """Return one p-value for each variable from its p-values in many runs.
 
     Parameters
     ----------

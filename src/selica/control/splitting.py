@@ -24,7 +24,7 @@ from selica._core.validation import error_level, numbers, offset_of
 
 
 def mirror_threshold(M: ArrayLike, fdr: float, offset: int = 1) -> float:
-    """Threshold of mirror statistics: variables with M > threshold, strictly, are selected.
+    """Return the threshold of mirror statistics: variables with M > threshold are selected.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def mirror_threshold(M: ArrayLike, fdr: float, offset: int = 1) -> float:
 
 
 def inclusion_rate_cutoff(rates: ArrayLike, fdr: float) -> float:
-    """Cutoff of inclusion rates: variables with a rate > cutoff, strictly, are selected.
+    """Return the cutoff of inclusion rates: variables with a rate > cutoff are selected.
 
     Parameters
     ----------

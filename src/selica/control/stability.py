@@ -49,6 +49,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
@@ -99,7 +100,7 @@ class StabilityParameters(Result):
 def stability_bound(
     p: int, q: float, cutoff: float, n_pairs: int = 50, assumption: str = "none"
 ) -> float:
-    """Bound on the expected number of false selections of stability selection.
+    """Return a bound on the expected number of false selections of stability selection.
 
     It is valid for complementary pairs of half samples (and under "none" for any number of half
     samples), not for the bootstrap.
@@ -116,8 +117,8 @@ def stability_bound(
     n_pairs : int
         Number of complementary pairs B, that is, of fits divided by two.
     assumption : {"none", "unimodal", "r-concave"}
-        On the law of a noise variable's selection frequency. "unimodal" needs q <= p / sqrt(3) and
-        a cutoff that is not too close to one half.
+        On the distribution of a noise variable's selection frequency. "unimodal" needs
+        q <= p / sqrt(3) and a cutoff that is not too close to one half.
 
     Returns
     -------
@@ -153,7 +154,7 @@ def stability_bound(
 def supported_bound(
     p: int, q: float, cutoff: float, n_pairs: int = 50, assumption: str = "none"
 ) -> float:
-    """`stability_bound`, as far as simulations without signals support its assumption.
+    """Return `stability_bound` as far as simulations without signals support its assumption.
 
     Under "none" and "unimodal" this is `stability_bound`. Under "r-concave" the cutoff must be
     above one half, and it is the bound of at most 20 pairs, or of at most 1000 from a cutoff of 0.9
@@ -197,7 +198,7 @@ def stability_parameters(
     n_pairs: int = 50,
     assumption: str = "none",
 ) -> StabilityParameters:
-    """The third of q, cutoff and expected false selections from the other two.
+    """Return the third of q, cutoff and expected false selections from the other two.
 
     The bound is that of `supported_bound`.
 
@@ -254,12 +255,19 @@ def stability_parameters(
         raise ArgumentError("q, cutoff and pfer: give exactly two of them to get the third.")
     q = int(q) if q == int(q) else q
     return StabilityParameters(
-        p, q, cutoff, pfer, bound, _allowed(bound, pfer), n_pairs, assumption
+        p=p,
+        q=q,
+        cutoff=cutoff,
+        pfer=pfer,
+        bound=bound,
+        feasible=_allowed(bound, pfer),
+        n_pairs=n_pairs,
+        assumption=assumption,
     )
 
 
 def _smallest_cutoff(p: int, q: float, pfer: float, n_pairs: int, assumption: str) -> float:
-    """Smallest multiple of 1 / (2 n_pairs) that is allowed, else one."""
+    """Return the smallest multiple of 1 / (2 n_pairs) that is allowed, else one."""
 
     def allowed(fits: int) -> bool:
         cutoff = fits / (2 * n_pairs)
@@ -273,7 +281,7 @@ def _smallest_cutoff(p: int, q: float, pfer: float, n_pairs: int, assumption: st
 
 
 def _largest_q(p: int, cutoff: float, pfer: float, n_pairs: int, assumption: str) -> int:
-    """Largest integer that is allowed, else one."""
+    """Return the largest integer that is allowed, else one."""
     limit = p - 1
     if assumption == "r-concave":
         limit = min(limit, largest_usable_q(p, n_pairs))
@@ -288,7 +296,7 @@ def _largest_q(p: int, cutoff: float, pfer: float, n_pairs: int, assumption: str
 
 
 def largest_usable_q(p: int, n_pairs: int) -> int:
-    """Largest integer q with ceil(4 B q / p) + 1 < 2 B, at least one: about p / 2.
+    """Return the largest integer q with ceil(4 B q / p) + 1 < 2 B, at least one: about p / 2.
 
     The published computation ends there: for larger q its second part says nothing but at the
     very largest cutoffs.
@@ -303,12 +311,33 @@ def _allowed(bound: float, pfer: float) -> bool:
 def _average(name: str, value: float, p: int) -> float:
     got = number(name, value, above=0.0)
     if got >= p:
-        raise ArgumentError(f"{name} must be below p = {p}; got {got:g}.")
+        raise ArgumentError(_too_many(name, got, p))
     return got
 
 
+def _too_many(name: str, q: float, p: int) -> str:
+    return f"{name} must be below p = {p}; got {q:g}."
+
+
+def bound_obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> str:
+    """Say why `supported_bound` does not apply, in a sentence; nothing if it does.
+
+    Parameters
+    ----------
+    p, q, cutoff, n_pairs, assumption
+        As in `supported_bound`; here one variable, any q and any number of pairs may be asked for.
+    """
+    if p < 2:
+        return "a bound on false selections needs two variables."
+    if n_pairs > MOST_PAIRS:
+        return f"n_pairs must be at most {MOST_PAIRS}; got {n_pairs}."
+    if q <= 0.0:
+        return "q must be above 0: no fit selects any variable."
+    return _too_many("q", q, p) if q >= p else _unsupported(p, q, cutoff, n_pairs, assumption)
+
+
 def _obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> str:
-    """Why the bound does not apply, in a sentence; empty if it does."""
+    """Say why the bound does not apply, in a sentence; empty if it does."""
     theta = q / p
     if cutoff <= theta + ROUNDING:
         return f"cutoff must be above q / p = {theta:g}, or noise passes it; got {cutoff:g}."
@@ -328,7 +357,7 @@ def _obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) ->
 
 
 def _unsupported(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> str:
-    """Why no promise rests on the bound, in a sentence; empty if one may."""
+    """Say why no promise rests on the bound, in a sentence; empty if one may."""
     if assumption == "r-concave" and cutoff <= 0.5 + ROUNDING:
         return _BELOW_HALF.format(assumption, cutoff)
     return _obstacle(p, q, cutoff, n_pairs, assumption)
@@ -347,7 +376,7 @@ def _supported(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -
 
 
 def _attained(cutoff: float, n_pairs: int) -> float:
-    """The cutoff, at least the smallest frequency above one half that 2 n_pairs fits can have."""
+    """Return the cutoff, or the smallest frequency above one half that the fits can have."""
     return max(cutoff, 0.5 + 0.5 / n_pairs)
 
 
@@ -357,6 +386,13 @@ def _bound(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> fl
         return q * theta / (2.0 * cutoff - 1.0)
     if assumption == "unimodal":
         return q * theta * _unimodal(_attained(cutoff, n_pairs), n_pairs)
+    return _concave(p, q, cutoff, n_pairs)
+
+
+@lru_cache(maxsize=4096)
+def _concave(p: int, q: float, cutoff: float, n_pairs: int) -> float:
+    """Return the r-concave bound; kept, as selections of tables of one size ask for the same."""
+    theta = q / p
     fits = ceiling(2 * n_pairs * cutoff)  # a frequency of at least the cutoff is a count from here
     # fits beyond n_pairs come at least that often from pairs that select the variable twice
     twice = largest_tail(theta**2 * n_pairs, n_pairs, fits - n_pairs, 2)

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from selica._core.effects import Effects
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica._core.random import child, generator
 from selica._core.types import Array
 from selica._core.validation import real
@@ -216,7 +216,7 @@ def solve_block(packed: Array, b: Array, theta: float, start: Array) -> Array:
     coef = np.ascontiguousarray(start)
     failed = solve_members(packed, np.ascontiguousarray(b), theta, coef)
     if failed:
-        raise ArgumentError(
+        raise RefusedError(
             f"covariance must not be so close to singular: {failed} fits did not converge."
         )
     return coef

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
+from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica._core.validation import short
+from selica._core.warning import noted
 from selica._version import __version__
 from selica.reports.tables import Columns
-from selica.selectors import AssumptionWarning, Guarantee, Summary, UnstableWarning
+from selica.selectors import Guarantee, Summary
 from selica.selectors.base import NamedColumns, Selector, plain, printable
 
-# What becomes a note of the report; other warnings are not meant for its reader.
-_SAID = (AssumptionWarning, UnstableWarning, BoundaryWarning, ConvergenceWarning)
 _PLAIN = (str, bool, int, float, type(None))
 
 
@@ -132,7 +130,7 @@ def select(
     Returns
     -------
     Selection
-        Warnings of the library are its cautions and notes, and are not raised.
+        What the selector noticed is among its cautions and notes, and is not said as a warning.
 
     Examples
     --------
@@ -151,21 +149,12 @@ def select(
         raise ArgumentError("names and target must be text.")
     if table is not None and not isinstance(table, Columns):
         raise ArgumentError(f"table must be Columns, as from read_table; got {short(table)}.")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with noted():
         selector.fit(NamedColumns(X, tuple(names), target, _left_out(table, names, target)), y)
-    said = []
-    for warning in caught:
-        if issubclass(warning.category, _SAID):
-            said.append(str(warning.message))
-        else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
     summary = selector.summary()
     classes = _classes(selector, y)
     cautions = [*(() if table is None else table.notes), *selector.cautions_, *_two(classes)]
-    notes = [*summary.notes, *(note for note in said if note not in selector.cautions_)]
+    notes = (note for note in selector.notes_ if note not in selector.cautions_)
     return Selection(
         selector=selector,
         target=printable(target),
@@ -176,7 +165,7 @@ def select(
         guarantee=selector.guarantee_,
         threshold=_threshold(selector),
         cautions=tuple(dict.fromkeys(cautions)),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(notes),
     )
 
 

@@ -8,8 +8,10 @@ from selica.sampling.copies import Copies, callable_copies, iid_copies
 from selica.sampling.covariance import Covariance
 from selica.sampling.exchangeability import Exchangeability, exchangeability
 from selica.sampling.fixed import AugmentationWarning, FixedKnockoffs
+from selica.sampling.independent import IndependentKnockoffs
 from selica.sampling.knockoffs import GaussianKnockoffs
 from selica.sampling.s_matrices import s_matrix
+from selica.sampling.sampler import Sampler
 from selica.sampling.shrinkage import Shrunk, ledoit_wolf
 from selica.sampling.simulation import Simulation, simulate
 from selica.sampling.weights import resample_weights
@@ -21,6 +23,8 @@ __all__ = [
     "Exchangeability",
     "FixedKnockoffs",
     "GaussianKnockoffs",
+    "IndependentKnockoffs",
+    "Sampler",
     "Shrunk",
     "Simulation",
     "callable_copies",

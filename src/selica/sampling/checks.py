@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from selica._core.errors import ArgumentError, ColumnError
+from selica._core.errors import ArgumentError, ColumnError, RefusedError
 from selica._core.types import Array
 from selica._core.validation import matrix, real
 
-# Below it a variable is a combination of others to ten digits: its knockoff would be itself.
-SINGULAR = 1e-10
-# Matrices are typed in, estimated or read from files: symmetric to this share of the largest entry.
-ASYMMETRY = 1e-8
+SMALLEST_EIGENVALUE = 1e-10
+"""Below it a variable is a combination of others to ten digits: its knockoff would be itself."""
+LARGEST_ASYMMETRY = 1e-8
+"""Matrices are typed in, estimated or read from files: symmetric to this share of the largest
+entry."""
 
 
 def row_shares(sample_weight: Any, rows: int) -> Array:
-    """Weights of the rows as shares of their sum; equal shares for None."""
+    """Return the weights of the rows as shares of their sum; equal shares for None."""
     if sample_weight is None:
         return np.full(rows, 1.0 / rows)
     if isinstance(sample_weight, np.ndarray) and sample_weight.dtype == bool:  # rows to keep
@@ -36,7 +37,7 @@ def row_shares(sample_weight: Any, rows: int) -> Array:
 
 
 def column_mean(table: Array, share: Array) -> Array:
-    """Weighted mean of the columns; exactly the value of a column that is constant."""
+    """Return the weighted mean of the columns; exactly the value of a column that is constant."""
     first = table[0]
     return np.asarray(first + share @ (table - first))
 
@@ -54,17 +55,17 @@ def varying(name: str, table: Array, share: Array) -> None:
 
 
 def symmetric(name: str, value: Any) -> Array:
-    """`value` as a finite symmetric matrix; both triangles agree exactly."""
+    """Return `value` as a finite symmetric matrix; both triangles agree exactly."""
     table = matrix(name, value)
     if table.shape[0] != table.shape[1]:
         raise ArgumentError(f"{name} must be a square matrix; got shape {table.shape}.")
-    if np.abs(table - table.T).max() > ASYMMETRY * np.abs(table).max():
+    if np.abs(table - table.T).max() > LARGEST_ASYMMETRY * np.abs(table).max():
         raise ArgumentError(f"{name} must be symmetric.")
     return np.asarray(0.5 * (table + table.T))
 
 
 def standardised(name: str, value: Any) -> tuple[Array, Array, float]:
-    """A positive definite covariance as (sd, correlation, smallest eigenvalue of the latter)."""
+    """Return a positive definite covariance as (sd, correlation, smallest eigenvalue)."""
     covariance = symmetric(name, value)
     variance = covariance.diagonal()
     if np.any(variance <= 0.0):
@@ -77,8 +78,8 @@ def standardised(name: str, value: Any) -> tuple[Array, Array, float]:
     correlation = 0.5 * (correlation + correlation.T)
     np.fill_diagonal(correlation, 1.0)
     smallest = float(eigvalsh(correlation)[0])
-    if smallest < SINGULAR:
-        raise ArgumentError(
+    if smallest < SMALLEST_EIGENVALUE:
+        raise RefusedError(
             f"{name} must be positive definite: the smallest eigenvalue of its correlation matrix "
             f"is {smallest:.2g}, and a variable that is a combination of others has no knockoff "
             "but itself. Drop such variables or shrink the matrix."

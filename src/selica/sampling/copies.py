@@ -16,14 +16,14 @@ from selica._core.validation import matrix, real, short
 
 
 class CopyLaw(Protocol):
-    """The law of one copy given the data."""
+    """The distribution of one copy given the data."""
 
     @property
     def shape(self) -> tuple[int, int]:
         """(n, p) of a copy."""
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """One copy, columns contiguous in memory."""
+        """Draw one copy, columns contiguous in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class IndependentEntries:
         return self.rows, self.scale.size
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """One copy, columns contiguous in memory."""
+        """Draw one copy, columns contiguous in memory."""
         copy = rng.standard_normal((self.scale.size, self.rows))
         copy *= self.scale[:, None]
         return copy.T
@@ -112,7 +112,7 @@ class Sampled:
         return self.design.shape[0], self.design.shape[1]
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """One copy, columns contiguous in memory."""
+        """Draw one copy, columns contiguous in memory."""
         # a sampler that wrote into the design would change the copies of other members
         design = self.design.view()
         design.flags.writeable = False
@@ -132,7 +132,7 @@ class Sampled:
 
 
 def draw_copies(law: CopyLaw, random_state: RandomState | None, members: Any) -> Copies:
-    """The copies of these members, as a collection that draws on demand."""
+    """Return the copies of these members, as a collection that draws on demand."""
     return Copies(law, seed_sequence(random_state), member_indices(members))
 
 
@@ -143,7 +143,7 @@ def iid_copies(
     random_state: RandomState | None = None,
     members: Any,
 ) -> Copies:
-    """Copies with independent Gaussian entries: the article's knockoffs.
+    """Draw copies with independent Gaussian entries: the article's knockoffs.
 
     They are knockoffs where the columns of X are independent N(0, scale_j^2); for correlated
     columns see `GaussianKnockoffs`.
@@ -200,7 +200,7 @@ def callable_copies(
     random_state: RandomState | None,
     members: Any,
 ) -> Copies:
-    """Copies drawn by a function of the user.
+    """Draw copies by a function of the user.
 
     Whether they are knockoffs, exchangeable with the columns of X, is up to the function.
 

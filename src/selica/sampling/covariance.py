@@ -15,8 +15,8 @@ from selica._core.types import Array
 from selica._core.validation import count, number, short
 from selica.sampling.checks import symmetric
 
-# Negative eigenvalues of a given matrix that count as rounding, as a share of the largest.
 _ROUNDING = 1e-8
+"""Negative eigenvalues of a given matrix that count as rounding, as a share of the largest."""
 
 FORMS = (
     '"identity", ("ar1", r), ("equicorrelated", r), ("block", r, size), ("factor", k, strength) '
@@ -58,11 +58,11 @@ class Covariance(ABC):
 
     @abstractmethod
     def variance_of(self, coef: Array) -> float:
-        """Variance coef' Sigma coef of the combination x . coef."""
+        """Return the variance coef' Sigma coef of the combination x . coef."""
 
     @abstractmethod
     def matrix(self) -> Array:
-        """The (p, p) matrix itself."""
+        """Return the (p, p) matrix itself."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.asarray(self.matrix(), dtype=dtype)
@@ -92,11 +92,11 @@ class Scaled(Covariance):
         return out
 
     def variance_of(self, coef: Array) -> float:
-        """Variance of x . coef."""
+        """Return the variance of x . coef."""
         return self.factor * self.base.variance_of(coef)
 
     def matrix(self) -> Array:
-        """The (p, p) matrix itself."""
+        """Return the (p, p) matrix itself."""
         return self.factor * self.base.matrix()
 
 
@@ -115,7 +115,7 @@ class Autoregressive(Covariance):
         return white
 
     def variance_of(self, coef: Array) -> float:
-        """Variance of x . coef, by the recursion of the weighted past."""
+        """Return the variance of x . coef, by the recursion of the weighted past."""
         past, total = 0.0, 0.0
         for c in coef.tolist():
             total += c * (c + 2.0 * past)
@@ -123,7 +123,7 @@ class Autoregressive(Covariance):
         return max(0.0, total)
 
     def matrix(self) -> Array:
-        """The (p, p) matrix itself."""
+        """Return the (p, p) matrix itself."""
         i = np.arange(self.n_features)
         return np.asarray(self.r ** np.abs(np.subtract.outer(i, i)).astype(float))
 
@@ -156,12 +156,12 @@ class Blocks(Covariance):
         blocks += shift
 
     def variance_of(self, coef: Array) -> float:
-        """Variance of x . coef."""
+        """Return the variance of x . coef."""
         total = np.add.reduceat(coef, np.arange(0, self.n_features, self.size))
         return max(0.0, float((1.0 - self.r) * (coef @ coef) + self.r * (total @ total)))
 
     def matrix(self) -> Array:
-        """The (p, p) matrix itself."""
+        """Return the (p, p) matrix itself."""
         sizes = np.diff([*range(0, self.n_features, self.size), self.n_features])
         out = block_diag(*(np.full((k, k), self.r) for k in sizes))
         np.fill_diagonal(out, 1.0)
@@ -193,12 +193,12 @@ class Factors(Covariance):
         return own
 
     def variance_of(self, coef: Array) -> float:
-        """Variance of x . coef."""
+        """Return the variance of x . coef."""
         load = coef @ self.loadings
         return float((1.0 - self.strength) * (coef @ coef) + self.strength * (load @ load))
 
     def matrix(self) -> Array:
-        """The (p, p) matrix itself."""
+        """Return the (p, p) matrix itself."""
         out = self.strength * (self.loadings @ self.loadings.T)
         np.fill_diagonal(out, 1.0)
         return np.asarray(out)
@@ -224,16 +224,16 @@ class Given(Covariance):
         return np.asarray(self.root @ white)
 
     def variance_of(self, coef: Array) -> float:
-        """Variance of x . coef."""
+        """Return the variance of x . coef."""
         return max(0.0, float(coef @ self.sigma @ coef))
 
     def matrix(self) -> Array:
-        """The (p, p) matrix itself."""
+        """Return the (p, p) matrix itself."""
         return self.sigma.copy()
 
 
 def parse_covariance(value: Any, p: int, rng: np.random.Generator) -> Covariance:
-    """The covariance of p variables that `value` stands for; `rng` draws factor loadings."""
+    """Return the covariance of p variables that `value` stands for; `rng` draws factor loadings."""
     if isinstance(value, Covariance):
         if value.n_features != p:
             raise ArgumentError(f"covariance must be of {p} variables; got {value.n_features}.")
@@ -263,7 +263,7 @@ def parse_covariance(value: Any, p: int, rng: np.random.Generator) -> Covariance
 
 
 def _correlation(r: Any, below: float, *, strict: bool = False) -> float:
-    """r in [below, 1], or inside it if strict."""
+    """Return r in [below, 1], or inside it if strict."""
     name = "covariance: the correlation"
     value = number(name, r, at_least=below, at_most=1.0)
     if strict and abs(value) == 1.0:

@@ -43,12 +43,12 @@ LEVEL = 0.01
 """A p-value up to this says that columns and copies differ."""
 FLIPS = 999
 """Random signs that a sum of differences is compared with."""
-# Random numbers that are drawn at a time.
-_NUMBERS = 1_000_000
-# Two exchanges, each tested on two halves of the rows.
-_TESTS = 4
-# Share of all squared lengths that rounding leaves in directions without any variance.
+_NUMBERS_AT_ONCE = 1_000_000
+"""Random numbers that are drawn at a time."""
+_N_TESTS = 4
+"""Two exchanges, each tested on two halves of the rows."""
 _ROUNDING = 1e-12
+"""Share of all squared lengths that rounding leaves in directions without any variance."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,8 +72,8 @@ class Exchangeability(Result):
     --------
     >>> from selica.sampling import Exchangeability
     >>> print(Exchangeability(1.79, 0.004, "full", 500))  # doctest: +NORMALIZE_WHITESPACE
-    The knockoff copies vary 1.79 times as much as the columns in directions in which these hardly
-    vary (p = 0.004).
+    The knockoff copies vary 1.79 times as much as the columns where the columns vary least
+    (p = 0.004).
     >>> print(Exchangeability(None, None, "none", 30))
     Not tested: the check of the copies needs 40 rows, and there are 30.
     """
@@ -106,8 +106,8 @@ class Exchangeability(Result):
             else "the table with half of its columns replaced by copies varies"
         )
         return (
-            f"{who} {self.ratio:.3g} times as much as the columns in directions in which these "
-            f"hardly vary (p = {self.p_value:.3g})"
+            f"{who} {self.ratio:.3g} times as much as the columns where the columns vary least "
+            f"(p = {self.p_value:.3g})"
         )
 
     def __str__(self) -> str:
@@ -133,8 +133,8 @@ def exchangeability(
     copy : array of shape (n, p)
         One knockoff copy of each column.
     centre : float or array of shape (p,), optional
-        Mean of the columns by the law that the copies were drawn from; by default the mean of
-        columns and copies together.
+        Mean of the columns in the distribution that the copies were drawn from; by default the
+        mean of columns and copies together.
     sample_weight : array of shape (n,), optional
         Weights of the rows.
     random_state : None, int, SeedSequence, Generator or RandomState
@@ -182,14 +182,14 @@ def exchangeability(
     differences = [np.where(part, a - b, 0.0) for b in each for part in (first, ~first)]
     smallest = _flipped(np.array(differences).T, rng).reshape(len(each), 2).min(axis=1)
     found = [
-        Exchangeability(_ratio(a, b), min(_TESTS * float(p_value), 1.0), swap, rows)
+        Exchangeability(_ratio(a, b), min(_N_TESTS * float(p_value), 1.0), swap, rows)
         for swap, b, p_value in zip(swaps, each, smallest, strict=True)
     ]
     return max(found, key=lambda one: one.departure)
 
 
 def weak_lengths(tables: Sequence[Array], first: BoolArray, weight: Array) -> list[Array]:
-    """Squared lengths of rows in the weak directions of the other half of the first table.
+    """Return squared lengths of rows in the weak directions of the other half.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def weak_lengths(tables: Sequence[Array], first: BoolArray, weight: Array) -> li
 
 
 def _weak(own: Array) -> Callable[[Array], Array]:
-    """Squared lengths of rows in the half of the directions in which the rows `own` are short.
+    """Return a function for squared lengths in the directions in which rows `own` are short.
 
     Fewer rows than columns have no length at all in many directions. Then the few directions in
     which they are long are found from their inner products, and what is left is the length.
@@ -233,7 +233,7 @@ def _weak(own: Array) -> Callable[[Array], Array]:
 def _scaled(
     table: Array, copy: Array, share: Array, centre: ArrayLike | None
 ) -> tuple[Array, Array]:
-    """Columns and copies in units that are the same for both, and remain so in an exchange."""
+    """Return columns and copies in units that are the same for both."""
     size = np.maximum(np.abs(table).max(axis=0), np.abs(copy).max(axis=0))
     size = np.where(size > 0.0, size, 1.0)  # so that squares are finite
     table, copy = table / size, copy / size
@@ -248,7 +248,7 @@ def _scaled(
 
 
 def _ratio(a: Array, b: Array) -> float:
-    """Of the sums; 1 where both are nothing but rounding."""
+    """Return the ratio of the sums; 1 where both are nothing but rounding."""
     below, above = float(a.sum()), float(b.sum())
     if max(below, above) <= 0.0:
         return 1.0
@@ -256,10 +256,10 @@ def _ratio(a: Array, b: Array) -> float:
 
 
 def _flipped(differences: Array, rng: np.random.Generator) -> Array:
-    """Share of random signs, and of none, whose sum is as far from zero, for (rows, tests)."""
+    """Return the share of random signs whose sum is as far from zero, for (rows, tests)."""
     observed = np.abs(differences.sum(axis=0)) - _ROUNDING * np.abs(differences).sum(axis=0)
     rows, as_far = len(differences), np.ones(differences.shape[1])
-    block = max(_NUMBERS // rows, 1)  # signs of many rows would fill the memory
+    block = max(_NUMBERS_AT_ONCE // rows, 1)  # signs of many rows would fill the memory
     for start in range(0, FLIPS, block):
         shape = (min(block, FLIPS - start), rows)
         signs = np.where(rng.random(shape) < 0.5, -1.0, 1.0)

@@ -8,7 +8,6 @@ the response must be linear in X with independent Gaussian noise of one variance
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,21 +15,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import lstsq, qr
 
-from selica._core.errors import ArgumentError, ColumnError
+from selica._core.errors import ArgumentError, ColumnError, DoesNotApply, RefusedError
 from selica._core.random import ROWS, RandomState, child, seed_sequence
 from selica._core.types import Array
 from selica._core.validation import count, flag, matrix, real, single
+from selica._core.warning import warn
 from selica.sampling.checks import column_mean, row_shares, standardised, varying
 from selica.sampling.copies import Copies, draw_copies
-from selica.sampling.knockoffs import conditional
+from selica.sampling.knockoffs import check_copies_fit, conditional
 from selica.sampling.s_matrices import check_method
+from selica.sampling.sampler import Sampler
 
 
 class AugmentationWarning(UserWarning):
     """Rows with simulated responses were added to the data."""
 
 
-class FixedKnockoffs:
+class FixedKnockoffs(Sampler):
     """Knockoffs of a fixed design with at least as many rows as columns.
 
     Parameters
@@ -57,12 +58,16 @@ class FixedKnockoffs:
     True
     """
 
+    assumption = "the response is a linear function of the predictors with normal noise"
+    exchangeable = False
+    any_statistic = False
+
     def __init__(self, method: str = "sdp", *, intercept: bool = False) -> None:
         self.method = check_method(method)
         self.intercept = flag("intercept", intercept)
 
     def rows_needed(self, n_features: int) -> int:
-        """Number of rows that copies of so many columns need: 2p, or 2p + 1 with an intercept.
+        """Return how many rows copies of so many columns need: 2p, or 2p + 1 with an intercept.
 
         Examples
         --------
@@ -72,24 +77,27 @@ class FixedKnockoffs:
         """
         return 2 * count("n_features", n_features) + self.intercept
 
-    def sample(self, X: ArrayLike, random_state: RandomState | None = None) -> Array:
-        """One knockoff copy of X; the first of `copies` with the same seed.
+    def needs(self, rows: int, columns: int, *, linear: bool) -> None:
+        """Refuse a binary response, too few rows and too many columns; see `Sampler.needs`."""
+        super().needs(rows, columns, linear=linear)
+        if not linear:
+            raise DoesNotApply("sampler: fixed-X knockoffs need a continuous response.")
+        if not self.intercept:
+            raise ArgumentError(
+                "sampler must be FixedKnockoffs(intercept=True): columns are centred here."
+            )
+        check_copies_fit(columns)
+        self._check_rows(rows, columns)
 
-        Parameters
-        ----------
-        X : array of shape (n, p), n >= 2p
-            The design.
-        random_state : None, int, SeedSequence, Generator or RandomState
-            Source of the copy.
-
-        Returns
-        -------
-        array of shape (n, p)
-        """
-        return self.copies(X, random_state, 1)[0]
+    def _check_rows(self, rows: int, columns: int) -> None:
+        if rows < self.rows_needed(columns):
+            raise RefusedError(
+                f"X must have at least {self.rows_needed(columns)} rows for {columns} columns; got "
+                f"{rows}. augment(X, y) adds rows with simulated responses."
+            )
 
     def copies(self, X: ArrayLike, random_state: RandomState | None, members: Any) -> Copies:
-        """Knockoff copies of X for these members, each drawn when it is asked for.
+        """Return knockoff copies of X for these members, each drawn when it is asked for.
 
         Members differ in U, a uniformly distributed orthonormal basis.
 
@@ -109,11 +117,7 @@ class FixedKnockoffs:
         """
         design = self._design(X)
         n, p = design.unit.shape
-        if n < self.rows_needed(p):
-            raise ArgumentError(
-                f"X must have at least {self.rows_needed(p)} rows for {p} columns; got {n}. "
-                "augment(X, y) adds rows with simulated responses."
-            )
+        self._check_rows(n, p)
         law = conditional(design.correlation, design.smallest, self.method)
         centre = design.unit - design.unit @ law.slope
         constant = np.ones((n, int(self.intercept)))
@@ -133,7 +137,7 @@ class FixedKnockoffs:
         *,
         noise_variance: float | None = None,
     ) -> tuple[Array, Array]:
-        r"""Enough rows for copies, where there are fewer than 2p (Barber and Candes, 2.1.2).
+        r"""Add enough rows for copies, where there are fewer than 2p (Barber and Candes, 2.1.2).
 
         Rows of zeros are added to X, with responses N(0, noise_variance). With an intercept the
         added rows are the column means of X; their responses are the mean of y plus noise whose
@@ -198,12 +202,11 @@ class FixedKnockoffs:
         added = level + sd * rng.standard_normal(more)
         if self.intercept:
             added += sd / np.sqrt(n) * rng.standard_normal()
-        warnings.warn(
+        warn(
             f"X has {n} rows for {p} columns: {more} row(s) with simulated responses were added "
             f"to reach {n + more}. The control of errors holds for the noise variance used, "
             f"{variance:.4g}, {source}.",
             AugmentationWarning,
-            stacklevel=2,
         )
         rows = np.tile(design.mean, (more, 1))
         return np.vstack([table, rows]), np.concatenate([response, added])
@@ -212,7 +215,7 @@ class FixedKnockoffs:
         table = matrix("X", X)
         n, p = table.shape
         if n < p + self.intercept:
-            raise ArgumentError(
+            raise RefusedError(
                 f"X must have at least {p + self.intercept} rows for {p} columns; got {n}. With "
                 "fewer there are no knockoffs of a fixed design: see GaussianKnockoffs."
             )
@@ -263,7 +266,7 @@ class GivenGram:
         return self.centre.shape[1], self.centre.shape[0]
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """One copy, columns contiguous in memory."""
+        """Draw one copy, columns contiguous in memory."""
         noise = rng.standard_normal(self.centre.shape).T
         for _ in range(2):  # the second removes what rounding left of the first
             noise = noise - self.span @ (self.span.T @ noise)
@@ -276,7 +279,7 @@ class GivenGram:
 
 
 def _residual_variance(unit: Array, response: Array, freedom: int) -> float:
-    """Of least squares with so many degrees of freedom left."""
+    """Return the residual variance of least squares with so many degrees of freedom."""
     if freedom < 1:
         raise ArgumentError(
             f"noise_variance must be given: with {unit.shape[0]} rows and {unit.shape[1]} columns "

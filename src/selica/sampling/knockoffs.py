@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
+from selica._core.memory import check_memory
 from selica._core.random import RandomState
 from selica._core.types import Array
 from selica._core.validation import matrix, real
@@ -28,21 +29,39 @@ from selica.sampling.checks import (
     varying,
 )
 from selica.sampling.copies import Copies, draw_copies
-from selica.sampling.s_matrices import EDGE, check_method, unit_s
+from selica.sampling.s_matrices import EDGE_METHODS, check_method, unit_s
+from selica.sampling.sampler import Doubt, Sampler
 from selica.sampling.shrinkage import ledoit_wolf
 
 _ESTIMATE = "The covariance estimated from X"
+_FEW_VALUES = 10
+"""A column with so few different values is not normal."""
+_BYTES = 84.0
+"""Memory for a covariance and what is computed from it, for each pair of columns: ten matrices."""
+
+
+def check_copies_fit(columns: int) -> None:
+    """Refuse copies by a covariance for which there is not enough memory.
+
+    Parameters
+    ----------
+    columns : int
+    """
+    check_memory(
+        f"knockoffs of {columns:,} columns", _BYTES * columns**2,
+        "use stability selection, or leave columns out",
+    )  # fmt: skip
 
 
 class Conditional(NamedTuple):
-    """The law of a copy given X, for variables of unit variance: slope R^-1 S, root of the rest."""
+    """The distribution of a copy given X, for unit variances: slope R^-1 S, root of the rest."""
 
     s: Array
     slope: Array
     root: Array
 
 
-class GaussianKnockoffs:
+class GaussianKnockoffs(Sampler):
     """Model-X knockoffs of Gaussian variables.
 
     Where the mean and the covariance are known, the copies are exact knockoffs and the error
@@ -129,7 +148,7 @@ class GaussianKnockoffs:
         self._law = conditional(correlation, smallest, self.method)
 
     def _set_mean(self, mean: Array | None) -> None:
-        """The mean of each variable, as soon as their number is known."""
+        """Set the mean of each variable, as soon as their number is known."""
         if mean is None:
             return
         unknown = self._law is None
@@ -141,12 +160,12 @@ class GaussianKnockoffs:
         self.mean = mean if unknown else np.broadcast_to(mean, self._sd.shape).copy()
 
     def fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> GaussianKnockoffs:
-        """Knockoffs with what was not given estimated from X; this object stays as it is.
+        """Return knockoffs with what was not given estimated from X; this object stays as it is.
 
         Parameters
         ----------
         X : array of shape (n, p)
-            Independent rows of the law of the variables; they need no response.
+            Independent rows of the variables; they need no response.
         sample_weight : array of shape (n,), optional
             Weights of the rows, see `ledoit_wolf`. An estimator must have a `sample_weight` in
             its `fit`.
@@ -194,6 +213,51 @@ class GaussianKnockoffs:
         return fitted
 
     @property
+    def assumption(self) -> str:  # type: ignore[override]
+        """What must be true of the columns, as a clause."""
+        if self.estimated:
+            return (
+                "the joint distribution of the predictors, which is estimated here, is close to "
+                "the true one"
+            )
+        return "the joint distribution of the predictors is the one that was given"
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]
+        """Whether mean and covariance are known."""
+        return not self.estimated
+
+    @property
+    def mismatch(self) -> str:  # type: ignore[override]
+        """What is wrong where the copies do not fit the columns; nothing if it is the estimate."""
+        if self.estimated:
+            return ""
+        return "the mean or the covariance given is not that of the table"
+
+    @property
+    def centre(self) -> Any:
+        """Mean of the columns."""
+        return self.mean
+
+    def needs(self, rows: int, columns: int, *, linear: bool) -> None:
+        """Refuse a table with too many columns for the memory; see `Sampler.needs`."""
+        super().needs(rows, columns, linear=linear)
+        check_copies_fit(columns)
+
+    def doubts(self, X: Array) -> list[Doubt]:
+        """Return what speaks against normal columns, or against the estimate of a covariance."""
+        if not self.estimated:
+            return []
+        n, p = X.shape
+        found = []
+        few = tuple(j for j in range(p) if 1 < np.unique(X[:, j]).size <= _FEW_VALUES)
+        if few:
+            found.append(Doubt("columns with few values are not normally distributed", few))
+        if n < p:
+            found.append(Doubt(f"the covariance of {p} columns is estimated from {n} rows only"))
+        return found
+
+    @property
     def s_(self) -> Array:
         """Diagonal of S, shape (p,)."""
         return self._known().s * self._sd**2
@@ -210,24 +274,8 @@ class GaussianKnockoffs:
             )
         return self._law
 
-    def sample(self, X: ArrayLike, random_state: RandomState | None = None) -> Array:
-        """One knockoff copy of X; the first of `copies` with the same seed.
-
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Rows from N(mean, covariance).
-        random_state : None, int, SeedSequence, Generator or RandomState
-            Source of the copy.
-
-        Returns
-        -------
-        array of shape (n, p)
-        """
-        return self.copies(X, random_state, 1)[0]
-
     def copies(self, X: ArrayLike, random_state: RandomState | None, members: Any) -> Copies:
-        """Knockoff copies of X for these members, each drawn when it is asked for.
+        """Return knockoff copies of X for these members, each drawn when it is asked for.
 
         Parameters
         ----------
@@ -273,14 +321,14 @@ class GivenData:
         return self.centre.shape[1], self.centre.shape[0]
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """One copy, columns contiguous in memory."""
+        """Draw one copy, columns contiguous in memory."""
         copy = self.root @ rng.standard_normal(self.centre.shape)
         copy += self.centre
         return copy.T
 
 
 def conditional(correlation: Array, smallest: float, method: str) -> Conditional:
-    """S, R^-1 S and a root of 2S - S R^-1 S for a correlation matrix R."""
+    """Return S, R^-1 S and a root of 2S - S R^-1 S for a correlation matrix R."""
     s = unit_s(correlation, smallest, method)
     slope = cho_solve(cho_factor(correlation), np.diag(s))
     spread = np.diag(2.0 * s) - s[:, None] * slope
@@ -288,8 +336,8 @@ def conditional(correlation: Array, smallest: float, method: str) -> Conditional
 
 
 def _root(spread: Array, method: str) -> Array:
-    """R with R R' = spread, the conditional covariance."""
-    if method not in EDGE:
+    """Return R with R R' = spread, the conditional covariance."""
+    if method not in EDGE_METHODS:
         try:
             return np.asarray(cholesky(spread, lower=True))
         except LinAlgError:  # rounding, for nearly singular covariances
@@ -300,7 +348,7 @@ def _root(spread: Array, method: str) -> Array:
 
 
 def _estimate(estimator: Any, table: Array, sample_weight: Any) -> tuple[Array | None, Any]:
-    """Location, if there is one, and covariance by a copy of the estimator."""
+    """Return location, if there is one, and covariance by a copy of the estimator."""
     name = type(estimator).__name__
     estimator = deepcopy(estimator)
     options: dict[str, Any] = {}
@@ -312,7 +360,7 @@ def _estimate(estimator: Any, table: Array, sample_weight: Any) -> tuple[Array |
         estimator.fit(table, **options)
     except Exception as error:
         reason = " ".join(str(error).split())
-        raise ArgumentError(f"covariance: {name}.fit(X) failed: {reason}") from error
+        raise RefusedError(f"covariance: {name}.fit(X) failed: {reason}") from error
     covariance: Any = getattr(estimator, "covariance_", None)
     if np.shape(covariance) != (table.shape[1], table.shape[1]):
         raise ArgumentError(

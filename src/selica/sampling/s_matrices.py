@@ -11,21 +11,21 @@ variables as a variance does.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack
 
-from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.errors import ConvergenceWarning, RefusedError
 from selica._core.types import Array
 from selica._core.validation import choice
+from selica._core.warning import warn
 from selica.sampling.checks import standardised
-from selica.sampling.sdp import sdp_s
+from selica.sampling.sdp import SDP_GAP, sdp_s
 
 METHODS = ("mvr", "maxent", "sdp", "equi")
 # These take S to the edge of what is possible: 2 Sigma - S is singular.
-EDGE = ("sdp", "equi")
+EDGE_METHODS = ("sdp", "equi")
 
 _BLOCK = 64  # columns of the inverse updated one by one between two matrix products
 _PASSES = 2  # of coordinate descent: enough to reach the region where Newton steps are long
@@ -36,7 +36,7 @@ _PROMISED_GAP = 1e-8
 
 
 def s_matrix(Sigma: Any, method: str = "mvr") -> Array:
-    r"""Diagonal of the matrix S of Gaussian knockoffs for a known covariance.
+    r"""Return the diagonal of the matrix S of Gaussian knockoffs for a known covariance.
 
     Parameters
     ----------
@@ -80,21 +80,45 @@ def s_matrix(Sigma: Any, method: str = "mvr") -> Array:
 
 
 def check_method(method: object) -> str:
-    """`method` if there is one of this name."""
+    """Return `method` if there is one of this name."""
     return choice("method", method, METHODS)
 
 
 def unit_s(correlation: Array, smallest: float, method: str) -> Array:
-    """s for a correlation matrix with this smallest eigenvalue."""
+    """Return s for a correlation matrix with this smallest eigenvalue; warn if it is not optimal.
+
+    Parameters
+    ----------
+    correlation : array of shape (p, p)
+    smallest : float
+        Its smallest eigenvalue.
+    method : one of METHODS
+    """
     p = correlation.shape[0]
     if method == "equi":
         return np.full(p, min(1.0, 2.0 * smallest))
     if method == "sdp":
-        return sdp_s(correlation, smallest)
+        s, gap = sdp_s(correlation, smallest)
+        _check_gap(gap, SDP_GAP)
+        return s
     # s = lambda_min leaves A >= lambda_min: inside the feasible set, on the scale of its size
-    s = _minimise(correlation, np.full(p, min(1.0, smallest)), _MVR())
-    # from there the logarithms, which saturate far from their optimum, take a few steps only
-    return s if method == "mvr" else _minimise(correlation, s, _MaxEnt())
+    s, gap = _minimise(correlation, np.full(p, min(1.0, smallest)), _MVR())
+    if method == "maxent":
+        # from there the logarithms, which saturate far from their optimum, take a few steps only
+        s, last = _minimise(correlation, s, _MaxEnt())
+        gap = max(gap, last)
+    _check_gap(gap, _PROMISED_GAP)
+    return s
+
+
+def _check_gap(gap: float, promised: float) -> None:
+    """Warn where s is not as close to its optimum as promised."""
+    if not gap <= promised:
+        warn(
+            "The distance of the copies from their columns (the S-matrix) is not optimal: its "
+            f"relative gap is {gap:.1e}. The copies are valid, but the selection may find less.",
+            ConvergenceWarning,
+        )
 
 
 class _Inverse(NamedTuple):
@@ -120,7 +144,7 @@ class _MVR:
         return float(np.trace(inverse.M) + np.sum(1.0 / s))
 
     def newton(self, s: Array, M: Array) -> tuple[Array, Array]:
-        """Gradient and Hessian: dM/ds_j = M e_j e_j' M."""
+        """Return gradient and Hessian: dM/ds_j = M e_j e_j' M."""
         square = M @ M.T
         hessian = 2.0 * M * square
         hessian[np.diag_indices_from(hessian)] += 2.0 / s**3
@@ -153,15 +177,15 @@ class _MaxEnt:
         return float(p)  # entropy has no zero: its error is counted for each variable
 
 
-def _minimise(correlation: Array, s: Array, objective: _Objective) -> Array:
-    """Coordinate descent, then damped Newton steps; both keep s and A positive.
+def _minimise(correlation: Array, s: Array, objective: _Objective) -> tuple[Array, float]:
+    """Minimise by coordinate descent, then damped Newton steps; return s and its relative gap.
 
-    Half the Newton decrement estimates how far the objective is above its minimum, and ends the
-    iteration.
+    Both keep s and A positive. Half the Newton decrement estimates how far the objective is above
+    its minimum, and ends the iteration.
     """
     inverse = _invert(correlation, s)
     if inverse is None:  # rounding, at the very edge of what counts as positive definite
-        raise ArgumentError("The covariance must be positive definite; 2 Sigma - S is not.")
+        raise RefusedError("The covariance must be positive definite; 2 Sigma - S is not.")
     value = objective.value(s, inverse)
     for _ in range(_PASSES):
         trial = _coordinate_pass(s, inverse.M, objective)
@@ -187,19 +211,13 @@ def _minimise(correlation: Array, s: Array, objective: _Objective) -> Array:
         if found is None:
             break
         s, inverse, value = found
-    if not gap <= _PROMISED_GAP:
-        warnings.warn(
-            f"The S-matrix is not optimal: relative gap {gap:.1e} after {_MAX_NEWTON} steps.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    return s
+    return s, gap
 
 
 def _line_search(
     correlation: Array, s: Array, step: Array, value: float, slope: float, objective: _Objective
 ) -> tuple[Array, _Inverse, float] | None:
-    """The first of 1, 1/2, 1/4, ... of the step that is feasible and lowers the objective."""
+    """Return the first of 1, 1/2, 1/4, ... of the step that lowers the objective."""
     for k in range(_HALVINGS):
         length = 0.5**k
         trial = s + length * step
@@ -215,7 +233,7 @@ def _line_search(
 
 
 def _coordinate_pass(s: Array, M: Array, objective: _Objective) -> Array:
-    """Each s_j in turn to its minimiser, in closed form.
+    """Move each s_j in turn to its minimiser, in closed form.
 
     s_j -> s_j + d makes A -> A - d e_j e_j' and M -> M + d/(1 - d M_jj) m_j m_j'. Within a block
     only the columns that are needed are brought up to date; the whole of M follows in one product.
@@ -238,7 +256,7 @@ def _coordinate_pass(s: Array, M: Array, objective: _Objective) -> Array:
 
 
 def _invert(correlation: Array, s: Array) -> _Inverse | None:
-    """M and log det A by Cholesky; None if A is not positive definite."""
+    """Return M and log det A by Cholesky; None if A is not positive definite."""
     A = 2.0 * correlation
     A[np.diag_indices_from(A)] -= s
     cholesky, failed = lapack.dpotrf(A, lower=1, overwrite_a=1)

@@ -21,19 +21,18 @@ diagonal, and a step costs a few products of p x p matrices.
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 
-from selica._core.errors import ConvergenceWarning
 from selica._core.types import Array
 
 _MAX_STEPS = 50
 _GAP = 1e-10  # relative gap at which the iteration ends: below, rounding decides the steps
-_PROMISED_GAP = 1e-6
-_CLOSE = 1e-8  # below it, steps that no longer halve the gap have met rounding
+SDP_GAP = 1e-6
+"""Relative gap up to which s counts as optimal."""
+_CLOSE_GAP = 1e-8  # below it, steps that no longer halve the gap have met rounding
 _PATIENCE = 3  # such steps before the iteration ends
 _HALVINGS = 20  # of a step that rounding has carried out of the cone
 
@@ -65,11 +64,11 @@ class _Lengths(NamedTuple):
     dual: float
 
 
-def sdp_s(correlation: Array, smallest: float) -> Array:
-    """s of the largest sum for a correlation matrix with this smallest eigenvalue.
+def sdp_s(correlation: Array, smallest: float) -> tuple[Array, float]:
+    """Return s of the largest sum for a correlation matrix, and its relative gap.
 
-    The result is strictly inside the feasible set, so that 2R - diag(s) is positive definite up
-    to rounding.
+    `smallest` is the smallest eigenvalue of the matrix. The result is strictly inside the feasible
+    set, so that 2R - diag(s) is positive definite up to rounding.
     """
     point = _start(correlation, smallest)
     s, gap, stalled = point.s, np.inf, 0
@@ -78,7 +77,7 @@ def sdp_s(correlation: Array, smallest: float) -> Array:
         stalled = stalled + 1 if new > 0.5 * gap else 0
         if new < gap:
             s, gap = point.s, new
-        if gap <= _GAP or (gap <= _CLOSE and stalled >= _PATIENCE):
+        if gap <= _GAP or (gap <= _CLOSE_GAP and stalled >= _PATIENCE):
             break
         try:
             following = _advance(correlation, point)
@@ -87,17 +86,11 @@ def sdp_s(correlation: Array, smallest: float) -> Array:
         if following is None:
             break
         point = following
-    if not gap <= _PROMISED_GAP:
-        warnings.warn(
-            f"The S-matrix is not optimal: relative gap {gap:.1e}.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    return s
+    return s, gap
 
 
 def _start(correlation: Array, smallest: float) -> _Point:
-    """A point with equal products of all pairs; its dual side need not satisfy the equality."""
+    """Return a point with equal products of all pairs, on the primal side feasible."""
     p = correlation.shape[0]
     s = np.full(p, 0.5 * smallest)
     white = _whitening(_slack(correlation, s))
@@ -108,7 +101,7 @@ def _start(correlation: Array, smallest: float) -> _Point:
 
 
 def _gap(correlation: Array, point: _Point) -> float:
-    """Dual value of Z less primal value of s, relative to the latter."""
+    """Return the dual value of Z less the primal value of s, relative to the latter."""
     bound = 2.0 * float(np.sum(correlation * point.Z))
     bound += float(np.sum(np.maximum(0.0, 1.0 - point.Z.diagonal())))
     total = float(point.s.sum())
@@ -116,7 +109,7 @@ def _gap(correlation: Array, point: _Point) -> float:
 
 
 def _advance(correlation: Array, point: _Point) -> _Point | None:
-    """One predictor-corrector step; None if no multiple of it stays in the cones."""
+    """Take one predictor-corrector step; None if no multiple of it stays in the cones."""
     s, Z, u, v = point.s, point.Z, point.u, point.v
     p, w = s.size, 1.0 - s
     M = point.white_A.T @ point.white_A
@@ -126,7 +119,7 @@ def _advance(correlation: Array, point: _Point) -> _Point | None:
     factor = cho_factor(hessian)
 
     def direction(mu: float, before: _Step | None) -> _Step:
-        """Towards products mu; `before` corrects for the products of changes it would leave."""
+        """Return the step towards products mu; `before` corrects for products of changes."""
         target = 1.0 - mu * (M.diagonal() + 1.0 / w - 1.0 / s)
         left_Z, left_u, left_v = np.zeros((p, p)), np.zeros(p), np.zeros(p)
         if before is not None:
@@ -161,13 +154,13 @@ def _advance(correlation: Array, point: _Point) -> _Point | None:
 
 
 def _scaled_product(Z: Array, ds: Array, M: Array) -> Array:
-    """Symmetric part of Z diag(ds) M."""
+    """Return the symmetric part of Z diag(ds) M."""
     product = (Z * ds) @ M
     return np.asarray(0.5 * (product + product.T))
 
 
 def _lengths(point: _Point, step: _Step) -> _Lengths:
-    """How far the step may go: ratios for the vectors, extreme eigenvalues for the matrices."""
+    """Return how far the step may go, in its vectors and in its matrices."""
     primal = max(
         _largest((point.white_A * step.s) @ point.white_A.T),
         float(np.max(step.s / (1.0 - point.s))),
@@ -182,7 +175,7 @@ def _lengths(point: _Point, step: _Step) -> _Lengths:
 
 
 def _largest(symmetric: Array) -> float:
-    """Largest eigenvalue."""
+    """Return the largest eigenvalue."""
     # all of them: routines for one alone give up where many are equal
     return float(np.linalg.eigvalsh(symmetric)[-1])
 
@@ -190,7 +183,7 @@ def _largest(symmetric: Array) -> float:
 def _moved(
     correlation: Array, point: _Point, step: _Step, share: float, reach: _Lengths
 ) -> _Point | None:
-    """The point after this share of what is possible, less if rounding asks for it."""
+    """Return the point after this share of what is possible, less if rounding asks for it."""
     for _ in range(_HALVINGS):
         a, b = min(1.0, share * reach.primal), min(1.0, share * reach.dual)
         s, Z = point.s + a * step.s, point.Z + b * step.Z
@@ -204,13 +197,13 @@ def _moved(
 
 
 def _slack(correlation: Array, s: Array) -> Array:
-    """A = 2R - diag(s)."""
+    """Return A = 2R - diag(s)."""
     A = 2.0 * correlation
     A[np.diag_indices_from(A)] -= s
     return A
 
 
 def _whitening(symmetric: Array) -> Array:
-    """W with W A W' = I and W'W = A^-1; an error if A is not positive definite."""
+    """Return W with W A W' = I; an error if A is not positive definite."""
     root = cholesky(symmetric, lower=True)
     return np.asarray(solve_triangular(root, np.eye(root.shape[0]), lower=True))

@@ -51,7 +51,7 @@ def ledoit_wolf(
     sample_weight: ArrayLike | None = None,
     standardise: bool = False,
 ) -> Shrunk:
-    """Covariance of the columns of X, shrunk towards a multiple of the identity.
+    """Estimate the covariance of the columns of X, shrunk towards a multiple of the identity.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def ledoit_wolf(
 
 
 def _shrink(rows: Array, share: Array) -> tuple[Array, float]:
-    """The estimate for rows of mean zero, and b^2 / d^2."""
+    """Return the estimate for rows of mean zero, and b^2 / d^2."""
     p = rows.shape[1]
     S = (rows.T * share) @ rows
     m = float(np.trace(S)) / p

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica._core.random import WEIGHTS, RandomState, child, member_indices, seed_sequence
 from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, array_of, choice, count, positive, single
 
 SCHEMES = ("bootstrap", "poisson", "subsample", "pairs", "exponential")
 
-# Row numbers are drawn one by one up to this many for each row, above it as multinomial counts.
 _DRAWS_ONE_BY_ONE = 16.0
+"""Row numbers are drawn one by one up to this many for each row, above it as multinomial counts."""
 
 
 def resample_weights(
@@ -29,7 +29,7 @@ def resample_weights(
     strata: ArrayLike | None = None,
     members: Any = None,
 ) -> Array:
-    """Weights of the rows of the data in each member of an ensemble.
+    """Draw the weights of the rows of the data in each member of an ensemble.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def resample_weights(
 def _draw(
     rng: np.random.Generator, scheme: str, rate: float, n: int, size: int, half: int
 ) -> Array | IntArray:
-    """Weights of n exchangeable units, of which `size` are drawn."""
+    """Draw the weights of n exchangeable units, of which `size` are drawn."""
     if scheme == "bootstrap":
         if size > _DRAWS_ONE_BY_ONE * n:
             return rng.multinomial(size, np.full(n, 1.0 / n))
@@ -122,7 +122,7 @@ def _draw(
 
 
 def _draws(scheme: str, rate: float, n: int) -> int:
-    """How many of n units a member draws; n where the number is random."""
+    """Return how many of n units a member draws; n where the number is random."""
     if scheme == "bootstrap":
         return round(rate * n)
     if scheme == "subsample":
@@ -139,7 +139,7 @@ def _rate(scheme: str, rate: float) -> float:
 
 
 def _cells(unit: IntArray, strata: ArrayLike | None, n: int) -> list[IntArray]:
-    """Units (rows or groups) of each stratum."""
+    """Return the units (rows or groups) of each stratum."""
     if strata is None:
         return [np.arange(unit.max() + 1)]
     stratum = _codes("strata", strata, n)
@@ -152,7 +152,7 @@ def _cells(unit: IntArray, strata: ArrayLike | None, n: int) -> list[IntArray]:
 
 
 def _codes(name: str, labels: ArrayLike, n: int) -> IntArray:
-    """Labels as 0, 1, ... in order of first appearance: renaming labels changes no draw."""
+    """Return labels as 0, 1, ... in order of first appearance: names change no draw."""
     array = array_of(labels)
     if array.shape != (n,):
         raise ArgumentError(f"{name} must have one label for each of the {n} rows.")
@@ -171,7 +171,7 @@ def _codes(name: str, labels: ArrayLike, n: int) -> IntArray:
 
 
 def _missing(label: Any) -> bool:
-    """None, NaN, NaT and pandas' NA, which is neither equal nor unequal to itself."""
+    """Tell whether a label is None, NaN, NaT or pandas' NA."""
     try:
         return label is None or bool(label != label)
     except (TypeError, ValueError):
@@ -181,6 +181,6 @@ def _missing(label: Any) -> bool:
 def _complain(scheme: str, rate: float, n: int, groups: object, strata: object) -> None:
     what = "rows" if groups is None else "groups"
     if strata is not None:
-        raise ArgumentError(f"strata: a stratum of {n} {what} is too small, {scheme} draws none.")
+        raise RefusedError(f"strata: a stratum of {n} {what} is too small, {scheme} draws none.")
     name = "rate" if scheme != "pairs" else "n_samples" if groups is None else "groups"
     raise ArgumentError(f"{name} is too small: of {n} {what} {scheme} at rate {rate:g} draws none.")

@@ -102,12 +102,15 @@ class AggregatedKnockoffs(KnockoffSelector):
 
     def _select(self, data: Data, table: Array) -> None:
         choice("step_up", self.step_up, ("bh", "by"))
-        self.statistics_ = self._statistics(data, table, count("n_copies", self.n_copies))
+        copies, measure = count("n_copies", self.n_copies), self._measure()
+        found = self._compare(data, table, copies)
+        self.exchangeability_ = found.exchangeability
+        self.statistics_ = found.statistics(copies, measure, self.n_jobs)
         each = np.array([knockoff_pvalues(w) for w in self.statistics_])
         self.pvalues_ = quantile_aggregation(each, self.gamma, self.adaptive)
         self.support_ = self._step_up(self.fdr)
         self.guarantee_ = self._promise(
-            "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr),
+            found, "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr),
             "Nguyen, Chevalier, Thirion and Arlot 2020",
             also="there are many variables, and the statistics of irrelevant ones are independent "
             "of each other and alike",
@@ -117,12 +120,12 @@ class AggregatedKnockoffs(KnockoffSelector):
         )  # fmt: skip
 
     def _step_up(self, level: float) -> BoolArray:
-        """The variables that the step-up rule selects at a level."""
+        """Return the variables that the step-up rule selects at a level."""
         rule = benjamini_hochberg if self.step_up == "bh" else benjamini_yekutieli
         return rule(self.pvalues_, level)
 
     def summary(self) -> Summary:
-        """The variables by their aggregated p-values."""
+        """Return the variables by their aggregated p-values."""
         check_is_fitted(self)
         title = f"Aggregated knockoffs at level {self.fdr:g}"
         return self._ranked(title, "p-value", self.pvalues_, -self.pvalues_)
@@ -142,5 +145,5 @@ class AggregatedKnockoffs(KnockoffSelector):
         return f"{text} With the same copies, {found.sentence('level')}"
 
     def plot(self) -> Figure:
-        """p-values of the first variables (needs matplotlib)."""
+        """Draw the p-values of the first variables (needs matplotlib)."""
         return plot_bars(self.summary().variables, "p-value")

@@ -33,10 +33,10 @@ from selica._core.validation import count, number
 from selica.sampling import GaussianKnockoffs
 from selica.sampling.exchangeability import FEWEST_ROWS, exchangeability
 from selica.selectors.base import Selector
+from selica.selectors.comparison import COPIES, EXCHANGES
 from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, copies_for
 from selica.selectors.guarantee import Guarantee
-from selica.selectors.knockoffs import COPIES as FIRST_COPY
-from selica.selectors.knockoffs import EXCHANGES, WITHDRAWN
+from selica.selectors.knockoffs import WITHDRAWN_RATIO
 from selica.selectors.stability import PFER, StabilitySelection
 from selica.selectors.summary import Summary
 from selica.statistics import Data
@@ -44,24 +44,29 @@ from selica.statistics import Data
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Knockoffs of larger tables take minutes.
 MOST_COLUMNS = 1000
+"""Columns of the widest table whose knockoffs take less than minutes."""
 MOST_CELLS = 1_000_000
+"""Cells of the largest table whose knockoffs take less than minutes."""
 MOST_CELLS_OF_CLASSES = 400_000
-# Columns more correlated than this cannot be told apart by their copies.
-INSEPARABLE = 0.95
-# Columns from which on e-values keep a false discovery rate.
-COLUMNS_OF_EVALUES = 200
-COPIES = 31
+"""The same for a response of two classes."""
+LARGEST_CORRELATION = 0.95
+"""Columns more correlated than this cannot be told apart by their copies."""
+FEWEST_EVALUE_COLUMNS = 200
+"""Columns from which on e-values keep a false discovery rate."""
+USUAL_COPIES = 31
+"""Knockoff copies where nothing else is asked for."""
 MOST_COPIES = 199
-RESAMPLES = 200
+"""Knockoff copies where few false selections are allowed, at most."""
+USUAL_RESAMPLES = 200
+"""Resamples of stability selection where nothing else is asked for."""
 
 
 class Choice(NamedTuple):
     """A method, and why it was chosen."""
 
     method: str
-    """As in `selica select --method`."""
+    """Name in the catalogue, where a number of false selections is allowed."""
     reason: str
 
 
@@ -86,8 +91,8 @@ class AutoSelection(Selector):
     ----------
     selector_ : selector
         The chosen one, fitted.
-    method_ : {"derandomized", "stability"}
-        Its name on the command line.
+    method_ : {"knockoffs-frequency", "knockoffs-evalues", "stability-pfer"}
+        Its name in the catalogue, and on the command line.
     reason_ : str
         Why it was chosen.
     support_, guarantee_
@@ -105,7 +110,7 @@ class AutoSelection(Selector):
     >>> data = simulate(200, 30, 5, snr=10.0, random_state=0)
     >>> selector = AutoSelection(random_state=0).fit(data.X, data.y)
     >>> selector.method_, int((selector.support_ & ~data.support).sum())
-    ('derandomized', 0)
+    ('knockoffs-frequency', 0)
     """
 
     def __init__(
@@ -155,7 +160,7 @@ class AutoSelection(Selector):
         self.guarantee_ = self._as_asked(self.selector_.guarantee_)
 
     def _as_asked(self, promise: Guarantee) -> Guarantee:
-        """A promise on the number of false selections in the words of what was asked for."""
+        """Return a promise on false selections in the words of what was asked for."""
         if promise.level is None or "number" not in promise.controls:
             return promise
         said = f"This is kept by allowing at most {promise.level:.3g} false variables on average"
@@ -171,27 +176,30 @@ class AutoSelection(Selector):
         return promise
 
     def _chosen(self, p: int, seed: np.random.SeedSequence) -> Any:
-        """The chosen selector, with what was asked for."""
+        """Return the chosen selector, with what was asked for."""
         common: dict[str, Any] = {
             "response": self.response,
             "n_jobs": self.n_jobs,
             "random_state": seed,
         }
-        if self.method_ == "stability":
+        if self.method_ == "stability-pfer":
             allowed = self._allowed()
             return StabilitySelection(
-                pfer=allowed, n_resamples=self.n_resamples or RESAMPLES, **common
+                pfer=allowed, n_resamples=self.n_resamples or USUAL_RESAMPLES, **common
             )
-        if self.fdr is not None and p >= COLUMNS_OF_EVALUES:
-            return DerandomizedKnockoffs(self.fdr, n_copies=self.n_resamples or COPIES, **common)
+        if self.fdr is not None and p >= FEWEST_EVALUE_COLUMNS:
+            self.method_ = "knockoffs-evalues"
+            return DerandomizedKnockoffs(
+                self.fdr, n_copies=self.n_resamples or USUAL_COPIES, **common
+            )
         allowed = self._allowed() or PFER
-        copies = self.n_resamples or min(max(COPIES, copies_for(allowed)), MOST_COPIES)
+        copies = self.n_resamples or min(max(USUAL_COPIES, copies_for(allowed)), MOST_COPIES)
         if self.kfwer is not None:
             return DerandomizedKnockoffs(kfwer=self.kfwer, n_copies=copies, **common)
         return DerandomizedKnockoffs(pfer=allowed, n_copies=copies, **common)
 
     def _allowed(self) -> float | None:
-        """Expected false selections that keep what was asked for; None if nothing was."""
+        """Return the false selections that keep what was asked for; None if nothing was."""
         if self.kfwer is not None:
             k, level = checked_kfwer(self.kfwer)
             return k * level
@@ -200,17 +208,14 @@ class AutoSelection(Selector):
         return None if self.pfer is None else number("pfer", self.pfer, at_least=1e-12)
 
     def summary(self) -> Summary:
-        """The variables as the chosen selector ranks them, and why it was chosen."""
+        """Return the variables as the chosen selector ranks them, and why it was chosen."""
         self._get_support_mask()
-        found = self.selector_.summary()
+        found: Summary = self.selector_.summary()
+        return replace(found, notes=self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
         chosen = f"Method: {self.method_}, {self.reason_}."
-        return Summary(
-            title=found.title,
-            variables=found.variables,
-            guarantee=found.guarantee,
-            notes=(chosen, *found.notes),
-            shown=found.shown,
-        )
+        return (chosen, *self.selector_._notes())
 
     def _why(self) -> str:
         return str(self.selector_._why())
@@ -223,7 +228,7 @@ class AutoSelection(Selector):
 
 
 def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
-    """The method for a table, without a look at the response.
+    """Choose the method for a table, without a look at the response.
 
     Parameters
     ----------
@@ -237,43 +242,49 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
     n, p = table.shape
     cells = MOST_CELLS if data.loss == "squared" else MOST_CELLS_OF_CLASSES
     if p > MOST_COLUMNS:
-        return Choice("stability", f"as knockoffs of more than {MOST_COLUMNS:,} columns take long")
+        return Choice(
+            "stability-pfer", f"as knockoffs of more than {MOST_COLUMNS:,} columns take long"
+        )
     if n * p > cells:
-        return Choice("stability", f"as knockoffs of more than {cells:,} cells take long")
+        return Choice("stability-pfer", f"as knockoffs of more than {cells:,} cells take long")
     if p == 1:
-        return Choice("derandomized", "as one column is compared with copies of it")
+        return Choice("knockoffs-frequency", "as one column is compared with copies of it")
     rows = int(np.count_nonzero(data.weight))
     if rows < FEWEST_ROWS:
-        return Choice("stability", f"as {rows} rows are too few to check knockoffs of the columns")
-    near = _largest_correlation(data)
-    if near > INSEPARABLE:
         return Choice(
-            "stability",
+            "stability-pfer", f"as {rows} rows are too few to check knockoffs of the columns"
+        )
+    near = _largest_correlation(data)
+    if near > LARGEST_CORRELATION:
+        return Choice(
+            "stability-pfer",
             f"as knockoffs do not tell columns apart that nearly repeat one another (the largest "
             f"correlation is {near:.3f})",
         )
     X = table[:, data.varies]
     if X.shape[1] == 0:
-        return Choice("stability", "as no column varies")
+        return Choice("stability-pfer", "as no column varies")
     even = bool(np.all(data.weight == data.weight[0]))
     weight = None if even else data.weight
     with blas_threads_for(X.shape):
         sampler = GaussianKnockoffs().fit(X, weight)
         found = exchangeability(
-            X, sampler.copies(X, child(seed, FIRST_COPY), 1)[0], centre=sampler.mean,
+            X, sampler.copies(X, child(seed, COPIES), 1)[0], centre=sampler.mean,
             sample_weight=weight, random_state=child(seed, EXCHANGES),
         )  # fmt: skip
-    if found.departure > WITHDRAWN:
+    if found.departure > WITHDRAWN_RATIO:
         return Choice(
-            "stability",
+            "stability-pfer",
             "as knockoff copies are far from exchangeable with these columns (ratio "
             f"{found.departure:.3g})",
         )
-    return Choice("derandomized", "as the table is small enough and its columns can be copied")
+    return Choice(
+        "knockoffs-frequency", "as the table is small enough and its columns can be copied"
+    )
 
 
 def _largest_correlation(data: Data) -> float:
-    """Size of the largest correlation between two columns."""
+    """Return the size of the largest correlation between two columns."""
     X = data.X[:, data.varies] * np.sqrt(data.weight / data.weight.sum())[:, None]
     with blas_threads_for(X.shape):
         size = np.abs(X.T @ X)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -13,15 +12,15 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import LARGEST, choice, number, short
+from selica._core.warning import heard, warn
 from selica.sampling.checks import row_shares
 from selica.selectors import checks
-from selica.selectors.checks import Column, Dependence
+from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence
 from selica.selectors.guarantee import Guarantee
-from selica.selectors.identical import NEAR, identical_groups, identical_to, near_duplicates
 from selica.selectors.summary import Summary
 from selica.statistics import Data, make_data
 
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESPONSES = ("auto", "linear", "binary")
-# The square of a larger number, times the number of rows, is not a number any more.
-_LARGEST = 1e150
-# How many pairs of columns, or values of a response, a sentence lists.
-_LISTED = 3
+_LARGEST_VALUE = 1e150
+"""The square of a larger number, times the number of rows, is not a number any more."""
+_LISTED_ITEMS = 3
+"""How many pairs of columns, or values of a response, a sentence lists."""
 
 
 class AssumptionWarning(UserWarning):
@@ -58,7 +57,26 @@ class NamedColumns(NamedTuple):
 
 
 class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the selectors: `fit` checks the data and calls `_select`."""
+    """Base of the selectors: `fit` checks the data and calls `_select`.
+
+    What is noticed on the way is kept. `_caution` says what about the data weakens the selection,
+    and `warn`, from any depth of the package, what a person should act on; both point at the line
+    that called `fit`. `notes_` has all of these sentences, so that nobody needs to catch warnings.
+
+    Attributes
+    ----------
+    support_ : boolean array of shape (p,)
+    guarantee_ : Guarantee
+    notes_ : tuple of str
+        Sentences on the data and the result: first `cautions_`, then why nothing was selected,
+        which columns are identical to selected ones, how the probabilities were computed, and what
+        was said as a warning about the result.
+    cautions_ : tuple of str
+        Those of the notes that are about the data, and were said as `AssumptionWarning`.
+    duplicates_ : mapping of str to tuple of str
+        For each selected variable that has any, the columns that are identical to it up to sign
+        and scale.
+    """
 
     response: str
     l1_ratio: float = 1.0
@@ -67,6 +85,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     guarantee_: Guarantee
     duplicates_: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     cautions_: tuple[str, ...] = ()
+    _noticed: tuple[str, ...] = ()
     note_: str | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -84,12 +103,17 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         self
-            With `duplicates_`, which has for each selected variable the names of the columns that
-            are identical to it up to sign and scale, where there are any, and `cautions_`, the
-            sentences that were said as `AssumptionWarning`. Where rows are known not to be
-            independent, `guarantee_` promises nothing.
+            With `notes_`, sentences on what was noticed about the data and the result. Where rows
+            are known not to be independent, `guarantee_` promises nothing.
         """
         self.cautions_ = ()
+        with heard() as said:
+            self._fit(X, y, sample_weight)
+        self._noticed = tuple(one.message for one in said)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Check the data, select, and weaken the promise where rows are not independent."""
         named = X if isinstance(X, NamedColumns) else NamedColumns(X, ())
         name = named.target or getattr(y, "name", None)
         data, table, response = self._checked(named, y, sample_weight)
@@ -102,14 +126,13 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._select(data, table)
         for found in dependent:
             self.guarantee_ = found.weakened(self.guarantee_)
-        names, same = self._names(), identical_to(data, np.flatnonzero(self.support_))
+        names, same = self._names(), checks.identical_to(data, np.flatnonzero(self.support_))
         self.duplicates_ = {names[j]: tuple(names[k] for k in same[j]) for j in same}
-        return self
 
     def _checked(
         self, named: NamedColumns, y: Any, sample_weight: Any
     ) -> tuple[Data, Array, Column]:
-        """The data in standard form, the table and the response as they are."""
+        """Return the data in standard form, the table and the response as they are."""
         try:
             table, target = validate_data(
                 self, named.values, y, dtype=np.float64, accept_sparse=False, ensure_min_samples=2,
@@ -119,8 +142,10 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise
         if named.names:
             self.feature_names_in_ = np.array(named.names, dtype=object)
-        if np.abs(table).max() > _LARGEST:
-            raise ArgumentError(f"X: values beyond {_LARGEST:g} cannot be squared; rescale them.")
+        if np.abs(table).max() > _LARGEST_VALUE:
+            raise RefusedError(
+                f"X has values beyond {_LARGEST_VALUE:g}, which cannot be squared; rescale them."
+            )
         loss, labels = _response(self.response, target)
         self.__dict__.pop("classes_", None)
         if loss == "logistic":
@@ -144,21 +169,21 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             ((names[j], table[:, j]) for j in whole), variables=True
         )
         for found in dependent:
-            self._warn_of(found.caution)
+            self._caution(found.caution)
         for caution in self._about_columns(data, table, names, whole):
-            self._warn_of(caution)
+            self._caution(caution)
         left_out = [name for name, _ in named.left_out]
         said = checks.survival(target, response, names, table, left_out)
         if said is None and data.loss == "squared" and self.response == "auto":
             said = checks.few_values(target, response.astype(float))
         if said is not None:
-            self._warn_of(said)
+            self._caution(said)
         return dependent
 
     def _about_columns(
         self, data: Data, table: Array, names: list[str], whole: Any
     ) -> Iterator[str]:
-        """Sentences on columns that are constant, numbers of rows, or the same as others."""
+        """Yield sentences on columns that are constant, numbers of rows, or the same as others."""
         constant = np.flatnonzero(~data.varies)
         if constant.size:
             yield f"constant columns are never selected: {self._listed(constant)}"
@@ -168,15 +193,17 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 "and identifiers do: if it is one, leave it out (on the command line: --drop "
                 f"{names[j]!r})"
             )
-        pairs = near_duplicates(data)
+        pairs = checks.near_duplicates(data)
         if pairs:
-            shown = [f"{names[i]} and {names[j]}" for i, j in pairs[:_LISTED]]
-            more = f", and {len(pairs) - _LISTED} more pairs" if len(pairs) > _LISTED else ""
+            shown = [f"{names[i]} and {names[j]}" for i, j in pairs[:_LISTED_ITEMS]]
+            rest = len(pairs) - _LISTED_ITEMS
+            more = f", and {rest} more pairs" if rest > 0 else ""
             yield (
-                f"near-duplicate columns (correlation above {NEAR}) compete for selection, so that "
-                f"either of a pair may be selected in place of the other: {', '.join(shown)}{more}"
+                f"near-duplicate columns (correlation above {NEAR_CORRELATION}) compete for "
+                "selection, so that either of a pair may be selected in place of the other: "
+                f"{', '.join(shown)}{more}"
             )
-        same = identical_groups(data) if pairs is None else []
+        same = checks.identical_groups(data) if pairs is None else []
         if same:
             several = sum(group.size for group in same)
             yield (
@@ -186,43 +213,51 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _share(self) -> float:
-        """Of the l1 norm in the penalty, checked."""
+        """Return the share of the l1 norm in the penalty, checked."""
         share = number("l1_ratio", self.l1_ratio, at_least=1.0 / LARGEST, at_most=1.0)
         if share < 1.0 and self.estimator is not None:
-            raise ArgumentError("l1_ratio is for the penalised fit; with estimator, leave it out.")
+            raise ArgumentError(
+                "l1_ratio belongs to the penalised fit; leave it out where estimator is given."
+            )
         return share
 
-    def _warn_of(self, note: str) -> None:
-        """Say what about the table weakens the selection."""
-        caution = f"{note[0].upper()}{note[1:]}."
+    @property
+    def notes_(self) -> tuple[str, ...]:
+        """Sentences on what was noticed about the data and the result."""
+        check_is_fitted(self, "support_")
+        return tuple(dict.fromkeys((*self.cautions_, *self._notes(), *self._noticed)))
+
+    def _caution(self, clause: str) -> None:
+        """Say what about the data weakens the selection."""
+        caution = f"{clause[0].upper()}{clause[1:]}."
         self.cautions_ = (*self.cautions_, caution)
-        warnings.warn(caution, AssumptionWarning, stacklevel=4)
+        warn(caution, AssumptionWarning)
 
     def _listed(self, columns: Any, most: int = 5) -> str:
-        """Names of columns, not too many."""
+        """Return names of columns for a sentence, not too many."""
         names = self._names()
         return _few([names[j] for j in columns], most)
 
     @abstractmethod
     def _select(self, data: Data, table: Array) -> None:
-        """Sets support_, guarantee_ and what the method measures."""
+        """Set support_, guarantee_ and what the method measures."""
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "support_")
         return self.support_
 
     def _names(self) -> list[str]:
-        """Names of the columns as they can be printed, or x0, x1, ..."""
+        """Return the names of the columns as they can be printed, or x0, x1, ..."""
         if hasattr(self, "feature_names_in_"):
             return [printable(str(name)) for name in self.feature_names_in_]
         return [f"x{j}" for j in range(self.n_features_in_)]
 
     @abstractmethod
     def summary(self) -> Summary:
-        """The variables, what was measured of each, and the decision."""
+        """Return the variables, what was measured of each, and the decision."""
 
     def _ranked(self, title: str, column: str, values: Array, first: Array) -> Summary:
-        """A summary of one value for each variable, those with the largest `first` on top."""
+        """Return a summary of one value for each variable, the largest `first` on top."""
         names, chosen = self._names(), int(np.count_nonzero(self._get_support_mask()))
         rows = Table.of(
             {"variable": names[j], "selected": bool(self.support_[j]), column: float(values[j])}
@@ -234,14 +269,14 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _with_duplicates(self, rows: Table) -> Table:
-        """A table of the variables with the columns that are identical to selected ones."""
+        """Return the table with the columns that are identical to selected ones."""
         if not self.duplicates_:
             return rows
         listed = {name: _few(same) for name, same in self.duplicates_.items()}
         return Table.of(row | {"identical to": listed.get(row["variable"])} for row in rows)
 
     def explain(self) -> str:
-        """Why nothing was selected, and what would have selected something."""
+        """Say why nothing was selected, and what would have selected something."""
         chosen = int(np.count_nonzero(self._get_support_mask()))
         if chosen:
             return f"{chosen} of {self.n_features_in_} variables were selected."
@@ -249,22 +284,22 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _why(self) -> str:
-        """What a selection would have needed, where there is none."""
+        """Say what a selection would have needed, where there is none."""
 
     def _notes(self) -> tuple[str, ...]:
-        """What a summary adds: why nothing was selected, what cannot be told apart, the engine."""
+        """Return what a summary adds: why it is empty, what cannot be told apart, the engine."""
         nothing = () if self.support_.any() else (self.explain(),)
         engine = () if self.note_ is None else (self.note_,)
         return (*nothing, *self._duplicate_notes(), *engine)
 
     def _duplicate_notes(self) -> tuple[str, ...]:
-        """Sentences on columns that are identical to selected ones."""
+        """Return sentences on columns that are identical to selected ones."""
         notes = tuple(
             f"{name} is identical to {_few(others)}, up to sign and scale: the data cannot tell "
             "which of them matters."
-            for name, others in list(self.duplicates_.items())[:_LISTED]
+            for name, others in list(self.duplicates_.items())[:_LISTED_ITEMS]
         )
-        more = len(self.duplicates_) - _LISTED
+        more = len(self.duplicates_) - _LISTED_ITEMS
         if more <= 0:
             return notes
         has = (
@@ -274,7 +309,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def plot(self) -> Figure:
-        """What was measured, with the threshold (needs matplotlib)."""
+        """Draw what was measured, with the threshold (needs matplotlib)."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -283,18 +318,18 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _few(names: Sequence[str], most: int = 5) -> str:
-    """Names in a sentence, not too many."""
+    """Return names for a sentence, not too many."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def printable(name: str) -> str:
-    """A name without halves of characters (surrogates), which cannot be written to a file."""
+    """Return a name without halves of characters (surrogates), which no file can hold."""
     return name.encode("utf-8", "backslashreplace").decode()
 
 
 def plain(value: Any) -> str:
-    """A value of the response as a person writes it: 2, not 2.0 or np.float64(2.0)."""
+    """Return a value of the response as a person writes it: 2, not 2.0 or np.float64(2.0)."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, int | float | np.number):
@@ -322,7 +357,7 @@ def _refuse_text(X: Any) -> None:
 
 
 def _are_numbers(column: Any) -> bool:
-    """Whether neither text nor dates are a reason to refuse a column."""
+    """Tell whether neither text nor dates are a reason to refuse a column."""
     values = np.asarray(column)
     if values.dtype.kind in "mM":
         return False
@@ -336,18 +371,18 @@ def _are_numbers(column: Any) -> bool:
 
 
 def _response(response: str, y: Array) -> tuple[str, Array]:
-    """The loss that fits a response, and its numbers."""
+    """Return the loss that fits a response, and its numbers."""
     choice("response", response, RESPONSES)
     try:
         classes = np.unique(y)
     except TypeError:
         kinds = {type(value): value for value in y[::-1]}
-        several = ", ".join(short(value) for value in list(kinds.values())[::-1][:_LISTED])
+        several = ", ".join(short(value) for value in list(kinds.values())[::-1][:_LISTED_ITEMS])
         raise ArgumentError(
             f"y mixes values of different kinds ({several}): give numbers, or two classes."
         ) from None
     if classes.size < 2:
-        raise ArgumentError(f"y is constant ({plain(classes[0])}): there is nothing to explain.")
+        raise RefusedError(f"y is constant ({plain(classes[0])}): there is nothing to explain.")
     binary = classes.size == 2 if response == "auto" else response == "binary"
     if binary:
         if classes.size != 2:
@@ -361,6 +396,6 @@ def _response(response: str, y: Array) -> tuple[str, Array]:
         raise ArgumentError(
             f"y must be numbers, or have two classes; got {short(plain(y[0]))}."
         ) from None
-    if not np.all(np.abs(values) <= _LARGEST):
-        raise ArgumentError(f"y must be finite and at most {_LARGEST:g} in size.")
+    if not np.all(np.abs(values) <= _LARGEST_VALUE):
+        raise ArgumentError(f"y must be finite and at most {_LARGEST_VALUE:g} in size.")
     return "squared", values

@@ -10,6 +10,7 @@ import numpy as np
 from selica._core.errors import ArgumentError
 from selica._core.rounding import ROUNDING
 from selica.control import stability_parameters, supported_bound
+from selica.control.stability import bound_obstacle
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.statistics import Data
 
@@ -31,32 +32,32 @@ _ASSUMPTIONS = {
 
 THRESHOLD = 0.9
 """Probability from which a variable is selected where a bound decides and nothing else was said."""
-# The largest threshold that is preferred to an assumption: higher ones cost too much power.
-_PREFERRED = 0.7
-# Variables that half of the rows may select, as a share of these rows: with more the path ends in
-# fits to noise, and true variables lose their places.
-_CARRIED = 0.5
+_PREFERRED_THRESHOLD = 0.7
+"""Largest threshold that is preferred to an assumption: higher ones cost too much power."""
+_CARRIED_SHARE = 0.5
+"""Variables that half of the rows may select, as a share of these rows: with more the path ends in
+fits to noise, and true variables lose their places."""
 
 
 def carried(data: Data) -> int:
-    """Variables that a fit to half of the rows can carry."""
+    """Return how many variables a fit to half of the rows can carry."""
     counted = data.y[data.weight > 0.0]
     rows = counted.size
     if data.loss == "logistic":  # what a fit learns is limited by the rarer class
         ones = int(np.count_nonzero(counted))
         rows = 2 * min(ones, rows - ones)
-    return max(int(_CARRIED * rows / 2), 1)
+    return max(int(_CARRIED_SHARE * rows / 2), 1)
 
 
 def weakest_assumption(p: int, pfer: float, q: int) -> str:
-    """The assumption of a bound for q variables of each half: none where none is needed.
+    """Return the assumption of a bound for q variables of each half: none where none is needed.
 
     Without one the threshold has to be higher. Where it is at most 0.7, little is gained by
     assuming more.
     """
     if q < p:
         found = stability_parameters(p, q=q, pfer=pfer, assumption="none")
-        if found.feasible and found.cutoff <= _PREFERRED:
+        if found.feasible and found.cutoff <= _PREFERRED_THRESHOLD:
             return "none"
     return "r-concave"
 
@@ -77,7 +78,7 @@ class Bound(NamedTuple):
     def parameters(
         self, p: int, B: int, pfer: float, threshold: float | None, q: int | None, most: int
     ) -> tuple[float, int]:
-        """Threshold and q that keep the expected number of false selections at `pfer`.
+        """Return threshold and q that keep the expected number of false selections at `pfer`.
 
         A q that is chosen here is at most `most`, which half of the rows can carry; the threshold
         is then the smallest one that this q allows, unless it was given.
@@ -90,8 +91,8 @@ class Bound(NamedTuple):
             )
         if threshold is not None and threshold <= 0.5 + ROUNDING:
             raise ArgumentError(
-                "threshold must be above 1/2 where pfer is bounded, as it is unless lam or fdr is "
-                f"given; got {threshold:g}."
+                "threshold must be above 1/2 where pfer is bounded, which it is by default unless "
+                f"lam or fdr is given; got {threshold:g}."
             )
         settings: dict[str, Any] = {
             "pfer": pfer, "n_pairs": max(B // 2, 1), "assumption": self.assumption
@@ -120,7 +121,7 @@ class Bound(NamedTuple):
         exact: bool,
         asked: float | None = None,
     ) -> Guarantee:
-        """What a threshold promises where members select q variables, exactly or on average.
+        """Return what a threshold promises where members select q variables.
 
         Parameters
         ----------
@@ -143,10 +144,11 @@ class Bound(NamedTuple):
                 "the bounds on false selections are for thresholds above 1/2, and the threshold is "
                 f"{threshold:g}"
             )
-        try:
-            level = supported_bound(p, q, threshold, max(B // 2, 1), self.assumption)
-        except ArgumentError as error:
-            return no_guarantee(str(error).rstrip("."))
+        pairs = max(B // 2, 1)
+        obstacle = bound_obstacle(p, q, threshold, pairs, self.assumption)
+        if obstacle:
+            return no_guarantee(obstacle.rstrip("."))
+        level = supported_bound(p, q, threshold, pairs, self.assumption)
         return Guarantee(
             controls="expected number of false selections",
             level=float(level),
@@ -158,12 +160,12 @@ class Bound(NamedTuple):
 
 
 def _settings(q: float, threshold: float, level: float, *, exact: bool, asked: float | None) -> str:
-    """How many variables a half selects, and why the bound is not what was asked for."""
+    """Say how many variables a half selects, and why the bound is not what was asked for."""
     first = f"its first q = {q:g} variables" if exact else f"{q:.3g} variables on average"
     text = f"each half of the rows selects {first}"
     if asked is None or f"{asked:.3g}" == f"{level:.3g}":
         return f"{text[0].upper()}{text[1:]}."
     return (
         f"You asked for at most {asked:g}; the settings guarantee {level:.3g}: {text}, and a "
-        f"variable needs {threshold:.3g} of the halves."
+        f"variable is selected if {100.0 * threshold:.3g} % of the halves select it."
     )

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from selica._core.types import Array, BoolArray, IntArray
 from selica.selectors.guarantee import Guarantee, no_guarantee
+from selica.statistics import Data
 
 Column = NDArray[Any]
 """(n,): floats with NaN, or text with None, where a value is missing."""
@@ -31,13 +32,31 @@ times that over independent rows: the design effect of survey statistics.
 FEWEST_GROUPS = 5
 """A column with fewer different values tells no groups of rows."""
 _FEWEST_UNNAMED_GROUPS = 20
+"""Groups from which on a column tells them by the pattern of its values alone."""
 _LARGEST_FAMILY = 50
+"""Rows of a family, or of a group whose members are equally many."""
 _LARGEST_BLOCK = 20
+"""Rows on average of groups that lie in blocks."""
 _FEWEST_NUMBERED_ROWS = 10
+"""With fewer rows any column of whole numbers may number them."""
 _MOST_CLASSES = 10
-_SKEWED = 0.5
-_LISTED = 5
+"""Values of a response that may be names of classes."""
+_SKEWNESS_OF_COUNTS = 0.5
+"""Skewness from which on whole numbers look like counts."""
+_DATES_LOOKED_AT = 5
+"""Values of a text column that are looked at for dates."""
 _COMPARED_COLUMNS = 256
+"""Columns that are left out in turn to find rows that nearly agree."""
+NEAR_CORRELATION = 0.999
+"""Correlation from which two columns are near-duplicates."""
+_MOST_COMPARED = 5000
+"""Columns that are compared pair by pair; in a wider table only exact duplicates are searched."""
+_EXACT_CORRELATION = 1.0 - 1e-9
+"""Correlation from which two columns are identical up to sign, scale and rounding."""
+_FEWEST_COMPARED_ROWS = 4
+"""With fewer rows columns agree by chance."""
+_BLOCK = 4_000_000
+"""Correlations that are held at once."""
 
 
 def _vocabulary(words: str) -> frozenset[str]:
@@ -98,7 +117,7 @@ class Dependence(NamedTuple):
     """Whether more than a pattern of values says so."""
 
     def weakened(self, guarantee: Guarantee) -> Guarantee:
-        """What is left of a promise: nothing, or, where it is not certain, a practice."""
+        """Return what is left of a promise: nothing or, where it is not certain, a practice."""
         if self.effect <= TOLERATED_EFFECT or guarantee.level is None:
             return guarantee
         return no_guarantee(self.reason) if self.certain else replace(guarantee, proven=False)
@@ -121,8 +140,8 @@ def copied_rows(table: Array, target: Column) -> Dependence | None:
         return None
     many = f"{copies} of {n} rows {'is an exact copy' if copies == 1 else 'are exact copies'}"
     return Dependence(
-        f"{many} of another row. Every promise needs independent rows: keep one of each",
-        f"{many} of other rows, and every promise needs independent rows",
+        f"{many} of another row. Every guarantee needs independent rows: keep one of each",
+        f"{many} of other rows, and every guarantee needs independent rows",
         float(np.sum(sizes**2) / n),
     )
 
@@ -159,9 +178,9 @@ def repeated_measures(
         found.append(
             Dependence(
                 f"{many}, as names of patients or families do in repeated measurements. Every "
-                "promise needs independent rows: if rows with the same value belong together, keep "
-                "one of each, or their average",
-                f"rows with the same {name!r} seem to belong together, and every promise needs "
+                "guarantee needs independent rows: if rows with the same value belong together, "
+                "keep one of each, or their average",
+                f"rows with the same {name!r} seem to belong together, and every guarantee needs "
                 "independent rows",
                 float(np.sum(sizes**2) / present.size),
                 certain,
@@ -241,7 +260,7 @@ def few_values(target: str, y: Array) -> str | None:
     values = np.unique(y)
     spread = float(np.std(y))
     skewness = float(np.mean(((y - np.mean(y)) / spread) ** 3)) if spread > 0.0 else 0.0
-    if 0.0 <= values[0] <= 1.0 and skewness >= _SKEWED and values.size > 3:
+    if 0.0 <= values[0] <= 1.0 and skewness >= _SKEWNESS_OF_COUNTS and values.size > 3:
         return (
             f"The response {target!r} looks like counts: whole numbers from {values[0]:g} to "
             f"{values[-1]:g}, most of them small. A linear model is fitted to them, as selica has "
@@ -256,8 +275,74 @@ def few_values(target: str, y: Array) -> str | None:
     return None
 
 
+def near_duplicates(data: Data) -> list[tuple[int, int]] | None:
+    """Find pairs of columns with a correlation of 0.999 or more in size.
+
+    Returns
+    -------
+    list of (int, int), or None
+        None in a table too wide to compare all pairs; `identical_groups` is for any width.
+    """
+    X = data.X[:, data.varies]
+    n, p = X.shape
+    if n < _FEWEST_COMPARED_ROWS:
+        return []
+    if p > _MOST_COMPARED:
+        return None
+    where = np.flatnonzero(data.varies)
+    size = np.abs((X * data.weight[:, None]).T @ X) / data.weight.sum()
+    first, second = np.nonzero(np.triu(size >= NEAR_CORRELATION, 1))
+    return [(int(where[i]), int(where[j])) for i, j in zip(first, second, strict=True)]
+
+
+def identical_groups(data: Data) -> list[IntArray]:
+    """Group columns that are identical up to sign and scale, without comparing all pairs.
+
+    Identical columns have the same projection on a random direction, up to its sign. Columns are
+    sorted by its size, and neighbours with the same one are compared: (n p + p log p) steps.
+    """
+    n = len(data.X)
+    if n < _FEWEST_COMPARED_ROWS:
+        return []
+    direction = np.random.default_rng(0).standard_normal(n)
+    size = np.abs((direction * data.weight) @ data.X)
+    order = np.argsort(size, kind="stable")
+    order = order[data.varies[order]]
+    close = np.flatnonzero(np.diff(size[order]) <= 1e-6 * np.sqrt(n))
+    same: BoolArray = np.zeros(max(order.size - 1, 0), dtype=bool)
+    share = data.weight / data.weight.sum()
+    for k in close:
+        a, b = data.X[:, order[k]], data.X[:, order[k + 1]]
+        same[k] = abs(float((share * a) @ b)) >= _EXACT_CORRELATION
+    ends = np.flatnonzero(~same) + 1
+    return [np.sort(group) for group in np.split(order, ends) if group.size > 1]
+
+
+def identical_to(data: Data, columns: IntArray) -> dict[int, IntArray]:
+    """List, for each of some columns, all others that are identical up to sign and scale."""
+    n, p = data.X.shape
+    found: dict[int, IntArray] = {}
+    if n < _FEWEST_COMPARED_ROWS or not columns.size:
+        return found
+    chosen: Array = (data.X[:, columns] * (data.weight / data.weight.sum())[:, None]).T
+    step = max(1, _BLOCK // columns.size)
+    parts: list[tuple[IntArray, IntArray]] = []
+    for start in range(0, p, step):
+        row, column = np.nonzero(
+            np.abs(chosen @ data.X[:, start : start + step]) >= _EXACT_CORRELATION
+        )
+        parts.append((row, column + start))
+    rows = np.concatenate([row for row, _ in parts])
+    others = np.concatenate([column for _, column in parts])
+    for place, j in enumerate(columns):
+        same = np.sort(others[(rows == place) & (others != j)])
+        if same.size:
+            found[int(j)] = same
+    return found
+
+
 def _row_groups(table: Array, target: Column) -> IntArray:
-    """Number of the first row that each row is equal to, counted among different rows."""
+    """Return, for each row, the number of its group of equal rows."""
     numbers = np.unique(target, return_inverse=True)[1]
     seen: dict[bytes, int] = {}
     group = np.empty(len(table), dtype=np.int64)
@@ -304,25 +389,25 @@ def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _labels(values: Column) -> tuple[Column | None, BoolArray]:
-    """Values that may be names: whole numbers or text other than dates; and where there are any."""
+    """Return values that may be names (whole numbers, or text but dates), and where they are."""
     if values.dtype.kind in "iufb":
         present = np.isfinite(values.astype(float))
         known = values[present].astype(float)
         return (known if np.all(known == np.rint(known)) else None), present
     present = np.array([value is not None for value in values], dtype=bool)
     text = values[present].astype(str)
-    dates = text.size > 0 and all(_DATE.fullmatch(value) for value in text[:_LISTED])
+    dates = text.size > 0 and all(_DATE.fullmatch(value) for value in text[:_DATES_LOOKED_AT])
     return (None if dates else text), present
 
 
 def _words(name: str) -> list[str]:
-    """Words of a name: small letters, parted at signs, numbers and capitals within."""
+    """Return the words of a name: small letters, parted at signs, numbers and capitals."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     return re.findall(r"[a-z]+", parted)
 
 
 def _is_plural(name: str) -> bool:
-    """Whether a name is that of several persons or families, and of nothing that labels them."""
+    """Tell whether a name is that of several persons or families, and of no label."""
     words = _words(name)
     return bool(words) and all(
         word.endswith("s") and word[:-1] in _PEOPLE | _FAMILIES for word in words
@@ -330,7 +415,7 @@ def _is_plural(name: str) -> bool:
 
 
 def _plain_word(word: str) -> str:
-    """A word for persons or families without its ending: patientid and patients are patient."""
+    """Return a word for persons or families without its ending: patientid is patient."""
     for ending in ("ids", "id", "no", "nr", "num", "number", "code", "name", "s"):
         stem = word.removesuffix(ending)
         if stem != word and stem in _PEOPLE | _FAMILIES:
@@ -346,7 +431,7 @@ def _named_for_groups(name: str, rows_per_group: float) -> bool:
 
 
 def _laid_out(name: str, code: IntArray, sizes: IntArray, variable: bool) -> bool:
-    """Whether values occur equally often (a variable: in blocks), or in blocks out of order."""
+    """Tell whether values occur equally often, or in blocks that are out of order."""
     if sizes.size < _FEWEST_UNNAMED_GROUPS or _MEASURED & set(_words(name)):
         return False
     steps = np.diff(code)

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.errors import ArgumentError, RefusedError
+from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, error_level, number, real
 from selica.control import ebh, first_negatives_filter, frequency_bound, knockoff_evalues
 from selica.plots import plot_bars, plot_frequencies
+from selica.sampling.sampler import as_sampler
+from selica.selectors.comparison import NEGATIVES, KnockoffComparison
 from selica.selectors.empty import FDR_LEVELS, PFER_LEVELS, first_that_selects
 from selica.selectors.engine import (
     ENGINES,
@@ -25,8 +27,9 @@ from selica.selectors.engine import (
     warn_of_fields,
 )
 from selica.selectors.guarantee import no_guarantee
-from selica.selectors.knockoffs import NEGATIVES, KnockoffSelector
-from selica.selectors.summary import Summary, frequency_table, near, standard_errors
+from selica.selectors.knockoffs import KnockoffSelector
+from selica.selectors.members import near, standard_errors
+from selica.selectors.summary import Summary, frequency_table
 from selica.statistics import Data
 
 if TYPE_CHECKING:
@@ -155,29 +158,22 @@ class DerandomizedKnockoffs(KnockoffSelector):
             self._by_threshold(data, table, B, eta)
             return
         if engine == "semi-analytic":
-            raise ArgumentError(
-                f"engine='semi-analytic' is for the rule of `threshold`, not {rule}."
+            raise DoesNotApply(
+                f"engine='semi-analytic' works with threshold only, not with {rule}."
             )
         if engine == "auto":
             self.note_ = f"{REFITTED}message passing does not apply here."
-        W = self._copy_statistics(data, table, B)
+        measure = self._measure()
+        found = self._compare(data, table, B)
+        self.exchangeability_ = found.exchangeability
+        self.statistics_ = found.statistics(B, measure, self.n_jobs)
         if rule == "fdr":
-            self._by_evalues(W)
+            self._by_evalues(found)
         else:
-            self._by_votes(self._by_negatives(rule, eta), eta)
-
-    def _copy_statistics(
-        self, data: Data, table: Array, copies: int, penalty: float | None = None
-    ) -> Array:
-        """Statistics of so many copies, or more; those that are known are not computed again."""
-        if copies <= len(self.statistics_):
-            return self.statistics_
-        more = self._statistics(data, table, copies, len(self.statistics_), penalty)
-        self.statistics_ = np.concatenate([self.statistics_, more])
-        return self.statistics_
+            self._by_votes(self._by_negatives(found, rule, eta), eta)
 
     def _by_votes(self, votes: BoolArray, eta: float) -> None:
-        """A variable needs the votes of a share of the copies."""
+        """Select the variables with the votes of a share of the copies."""
         self.selection_probabilities_ = votes.mean(axis=0)
         self.threshold_ = eta
         self.support_ = self._supported(votes, eta)
@@ -188,34 +184,42 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return np.asarray(np.count_nonzero(votes, axis=0) >= needed)
 
     def _by_threshold(self, data: Data, table: Array, B: int, eta: float) -> None:
-        """The article's rule, by copies or without them."""
+        """Select by the article's rule, with copies or without them."""
         w = number("w_threshold", self.w_threshold)
         self.guarantee_ = no_guarantee(
             "no theorem bounds the errors of a threshold on the share of copies that a variable "
-            "is ahead of"
+            "beats"
         )
         attempts, penalty = self._message_passing(data, w)
+        measure = self._measure(penalty)
+
+        def votes(copies: int) -> BoolArray:
+            if len(self.statistics_) == 0:
+                self._comparison = self._compare(data, table, B)
+                self.exchangeability_ = self._comparison.exchangeability
+            self.statistics_ = self._comparison.statistics(copies, measure, self.n_jobs)
+            return np.asarray(w < self.statistics_)
 
         def counts(copies: int) -> tuple[IntArray, int]:
-            votes = w < self._copy_statistics(data, table, copies, penalty)
-            return np.asarray(np.count_nonzero(votes[:, data.varies], axis=0)), len(votes)
+            found = votes(copies)
+            return np.asarray(np.count_nonzero(found[:, data.varies], axis=0)), len(found)
 
         outcome = decide(self.engine, attempts, counts, B)
         self.fields_, self.probability_error_, self.note_ = outcome
         if self.fields_ is None:
-            self._by_votes(w < self._copy_statistics(data, table, B, penalty), eta)
+            self._by_votes(votes(B), eta)
             return
-        warn_of_fields(self.fields_, data, self.probability_error_ is not None)
+        warn_of_fields(self.fields_, data, checked=self.probability_error_ is not None)
         self.selection_probabilities_ = np.zeros(table.shape[1])
         self.selection_probabilities_[data.varies] = self.fields_.selection_probabilities
         self.threshold_ = eta
         self.support_ = self.selection_probabilities_ >= max(eta, 1e-12)
 
     def _message_passing(self, data: Data, w_threshold: float) -> tuple[list[Any], float | None]:
-        """How to run it, nothing where it does not apply, and the penalty it chose."""
+        """Return ways of message passing, none where it does not apply, and its penalty."""
         engine = self.engine
         possible = (
-            self.sampler == "iid"
+            as_sampler(self.sampler).independent
             and self.statistic == "coefficient"
             and self.estimator is None
             and data.loss == "squared"
@@ -224,14 +228,14 @@ class DerandomizedKnockoffs(KnockoffSelector):
         )
         if engine == "monte-carlo" or not possible:
             if engine == "semi-analytic":
-                raise ArgumentError(
+                raise DoesNotApply(
                     "engine='semi-analytic' needs sampler='iid', statistic='coefficient', no "
                     "estimator, one penalty (lam='cv' has one for each copy), no sample weights "
                     "and a linear response."
                 )
             return [], None
         if not data.varies.any():
-            raise ArgumentError("X: all columns are constant.")
+            raise RefusedError("X: all columns are constant; there is nothing to select.")
         part = data._replace(X=data.X[:, data.varies], varies=data.varies[data.varies])
         fields = partial(knockoff_fields, part, w_threshold=w_threshold)
         penalty = self._penalty()
@@ -247,33 +251,36 @@ class DerandomizedKnockoffs(KnockoffSelector):
         if len(given) > 1:
             raise ArgumentError(f"Give one of fdr, pfer and kfwer; got {' and '.join(given)}.")
         if given == ["fdr"] and self.threshold is not None:
-            raise ArgumentError("fdr has no frequency threshold; give one of fdr and threshold.")
+            raise ArgumentError("fdr and threshold are two different rules; give one of them.")
         if given:
             return given[0]
         return "threshold" if self.threshold is not None else "fdr"
 
-    def _by_evalues(self, W: Array) -> None:
+    def _by_evalues(self, found: KnockoffComparison) -> None:
+        """Average the e-values of the copies, and let e-BH select."""
         level = self._level()
         each = self._evalues(level)
         self.evalues_ = e = each.mean(axis=0)
-        self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(W)
+        self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(each)
         self.support_ = ebh(e, level)
-        self._check_level(level, W.shape[1])
+        self._check_level(level, e.size)
         self.threshold_ = float(e[self.support_].min(initial=np.inf))
-        self.guarantee_ = self._promise("false discovery rate", float(level), "Ren and Barber 2024")
+        self.guarantee_ = self._promise(
+            found, "false discovery rate", float(level), "Ren and Barber 2024"
+        )
 
     def _level(self) -> float:
-        """The false discovery rate that e-values are to keep."""
+        """Return the false discovery rate that e-values are to keep."""
         return error_level("fdr", 0.1 if self.fdr is None else self.fdr)
 
     def _evalues(self, level: float) -> Array:
-        """The e-values of every copy at a level, (copies, p)."""
+        """Return the e-values of every copy at a level, (copies, p)."""
         # without a level of its own, a copy takes one that it can reach with what it has
         own, last = (0.5 * level, level) if self.copy_fdr is None else (self.copy_fdr, None)
         return np.array([knockoff_evalues(w, own, fallback_fdr=last) for w in self.statistics_])
 
-    def _by_negatives(self, rule: str, eta: float) -> BoolArray:
-        """Which copies select what, before their v-th negative statistic."""
+    def _by_negatives(self, found: KnockoffComparison, rule: str, eta: float) -> BoolArray:
+        """Return which copies select what, before their v-th negative statistic."""
         level = allowed = self._allowed(rule)
         what = "expected number of false selections"
         if rule == "kfwer":
@@ -281,13 +288,13 @@ class DerandomizedKnockoffs(KnockoffSelector):
             what = f"probability of {k} or more false selections"
         self.negatives_ = allowed / frequency_bound(len(self.statistics_), eta)
         self.guarantee_ = self._promise(
-            what, level, "Ren, Wei and Candès 2023",
+            found, what, level, "Ren, Wei and Candès 2023",
             also="among false variables high selection frequencies are rarer than low ones",
         )  # fmt: skip
         return self._votes(allowed, eta)
 
     def _share_needed(self, allowed: float, B: int) -> float:
-        """The share of the copies that a variable needs: half, unless so few may be false.
+        """Return the share of the copies that a variable needs: half, unless few may be false.
 
         Where fewer than one false selection is allowed, the share is the smallest one at which
         every copy may stop at its first negative statistic; with half of the copies most of them
@@ -301,7 +308,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return next((x for x in shares if frequency_bound(B, x) <= allowed), 1.0)
 
     def _allowed(self, rule: str) -> float:
-        """Expected false selections that a rule allows; 1 where it does not speak of them."""
+        """Return the expected false selections that a rule allows; 1 by default."""
         if rule == "pfer":
             return number("pfer", self.pfer, at_least=1e-12)
         if rule == "kfwer":
@@ -310,7 +317,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return 1.0
 
     def _votes(self, allowed: float, share: float) -> BoolArray:
-        """The selections of every copy, (copies, p), for so many expected false selections."""
+        """Return the selections of every copy, (copies, p), for so many false selections."""
         v = allowed / frequency_bound(len(self.statistics_), share)
         seed = child(self._seed, NEGATIVES)
         whole = int(np.floor(v))
@@ -321,7 +328,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return np.array(votes)
 
     def summary(self) -> Summary:
-        """The variables by what decides: e-values, or the share of copies that select them."""
+        """Return the variables by what decides: e-values, or the share of copies."""
         check_is_fitted(self)
         B = self.statistics_.shape[0]
         title = "Derandomized knockoffs, " + (
@@ -358,7 +365,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return f"{text} Allowing one false selection on average (PFER 1) would select {many}."
 
     def _selected_by_votes(self, allowed: float) -> int:
-        """How many variables the same copies select for so many expected false selections."""
+        """Count the variables that the same copies select for so many false selections."""
         share = self._share_needed(allowed, len(self.statistics_))
         return int(np.count_nonzero(self._supported(self._votes(allowed, share), share)))
 
@@ -382,7 +389,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return f"{text} With the same copies, {found.sentence('PFER')}"
 
     def plot(self, kind: str = "decision") -> Figure:
-        """Draws what decided, or the shares of copies (needs matplotlib).
+        """Draw what decided, or the shares of copies (needs matplotlib).
 
         Parameters
         ----------
@@ -401,12 +408,12 @@ class DerandomizedKnockoffs(KnockoffSelector):
 
 
 def copies_for(allowed: float) -> int:
-    """The number of copies from which on all of them may select for so few false selections."""
+    """Return the number of copies from which on all may select for so few false selections."""
     return max(ceiling(2.0 / allowed) - 1, 1)
 
 
 def checked_kfwer(kfwer: Any) -> tuple[int, float]:
-    """A number of false selections, and the probability of as many or more."""
+    """Return a number of false selections, and the probability of as many or more."""
     try:
         k, level = kfwer
     except (TypeError, ValueError):

@@ -20,7 +20,7 @@ class Alternative(NamedTuple):
     """The level tried before, at which nothing is selected."""
 
     def sentence(self, name: str) -> str:
-        """What the two levels select; `name` is what the level is called."""
+        """Say what the two levels select; `name` is what the level is called."""
         many = "1 variable" if self.selected == 1 else f"{self.selected} variables"
         none = "" if self.before is None else f", and {name} {self.before:g} none"
         return f"{name} {self.level:g} would select {many}{none}."
@@ -29,7 +29,7 @@ class Alternative(NamedTuple):
 def first_that_selects(
     levels: Iterable[float], selected: Callable[[float], int]
 ) -> Alternative | None:
-    """The first of some levels that selects any variable; None if there is none.
+    """Return the first of some levels that selects any variable; None if there is none.
 
     Parameters
     ----------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -12,65 +11,75 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
-from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.errors import ConvergenceWarning, DoesNotApply
 from selica._core.parallel import one_blas_thread
 from selica._core.scaling import ridge_of_ratio
 from selica._core.types import Array, IntArray
+from selica._core.warning import warn
 from selica.amp import KnockoffAmp, StabilityAmp, knockoff_amp, stability_amp, stability_vamp
 from selica.amp.results import Fields, Members
 from selica.selectors.base import AssumptionWarning
-from selica.selectors.members import Scheme
-from selica.selectors.summary import SEEN
+from selica.selectors.members import SEEN, Scheme
 from selica.statistics import Data
 from selica.statistics.data import penalty_path
 
 ENGINES = ("auto", "monte-carlo", "semi-analytic")
 TOLERANCE = 0.03
 """Message passing is believed if its probabilities err by no more, as a root mean square."""
-REFITTED = "Probabilities by refits: "
+REFITTED = "The probabilities are from refits: "
 """How a note begins where message passing was not used."""
-# Refits that check it, at least; more where they are needed for a resolution of this part of the
-# squared tolerance, one standard deviation; the upper end of 95 % in standard deviations; and how
-# improbable the count of a variable may be.
-_CHECKS, _RESOLUTION, _UPPER, _CLEARLY = 32, 4.0, 1.645, 0.01
-# Law of the row weights for each way to resample.
-_LAWS = {
+_FEWEST_CHECKS = 32
+"""Refits that check message passing, at least."""
+_RESOLUTION = 4.0
+"""Standard deviations of the squared error that its tolerance has to hold; more refits may help."""
+_UPPER_QUANTILE = 1.645
+"""Upper end of 95 % of a normal distribution, in standard deviations."""
+_SIGNIFICANCE = 0.01
+"""Probability below which the count of a single variable shows an error."""
+_WEIGHTS = {
     "bootstrap": "poisson",
     "poisson": "poisson",
     "subsample": "bernoulli",
     "pairs": "bernoulli",
     "exponential": "exponential",
 }
-# The penalty for power is looked for among so many, down to this share of the largest.
-_PENALTIES, _SMALLEST = 24, 0.02
-_PATIENCE = 150
-# Products of small matrices are faster in one thread.
-_LARGE = 1_000_000
-# Vector message passing costs some dozen times n p min(n, p); beyond this, refits are cheaper, and
-# beyond the second number it takes minutes.
-_DEAR, _DEAREST = 2e8, 2e10
+"""Distribution of the row weights for each way to resample."""
+_PENALTIES = 24
+"""Penalties among which the one for power is searched."""
+_SMALLEST_SHARE = 0.02
+"""The smallest of them, as a share of the largest."""
+_ITERATIONS = 150
+"""Iterations of message passing at each of them, at most."""
+_LARGE_TABLE = 1_000_000
+"""Numbers in a table from which on products of matrices gain by threads."""
+_COSTLY = 2e8
+"""Vector message passing costs some dozen times n p min(n, p): beyond this, refits are cheaper."""
+_TOO_COSTLY = 2e10
+"""Beyond this it takes minutes."""
 _INTERCEPT = 1e4
-# Columns whose squared correlations with the others sum to more than this, beyond chance.
-_CORRELATED = 0.5
-_COLUMNS = 1000
+"""Entries of the column of an intercept: so large that its penalty is none."""
+_EXCESS_CORRELATION = 0.5
+"""Sum of a column's squared correlations with the others, beyond chance, that is not small."""
+_COMPARED_COLUMNS = 1000
+"""Columns whose correlations with all others are looked at."""
 
 
 def stability_fields(
     data: Data, penalties: Array | float, scheme: Scheme, **settings: Any
 ) -> StabilityAmp:
-    """Message passing for columns close to independent; penalties in glmnet's unit."""
+    """Run message passing for columns close to independent; penalties in glmnet's unit."""
     X, y = _weighted(data)
     rate = _rate(scheme, data.y.size)
     lam = np.asarray(penalties) * rate * data.y.size
     with _threads(X):
         return stability_amp(
-            X, y, lam, rate, resampling=_LAWS[scheme.resampling],
+            X, y, lam, rate, resampling=_WEIGHTS[scheme.resampling],
             weakness=scheme.weakness, lam2=ridge_of_ratio(lam, data.l1_ratio), **settings,
         )  # fmt: skip
 
 
 def vector_fields(data: Data, penalty: float, scheme: Scheme) -> Members:
-    """Message passing for correlated columns, and for labels; penalty in glmnet's unit."""
+    """Run message passing for correlated columns, or a binary response; glmnet's penalty."""
     X, y = _weighted(data) if data.loss == "squared" else (data.X, data.y)
     p = X.shape[1]
     if data.loss == "logistic":
@@ -81,7 +90,7 @@ def vector_fields(data: Data, penalty: float, scheme: Scheme) -> Members:
         lam = penalty * rate * y.size
         found = stability_vamp(
             X, y, lam, rate, response="linear" if data.loss == "squared" else "binary",
-            resampling=_LAWS[scheme.resampling], weakness=scheme.weakness,
+            resampling=_WEIGHTS[scheme.resampling], weakness=scheme.weakness,
             lam2=ridge_of_ratio(lam, data.l1_ratio),
         )  # fmt: skip
     return found.first_variables(p)
@@ -90,7 +99,7 @@ def vector_fields(data: Data, penalty: float, scheme: Scheme) -> Members:
 def stability_attempts(
     data: Data, penalty: float, scheme: Scheme, engine: str, calibrated: bool
 ) -> list[Callable[[], Members]]:
-    """Ways of message passing in the order in which they are tried.
+    """Return ways of message passing in the order in which they are tried.
 
     Parameters
     ----------
@@ -99,22 +108,23 @@ def stability_attempts(
     scheme : Scheme
     engine : one of ENGINES
     calibrated : bool
-        Whether the law of irrelevant fields is needed, which columns close to independent have.
+        Whether the distribution of irrelevant fields is needed, which is known for columns that
+        are close to independent.
     """
     n, p = data.X.shape
     plain, vector = (
         partial(fields, data, penalty, scheme) for fields in (stability_fields, vector_fields)
     )
-    dear = n * p * min(n, p) > (_DEAR if engine == "auto" else _DEAREST)
+    costly = n * p * min(n, p) > (_COSTLY if engine == "auto" else _TOO_COSTLY)
     if data.loss == "logistic":
-        fits = not dear and bool(np.all(data.weight == 1.0))
+        fits = not costly and bool(np.all(data.weight == 1.0))
         if not fits and engine == "semi-analytic":
-            raise ArgumentError(
-                "engine='semi-analytic': labels with sample weights, or in so large a table, need "
-                "'monte-carlo'."
+            raise DoesNotApply(
+                "engine='semi-analytic' is not for a binary response with sample weights, or in so "
+                "large a table; use engine='monte-carlo'."
             )
         return [vector] if fits else []
-    if calibrated or dear:
+    if calibrated or costly:
         return [plain]
     if correlated(data):
         return [vector]
@@ -122,7 +132,7 @@ def stability_attempts(
 
 
 def _rate(scheme: Scheme, n: int) -> float:
-    """Share of the rows that is really drawn."""
+    """Return the share of the rows that is really drawn."""
     if scheme.resampling in ("subsample", "pairs"):
         return math.floor(scheme.rate * n + 1e-9) / n
     return scheme.rate
@@ -131,7 +141,7 @@ def _rate(scheme: Scheme, n: int) -> float:
 def knockoff_fields(
     data: Data, penalties: Array | float, w_threshold: float, **settings: Any
 ) -> KnockoffAmp:
-    """Message passing for the lasso over independent copies; penalties in glmnet's unit."""
+    """Run message passing over independent copies; penalties in glmnet's unit."""
     lam = np.asarray(penalties) * data.y.size
     with _threads(data.X):
         lam2 = ridge_of_ratio(lam, data.l1_ratio)
@@ -139,11 +149,11 @@ def knockoff_fields(
 
 
 def _threads(X: Array) -> Any:
-    return one_blas_thread() if X.size < _LARGE else nullcontext()
+    return one_blas_thread() if X.size < _LARGE_TABLE else nullcontext()
 
 
 def _weighted(data: Data) -> tuple[Array, Array]:
-    """Rows scaled so that each counts as much as its weight."""
+    """Return table and response with rows scaled so that each counts as much as its weight."""
     if np.all(data.weight == 1.0):
         return data.X, data.y
     root = np.sqrt(data.weight)
@@ -151,7 +161,7 @@ def _weighted(data: Data) -> tuple[Array, Array]:
 
 
 def penalty_for_power(data: Data, fields: Callable[..., Members]) -> float | None:
-    """The penalty at which the averaged fit has the smallest estimated error.
+    """Return the penalty at which the averaged fit has the smallest estimated error.
 
     It orders variables best, and so has the most power at every error level. None where message
     passing does not converge there or at the next smaller penalty: then its error is no guide.
@@ -162,37 +172,37 @@ def penalty_for_power(data: Data, fields: Callable[..., Members]) -> float | Non
     fields : callable
         Message passing for given penalties.
     """
-    path = penalty_path(data, _PENALTIES, _SMALLEST)
+    path = penalty_path(data, _PENALTIES, _SMALLEST_SHARE)
     if path[0] == 0.0:
         return None
-    found = fields(path, max_iter=_PATIENCE, variances="scalar")
+    found = fields(path, max_iter=_ITERATIONS, variances="scalar")
     good = found.status == "converged"
     best = int(np.where(good, found.ensemble_error, np.inf).argmin())
     return float(path[best]) if good[best : best + 2].all() else None
 
 
 def correlated(data: Data) -> bool:
-    """Whether a column is far from independent of the others, by the sum of its correlations."""
+    """Tell whether a column is far from independent of the others, by its correlations."""
     X = data.X[:, data.varies]
     p = X.shape[1]
     if p < 2:
         return False
-    some = np.unique(np.linspace(0, p - 1, min(_COLUMNS, p)).astype(np.intp))
+    some = np.unique(np.linspace(0, p - 1, min(_COMPARED_COLUMNS, p)).astype(np.intp))
     share = data.weight / data.weight.sum()
     rows = 1.0 / float(share @ share)  # as many as weights leave
     with _threads(X):
         r = (X[:, some] * share[:, None]).T @ X
     excess = (r**2).sum(axis=1) - 1.0 - (p - 1) / rows
-    return bool(excess.max() > _CORRELATED + 4.0 * math.sqrt(2.0 * p) / rows)
+    return bool(excess.max() > _EXCESS_CORRELATION + 4.0 * math.sqrt(2.0 * p) / rows)
 
 
 def checks_needed(P: Array) -> int:
-    """Refits that can tell an error of the tolerance from none, for given probabilities."""
-    return max(_CHECKS, int(_RESOLUTION * _noise(P, 1) / TOLERANCE**2) + 1)
+    """Return how many refits can tell an error of the tolerance from none."""
+    return max(_FEWEST_CHECKS, int(_RESOLUTION * _noise(P, 1) / TOLERANCE**2) + 1)
 
 
 def _noise(P: Array, members: int) -> float:
-    """Standard deviation of the mean over S variables of (P - f)^2 - f (1 - f) / members.
+    """Return the standard deviation of the mean of (P - f)^2 - f (1 - f) / members.
 
     f are the frequencies in so many refits.
     """
@@ -202,7 +212,7 @@ def _noise(P: Array, members: int) -> float:
 
 
 def error_bound(P: Array, counts: IntArray, members: int) -> float:
-    """Upper end, at 95 %, of the root mean square error of probabilities, seen from refits.
+    """Return the upper end, at 95 %, of the root mean square error, seen from refits.
 
     Infinite where a single variable is clearly off: its count has a probability below 0.01 over
     the number of variables, even if its probability may err by the tolerance.
@@ -215,12 +225,12 @@ def error_bound(P: Array, counts: IntArray, members: int) -> float:
     low, high = (np.clip(P[seen] + d, 0.0, 1.0) for d in (-TOLERANCE, TOLERANCE))
     k = counts[seen].astype(float)
     few, many = bdtr(k, members, low), np.where(k > 0.0, bdtrc(k - 1.0, members, high), 1.0)
-    if min(few.min(), many.min()) * seen.sum() < _CLEARLY:
+    if min(few.min(), many.min()) * seen.sum() < _SIGNIFICANCE:
         return math.inf
-    return math.sqrt(max(square, 0.0) + _UPPER * _noise(P, members))
+    return math.sqrt(max(square, 0.0) + _UPPER_QUANTILE * _noise(P, members))
 
 
-class Outcome(NamedTuple):
+class EngineOutcome(NamedTuple):
     """Which engine gave the probabilities, and how far they can be trusted."""
 
     fields: Any = None
@@ -236,8 +246,8 @@ def decide(
     attempts: Sequence[Callable[[], Members]],
     refits: Callable[[int], tuple[IntArray, int]],
     members: int,
-) -> Outcome:
-    """The first way of message passing that is believed, if any.
+) -> EngineOutcome:
+    """Return the first way of message passing that is believed, if any.
 
     Parameters
     ----------
@@ -250,19 +260,19 @@ def decide(
         How many refits there may be.
     """
     if engine == "monte-carlo":
-        return Outcome()
+        return EngineOutcome()
     if engine == "semi-analytic":
         fields = attempts[0]()
         rest = (
             "columns that are close to independent"
             if isinstance(fields, Fields)
-            else "fields that are normal over the resamples"
+            else "estimates that are normally distributed over the resamples"
         )
         state = "" if fields.converged else " It did not converge."
-        return Outcome(
+        return EngineOutcome(
             fields, None,
-            "Probabilities by message passing, not checked by refits (engine='auto' does); they "
-            f"rest on {rest}.{state}",
+            "The probabilities are from message passing and were not checked by refits "
+            f"(engine='auto' checks them); they assume {rest}.{state}",
         )  # fmt: skip
     reason = "does not apply here"
     for attempt in attempts:
@@ -274,8 +284,8 @@ def decide(
         checks = checks_needed(P)
         if checks >= members:
             reason = (
-                f"was tried, but to check it takes n_resamples={checks + 1} or more refits, and "
-                f"there are {members}"
+                f"was tried, but checking it takes n_resamples={checks + 1} or more, and there "
+                f"are {members}"
             )
             break
         counts, fitted = refits(checks)
@@ -285,18 +295,20 @@ def decide(
             counts, fitted = refits(members)
             error = error_bound(P, counts, fitted)
         if error <= TOLERANCE:
-            return Outcome(
+            return EngineOutcome(
                 fields, error,
-                f"Probabilities by message passing; {fitted} refits bound their error (root mean "
-                f"square) by {error:.2g}.",
+                f"The probabilities are from message passing; {fitted} refits bound their error "
+                f"(root mean square) by {error:.2g}.",
             )  # fmt: skip
-        how = f"by up to {error:.2g}, above {TOLERANCE:g}" if error < 1.0 else "at single variables"
-        reason = f"was tried, but it errs {how}"
-    return Outcome(note=f"{REFITTED}message passing {reason}.")
+        how = (
+            f"by up to {error:.2g}, above {TOLERANCE:g}" if error < 1.0 else "for single variables"
+        )
+        reason = f"was tried, but its probabilities are wrong {how}"
+    return EngineOutcome(note=f"{REFITTED}message passing {reason}.")
 
 
-def warn_of_fields(fields: Any, data: Data, checked: bool, calibrated: bool = False) -> None:
-    """Says what message passing rests on where that is in doubt.
+def warn_of_fields(fields: Any, data: Data, *, checked: bool, calibrated: bool = False) -> None:
+    """Warn of what message passing rests on where that is in doubt.
 
     Parameters
     ----------
@@ -305,18 +317,15 @@ def warn_of_fields(fields: Any, data: Data, checked: bool, calibrated: bool = Fa
     checked : bool
         Whether refits have checked the probabilities.
     calibrated : bool
-        Whether a level rests on the law of irrelevant fields, which refits do not check.
+        Whether a level rests on the distribution of irrelevant fields, which refits do not check.
     """
     plain = isinstance(fields, Fields)
     if plain and (calibrated or not checked) and correlated(data):
         what = "the level may not hold" if checked else "message passing may be wrong"
-        warnings.warn(
-            f"X: columns are correlated, so that {what}.", AssumptionWarning, stacklevel=6
-        )
+        warn(f"X: the columns are correlated, so that {what}.", AssumptionWarning)
     if not fields.converged:
-        warnings.warn(
+        warn(
             f"engine: message passing ended with status {fields.status!r}, so that probabilities "
             "may be wrong; engine='monte-carlo' refits instead.",
             ConvergenceWarning,
-            stacklevel=6,
         )

@@ -57,7 +57,7 @@ class Guarantee(Result):
         return f"{text} {self.settings}" if self.settings else text
 
     def _claim(self, level: float) -> str:
-        """What is controlled, as a sentence."""
+        """Say what is controlled, as a sentence."""
         percent = f"{100.0 * level:.3g} %"
         if self.controls == "false discovery rate":
             return f"On average at most {percent} of the selected variables are false"
@@ -70,5 +70,5 @@ class Guarantee(Result):
 
 
 def no_guarantee(reason: str) -> Guarantee:
-    """A selection without error control, and why."""
+    """Return the guarantee of a selection without error control, and why."""
     return Guarantee("nothing", None, False, reason, "")

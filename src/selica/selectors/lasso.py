@@ -77,7 +77,7 @@ class LassoSelection(Selector):
         self.guarantee_ = no_guarantee("one lasso fit says nothing about its errors")
 
     def summary(self) -> Summary:
-        """The variables by the size of their coefficients."""
+        """Return the variables by the size of their coefficients."""
         check_is_fitted(self)
         title = f"Lasso at lam = {self.lam_:.4g}"
         return self._ranked(title, "coefficient", self.coef_, np.abs(self.coef_))
@@ -86,7 +86,7 @@ class LassoSelection(Selector):
         return f"The penalty {self.lam_:.3g} is too large for any variable; a smaller lam would."
 
     def plot(self) -> Figure:
-        """Coefficients of the first variables (needs matplotlib)."""
+        """Draw the coefficients of the first variables (needs matplotlib)."""
         return plot_bars(self.summary().variables, "coefficient")
 
 
@@ -131,8 +131,3 @@ class Bolasso(StabilitySelection):
             n_jobs=n_jobs,
             random_state=random_state,
         )
-
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        own = ("lam", "n_resamples", "threshold", "l1_ratio", "response", "n_jobs", "random_state")
-        return sorted(own)

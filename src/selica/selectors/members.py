@@ -1,4 +1,4 @@
-"""What the members of an ensemble select."""
+"""What the members of an ensemble select, and how precise their frequencies are."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import numpy as np
 
 from selica._core.parallel import pieces
 from selica._core.random import child, generator
-from selica._core.types import Array, IntArray
+from selica._core.types import Array, BoolArray, IntArray
 from selica.sampling import resample_weights
 from selica.statistics.data import Data, fit_members
 from selica.statistics.importance import selections
 
-# Penalties on the way to the first q variables: where several enter between two of them a member
-# stops short of q.
-_STEPS = 500
+_PATH_LENGTH = 500
+"""Penalties on the way to the first q variables: where several enter between two of them a member
+stops short of q."""
+SEEN = 0.05
+"""Variables that are selected less often are no part of a check of probabilities."""
 
 
 class Scheme(NamedTuple):
@@ -27,7 +29,7 @@ class Scheme(NamedTuple):
     weakness: float
 
 
-class Rule(NamedTuple):
+class MemberRule(NamedTuple):
     """What a member selects: what is active at a penalty, q variables, or what a learner uses."""
 
     penalties: Array | None
@@ -47,7 +49,7 @@ class Selections(NamedTuple):
     members: int
 
     def joined(self, more: Selections) -> Selections:
-        """With the selections of further members, at one penalty."""
+        """Return the selections together with those of further members, at one penalty."""
         total = self.members + more.members
         a, b = self.members / total, more.members / total
         return Selections(
@@ -65,7 +67,7 @@ class Refits:
     scheme : Scheme
     members : int
         How many there are at most.
-    rule : Rule
+    rule : MemberRule
     n_jobs : int, optional
     seeds : two SeedSequences
         For the rows, and for the penalties of the randomised lasso.
@@ -76,7 +78,7 @@ class Refits:
         data: Data,
         scheme: Scheme,
         members: int,
-        rule: Rule,
+        rule: MemberRule,
         n_jobs: int | None,
         seeds: tuple[np.random.SeedSequence, np.random.SeedSequence],
     ) -> None:
@@ -85,7 +87,7 @@ class Refits:
         self._done: Selections | None = None
 
     def at_least(self, members: int) -> Selections:
-        """Selections of so many members or more; those fitted before are not fitted again."""
+        """Return the selections of so many members or more; none is fitted twice."""
         start = 0 if self._done is None else self._done.members
         if members > start:
             part = slice(start, members)
@@ -113,7 +115,7 @@ class Refits:
 
 
 def _weakened(weakness: float, B: int, p: int, seed: np.random.SeedSequence) -> Array | None:
-    """Penalty weights of the randomised lasso, (B, p)."""
+    """Return the penalty weights of the randomised lasso, (B, p)."""
     if weakness == 1.0:
         return None
     out = np.ones((B, p))
@@ -123,9 +125,9 @@ def _weakened(weakness: float, B: int, p: int, seed: np.random.SeedSequence) -> 
 
 
 def _selections(
-    data: Data, weights: Array, penalty_weights: Array | None, rule: Rule, n_jobs: int | None
+    data: Data, weights: Array, penalty_weights: Array | None, rule: MemberRule, n_jobs: int | None
 ) -> Selections:
-    """Selections at given penalties, of the first q variables, or of a base learner."""
+    """Return the selections at given penalties, of the first q variables, or of a base learner."""
     if rule.estimator is not None:
         return _of_estimator(data, weights, rule.estimator, rule.q, n_jobs)
     settings: dict[str, Any] = {"penalty_weights": penalty_weights, "n_jobs": n_jobs}
@@ -148,7 +150,7 @@ def _selections(
 
 
 def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Selections:
-    """The variables active at the smallest penalty at which no more than q are.
+    """Return the variables active at the smallest penalty at which no more than q are.
 
     Columns are standardised in each member, as glmnet does, and the path begins where the first
     variable enters any of them.
@@ -161,7 +163,7 @@ def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Sele
     top = np.max(np.abs(pull) / np.where(sd > 1e-9, sd, np.inf), initial=0.0)
     if settings["penalty_weights"] is not None:
         top /= settings["penalty_weights"].min()
-    path = np.geomspace(top, 1e-3 * top, _STEPS) if top > 0.0 else np.ones(1)
+    path = np.geomspace(top, 1e-3 * top, _PATH_LENGTH) if top > 0.0 else np.ones(1)
     fit = fit_members(
         data, path, weights, keep="sparse", max_active=q, standardize=True, **settings
     )
@@ -178,9 +180,31 @@ def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Sele
 def _of_estimator(
     data: Data, weights: Array, estimator: Any, q: int | None, n_jobs: int | None
 ) -> Selections:
-    """What a base learner selects, or its q most important variables."""
+    """Return what a base learner selects, or its q most important variables."""
     masks = pieces(selections, ((estimator, data, row, q) for row in weights), n_jobs)
     chosen = np.array(masks)
     members, p = chosen.shape
     counts = np.count_nonzero(chosen, axis=0)
     return Selections(counts[None], np.zeros(p), float(chosen.sum() / members), members)
+
+
+def standard_errors(probability: Array, members: int | None, error: float | None) -> Array | None:
+    """Return the standard errors of shares of so many members; None where they are not known.
+
+    Without members, those of probabilities with a given root mean square error, which is shared
+    out: probabilities near 0 and 1 have less of it.
+    """
+    spread = probability * (1.0 - probability)
+    if members is not None:
+        return np.asarray(np.sqrt(spread / members))
+    if error is None:
+        return None
+    typical = spread[probability > SEEN].mean() if np.any(probability > SEEN) else 0.0
+    return np.asarray(error * np.sqrt(spread / typical)) if typical > 0.0 else np.zeros(spread.size)
+
+
+def near(probability: Array, threshold: float, error: Array | None) -> BoolArray:
+    """Return which decisions are within two standard errors; none where errors are unknown."""
+    if error is None:
+        return np.zeros(probability.size, dtype=bool)
+    return np.asarray((error > 0.0) & (np.abs(probability - threshold) < 2.0 * error))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.scaling import penalty_of_data
 from selica._core.types import Array
 from selica._core.validation import positive, short
@@ -14,13 +14,13 @@ from selica.statistics import Data, cross_validate
 from selica.statistics.model_of_data import estimate_model
 from selica.theory import optimal_lam
 
-WORDS = ("auto", "cv", "theory")
+PENALTY_WORDS = ("auto", "cv", "theory")
 
 
 def choose_penalties(
     lam: Any, data: Data, rng: np.random.Generator, *, method: str = "lasso", mu_B: float = 1.0
 ) -> Array:
-    """Penalties in glmnet's unit, from large to small.
+    """Return penalties in glmnet's unit, from large to small.
 
     Parameters
     ----------
@@ -37,14 +37,16 @@ def choose_penalties(
         Its resampling rate.
     """
     if isinstance(lam, str):
-        if lam not in WORDS:
-            raise ArgumentError(f"lam must be one of {WORDS}, a number or an array; got {lam!r}.")
+        if lam not in PENALTY_WORDS:
+            raise ArgumentError(
+                f"lam must be one of {PENALTY_WORDS}, a number or an array; got {lam!r}."
+            )
         if lam == "theory" and data.l1_ratio < 1.0:
             raise ArgumentError(
                 "lam='theory' is for the lasso; with l1_ratio below 1 use lam='cv'."
             )
         if lam == "theory" and data.loss != "squared":
-            raise ArgumentError(
+            raise DoesNotApply(
                 "lam='theory' is for a continuous response: the model is estimated from a squared "
                 "error; use lam='cv' for two classes."
             )
@@ -58,5 +60,7 @@ def choose_penalties(
     try:
         values = np.unique(np.ravel(positive("lam", lam)))[::-1]
     except ArgumentError as error:
-        raise ArgumentError(f"{error} It may also be one of {WORDS}; got {short(lam)}.") from None
+        raise ArgumentError(
+            f"{error} It may also be one of {PENALTY_WORDS}; got {short(lam)}."
+        ) from None
     return np.asarray(values)

@@ -93,7 +93,7 @@ class DataSplitting(Selector):
         self.guarantee_ = self._guarantee(data.loss)
 
     def _combined(self, level: float) -> tuple[Array, BoolArray]:
-        """Inclusion rates over the splits at a level, and what they select."""
+        """Return the inclusion rates over the splits at a level, and what they select."""
         chosen = np.array([m > mirror_threshold(m, level, self.offset) for m in self.statistics_])
         size = np.maximum(np.count_nonzero(chosen, axis=1), 1)
         rates = (chosen / size[:, None]).mean(axis=0)
@@ -113,7 +113,7 @@ class DataSplitting(Selector):
         return Guarantee("false discovery rate", float(self.fdr), False, law, source)
 
     def summary(self) -> Summary:
-        """The variables by their inclusion rates."""
+        """Return the variables by their inclusion rates."""
         check_is_fitted(self)
         rates = self.inclusion_rates_
         return self._ranked(f"Data splitting at FDR {self.fdr:g}", "inclusion rate", rates, rates)
@@ -135,5 +135,5 @@ class DataSplitting(Selector):
         return f"{text} With the same splits, {found.sentence('FDR')}"
 
     def plot(self) -> Figure:
-        """Inclusion rates of the first variables (needs matplotlib)."""
+        """Draw the inclusion rates of the first variables (needs matplotlib)."""
         return plot_bars(self.summary().variables, "inclusion rate")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selica._core.errors import ArgumentError, RefusedError
-from selica._core.memory import check_memory
+from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
+from selica._core.memory import SMALL, check_memory
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, number, real
+from selica._core.warning import warn
 from selica.control import benjamini_hochberg
 from selica.control.stability import ASSUMPTIONS
 from selica.plots import plot_bars, plot_frequencies, plot_stability_path
@@ -24,6 +24,7 @@ from selica.selectors.empty import FDR_LEVELS, first_that_selects
 from selica.selectors.engine import (
     ENGINES,
     REFITTED,
+    EngineOutcome,
     decide,
     penalty_for_power,
     stability_attempts,
@@ -31,9 +32,9 @@ from selica.selectors.engine import (
     warn_of_fields,
 )
 from selica.selectors.guarantee import Guarantee, no_guarantee
-from selica.selectors.members import Refits, Rule, Scheme, Selections
+from selica.selectors.members import MemberRule, Refits, Scheme, Selections, near, standard_errors
 from selica.selectors.penalty import choose_penalties
-from selica.selectors.summary import Summary, frequency_table, near, standard_errors
+from selica.selectors.summary import Summary, frequency_table
 from selica.statistics import Data
 
 if TYPE_CHECKING:
@@ -41,14 +42,18 @@ if TYPE_CHECKING:
 
 USUAL_THRESHOLD = 0.6
 """Probability from which a variable is selected where no error rate decides."""
-# What fewer resamples select is not stable, whatever its estimated error rate.
-LOWEST = 0.1
-# False selections that are expected at most where nothing else is asked for.
+LOWEST_PROBABILITY = 0.1
+"""What fewer resamples select is not stable, whatever its estimated error rate."""
 PFER = 1.0
-# Memory for each number of the table: the table, its standard form and what solvers keep of it.
+"""False selections that are expected at most where nothing else is asked for."""
 _BYTES = 64.0
-# Spawn keys of the parts of a fit.
-PENALTY, ROWS, WEAKNESS = range(3)
+"""Memory for each number of the table: the table, its standard form and what solvers keep of it."""
+PENALTY = 0
+"""Spawn key of the folds that choose a penalty."""
+ROWS = 1
+"""Spawn key of the resampled rows."""
+WEAKNESS = 2
+"""Spawn key of the penalties of the randomised lasso."""
 
 
 class StabilitySelection(Selector):
@@ -179,10 +184,11 @@ class StabilitySelection(Selector):
 
     def _select(self, data: Data, table: Array) -> None:
         B = count("n_resamples", self.n_resamples, at_least=2)
-        check_memory(
-            f"stability selection of {data.y.size:,} x {data.varies.size:,} numbers",
-            _BYTES * data.X.size, "leave columns or rows out",
-        )  # fmt: skip
+        if _BYTES * data.X.size > SMALL:
+            check_memory(
+                f"stability selection of {data.y.size:,} x {data.varies.size:,} numbers",
+                _BYTES * data.X.size, "leave columns or rows out",
+            )  # fmt: skip
         self._settle(data)
         self.threshold_, self.q_ = self._rule(data, B)
         scheme = Scheme(
@@ -194,29 +200,37 @@ class StabilitySelection(Selector):
         self.lams_ = None
         if self.q_ is None and self.estimator is None:
             self.lams_ = self._penalties(data, scheme, generator(child(seed, PENALTY)), analytic)
-        attempts: list[Any] = []
-        if analytic:
-            assert self.lams_ is not None
-            attempts = stability_attempts(
-                data, float(self.lams_[0]), scheme, self.engine_, self.fdr is not None
-            )
         refits = Refits(
-            data, scheme, B, Rule(self.lams_, self.q_, self.estimator), self.n_jobs,
+            data, scheme, B, MemberRule(self.lams_, self.q_, self.estimator), self.n_jobs,
             (child(seed, ROWS), child(seed, WEAKNESS)),
         )  # fmt: skip
-
-        def counts(members: int) -> tuple[IntArray, int]:
-            found = refits.at_least(members)
-            return found.counts[0], found.members
-
-        outcome = decide(self.engine_, attempts, counts, B)
+        outcome = EngineOutcome()
+        if self.engine_ != "monte-carlo":
+            outcome = self._decided(data, scheme, refits, B, analytic)
         self.fields_, self.probability_error_, self.note_ = outcome
         if self.fields_ is None:
             self._by_refits(refits.at_least(B))
         else:
             self._by_fields(data)
         self.guarantee_ = self._guarantee(data.X.shape[1], B)
-        self._warn(data, B)
+        self._say_doubts(data, B)
+
+    def _decided(
+        self, data: Data, scheme: Scheme, refits: Refits, B: int, analytic: bool
+    ) -> EngineOutcome:
+        """Return what message passing found, where it applies and is believed."""
+        attempts: list[Any] = []
+        if analytic:
+            assert self.lams_ is not None
+            attempts = stability_attempts(
+                data, float(self.lams_[0]), scheme, self.engine_, self.fdr is not None
+            )
+
+        def counts(members: int) -> tuple[IntArray, int]:
+            found = refits.at_least(members)
+            return found.counts[0], found.members
+
+        return decide(self.engine_, attempts, counts, B)
 
     def _settle(self, data: Data) -> None:
         """Fill in what was not said: what decides, how rows are drawn, and by which engine."""
@@ -232,7 +246,7 @@ class StabilitySelection(Selector):
         self.engine_ = choice("engine", engine, ENGINES)
 
     def _usual_assumption(self, data: Data) -> str:
-        """The assumption of the bound where none was named."""
+        """Return the assumption of the bound where none was named."""
         if self.resampling_ != "pairs":
             return "none"
         if self.pfer_ is None or self.threshold is not None:
@@ -241,59 +255,60 @@ class StabilitySelection(Selector):
         return weakest_assumption(data.X.shape[1], number("pfer", self.pfer_, at_least=1e-12), q)
 
     def _nothing_decides(self) -> bool:
-        """Whether no argument says how many variables a resample selects."""
+        """Tell whether no argument says how many variables a resample selects."""
         given = (self.fdr, self.pfer, self.q, self.engine, self.resample_rate)
         plain = isinstance(self.lam, str) and self.lam == "auto"
         halves = self.resampling is None or self.resampling == "pairs"
         return plain and halves and all(value is None for value in given)
 
     def _analytic(self, data: Data) -> bool:
-        """Whether message passing is to be tried."""
+        """Tell whether message passing is to be tried."""
         engine = self.engine_
         if engine == "semi-analytic" and not data.varies.any():
-            raise ArgumentError("X: all columns are constant.")
+            raise RefusedError("X: all columns are constant; there is nothing to select.")
         lasso = self.q_ is None and self.estimator is None
         possible = lasso and np.size(self.lam) == 1 and bool(data.varies.any())
         if engine == "semi-analytic" and not possible:
             raise ArgumentError(
-                "engine='semi-analytic' is for the lasso at one penalty: leave out q, pfer and "
-                "estimator."
+                "engine='semi-analytic' works with the lasso at one penalty: leave out q, pfer "
+                "and estimator."
             )
         linear = data.loss == "squared"
         if self.fdr is not None and not (possible and linear and engine != "monte-carlo"):
-            raise ArgumentError(
-                "fdr is for a linear response and the lasso at one penalty, by message passing: "
-                "leave out q, estimator and engine='monte-carlo'; for two classes use pfer, or "
-                "knockoffs."
+            kind = ArgumentError if linear else DoesNotApply
+            raise kind(
+                "fdr works with a linear response and the lasso at one penalty, by message "
+                "passing: leave out q, estimator and engine='monte-carlo'; for two classes use "
+                "pfer, or knockoffs."
             )
         return engine != "monte-carlo" and possible
 
     def _penalties(
         self, data: Data, scheme: Scheme, rng: np.random.Generator, analytic: bool
     ) -> Array:
-        """As given, or chosen: for power by message passing, or as in `choose_penalties`."""
+        """Return the penalties, given or chosen: for power, or as in `choose_penalties`."""
         lam = self.lam
         if isinstance(lam, str) and lam == "auto" and self.fdr is not None:
             lam = "power"
         if isinstance(lam, str) and lam == "power":
             if not analytic or data.loss != "squared":
-                raise ArgumentError(
+                kind = DoesNotApply if analytic else ArgumentError
+                raise kind(
                     "lam='power' needs engine='semi-analytic' or 'auto' and a linear response."
                 )
             best = penalty_for_power(data, partial(stability_fields, data, scheme=scheme))
             if best is not None:
                 return np.array([best])
-            warnings.warn(
+            warn(
                 "lam: message passing converges at too few penalties to choose one for power; "
                 "cross-validation chose it.",
                 AssumptionWarning,
-                stacklevel=5,
             )
             lam = "cv"
         return choose_penalties(lam, data, rng, method="stability-ideal", mu_B=scheme.rate)
 
     def _by_refits(self, found: Selections) -> None:
-        """Probabilities are frequencies; thresholds are compared in whole numbers."""
+        """Take frequencies for probabilities, and compare thresholds in whole numbers."""
         if self.fdr is not None:
             raise RefusedError(
                 f"fdr: {str(self.note_).removeprefix(REFITTED)} Without it no threshold is known "
@@ -308,7 +323,7 @@ class StabilitySelection(Selector):
         self.support_ = most >= ceiling(self.threshold_ * B)
 
     def _by_fields(self, data: Data) -> None:
-        """Probabilities by message passing, and the threshold where a level is asked for."""
+        """Take the probabilities of message passing, and its threshold for a level."""
         P = np.where(data.varies, self.fields_.selection_probabilities, 0.0)
         self.selection_probabilities_, self.probability_path_ = P, P[None]
         self.signs_ = np.where(data.varies, np.sign(self.fields_.coef), 0.0)
@@ -326,9 +341,9 @@ class StabilitySelection(Selector):
         self.threshold_ = float(P[self.support_].min(initial=np.inf))
 
     def _by_p_values(self, level: float) -> BoolArray:
-        """What the p-values of message passing select at a level of the false discovery rate."""
+        """Return what the p-values of message passing select at a level."""
         chosen = benjamini_hochberg(self.fields_.p_values, level)
-        return np.asarray(chosen & (self.selection_probabilities_ >= LOWEST))
+        return np.asarray(chosen & (self.selection_probabilities_ >= LOWEST_PROBABILITY))
 
     def _rate(self) -> float:
         halves = self.resampling_ == "pairs" and self.resample_rate in (None, 0.5, 1.0)
@@ -339,7 +354,7 @@ class StabilitySelection(Selector):
         return number("resample_rate", self.resample_rate, at_least=1e-3, at_most=1e3)
 
     def _rule(self, data: Data, B: int) -> tuple[float, int | None]:
-        """Threshold and q, checked, or determined by the bound that was asked for."""
+        """Return threshold and q, checked, or determined by the bound that was asked for."""
         p = data.X.shape[1]
         threshold = self.threshold
         if threshold is not None:
@@ -358,8 +373,8 @@ class StabilitySelection(Selector):
         if threshold is not None and q is not None:
             raise ArgumentError("pfer determines q or threshold; give at most one of them.")
         if p < 2:
-            raise ArgumentError(
-                "X has n_features=1: a bound on false selections needs two columns."
+            raise RefusedError(
+                "X has n_features=1, and a bound on false selections needs two columns."
             )
         pfer = number("pfer", self.pfer_, at_least=1e-12)
         return self._bound().parameters(p, B, pfer, threshold, q, carried(data))
@@ -377,40 +392,44 @@ class StabilitySelection(Selector):
         exact = self.q_ is not None
         if self.estimator is not None and not exact and self._bound().proven:
             return no_guarantee(
-                "how many variables the base learner selects is not under control; q would fix it"
+                "the number of variables that the base learner selects is not limited; q would "
+                "limit it"
             )
         q = float(self.q_) if self.q_ is not None else self.mean_selected_
         asked = None if self.pfer is None else float(self.pfer)
         return self._bound().guarantee(p, B, q, self.threshold_, exact=exact, asked=asked)
 
-    def _warn(self, data: Data, B: int) -> None:
-        """Says so when decisions hang on the seed, or an iteration has not converged."""
+    def _say_doubts(self, data: Data, B: int) -> None:
+        """Say so where decisions hang on the seed, or an iteration has not converged."""
         if self.fields_ is not None:
-            checked = self.probability_error_ is not None
-            warn_of_fields(self.fields_, data, checked, self.fdr is not None)
+            warn_of_fields(
+                self.fields_, data, checked=self.probability_error_ is not None,
+                calibrated=self.fdr is not None,
+            )  # fmt: skip
             return
         n = int(np.count_nonzero(self._close()))
         if n and not np.all(np.isin(self.selection_probabilities_, (0, 1))):
-            warnings.warn(
+            warn(
                 f"n_resamples: {n} {'decision is' if n == 1 else 'decisions are'} within two "
-                f"standard errors of the threshold with {B} resamples; more would settle them.",
+                f"standard errors of the threshold, so that another seed may change "
+                f"{'it' if n == 1 else 'them'}; more than {B} resamples would settle "
+                f"{'it' if n == 1 else 'them'}.",
                 UnstableWarning,
-                stacklevel=4,
             )
 
     def _errors(self) -> Array | None:
-        """Standard errors of the probabilities; None where they are not known."""
+        """Return the standard errors of the probabilities; None where they are not known."""
         members = self.n_resamples if self.fields_ is None else None
         return standard_errors(self.selection_probabilities_, members, self.probability_error_)
 
     def _close(self) -> BoolArray:
-        """Variables another seed might decide differently."""
+        """Return the variables that another seed might decide differently."""
         # a threshold that is one of the probabilities is not one they are close to by chance
         errors = self._errors() if self.fdr is None else None
         return near(self.selection_probabilities_, self.threshold_, errors)
 
     def summary(self) -> Summary:
-        """The variables with their probabilities, the decision, and near misses."""
+        """Return the variables with their probabilities, the decision, and near misses."""
         self._get_support_mask()
         return Summary(
             title=f"Stability selection: {int(self.support_.sum())} of {self.support_.size} "
@@ -431,7 +450,10 @@ class StabilitySelection(Selector):
         if top == 0.0 and self.q_ is None:
             return "No resample selects any variable: a smaller lam would."
         if top == 0.0:
-            return "No half of the rows selects any variable: no column goes with the response."
+            return (
+                "No half of the rows selects any variable: no column is associated with the "
+                "response."
+            )
         many = int(np.count_nonzero(self.selection_probabilities_ == top))
         text = (
             f"The largest probability is {top:.3g}, and a variable needs {self.threshold_:.3g}. "
@@ -458,7 +480,7 @@ class StabilitySelection(Selector):
         return f"{text} On the same data, {found.sentence('FDR')}"
 
     def plot(self, kind: str = "probabilities") -> Figure:
-        """Draws what was measured (needs matplotlib).
+        """Draw what was measured (needs matplotlib).
 
         Parameters
         ----------

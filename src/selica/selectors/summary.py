@@ -5,13 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
-
-SEEN = 0.05
-"""Variables that are selected less often are no part of a check of probabilities."""
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +39,7 @@ class Summary:
     """How many rows are printed."""
 
     def to_frame(self) -> pd.DataFrame:
-        """All variables as a data frame (needs pandas)."""
+        """Return all variables as a data frame (needs pandas)."""
         return self.variables.to_frame()
 
     def __str__(self) -> str:
@@ -72,7 +67,7 @@ class Summary:
 
 
 def cell(value: Any) -> str:
-    """A value of the table as a person reads it; None is blank, as "-" is a sign."""
+    """Return a value of the table as a person reads it; None is blank, as "-" is a sign."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -88,7 +83,7 @@ def frequency_table(
     close: BoolArray,
     error: Array | None,
 ) -> Table:
-    """Variables by probability, with its standard error and what the decision is worth."""
+    """Return the variables by probability, with its standard error and close decisions."""
     order = sorted(range(len(names)), key=lambda j: (-probability[j], j))
     return Table.of(
         {
@@ -101,25 +96,3 @@ def frequency_table(
         }
         for j in order
     )
-
-
-def standard_errors(probability: Array, members: int | None, error: float | None) -> Array | None:
-    """Of shares of so many members; None where they are not known.
-
-    Without members, of probabilities with a given root mean square error, which is shared out:
-    those near 0 and 1 have less of it.
-    """
-    spread = probability * (1.0 - probability)
-    if members is not None:
-        return np.asarray(np.sqrt(spread / members))
-    if error is None:
-        return None
-    typical = spread[probability > SEEN].mean() if np.any(probability > SEEN) else 0.0
-    return np.asarray(error * np.sqrt(spread / typical)) if typical > 0.0 else np.zeros(spread.size)
-
-
-def near(probability: Array, threshold: float, error: Array | None) -> BoolArray:
-    """Decisions within two standard errors; none where errors are unknown."""
-    if error is None:
-        return np.zeros(probability.size, dtype=bool)
-    return np.asarray((error > 0.0) & (np.abs(probability - threshold) < 2.0 * error))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selica._core.scaling import lam_from_average, ridge_of_ratio
+from selica._core.scaling import ridge_of_ratio
 from selica._core.types import Array, BoolArray
 from selica.solvers import LassoBatch, lasso_path_batch, logistic_path_batch
 
@@ -95,6 +95,28 @@ def beside(data: Data, columns: Array) -> Data:
     )
 
 
+def summed_penalties(penalties: Array, rows: Array) -> Array:
+    """Return penalties of sums over rows, (B, L), from those of weighted averages.
+
+    glmnet (``lambda``) and scikit-learn (``alpha``) divide the loss by the total weight of the
+    rows; `selica.solvers` do not.
+
+    Parameters
+    ----------
+    penalties : array of shape (L,)
+    rows : array of shape (B, n)
+        Weights of the rows in each member.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.statistics.data import summed_penalties
+    >>> summed_penalties(np.array([0.5, 0.1]), np.array([[1.0, 1.0, 2.0]])).tolist()
+    [[2.0, 0.4]]
+    """
+    return np.asarray(np.multiply.outer(rows.sum(axis=-1), penalties))
+
+
 def fit_members(data: Data, penalties: Array, weights: Array, **settings: Any) -> LassoBatch:
     """Penalised fits with an intercept, one for each row of weights.
 
@@ -112,8 +134,8 @@ def fit_members(data: Data, penalties: Array, weights: Array, **settings: Any) -
     """
     rows = weights * data.weight
     solve = logistic_path_batch if data.loss == "logistic" else lasso_path_batch
-    lams = lam_from_average(np.atleast_1d(penalties), rows)
-    lam2 = ridge_of_ratio(lams, data.l1_ratio)
+    lams = summed_penalties(np.atleast_1d(penalties), rows)
+    lam2 = 0.0 if data.l1_ratio == 1.0 else ridge_of_ratio(lams, data.l1_ratio)
     return solve(data.X, data.y, lams, rows, lam2=lam2, fit_intercept=True, **settings)
 
 

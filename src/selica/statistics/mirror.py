@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import RefusedError
 from selica._core.types import Array
 from selica.statistics.cross_validation import cross_validate, folds
 from selica.statistics.data import Data, standardised
@@ -28,7 +28,7 @@ _RIDGE = 1e-3
 def mirror_statistic(data: Data, rng: np.random.Generator, *, n_folds: int = 10) -> Array:
     """M of every variable for one random split into halves, with as many rows of each class."""
     if data.loss == "logistic" and min(np.bincount(data.y.astype(int))) < 2:
-        raise ArgumentError("y must have two rows of each class, one for each half; got one.")
+        raise RefusedError("y must have two rows of each class, one for each half; got one.")
     place = folds(data, 2, rng)
     half, other = (
         data._replace(X=data.X[rows], y=data.y[rows], weight=data.weight[rows])

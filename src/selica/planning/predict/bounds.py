@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from selica import catalogue
-from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica.control import supported_bound
-from selica.control.stability import largest_usable_q
+from selica.control.stability import bound_obstacle, largest_usable_q
 from selica.planning.predict.finite import Expected
 from selica.planning.predict.limit import rates_of_members, solved, unsolved
 from selica.planning.predict.prediction import Forecast, Studies
@@ -87,10 +86,9 @@ def _largest_usable(p: int, n_pairs: int) -> int:
 @lru_cache(maxsize=4096)
 def _bound(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> float:
     """Return the bound on false selections, infinite where the theorem does not apply."""
-    try:
-        return float(supported_bound(p, q, cutoff, n_pairs, assumption))
-    except ArgumentError:
+    if bound_obstacle(p, q, cutoff, n_pairs, assumption):
         return math.inf
+    return float(supported_bound(p, q, cutoff, n_pairs, assumption))
 
 
 def _about(p: int, q: Array, cutoff: float, n_pairs: int, assumption: str) -> Array:

@@ -23,7 +23,7 @@ from selica.planning.predict.limit import (
     unsolved,
 )
 from selica.planning.predict.prediction import Forecast, Studies
-from selica.selectors.stability import LOWEST, USUAL_THRESHOLD
+from selica.selectors.stability import LOWEST_PROBABILITY, USUAL_THRESHOLD
 from selica.theory import StabilitySolution, solve_stability
 from selica.theory.selection.levels import at_level
 
@@ -48,7 +48,7 @@ def by_message_passing(studies: Studies, level: float, best: bool) -> Iterator[F
 
     def usable(one: StabilitySolution) -> bool:
         cut = cut_of_fields(one, level)
-        return math.isfinite(cut) and LOWEST <= one.selection_probability(cut) <= _CERTAIN
+        return math.isfinite(cut) and LOWEST_PROBABILITY <= one.selection_probability(cut) <= _CERTAIN
 
     for study, (one, settings) in zip(studies, _ordering(studies, best, usable), strict=True):
         rates = one.rates_of_field(np.asarray(cut_of_fields(one, level)))

@@ -1,0 +1,286 @@
+"""Samplers of knockoff copies: what a selector asks of one, and the table of those with a name.
+
+A sampler is one file and one row: a class that inherits from `Sampler`, and an entry here, or a
+call of `register` from another package. Selectors know samplers by this interface alone, so that a
+new one works with every knockoff selector, its promise included.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from selica._core.errors import ArgumentError, RefusedError
+from selica._core.random import RandomState
+from selica._core.types import Array
+from selica._core.validation import choice, short
+from selica.sampling.copies import Copies, callable_copies
+
+
+class Doubt(NamedTuple):
+    """What about a table speaks against a sampler."""
+
+    clause: str
+    columns: tuple[int, ...] = ()
+    """Columns that it is about, which whoever knows their names lists after it."""
+
+
+class Sampler(ABC):
+    """Draw knockoff copies of the columns of a table.
+
+    A sampler has to define `copies` and `assumption`; everything else has a default.
+
+    Attributes
+    ----------
+    assumption : str
+        What must be true of the data for the copies to be knockoffs, as a clause, e.g. "the
+        predictors are independent of each other". The guarantee of a selection quotes it.
+    exact : bool
+        Whether a promise is proven if that is true; False where the distribution of the columns
+        is estimated from the table.
+    mismatch : str
+        What is wrong where the copies turn out not to be exchangeable with the columns, as a
+        clause.
+    centre : float, array of shape (p,) or None
+        Mean of the columns in the distribution that the copies are drawn from, where it has one.
+    exchangeable : bool
+        Whether rows of the copies are meant to be exchangeable with rows of the table, which is
+        then checked.
+    any_statistic : bool
+        Whether the promise holds for statistics that look at single rows, as folds do.
+    standardised : bool
+        Whether it copies the standardised columns, not the table as it was given.
+    independent : bool
+        Whether all entries of a copy are independent normal numbers, as message passing needs.
+
+    Examples
+    --------
+    Columns that are independent of each other can be shuffled, each on its own:
+
+    >>> import numpy as np
+    >>> from selica import KnockoffSelection
+    >>> from selica.sampling import Sampler, callable_copies, simulate
+    >>> class Shuffled(Sampler):
+    ...     assumption = "the predictors are independent of each other"
+    ...
+    ...     def copies(self, X, random_state, members):
+    ...         shuffle = lambda table, rng: rng.permuted(table, axis=0)
+    ...         return callable_copies(shuffle, X, random_state, members)
+    >>> data = simulate(300, 40, 15, snr=20.0, random_state=0)
+    >>> selector = KnockoffSelection(0.2, sampler=Shuffled(), lam=0.05, random_state=0)
+    >>> print(selector.fit(data.X, data.y).guarantee_)  # doctest: +NORMALIZE_WHITESPACE
+    On average at most 20 % of the selected variables are false. This is proven if the rows are
+    independent and the predictors are independent of each other [Barber and Candès 2015; 2018].
+    """
+
+    assumption: str
+    exact: bool = True
+    mismatch: str = "the sampler does not draw knockoffs of this table"
+    centre: Any = None
+    exchangeable: bool = True
+    any_statistic: bool = True
+    standardised: bool = False
+    independent: bool = False
+
+    def needs(self, rows: int, columns: int, *, linear: bool) -> None:
+        """Refuse, in one sentence, a table that cannot be copied.
+
+        Parameters
+        ----------
+        rows, columns : int
+            Size of the table, without columns that need no copy; they will be centred.
+        linear : bool
+            Whether the response is a number with a linear model.
+        """
+        if columns == 0:
+            raise RefusedError("X: all columns are constant; there is nothing to select.")
+
+    def fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Sampler:
+        """Return a sampler that knows what it needs of the table; by default this one.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+        sample_weight : array of shape (n,), optional
+        """
+        return self
+
+    @abstractmethod
+    def copies(self, X: ArrayLike, random_state: RandomState | None, members: Any) -> Copies:
+        """Return knockoff copies of X for these members, each drawn when it is asked for.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+        random_state : None, int, SeedSequence, Generator or RandomState
+            An integer or a SeedSequence gives member b the same copy at every call.
+        members : int, slice or array of int
+            The first so many members, or their indices.
+        """
+
+    def sample(self, X: ArrayLike, random_state: RandomState | None = None) -> Array:
+        """Return one knockoff copy of X, the first of `copies` with the same seed.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+        random_state : None, int, SeedSequence, Generator or RandomState
+
+        Returns
+        -------
+        array of shape (n, p)
+        """
+        return self.copies(X, random_state, 1)[0]
+
+    def doubts(self, X: Array) -> list[Doubt]:
+        """Return what about a table speaks against the assumption of this fitted sampler.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            The whole table, constant columns included.
+        """
+        return []
+
+
+_OWN = "the sampler draws knockoff copies of the true joint distribution of the predictors"
+"""What a promise rests on where a user's function or object draws the copies."""
+
+
+class FunctionSampler(Sampler):
+    """Draw copies by a function of (X, rng) that returns one.
+
+    Parameters
+    ----------
+    function : callable
+        As in `callable_copies`.
+    """
+
+    assumption = _OWN
+
+    def __init__(self, function: Callable[..., ArrayLike]) -> None:
+        self.function = function
+
+    def copies(self, X: ArrayLike, random_state: RandomState | None, members: Any) -> Copies:
+        """Return what the function draws; see `Sampler.copies`."""
+        return callable_copies(self.function, X, random_state, members)
+
+
+class ObjectSampler(Sampler):
+    """Draw copies by an object that has a method `copies` and nothing else of the interface.
+
+    Parameters
+    ----------
+    source : object
+        With `copies(X, random_state, members)`.
+    """
+
+    assumption = _OWN
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+
+    def copies(self, X: ArrayLike, random_state: RandomState | None, members: Any) -> Any:
+        """Return the copies of the object; see `Sampler.copies`."""
+        return self.source.copies(X, random_state, members)
+
+
+def _load(place: str, **settings: Any) -> Sampler:
+    """Make the sampler of a class that is named as "module:Class"."""
+    module, _, name = place.partition(":")
+    made: Sampler = getattr(import_module(module), name)(**settings)
+    return made
+
+
+_ROWS: dict[str, Callable[[], Sampler]] = {
+    "gaussian": partial(_load, "selica.sampling.knockoffs:GaussianKnockoffs"),
+    "fixed": partial(_load, "selica.sampling.fixed:FixedKnockoffs", intercept=True),
+    "iid": partial(_load, "selica.sampling.independent:IndependentKnockoffs"),
+}
+"""The built-in samplers by name, each as a function that makes one."""
+_samplers = dict(_ROWS)
+"""Those and the registered ones."""
+
+
+def names() -> tuple[str, ...]:
+    """Return the names that `sampler=` takes, on the command line too.
+
+    Examples
+    --------
+    >>> from selica.sampling import sampler
+    >>> sampler.names()[:3]
+    ('gaussian', 'fixed', 'iid')
+    """
+    return tuple(_samplers)
+
+
+def register(name: str, make: Callable[[], Sampler]) -> None:
+    """Add a sampler to those that have a name.
+
+    Parameters
+    ----------
+    name : str
+        What `sampler=` is to take.
+    make : callable
+        A function without arguments, or a class, that makes the sampler.
+
+    Examples
+    --------
+    >>> from selica.sampling import FixedKnockoffs, sampler
+    >>> sampler.register("fixed-mvr", lambda: FixedKnockoffs("mvr", intercept=True))
+    >>> "fixed-mvr" in sampler.names()
+    True
+    >>> sampler.unregister("fixed-mvr")
+    """
+    if not isinstance(name, str) or not name:
+        raise ArgumentError(f"name must be a word; got {short(name)}.")
+    if name in _samplers:
+        raise ArgumentError(f"name must be one that no sampler has; got {name!r}.")
+    if not callable(make):
+        raise ArgumentError(f"make must be a function that makes a sampler; got {short(make)}.")
+    _samplers[name] = make
+
+
+def unregister(name: str) -> None:
+    """Take a sampler out again.
+
+    Parameters
+    ----------
+    name : str
+        Of a sampler that was registered.
+    """
+    if name in _ROWS or name not in _samplers:
+        raise ArgumentError(f"name must be that of a registered sampler; got {name!r}.")
+    del _samplers[name]
+
+
+def as_sampler(value: Any) -> Sampler:
+    """Return the sampler that a word, an object or a function stands for.
+
+    Parameters
+    ----------
+    value : str, Sampler, object with `copies`, or callable
+
+    Examples
+    --------
+    >>> from selica.sampling.sampler import as_sampler
+    >>> as_sampler("fixed")
+    FixedKnockoffs(method='sdp', intercept=True)
+    """
+    if isinstance(value, str):
+        return _samplers[choice("sampler", value, names())]()
+    if isinstance(value, Sampler):
+        return value
+    if hasattr(value, "copies"):
+        return ObjectSampler(value)
+    if callable(value):
+        return FunctionSampler(value)
+    raise ArgumentError(
+        f"sampler must be one of {names()}, an object with `copies`, or a function of (X, rng); "
+        f"got {short(value)}."
+    )

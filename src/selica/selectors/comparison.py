@@ -1,0 +1,127 @@
+"""Variables beside their knockoff copies: the statistics of as many copies as are asked for."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selica._core.errors import ColumnError
+from selica._core.parallel import blas_threads_for, pieces
+from selica._core.random import child, generator
+from selica._core.types import Array, BoolArray
+from selica.sampling import Copies, Exchangeability, Sampler, exchangeability
+from selica.statistics import Data, knockoff_statistic
+
+COPIES = 0
+"""Spawn key of the copies of a fit."""
+FOLDS = 1
+"""Spawn key of the folds of its cross-validations."""
+NEGATIVES = 2
+"""Spawn key of the numbers of negatives at which copies stop."""
+EXCHANGES = 3
+"""Spawn key of the check of the first copy."""
+
+
+class Measure(NamedTuple):
+    """How a variable is compared with its copy; fields as in `statistics.knockoff_statistic`."""
+
+    statistic: str
+    penalty: float | None
+    estimator: Any
+
+
+class KnockoffComparison:
+    """Compare the columns of a table with copies of them.
+
+    Parameters
+    ----------
+    data : Data
+        The table in standard form.
+    table : array of shape (n, p)
+        As it was given.
+    sampler : Sampler
+        Not yet fitted.
+    seed : SeedSequence
+        Of the fit.
+    n_copies : int
+        How many copies there are at most.
+    drop_constant : bool
+        Whether constant columns are left out, as they have no copy: their statistics are zero.
+
+    Attributes
+    ----------
+    sampler : Sampler
+        Fitted to the table.
+    exchangeability : Exchangeability or None
+        Whether the first copy is exchangeable with the columns, where it is meant to be.
+    """
+
+    def __init__(
+        self,
+        data: Data,
+        table: Array,
+        sampler: Sampler,
+        seed: np.random.SeedSequence,
+        *,
+        n_copies: int,
+        drop_constant: bool,
+    ) -> None:
+        varies = data.varies if drop_constant else np.ones(table.shape[1], dtype=bool)
+        self._varies: BoolArray = varies
+        self._data = data._replace(
+            X=data.X[:, varies], varies=data.varies[varies], x_scale=data.x_scale[varies]
+        )
+        self._seed = seed
+        self._statistics = np.zeros((0, table.shape[1]))
+        with blas_threads_for(table.shape):
+            columns = self._data.X if sampler.standardised else table[:, varies]
+            self._prepare(sampler, columns, n_copies)
+
+    def _prepare(self, sampler: Sampler, columns: Array, n_copies: int) -> None:
+        """Fit the sampler, and check the first copy."""
+        weight = self._data.weight
+        even = bool(np.all(weight == weight[0]))
+        try:
+            self.sampler = sampler.fit(columns, None if even else weight)
+            self._copies = self.sampler.copies(columns, child(self._seed, COPIES), n_copies)
+            self.exchangeability = self._exchangeable(columns)
+        except ColumnError as error:
+            raise ColumnError(error.text, int(np.flatnonzero(self._varies)[error.column])) from None
+
+    def _exchangeable(self, columns: Array) -> Exchangeability | None:
+        if not self.sampler.exchangeable:
+            return None
+        return exchangeability(
+            columns, self._copies[0], centre=self.sampler.centre,
+            sample_weight=self._data.weight, random_state=child(self._seed, EXCHANGES),
+        )  # fmt: skip
+
+    def statistics(self, copies: int, measure: Measure, n_jobs: int | None) -> Array:
+        """Return W of every variable for so many copies, or more, (copies, p).
+
+        Those that are known are not computed again.
+
+        Parameters
+        ----------
+        copies : int
+        measure : Measure
+        n_jobs : int, optional
+        """
+        known = len(self._statistics)
+        if copies > known:
+            arguments = (
+                (self._data, self._copies, b, child(self._seed, FOLDS, b), measure)
+                for b in range(known, copies)
+            )
+            more = np.zeros((copies - known, self._varies.size))
+            more[:, self._varies] = pieces(_one, arguments, n_jobs)
+            self._statistics = np.concatenate([self._statistics, more])
+        return self._statistics
+
+
+def _one(
+    data: Data, copies: Copies, b: int, seed: np.random.SeedSequence, measure: Measure
+) -> Array:
+    """Return the statistics of one copy."""
+    return knockoff_statistic(data, copies[b], generator(seed), **measure._asdict())
