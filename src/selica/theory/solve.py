@@ -225,6 +225,14 @@ def check_ridge(lam2: ArrayLike) -> Array:
     return real("lam2", lam2, at_least=0.0, at_most=LARGEST)
 
 
+def check_binary(model: Model, response: Logistic) -> Array:
+    """Return the strength of the signal of a binary response that fits the model."""
+    strength = np.asarray(Logistic.check(response, model).T)
+    rho, T = broadcast(rho=np.asarray(model.rho), T=strength)
+    check_strength(response, {"rho": rho, "T": T})
+    return strength
+
+
 def _points(
     model: Model,
     settings: dict[str, Array],
@@ -235,10 +243,8 @@ def _points(
     if response is not None:
         if spectrum is not None:
             raise ArgumentError("spectrum and response cannot be given together.")
-        settings = settings | {"T": np.asarray(Logistic.check(response, model).T)}
+        settings = settings | {"T": check_binary(model, response)}
     points = _common(Model.check(model), settings)
-    if response is not None:
-        check_strength(response, points)
     if spectrum is not None:
         check_spectrum(spectrum, model)
     return points

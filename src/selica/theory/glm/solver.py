@@ -24,11 +24,10 @@ from selica.theory.iid.equations import IidEquations
 from selica.theory.numerics.continuation import PathPoints, follow
 
 _DAMPED_STEPS = 8
-_NEWTON_STEPS = 30  # at first; the start of a path may take many
-_MANY_STEPS = 80
-_DIFFERENCE_WIDTH = 1e-6  # of the difference quotients
-_TOLERANCE = 1e-13  # of the equations, in logarithms
-_LOOSE_TOLERANCE = 1e-11  # where rounding keeps Newton's method from more
+_NEWTON_STEPS, _MANY_STEPS = 30, 80
+_WIDTH = 1e-6  # of the difference quotients
+_TOL = 1e-13  # of the equations, in logarithms
+_GOOD = 1e-11  # where rounding keeps Newton's method from more
 _LONGEST_STEP = 1.5
 _HALVINGS = 6
 _PATH_STEPS = 200
@@ -175,13 +174,13 @@ def _newton(rows: Rows, body: Body, fields: Array, steps: int) -> tuple[Array, b
     for step in range(1, steps + 1):
         if not size < np.inf:
             return fields, False, step
-        if size < _TOLERANCE:
+        if size < _TOL:
             return fields, True, step
         slopes = np.empty((3, 3))
         for k in range(3):
             beside = fields.copy()
-            beside[k] += _DIFFERENCE_WIDTH
-            slopes[:, k] = (_moved(rows, body, beside) - off) / _DIFFERENCE_WIDTH
+            beside[k] += _WIDTH
+            slopes[:, k] = (_moved(rows, body, beside) - off) / _WIDTH
         try:
             move = np.linalg.solve(-slopes, off)
         except np.linalg.LinAlgError:
@@ -195,13 +194,13 @@ def _newton(rows: Rows, body: Body, fields: Array, steps: int) -> tuple[Array, b
                 break
             move = 0.5 * move
         else:
-            if size < _LOOSE_TOLERANCE:
+            if size < _GOOD:
                 return fields, True, step
             target = fields + 0.5 * off  # out of a fold: a damped step
             new = _moved(rows, body, target)
             far = float(np.max(np.abs(new)))
         fields, off, size = target, new, far
-    return fields, size < _LOOSE_TOLERANCE, steps
+    return fields, size < _GOOD, steps
 
 
 def _follow(rows: Rows, body: Body) -> tuple[Array, bool, int]:

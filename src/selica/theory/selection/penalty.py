@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.counts import RESAMPLINGS
+from selica._core.counts import RESAMPLINGS, check_rate
 from selica._core.errors import BoundaryWarning
 from selica._core.results import unwrap
 from selica._core.root import find_root
@@ -21,7 +21,7 @@ from selica.theory.iid.batch import Ensemble, Errors, member_errors, member_gues
 from selica.theory.model import Model
 from selica.theory.selection.levels import at_level, log_odds, log_rates
 from selica.theory.solution import Solution
-from selica.theory.solve import check_ridge, method_of, solve_method
+from selica.theory.solve import check_binary, check_ridge, method_of, solve_method
 
 CRITERIA = ("prediction", "power")
 """Ways to choose a penalty."""
@@ -127,9 +127,12 @@ class MethodSetting(NamedTuple):
         """Check the settings."""
         Model.check(model)
         if response is not None:
-            Logistic.check(response, model)
-        choice("resampling", resampling, RESAMPLINGS)
-        rate = positive("mu_B", mu_B)
+            check_binary(model, response)
+        if method.equations == "stability":
+            rate = check_rate("mu_B", mu_B, resampling)
+        else:  # neither is used
+            choice("resampling", resampling, RESAMPLINGS)
+            rate = positive("mu_B", mu_B)
         ridge = check_ridge(lam2)
         penalty = choice("lam", lam, CRITERIA) if isinstance(lam, str) else positive("lam", lam)
         return cls(model, method, penalty, ridge, rate, resampling, response)
