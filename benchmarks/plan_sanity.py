@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.planning import LAWS, PROCEDURES
 
 from selica.planning.predict.ceiling import ceiling
-from selica.planning.predict.methods import predict
+from selica.planning.predict.prediction import predict
 from selica.planning.study import Study
 
 SEED = 19
@@ -94,8 +94,8 @@ def predictions(one: Setting) -> Iterator[Found]:
             seconds = time.perf_counter() - start
             best = top if found.fdr <= one.fdr else ceiling(study, found.fdr)
             yield Found(
-                study.n_samples, method, found.power, found.power_error, found.fdr, best.power,
-                best.power_error, seconds,
+                study.n_samples, method, found.power, found.power_error, found.fdr,
+                ceiling=best.power, ceiling_error=best.power_error, seconds=seconds,
             )  # fmt: skip
 
 

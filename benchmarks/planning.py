@@ -21,8 +21,8 @@ from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica._core.random import child
 from selica.control import fdp, tpp
-from selica.planning import required_samples
-from selica.planning.predict.methods import METHODS, Prediction, predict
+from selica.planning import METHODS, required_samples
+from selica.planning.predict.prediction import Prediction, predict
 from selica.planning.study import Study
 from selica.sampling import simulate
 
@@ -66,9 +66,9 @@ class Setting(NamedTuple):
 
     def rounds(self, method: str) -> int:
         """More for rules that find much or nothing."""
-        if method == "pvalues":  # no selection of theirs is smaller than 1 / (0.3 level)
+        if method == "knockoffs-pvalues":  # no selection of theirs is smaller than 1 / (0.3 level)
             return _ROUNDS
-        return 2 if method == "evalues" and self.n * self.p <= _SMALL else 1
+        return 2 if method == "knockoffs-evalues" and self.n * self.p <= _SMALL else 1
 
 
 # Chosen by theory: knockoff+ finds between 0.45 and 0.85.
@@ -143,18 +143,18 @@ class Question(NamedTuple):
 
 
 QUESTIONS = (
-    Question(0.8, "stability", 200, 30, "Gaussian", 0.8, 0.1),
-    Question(0.7, "stability", 150, 25, "equal", 0.5, 0.1),
-    Question(0.6, "stability", 300, 40, "Laplace", 0.8, 0.2),
-    Question(0.7, "knockoff", 200, 40, "Gaussian", 0.8, 0.1),
-    Question(0.8, "knockoff", 150, 30, "equal", 0.6, 0.2),
-    Question(0.7, "evalues", 300, 50, "Gaussian", 0.9, 0.1),
-    Question(0.6, "evalues", 200, 40, "Laplace", 0.9, 0.2),
-    Question(0.6, "pvalues", 300, 60, "Gaussian", 0.9, 0.2),
-    Question(0.4, "stability_none", 300, 20, "Laplace", 0.9, 0.2),
-    Question(0.4, "stability_unimodal", 200, 20, "Gaussian", 0.8, 0.2),
-    Question(0.6, "stability_r_concave", 250, 40, "Laplace", 0.9, 0.2),
-    Question(0.5, "stability_r_concave", 200, 20, "equal", 0.5, 0.2),
+    Question(0.8, "stability-fdr", 200, 30, "Gaussian", 0.8, 0.1),
+    Question(0.7, "stability-fdr", 150, 25, "equal", 0.5, 0.1),
+    Question(0.6, "stability-fdr", 300, 40, "Laplace", 0.8, 0.2),
+    Question(0.7, "knockoffs", 200, 40, "Gaussian", 0.8, 0.1),
+    Question(0.8, "knockoffs", 150, 30, "equal", 0.6, 0.2),
+    Question(0.7, "knockoffs-evalues", 300, 50, "Gaussian", 0.9, 0.1),
+    Question(0.6, "knockoffs-evalues", 200, 40, "Laplace", 0.9, 0.2),
+    Question(0.6, "knockoffs-pvalues", 300, 60, "Gaussian", 0.9, 0.2),
+    Question(0.4, "stability-pfer-none", 300, 20, "Laplace", 0.9, 0.2),
+    Question(0.4, "stability-pfer-unimodal", 200, 20, "Gaussian", 0.8, 0.2),
+    Question(0.6, "stability-pfer", 250, 40, "Laplace", 0.9, 0.2),
+    Question(0.5, "stability-pfer", 200, 20, "equal", 0.5, 0.2),
 )
 
 
@@ -335,7 +335,7 @@ def main() -> None:
         task(every[i], name, options.datasets)
         for i in numbers
         for name in options.methods
-        if every[i] in SETTINGS or METHODS[name].promise == "PFER"
+        if every[i] in SETTINGS or METHODS[name].controls == "PFER"
     ]
     found = measure(chosen, options.out)
     print(settings_table(chosen, found), methods_table(chosen, found), sep="\n\n")

@@ -14,7 +14,9 @@ def test_lines_bands_and_one_legend():
          "error": 0.01}
         for Delta in (0.01, 0.1)
         for r in (0.6, 0.0)  # in any order
-        for method, rate in (("stability-ideal", 2.0), ("stability-ideal", 1.0), ("knockoffs-frequency", None))
+        for method, rate in (
+            ("stability-ideal", 2.0), ("stability-ideal", 1.0), ("knockoffs-frequency", None)
+        )
     ]  # fmt: skip
     figure = plot_correlated_power(Table.of(rows), 0.1)
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
