@@ -17,11 +17,11 @@ table = experiments.sweep(
     threshold=0.3, Pi_th=0.5, N=100, n_members=50, n_datasets=40, random_state=0,
 )  # fmt: skip
 
-print("method          lam  quantity   simulated (error)   theory   deviation in s.e.")
+print("method               lam  quantity   simulated (error)   theory   deviation in s.e.")
 rows = experiments.deviations(table).where(quantity=("tpr", "fdr_pooled"))
 for row in rows:
     print(
-        f"{row['method']:14}  {row['lam']:.1f}  {row['quantity']:10}  {row['value']:.3f} "
+        f"{row['method']:19}  {row['lam']:.1f}  {row['quantity']:10}  {row['value']:.3f} "
         f"({row['error']:.3f})      {row['theory']:.3f}   {row['deviation']:+6.1f}"
     )
 

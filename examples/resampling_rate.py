@@ -47,5 +47,5 @@ for rate in (0.5, 1.0, 2.0, 4.0, 8.0):
 
 # %%
 # **What to see:** power grows with the resampling rate up to that of a single thresholded lasso,
-# and knockoffs over many copies lie in between. The penalty is not what small rates lack: chosen for
-# power, it helps them a little, and what is missing is rows.
+# and knockoffs over many copies lie in between. The penalty is not what small rates lack: chosen
+# for power, it helps them a little, and what is missing is rows.

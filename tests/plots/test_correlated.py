@@ -28,6 +28,6 @@ def test_lines_bands_and_one_legend():
             np.testing.assert_allclose(drawn.get_xydata(), [[0.0, 0.9], [0.6, 0.3]])
     shown = [text.get_text() for text in figure.legends[0].get_texts()]
     assert shown == [
-        "stability, ideal, rate 2", "stability, ideal, rate 1", "knockoffs, many copies, frequency",
+        "stability, ideal, rate 2", "stability, ideal, rate 1", "knockoffs, share of copies",
     ]  # fmt: skip
     assert figure.axes[0].get_ylabel() == "power at FDR 0.1"

@@ -306,8 +306,8 @@ def _print_tables(
         say(COUNTS)
     say("rate: rows drawn for each row of the data, in every resample")
     say(
-        "frequency: selected is a variable that beats its copy in at least the share Pi_th of the "
-        "copies (or, with Z_th, in half of them by at least Z_th)"
+        "share of copies: selected is a variable that beats its copy in at least the share Pi_th of "
+        "the copies (or, with Z_th, in half of them by at least Z_th)"
     )
     say(CEILING)
 
