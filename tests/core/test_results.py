@@ -134,7 +134,7 @@ def test_rates_and_points_as_tables():
     rates = SOLUTIONS[0].rates()
     assert list(rates.to_frame().columns) == ["tpr", "fpr", "fdr"]
     assert len(rates.to_frame()) == 2
-    point = theory.operating_point(theory.Model(1.2, 0.2, 0.05), "stability", 0.1, lam=0.3)
+    point = theory.operating_point(theory.Model(1.2, 0.2, 0.05), "stability-ideal", 0.1, lam=0.3)
     row = point.to_frame()
     assert len(row) == 1
     assert row["threshold_name"][0] == "Pi_th"
@@ -145,7 +145,7 @@ def test_rates_and_points_as_tables():
 
 def test_curves_as_tables():
     levels = [0.05, 0.1, 0.2]
-    curve = theory.power_curve(MODEL, "thresholded_lasso", levels, lam=0.3)
+    curve = theory.power_curve(MODEL, "thresholded-lasso", levels, lam=0.3)
     frame = curve.to_frame()
     assert len(frame) == 6
     assert frame["fdr"].tolist() == levels * 2

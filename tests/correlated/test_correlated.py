@@ -9,10 +9,10 @@ from scipy.stats import poisson
 
 from selica import planning, theory
 from selica._core.errors import ArgumentError, ConvergenceWarning
-from selica.correlated import equations as correlated_equations
-from selica.correlated.equations import balanced, controlled
-from selica.correlated.fits import GaussianCopies, SingleBody, mean_signal
-from selica.correlated.solution import RocCurve
+from selica.correlated import fixed_point
+from selica.correlated.drawn_fits import GaussianCopies, SingleBody, mean_signal
+from selica.correlated.fixed_point import balanced, controlled
+from selica.correlated.solution import PowerCurve
 from selica.sampling.covariance import parse_covariance
 from tests.correlated.data import ar1
 from tests.oracles import simulation
@@ -252,13 +252,13 @@ def test_weights_do_what_a_regression_does():
 
 
 def test_power_between_two_thresholds():
-    curve = RocCurve(
+    curve = PowerCurve(
         np.array([3.0, 2.0, 1.0]), np.array([0.2, 0.4, 0.6]), np.array([0.0, 0.1, 0.3])
     )
     assert curve.power(0.2) == pytest.approx(0.5)
     assert curve.power(0.1) == pytest.approx(0.4)
     assert curve.power(0.5) == pytest.approx(0.6)
-    only = RocCurve(np.array([1.0]), np.array([0.5]), np.array([0.2]))
+    only = PowerCurve(np.array([1.0]), np.array([0.5]), np.array([0.2]))
     assert only.power(0.1) == pytest.approx(0.25)  # nothing selected is the other end
 
 
@@ -292,11 +292,11 @@ def test_given_effects_have_probabilities_of_their_own():
 
 
 def test_what_is_not_solved_is_said(monkeypatch):
-    monkeypatch.setattr(correlated_equations, "_MAX_ITER", 1)
+    monkeypatch.setattr(fixed_point, "_MAX_ITER", 1)
     with pytest.warns(ConvergenceWarning, match="not solved"):
         found = stability(("ar1", 0.9), n_features=30, n_data=16, n_members=4)
     assert (found.status, found.converged) == ("max_iter", False)
-    assert found.residual > correlated_equations.TOLERANCE
+    assert found.residual > fixed_point.TOLERANCE
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from selica.correlated.equations import controlled
+from selica.correlated.fixed_point import controlled
 from tests.correlated.data import ar1, one_data_set
 from tests.correlated.test_correlated import ENSEMBLES, LAM, POINT, knockoff, stability
 

@@ -77,8 +77,8 @@ def _selection() -> reports.Selection:
 @cache
 def _curves() -> tuple[list[theory.Curve], list[theory.RateFunction]]:
     model = theory.Model(0.8, 0.2, 0.01)
-    curves = [theory.power_curve(model, name, [0.05, 0.1]) for name in ("lasso", "knockoff")]
-    return curves, [theory.rate_function(model, "stability", 0.2, [-1, 0, 1])]
+    curves = [theory.power_curve(model, name, [0.05, 0.1]) for name in ("lasso", "knockoffs-ideal")]
+    return curves, [theory.rate_function(model, "stability-ideal", 0.2, [-1, 0, 1])]
 
 
 def _bars(seed: int) -> Table:

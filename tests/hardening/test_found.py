@@ -63,7 +63,10 @@ REFUSED = {
     "an integer beyond floats": (lambda: theory.EmpiricalEffects([10**400]), "values"),
     "several shares": (lambda: theory.bayes_transitions([0.1, 0.2], 0.1), "rho"),
     "less noise than rounding": (lambda: theory.bayes_transitions(0.1, 1e-17), "Delta"),
-    "nothing to explain": (lambda: theory.rate_function(NOTHING, "knockoff", 1.0), "rho . Delta"),
+    "nothing to explain": (
+        lambda: theory.rate_function(NOTHING, "knockoffs-ideal", 1.0),
+        "rho . Delta",
+    ),
     "next to nothing": (
         lambda: planning.correlated_stability(TINY, 1.0, np.eye(5), n_data=8, random_state=0),
         "Delta",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from selica import theory
+from selica import catalogue, theory
 
 ROWS, COLUMNS = 12, 5
 
@@ -38,7 +38,7 @@ covariances = st.one_of(
     ),
     seeds.map(lambda s: np.corrcoef(array(s, 5, 20))),
 )
-METHODS = ["lasso", "stability", "knockoff", "derandomized", "bayes", "thresholded_lasso"]
+METHODS = [one.name for one in catalogue.methods() if one.threshold is not None]
 
 SENSIBLE: dict[str, st.SearchStrategy] = {
     "model": models,

@@ -21,10 +21,10 @@ from selica.control import (
     tpp,
 )
 from selica.planning.predict import finite
-from selica.planning.predict.bounds import _guess, _largest_q, by_bound, halves_of, taking
+from selica.planning.predict.bounds import _guess, _half_rows, _largest_q, by_bound, halves_of
 from selica.planning.predict.finite import Expected, by_evalues, by_fields, by_one_copy, expected
 from selica.planning.predict.limit import FieldLaw, OneCopy, cut_of_fields, rates_of_members
-from selica.planning.predict.methods import predict
+from selica.planning.predict.prediction import predict
 from selica.planning.study import Study
 
 LAWS = [theory.GaussianEffects(), theory.PointEffects(), theory.LaplaceEffects()]
@@ -42,12 +42,12 @@ def study_of_ren_and_barber(amplitude):
     ("amplitude", "method", "power", "tolerance"),
     [
         # means of 100 published runs, with standard errors of at most 0.017
-        (3, "knockoff", 0.394, 0.03),
-        (4, "knockoff", 0.820, 0.03),
-        (5, "knockoff", 0.964, 0.03),
-        (3, "evalues", 0.238, 0.08),  # a copy needs 20 selections: found by chance
-        (4, "evalues", 0.758, 0.03),
-        (5, "evalues", 0.953, 0.03),
+        (3, "knockoffs", 0.394, 0.03),
+        (4, "knockoffs", 0.820, 0.03),
+        (5, "knockoffs", 0.964, 0.03),
+        (3, "knockoffs-evalues", 0.238, 0.08),  # a copy needs 20 selections: found by chance
+        (4, "knockoffs-evalues", 0.758, 0.03),
+        (5, "knockoffs-evalues", 0.953, 0.03),
     ],
 )
 def test_published_knockoff_simulations(amplitude, method, power, tolerance):
@@ -220,7 +220,7 @@ def test_many_selections_need_no_draw():
 @pytest.mark.parametrize("assumption", ["none", "unimodal", "r-concave"])
 def test_a_bound_allows_the_level_times_what_is_selected_and_no_more(assumption):
     study, fdr = Study.of(600, 200, 40, r2=0.8), 0.2
-    ((found, settings),) = by_bound((study,), fdr, assumption, best=True, resamples=100)
+    ((found, settings, _),) = by_bound((study,), fdr, assumption, best=True, resamples=100)
     assert found.power > 0.05
     cutoff = settings["threshold"]
     (halves,) = halves_of((study,))
@@ -234,7 +234,7 @@ def test_a_bound_allows_the_level_times_what_is_selected_and_no_more(assumption)
     selected = halves.selected(qs.astype(float), cutoff)
     q = int(qs[np.flatnonzero(np.array(bounds) <= fdr * selected)[-1]])
     assert settings["pfer"] == pytest.approx(fdr * selected[q - 1], rel=0.01)
-    solution = taking([study], [halves.log_lam(q)])
+    solution = _half_rows((study,), np.exp([halves.log_lam(q)]))
     assert 200 * solution.chi * solution.Q_hat == pytest.approx([q], rel=0.03)
     assert found.power == pytest.approx(solution.rates(cutoff, n_members=100).tpr[0])
     assert found.false_selections <= settings["pfer"]
@@ -253,7 +253,7 @@ def test_the_guess_of_q_is_near_the_answer(assumption, sizes):
 def test_more_samples_find_more_where_a_level_allows_few_selections():
     # a copy selects ten or none, and there are ten signals
     powers = [
-        predict(Study.of(n, 200, 10, r2=0.6), "evalues", 0.1).power
+        predict(Study.of(n, 200, 10, r2=0.6), "knockoffs-evalues", 0.1).power
         for n in (1600, 3600, 6400, 9000, 12_800, 25_600)
     ]
     assert np.all(np.diff(powers) > -0.01)
@@ -263,7 +263,7 @@ def test_more_samples_find_more_where_a_level_allows_few_selections():
 @pytest.mark.parametrize("n", [30_014, 30_015, 50_000])
 def test_one_signal_that_is_always_found_in_a_few_draws_is_not_certain(n):
     # in a large study 0.90 to 0.93 of such signals are found
-    found = predict(Study.of(n, 5000, 1, r2=0.05), "stability", 0.01)
+    found = predict(Study.of(n, 5000, 1, r2=0.05), "stability-fdr", 0.01)
     assert found.power == pytest.approx(0.92, abs=0.03)
 
 
@@ -276,7 +276,9 @@ def test_one_signal_that_is_always_found_in_a_few_draws_is_not_certain(n):
 )
 def test_the_best_penalty_is_no_worse_than_that_of_cross_validation(sizes, fdr, effects):
     study = Study.of(*sizes[:3], r2=sizes[3], effects=effects)
-    best, usual = (predict(study, "evalues", fdr, settings) for settings in ("best", "default"))
+    best, usual = (
+        predict(study, "knockoffs-evalues", fdr, settings) for settings in ("best", "default")
+    )
     assert best.power >= usual.power - math.hypot(best.power_error, usual.power_error)
 
 
@@ -284,7 +286,10 @@ def test_threads_predict_what_one_thread_predicts():
     studies = [Study.of(300, 230, 12, r2=r2) for r2 in (0.8, 0.81, 0.82, 0.83)]
 
     def powers(study):
-        return [predict(study, name, 0.2).power for name in ("knockoff", "evalues", "pvalues")]
+        return [
+            predict(study, name, 0.2).power
+            for name in ("knockoffs", "knockoffs-evalues", "knockoffs-pvalues")
+        ]
 
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(powers, studies))

@@ -39,7 +39,7 @@ def test_best_settings_are_not_worse_than_the_default(found):
 
 
 def test_no_procedure_beats_the_known_threshold(found):
-    ceiling = found.one("thresholded_lasso").power + 0.03
+    ceiling = found.one("thresholded-lasso").power + 0.03
     for one in found.predictions:
         if METHODS[one.method].calibrated:
             assert one.power <= ceiling
@@ -55,7 +55,7 @@ def test_the_table_is_readable(found):
     assert "400 samples, 200 variables, 40 signals explaining 80 %" in text
     table = text.split("Most power:")[0]
     for method in METHODS.values():
-        assert table.count(method.label) == 2
+        assert table.count(f"\n{method.label}  ") == 2
     assert text.endswith(
         "Assumes independent columns, independent rows, a linear response and Gaussian effects."
     )
@@ -89,7 +89,7 @@ def test_the_ceiling_is_that_of_the_theory(found):
     top = found.ceiling
     assert top.true_selections == pytest.approx(found.study.n_signals * top.power)
     assert top.fdr == pytest.approx(found.fdr, rel=1e-4)
-    for name in ("ideal", "thresholded_lasso", "lasso"):
+    for name in ("stability-ideal", "thresholded-lasso", "lasso"):
         assert found.one(name).power < best
     assert found.to_dict()["ceiling"]["power"] == found.ceiling.power
 
@@ -97,11 +97,11 @@ def test_the_ceiling_is_that_of_the_theory(found):
 def test_recommendations_run_as_printed(found):
     data = simulate(*SIZES, noise_variance=0.05, scale="article", random_state=0)
     for one in found.predictions:
-        if one.method in ("evalues", "pvalues") or one.settings == "default":
+        if one.method in ("knockoffs-evalues", "knockoffs-pvalues") or one.settings == "default":
             continue  # the same selectors with copies, which take longer
         selector = eval(one.code, vars(selectors))
         selector.set_params(random_state=0)
-        assert type(selector).__name__ == METHODS[one.method].selector
+        assert type(selector).__name__ == METHODS[one.method].class_name
         assert {k: selector.get_params()[k] for k in one.parameters} == one.parameters
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # about few resamples
@@ -109,7 +109,7 @@ def test_recommendations_run_as_printed(found):
         assert mask.shape == (200,)
 
 
-@pytest.mark.parametrize("name", ["lasso", "thresholded_lasso", "stability"])
+@pytest.mark.parametrize("name", ["lasso", "thresholded-lasso", "stability-fdr"])
 def test_penalties_and_thresholds_are_in_the_unit_of_the_selectors(name):
     """Large enough for one data set to be close to its prediction."""
     found = compare_methods(1200, 800, 160, r2=0.8, methods=[name]).one(name)
@@ -152,7 +152,10 @@ def test_the_three_ways_to_say_how_strong(strength):
         ({"fdr": 0.9}, "fdr must be between"),
         ({"fdr": [0.1, 0.2]}, "fdr must be one number"),
         ({"effects": "gaussian"}, "effects must be a law of effects"),
-        ({"methods": ["astrology"]}, "methods must be one of 'stability', .*; got 'astrology'"),
+        (
+            {"methods": ["astrology"]},
+            "methods must be one of 'auto', 'stability-fdr', .*; got 'astrology'",
+        ),
         ({"methods": []}, "methods must be a list of names"),
         ({"methods": 3}, "methods must be a list of names"),
     ],
@@ -200,7 +203,7 @@ def test_rare_kinds_of_effects_are_lumped_without_a_trace():
 
 
 def test_an_unknown_prediction_is_named(found):
-    with pytest.raises(ValueError, match="method must be one of those predicted, stability"):
+    with pytest.raises(ValueError, match="method must be one of those predicted, stability-fdr"):
         found.one("astrology")
 
 
@@ -219,18 +222,21 @@ def test_methods_that_know_the_truth_are_compared_too():
 
 def test_a_method_that_does_not_keep_the_level_is_left_out_with_the_reason():
     """In a sparse study message passing is the most powerful, and above its level."""
-    names = ["stability", "stability_r_concave"]
+    names = ["stability-fdr", "stability-pfer"]
     found = planning.compare_methods(115, 2000, 3, r2=0.5, methods=names)
-    above = found.one("stability")
-    assert above.power > found.one("stability_r_concave").power
+    above = found.one("stability-fdr")
+    assert above.power > found.one("stability-pfer").power
     assert above.fdr > 0.105
     best, otherwise, left_out = found.recommendation
-    assert best is found.best is found.one("stability_r_concave")
+    assert best is found.best is found.one("stability-pfer")
     assert otherwise is None
     assert [one.settings for one, _ in left_out] == ["best", "default"]
     reason = f"predicted FDR {above.fdr:.3f} is above the level 0.1"
     assert left_out[0] == (above, reason)
-    assert f"Left out: stability, message passing, best settings: {reason}." in str(found)
+    assert (
+        f"Left out: stability selection, FDR by message passing, best settings: {reason}."
+        in str(found)
+    )
 
 
 @pytest.mark.parametrize(
@@ -238,7 +244,7 @@ def test_a_method_that_does_not_keep_the_level_is_left_out_with_the_reason():
     [(0.1049, 0.1, True), (0.1051, 0.1, False), (0.02, 0.016, True), (0.022, 0.016, False)],
 )
 def test_rates_are_compared_to_two_decimals(fdr, level, kept):
-    one = Prediction("knockoff", "best", 0.5, fdr, 5.0, 1.0, "FDR", "", {})
+    one = Prediction("knockoffs", "best", 0.5, fdr, 5.0, 1.0, "FDR", "", {})
     chosen = recommend([Candidate(one, one, level, one.power)])
     assert (chosen.best is one) == kept
     assert [reason for _, reason in chosen.left_out] == (
@@ -250,12 +256,17 @@ def test_another_method_is_named_where_the_best_may_be_refused():
     def one(method, power):
         return Prediction(method, "best", power, 0.05, 5.0, 1.0, "FDR", "", {})
 
-    every = [one("knockoff", 0.4), one("stability", 0.6), one("evalues", 0.5), one("lasso", 0.9)]
+    every = [
+        one("knockoffs", 0.4),
+        one("stability-fdr", 0.6),
+        one("knockoffs-evalues", 0.5),
+        one("lasso", 0.9),
+    ]
     candidates = [Candidate(each, each, 0.1, each.power) for each in every]
     chosen = recommend(candidates)
-    assert (chosen.best.method, chosen.otherwise.method) == ("stability", "evalues")
+    assert (chosen.best.method, chosen.otherwise.method) == ("stability-fdr", "knockoffs-evalues")
     assert recommend(candidates[:1]).otherwise is None
-    assert recommend([Candidate(one("knockoff", 0.004), one("knockoff", 0.004), 0.1, 1.0)]) == (
+    assert recommend([Candidate(one("knockoffs", 0.004), one("knockoffs", 0.004), 0.1, 1.0)]) == (
         None, None, (),
     )  # fmt: skip
 

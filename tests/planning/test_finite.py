@@ -12,8 +12,8 @@ from scipy.stats import binom, kstest, norm
 from selica import theory
 from selica.planning.predict import finite
 from selica.planning.predict.ceiling import ceiling
-from selica.planning.predict.exceedances import Exceedances, lowest_statistic
 from selica.planning.predict.finite import (
+    Exceedances,
     Expected,
     _counted,
     _some,
@@ -23,9 +23,10 @@ from selica.planning.predict.finite import (
     by_fields,
     by_one_copy,
     by_pvalues,
+    lowest_statistic,
     mean_false_share,
 )
-from selica.planning.predict.methods import predict
+from selica.planning.predict.prediction import predict
 from selica.planning.study import Study
 
 RULES = {
@@ -185,20 +186,20 @@ def test_all_variables_are_signals():
     assert ceiling(Study.of(50, 20, 20, r2=0.5), 0.1).power == 1.0
 
 
-@pytest.mark.parametrize("method", ["stability", "knockoff", "pvalues"])
+@pytest.mark.parametrize("method", ["stability-fdr", "knockoffs", "knockoffs-pvalues"])
 def test_expected_counts_are_enough_for_many_selections(method, monkeypatch):
     study = Study.of(6000, 20_000, 700, r2=0.8)
     large = predict(study, method, 0.1)
-    monkeypatch.setattr(finite, "_MANY", 10**9)
+    monkeypatch.setattr(finite, "_MANY_SELECTIONS", 10**9)
     drawn = predict(study, method, 0.1)
-    assert large.power_error == finite._NEGLECTED
+    assert large.power_error == finite._NEGLECTED_ERROR
     assert large.power == pytest.approx(drawn.power, abs=0.003 + 3.0 * drawn.power_error)
 
 
 def test_powers_at_ten_thousand_variables_are_below_the_ceiling_and_grow():
     # 0.64, 0.99, 1.00, 0.48 when two data sets were drawn
     studies = [Study.of(n, 10_000, 60, r2=0.3) for n in (2800, 3000, 3200, 4000)]
-    found = [predict(study, "evalues", 0.1) for study in studies]
+    found = [predict(study, "knockoffs-evalues", 0.1) for study in studies]
     for study, one in zip(studies, found, strict=True):
         assert 0.0 < one.power_error <= 0.02
         assert one.power <= ceiling(study, 0.1).power + 3.0 * one.power_error
@@ -210,7 +211,7 @@ def test_powers_at_ten_thousand_variables_are_below_the_ceiling_and_grow():
 def test_power_falls_slowly_with_the_number_of_variables():
     # 0.13, 0.11, 0.11, 0.04, 0.27, 0.24, 0.12 when a few data sets were drawn
     found = [
-        predict(Study.of(2000, round(10**x), 8, r2=0.5), "knockoff", 0.1)
+        predict(Study.of(2000, round(10**x), 8, r2=0.5), "knockoffs", 0.1)
         for x in (3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0)
     ]
     powers, errors = np.array([(one.power, one.power_error) for one in found]).T
@@ -222,18 +223,18 @@ def test_power_falls_slowly_with_the_number_of_variables():
 @pytest.mark.parametrize("p", [10**6, 10**9])
 def test_ten_or_none_are_selected_of_any_number_of_variables(p):
     """With ten expected signals at level 0.2 a selection has five variables or more."""
-    found = predict(Study.of(3000, p, 10, r2=0.5), "knockoff", 0.2)
+    found = predict(Study.of(3000, p, 10, r2=0.5), "knockoffs", 0.2)
     selected = found.true_selections + found.false_selections
     assert 0.2 < found.power < 0.9
     assert found.fdr <= 0.2 + 0.02
     assert selected > 2.0
     # a study that is too small: fewer than one selection on average, of five or none
-    few = predict(Study.of(100, p, 10, r2=0.5), "knockoff", 0.2)
+    few = predict(Study.of(100, p, 10, r2=0.5), "knockoffs", 0.2)
     assert few.power < 0.05
     assert few.power_error > 0.0
 
 
-@pytest.mark.parametrize("method", ["stability", "knockoff", "stability_r_concave"])
+@pytest.mark.parametrize("method", ["stability-fdr", "knockoffs", "stability-pfer"])
 @pytest.mark.parametrize("k", [50_000, 10**9])
 def test_any_number_of_signals_takes_little_time(method, k):
     study = Study.of(10**9, 10**9, k, r2=0.5)

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from selica import KnockoffSelection, StabilitySelection, planning
+from selica import KnockoffSelection, StabilitySelection, catalogue, planning
 from selica._core.errors import ArgumentError
-from selica.planning.data import first_answer
-from selica.planning.data.diagnosis import Estimate, estimate, reason_against
-from selica.planning.data.first_answer import COVERED, LARGEST
+from selica.planning.data import correlated_power
+from selica.planning.data.correlated_power import LARGEST
+from selica.planning.data.diagnosis import SignalEstimate, estimate, reason_against
 from selica.reports import demo_table, split
 from selica.reports.demo import TARGET
 from selica.sampling import simulate
@@ -25,7 +25,7 @@ def table():
 
 
 def plasmode(X, **settings):
-    arguments = {"r2": 0.8, "fdr": 0.2, "methods": "knockoff", "n_sets": 6, "random_state": 1}
+    arguments = {"r2": 0.8, "fdr": 0.2, "methods": "knockoffs", "n_sets": 6, "random_state": 1}
     arguments |= {"theory": False}
     return planning.plasmode_power(X, 15, **(arguments | settings))
 
@@ -36,22 +36,23 @@ def test_planted_signals_are_found_as_predicted(table):
     assert row["power_low"] <= row["power"] <= row["power_high"]
     assert row["predicted"] == pytest.approx(row["power"], abs=0.25)
     assert found.r2 == pytest.approx(0.8)
-    assert "knockoff+" in str(found)
+    assert "knockoffs, one copy" in str(found)
 
 
 def test_correlation_costs_power_as_theory_says_beforehand():
     X = simulate(150, 60, 0, noise_variance=1.0, covariance=("ar1", 0.95), random_state=0).X
     found = plasmode(X, n_sets=16, theory=True)
-    (row,), (first,) = found.methods.rows, found.first.rows
+    (row,), (first,) = found.methods.rows, found.predicted.rows
     assert row["power"] < row["predicted"] - 0.15
     assert first["method"] == row["method"]
     assert first["status"] == "converged"
     assert first["power"] == pytest.approx(row["power"], abs=0.12)
     assert first["power_low"] < first["power"] < first["power_high"]
-    assert found.foretold(row["method"]) == first["power"]
+    assert found.predicted_power(row["method"]) == first["power"]
     (plain,) = json.loads(json.dumps(found.to_dict()))["methods"]
     assert plain == row | {"correlated": first["power"]}
-    assert f"{first['power']:.2f}" in str(found).splitlines()[-1]
+    (line,) = [line for line in str(found).splitlines() if line.startswith(row["label"])]
+    assert f"{first['power']:.2f}" in line
 
 
 @pytest.mark.parametrize("effect_size", [None, 0.5])
@@ -59,9 +60,10 @@ def test_a_first_answer_for_every_method_that_has_one(table, effect_size):
     strength = {"effect_size": effect_size, "r2": 0.8 if effect_size is None else None}
     settings = strength | {"fdr": 0.2, "methods": tuple(planning.METHODS), "random_state": 1}
     told = planning.correlated_power(table, 15, **settings)
-    labels = [planning.METHODS[name].label for name in COVERED]
-    assert [row["method"] for row in told] == labels
-    for name, row in zip(COVERED, told, strict=True):
+    covered = [row for row in catalogue.methods() if row.correlated_rule is not None]
+    assert len(covered) == 6
+    assert [(row["method"], row["label"]) for row in told] == [(m.name, m.label) for m in covered]
+    for name, row in ((one.name, row) for one, row in zip(covered, told, strict=True)):
         known = planning.compare_methods(
             150, 60, 15, **strength, fdr=0.2, methods=[name]
         ).one(name, "default")  # fmt: skip
@@ -73,8 +75,8 @@ def test_a_covariance_without_copies_is_no_error(table, monkeypatch):
     def refused(Sigma):
         raise ArgumentError("Sigma must be positive definite.")
 
-    monkeypatch.setattr(first_answer, "s_matrix", refused)
-    asked = {"methods": ["knockoff", "lasso"], "random_state": 1}
+    monkeypatch.setattr(correlated_power, "s_matrix", refused)
+    asked = {"methods": ["knockoffs", "lasso"], "random_state": 1}
     knockoff, lasso = planning.correlated_power(table, 15, r2=0.8, **asked)
     assert (knockoff["power"], knockoff["status"]) == (None, "Sigma must be positive definite.")
     assert (lasso["power"] > 0.5, lasso["status"]) == (True, "converged")
@@ -82,12 +84,12 @@ def test_a_covariance_without_copies_is_no_error(table, monkeypatch):
 
 def test_the_theory_can_be_left_out(table):
     found = plasmode(table)
-    assert found.first is None
+    assert found.predicted is None
     assert found.methods.rows == plasmode(table, theory=True).methods.rows
-    none = planning.correlated_power(table, 15, r2=0.8, methods="stability")
+    none = planning.correlated_power(table, 15, r2=0.8, methods="stability-fdr")
     assert len(none) == 0  # message passing has no theory for correlated columns
     wide = np.random.default_rng(0).standard_normal((20, LARGEST + 1))
-    assert len(planning.correlated_power(wide, 15, r2=0.8, methods="knockoff")) == 0
+    assert len(planning.correlated_power(wide, 15, r2=0.8, methods="knockoffs")) == 0
 
 
 def test_workers_and_seeds(table):
@@ -111,7 +113,7 @@ def test_selectors_of_ones_own_and_progress(table):
 def test_a_method_that_refuses_is_counted():
     X = simulate(60, 40, 0, noise_variance=1.0, covariance=("ar1", 0.97), random_state=0).X
     (row,) = planning.plasmode_power(
-        X, 5, r2=0.8, methods="stability", n_sets=3, random_state=0
+        X, 5, r2=0.8, methods="stability-fdr", n_sets=3, random_state=0
     ).methods.rows
     assert row["refused"] == 3
     assert row["power"] == 0.0
@@ -152,7 +154,7 @@ def test_selectors_have_names_of_their_own(table):
     with pytest.raises(ArgumentError, match="mapping of names"):
         plasmode(table, selectors=[lasso])
     with pytest.raises(ArgumentError, match="a name must be a text that no method has"):
-        plasmode(table, selectors={planning.METHODS["knockoff"].label: lasso})
+        plasmode(table, selectors={"knockoffs": lasso})
 
 
 def test_a_selector_of_ones_own_that_refuses_the_data_is_counted():
@@ -181,7 +183,7 @@ def test_a_diagnosis():
     data = simulate(300, 200, 20, snr=3.0, random_state=0)
     selector = KnockoffSelection(0.2, sampler="iid", lam=0.05, random_state=0)
     found = planning.diagnose(selector.fit(data.X, data.y), data.X, data.y, power=0.9)
-    assert found.method == "knockoff"
+    assert found.method == "knockoffs"
     assert found.fdr == 0.2
     assert found.selected == selector.support_.sum()
     assert found.power == pytest.approx(selector.support_[data.support].mean(), abs=0.3)
@@ -241,7 +243,7 @@ def test_no_numbers_where_the_fit_says_nothing():
 def test_what_speaks_against_an_estimate(change, reason):
     fields = SimpleNamespace(status=change.pop("status", "converged"))
     good = {"sparsity": 0.1, "effect_size": 0.2, "r2": 0.6, "effective_noise": 0.7}
-    found = Estimate(**(good | {"evidence": 30.0, "likely": (None, None)} | change))
+    found = SignalEstimate(**(good | {"evidence": 30.0, "likely": (None, None)} | change))
     told = reason_against(fields, found, 300)
     assert (told is None) if reason is None else (reason in told)
 
@@ -252,7 +254,7 @@ def test_an_estimate_has_an_interval_that_holds_the_truth(seed):
     data = simulate(150, 200, 20, snr=1.5, random_state=seed)
     found = planning.diagnose(LassoSelection(0.1).fit(data.X, data.y), data.X, data.y)
     truth = planning.required_samples(
-        0.8, n_features=200, n_signals=20, r2=0.6, method="stability", settings="default"
+        0.8, n_features=200, n_signals=20, r2=0.6, method="stability-fdr", settings="default"
     ).best.value
     low, high = found.required_interval
     assert low < found.required < high

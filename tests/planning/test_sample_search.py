@@ -11,9 +11,9 @@ import pytest
 from selica import theory
 from selica.planning import METHODS, required_samples
 from selica.planning.predict.ceiling import ceiling, ceilings
-from selica.planning.predict.methods import Prediction, predict, predict_each
+from selica.planning.predict.prediction import Prediction, predict, predict_each
 from selica.planning.questions.inverse import sample_search
-from selica.planning.questions.search import Tried
+from selica.planning.questions.search import PowerSearch
 from selica.planning.study import Study
 
 CALIBRATED = [name for name, method in METHODS.items() if method.calibrated]
@@ -39,7 +39,7 @@ def test_studies_at_once_are_predicted_as_one_by_one(method, settings, effects):
 
 
 def test_ceilings_at_once():
-    studies = [Study.of(n, 200, 40, r2=0.8) for n in (50, 200, 1000)]
+    studies = tuple(Study.of(n, 200, 40, r2=0.8) for n in (50, 200, 1000))
     alone = [ceiling(study, 0.1).power for study in studies]
     assert [one.power for one in ceilings(studies, 0.1)] == pytest.approx(alone, abs=1e-12)
 
@@ -53,7 +53,7 @@ def test_ceilings_at_once():
     ],
 )
 def test_estimates_are_near_the_answers(power, sizes):
-    search = sample_search(power, method=["stability", "knockoff", "stability_r_concave"], **sizes)
+    search = sample_search(power, method=["stability-fdr", "knockoffs", "stability-pfer"], **sizes)
     sketch = search.sketch()
     *_, whole = search.growing()
     assert search.ceiling.value == whole.ceiling.value
@@ -68,10 +68,10 @@ def test_estimates_are_near_the_answers(power, sizes):
 @pytest.mark.parametrize(
     ("power", "sizes", "method"),
     [
-        (0.3, {"n_features": 100, "n_signals": 50, "r2": 0.9, "fdr": 0.01}, "stability_r_concave"),
-        (0.1, {"n_features": 50, "n_signals": 1, "r2": 0.05, "fdr": 0.5}, "evalues"),
-        (0.5, {"n_features": 980, "n_signals": 20, "r2": 0.96, "fdr": 0.2}, "pvalues"),
-        (0.5, {"n_features": 24, "n_signals": 2, "r2": 1e-6, "fdr": 0.001}, "stability"),
+        (0.3, {"n_features": 100, "n_signals": 50, "r2": 0.9, "fdr": 0.01}, "stability-pfer"),
+        (0.1, {"n_features": 50, "n_signals": 1, "r2": 0.05, "fdr": 0.5}, "knockoffs-evalues"),
+        (0.5, {"n_features": 980, "n_signals": 20, "r2": 0.96, "fdr": 0.2}, "knockoffs-pvalues"),
+        (0.5, {"n_features": 24, "n_signals": 2, "r2": 1e-6, "fdr": 0.001}, "stability-fdr"),
     ],
 )
 def test_nothing_is_estimated_far_from_what_was_tried(power, sizes, method):
@@ -83,15 +83,20 @@ def test_nothing_is_estimated_far_from_what_was_tried(power, sizes, method):
 def test_no_number_that_was_tried_and_is_enough_is_smaller():
     found = required_samples(
         0.3, n_features=154, n_signals=26, r2=0.6, effects=theory.LaplaceEffects(),
-        method="evalues", settings="default", at_most=100_000,
-    ).one("evalues")  # fmt: skip
+        method="knockoffs-evalues", settings="default", at_most=100_000,
+    ).one("knockoffs-evalues")  # fmt: skip
     assert found.value == found.x[found.power >= 0.3].min()
 
 
 def test_an_estimate_costs_two_predictions_of_a_method():
     asked = []
     search = sample_search(
-        0.5, n_features=200, n_signals=30, r2=0.8, method=CALIBRATED, told=lambda: asked.append(1)
+        0.5,
+        n_features=200,
+        n_signals=30,
+        r2=0.8,
+        method=CALIBRATED,
+        on_step=lambda: asked.append(1),
     )
     assert not asked
     search.sketch()
@@ -111,7 +116,7 @@ def test_an_estimate_costs_two_predictions_of_a_method():
     ids=str,
 )
 def test_answers_at_the_edges(sizes, at_most):
-    search = sample_search(0.5, method=["stability", "knockoff"], at_most=at_most, **sizes)
+    search = sample_search(0.5, method=["stability-fdr", "knockoffs"], at_most=at_most, **sizes)
     search.sketch()
     *_, whole = search.growing()
     study = Study.of(2, **sizes)
@@ -127,7 +132,7 @@ def test_answers_at_the_edges(sizes, at_most):
 
 
 def of_power(power):
-    return Prediction("knockoff", "best", power, 0.0, 0.0, 0.0, "FDR", "", {})
+    return Prediction("knockoffs", "best", power, 0.0, 0.0, 0.0, "FDR", "", {})
 
 
 @pytest.mark.parametrize("turn", [3.0, 47.3, 4711.5, 99_999.5])
@@ -139,13 +144,13 @@ def test_whole_numbers_are_found_with_few_predictions(turn, width):
             for x in values
         ]
 
-    rising = Tried("knockoff", predicted, 0.5)
+    rising = PowerSearch("knockoffs", predicted, 0.5)
     assert not rising.reaches(2)
     assert rising.reaches(200_000)
     assert rising.last(200_000, 2, whole=True) == math.ceil(turn)
     assert len(rising.found) < 45
-    falling = Tried(
-        "knockoff", lambda values: [of_power(1.0 - one.power) for one in predicted(values)], 0.5
+    falling = PowerSearch(
+        "knockoffs", lambda values: [of_power(1.0 - one.power) for one in predicted(values)], 0.5
     )
     assert falling.reaches(2)
     assert not falling.reaches(200_000)
@@ -156,7 +161,7 @@ def test_a_smooth_power_takes_a_handful_of_predictions():
     def predicted(values):
         return [of_power(x / (x + 337.7)) for x in values]
 
-    tried = Tried("knockoff", predicted, 0.5)
+    tried = PowerSearch("knockoffs", predicted, 0.5)
     tried.ask([300, 500])
     assert tried.last(500, 300, whole=True) == 338
     assert len(tried.found) <= 6

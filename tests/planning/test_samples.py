@@ -21,7 +21,7 @@ STUDY = {"n_features": 150, "n_signals": 20, "r2": 0.7}
 
 @pytest.fixture(scope="module")
 def samples():
-    return required_samples(0.7, **STUDY, method=["stability", "knockoff"])
+    return required_samples(0.7, **STUDY, method=["stability-fdr", "knockoffs"])
 
 
 def power_of(method, n, **change):
@@ -29,7 +29,7 @@ def power_of(method, n, **change):
     return compare_methods(n, **study, methods=[method]).one(method).power
 
 
-@pytest.mark.parametrize("method", ["stability", "knockoff"])
+@pytest.mark.parametrize("method", ["stability-fdr", "knockoffs"])
 def test_the_smallest_number_of_samples(samples, method):
     answer = samples.one(method)
     n = answer.value
@@ -49,37 +49,39 @@ def test_the_curve_rises(samples):
 
 
 def test_stronger_signals_need_fewer_samples(samples):
-    strong = required_samples(0.7, **(STUDY | {"r2": 0.9}), method="stability")
-    assert strong.one("stability").value < 0.7 * samples.one("stability").value
+    strong = required_samples(0.7, **(STUDY | {"r2": 0.9}), method="stability-fdr")
+    assert strong.one("stability-fdr").value < 0.7 * samples.one("stability-fdr").value
 
 
 def test_what_cannot_be_reached_is_said():
-    few = required_samples(0.7, **STUDY, method="stability", at_most=60)
-    answer = few.one("stability")
+    few = required_samples(0.7, **STUDY, method="stability-fdr", at_most=60)
+    answer = few.one("stability-fdr")
     assert answer.value is None
     assert answer.prediction.power == answer.power.max() < 0.7
     assert "not reached" in str(few)
     # aggregated p-values at level 0.1 allow no selection of fewer than 34
-    never = required_samples(0.7, **STUDY, method="pvalues", at_most=20_000)
-    assert never.one("pvalues").value is None
+    never = required_samples(0.7, **STUDY, method="knockoffs-pvalues", at_most=20_000)
+    assert never.one("knockoffs-pvalues").value is None
 
 
 def test_the_smallest_effect():
-    found = detectable_effect(0.6, n_samples=300, n_features=150, n_signals=20, method="stability")
-    size = found.one("stability").value
-    sizes = {"n_samples": 300, "n_features": 150, "n_signals": 20, "methods": ["stability"]}
+    found = detectable_effect(
+        0.6, n_samples=300, n_features=150, n_signals=20, method="stability-fdr"
+    )
+    size = found.one("stability-fdr").value
+    sizes = {"n_samples": 300, "n_features": 150, "n_signals": 20, "methods": ["stability-fdr"]}
     assert compare_methods(**sizes, effect_size=size).best.power >= 0.6
-    assert compare_methods(**sizes, effect_size=0.99 * size).one("stability").power < 0.6
+    assert compare_methods(**sizes, effect_size=0.99 * size).one("stability-fdr").power < 0.6
 
 
 def test_the_largest_number_of_signals():
     arguments = {"n_samples": 300, "n_features": 150, "r2": 0.8}
-    k = largest_support(0.5, **arguments, method="stability").one("stability").value
+    k = largest_support(0.5, **arguments, method="stability-fdr").one("stability-fdr").value
     assert isinstance(k, int)
 
     def power(n_signals):
-        return compare_methods(**arguments, n_signals=n_signals, methods=["stability"]).one(
-            "stability"
+        return compare_methods(**arguments, n_signals=n_signals, methods=["stability-fdr"]).one(
+            "stability-fdr"
         )
 
     assert power(k).power >= 0.5
@@ -87,26 +89,26 @@ def test_the_largest_number_of_signals():
 
 
 def test_the_smallest_level():
-    found = achievable_fdr(0.6, n_samples=300, **STUDY, method="knockoff").one("knockoff")
-    assert power_of("knockoff", 300, fdr=found.value) >= 0.6
-    assert power_of("knockoff", 300, fdr=0.98 * found.value) < 0.6
+    found = achievable_fdr(0.6, n_samples=300, **STUDY, method="knockoffs").one("knockoffs")
+    assert power_of("knockoffs", 300, fdr=found.value) >= 0.6
+    assert power_of("knockoffs", 300, fdr=0.98 * found.value) < 0.6
     assert found.prediction.fdr <= found.value
 
 
 def test_levels_beyond_reach_and_levels_that_need_no_search():
-    weak = achievable_fdr(0.9, n_samples=50, **STUDY, method="stability").one("stability")
+    weak = achievable_fdr(0.9, n_samples=50, **STUDY, method="stability-fdr").one("stability-fdr")
     assert weak.value is None
-    easy = achievable_fdr(0.2, n_samples=5000, **STUDY, method="stability").one("stability")
+    easy = achievable_fdr(0.2, n_samples=5000, **STUDY, method="stability-fdr").one("stability-fdr")
     assert easy.value == pytest.approx(1e-3)
 
 
 def test_it_is_printed_tabled_and_drawn(samples):
     assert str(samples).startswith("samples for power 0.7")
-    assert str(samples.one("knockoff").value) in str(samples)
-    assert f"knockoff={samples.one('knockoff').value}" in repr(samples)
+    assert str(samples.one("knockoffs").value) in str(samples)
+    assert f"knockoffs={samples.one('knockoffs').value}" in repr(samples)
     rows = json.loads(json.dumps(samples.to_dict()))["methods"]
     assert [row["value"] for row in rows] == [a.value for a in samples.answers]
-    assert list(samples.to_frame()["method"]) == ["stability", "knockoff"]
+    assert list(samples.to_frame()["method"]) == ["stability-fdr", "knockoffs"]
     (axes,) = samples.plot().get_axes()
     assert axes.get_xlabel() == "samples"
     marked = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 1]
@@ -115,9 +117,9 @@ def test_it_is_printed_tabled_and_drawn(samples):
 
 def test_what_is_recommended_keeps_the_level():
     """Message passing needs fewest samples here, and does not keep the level."""
-    names = ["stability", "stability_r_concave"]
+    names = ["stability-fdr", "stability-pfer"]
     found = required_samples(0.5, n_features=2000, n_signals=3, r2=0.5, method=names)
-    above, kept = found.one("stability"), found.one("stability_r_concave")
+    above, kept = found.one("stability-fdr"), found.one("stability-pfer")
     assert above.value < kept.value
     assert above.prediction.fdr > 0.105
     best, otherwise, left_out = found.recommendation
@@ -125,13 +127,13 @@ def test_what_is_recommended_keeps_the_level():
     reason = f"predicted FDR {above.prediction.fdr:.3f} is above the level 0.1"
     assert left_out == ((above, reason),)
     text = str(found)
-    assert f"Fewest samples: {kept.value} with stability, r-concave" in text
-    assert f"Left out: stability, message passing: {reason}." in text
+    assert f"Fewest samples: {kept.value} with stability selection, PFER bound" in text
+    assert f"Left out: stability selection, FDR by message passing: {reason}." in text
     assert text.endswith("a linear response and Gaussian effects.")
 
 
 def test_the_level_that_is_searched_is_the_level_to_keep():
-    found = achievable_fdr(0.6, n_samples=300, **STUDY, method=["knockoff", "stability"])
+    found = achievable_fdr(0.6, n_samples=300, **STUDY, method=["knockoffs", "stability-fdr"])
     assert found.fdr is None
     assert found.best.value == min(answer.value for answer in found.answers)
     assert found.superlative == "Smallest level"
@@ -139,7 +141,7 @@ def test_the_level_that_is_searched_is_the_level_to_keep():
 
 def test_equal_effects_need_far_fewer_samples():
     """The law of the effects decides: 1470 samples or 227."""
-    study = {"n_features": 200, "n_signals": 20, "r2": 0.6, "method": "stability"}
+    study = {"n_features": 200, "n_signals": 20, "r2": 0.6, "method": "stability-fdr"}
     gaussian = required_samples(0.8, **study)
     equal = required_samples(0.8, **study, effects=theory.PointEffects())
     assert gaussian.best.value > 5 * equal.best.value
@@ -163,7 +165,7 @@ def test_no_method_needs_fewer_samples_than_the_ceiling(samples):
         ({"power": "most"}, "power must be a number"),
         ({"power": [0.5, 0.6]}, "power must be one number"),
         ({"fdr": 2.0}, "fdr must be between"),
-        ({"method": "astrology"}, "methods must be one of"),
+        ({"method": "astrology"}, "method must be one of"),
         ({"settings": "worst"}, "settings must be one of 'best', 'default'"),
         ({"at_most": 1}, "at_most must be at least 2"),
         ({"n_signals": 151}, "n_signals must be at most n_features"),
@@ -185,8 +187,8 @@ def test_bad_input_of_the_other_questions():
 
 
 def test_an_unknown_answer_is_named(samples):
-    with pytest.raises(ValueError, match="method must be one of 'stability', 'knockoff'"):
-        samples.one("evalues")
+    with pytest.raises(ValueError, match="method must be one of 'stability-fdr', 'knockoffs'"):
+        samples.one("knockoffs-evalues")
 
 
 def test_all_calibrated_methods_by_default():
@@ -197,19 +199,24 @@ def test_all_calibrated_methods_by_default():
 
 def test_curves_of_all_methods_go_to_where_the_last_has_enough():
     found = planning.required_samples(
-        0.5, n_features=60, n_signals=15, r2=0.9, fdr=0.2, method=["stability", "stability_none"]
+        0.5,
+        n_features=60,
+        n_signals=15,
+        r2=0.9,
+        fdr=0.2,
+        method=["stability-fdr", "stability-pfer-none"],
     )
-    soon, late = found.one("stability"), found.one("stability_none")
+    soon, late = found.one("stability-fdr"), found.one("stability-pfer-none")
     assert soon.value < 0.6 * late.value
     assert soon.x.max() >= late.value
     assert soon.power[np.argmax(soon.x)] > 0.5
 
 
 def test_answers_are_numbers_to_be_typed():
-    level = achievable_fdr(0.5, n_samples=300, **STUDY, method="stability").one("stability")
+    level = achievable_fdr(0.5, n_samples=300, **STUDY, method="stability-fdr").one("stability-fdr")
     assert level.value == float(f"{level.value:.5g}")
     assert f"fdr={level.value!r}" in level.prediction.code
     size = detectable_effect(
-        0.6, n_samples=311, n_features=150, n_signals=20, method="stability"
-    ).one("stability")
+        0.6, n_samples=311, n_features=150, n_signals=20, method="stability-fdr"
+    ).one("stability-fdr")
     assert size.value == float(f"{size.value:.5g}")

@@ -23,7 +23,7 @@ STUDIES = {
 
 
 @pytest.mark.parametrize("name", STUDIES)
-@pytest.mark.parametrize("method", ["knockoff", "stability"])
+@pytest.mark.parametrize("method", ["knockoffs", "stability-fdr"])
 def test_power_of_the_recommendation_is_as_predicted(name, method):
     (n, p, k, r2, fdr), effects = STUDIES[name]
     comparison = compare_methods(n, p, k, r2=r2, fdr=fdr, effects=effects, methods=[method])
@@ -35,7 +35,7 @@ def test_power_of_the_recommendation_is_as_predicted(name, method):
             scale="article", random_state=seed,
         )  # fmt: skip
         selector = eval(found.code, vars(selectors)).set_params(random_state=seed)
-        if method == "knockoff":
+        if method == "knockoffs":
             selector.set_params(sampler="iid")
         else:  # without the refits that check it
             selector.set_params(engine="semi-analytic")
@@ -45,7 +45,9 @@ def test_power_of_the_recommendation_is_as_predicted(name, method):
     assert np.mean(power) == pytest.approx(found.power, abs=3.0 * error + 0.03)
 
 
-@pytest.mark.parametrize("method", ["evalues", "pvalues", "stability_unimodal"])
+@pytest.mark.parametrize(
+    "method", ["knockoffs-evalues", "knockoffs-pvalues", "stability-pfer-unimodal"]
+)
 def test_copies_and_bounds_find_as_much_as_predicted(method):
     comparison = compare_methods(300, 100, 20, r2=0.9, fdr=0.2, methods=[method])
     found, runs = comparison.one(method), 12

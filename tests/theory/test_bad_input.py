@@ -12,6 +12,7 @@ from selica._core.errors import ArgumentError
 
 GOOD = {"alpha": 2.5, "rho": 0.3, "Delta": 0.01}
 MODEL = theory.Model(**GOOD)
+NO_SIGNAL = theory.Model(4.0, 0.0, 0.0)
 S = theory.solve_stability(MODEL, 0.3)
 D = theory.solve_knockoff(MODEL, 0.3)
 
@@ -60,6 +61,10 @@ def test_model_parameters(name, value):
         (lambda: theory.power(MODEL, "stability-ideal", mu_B=-1.0), "mu_B"),
         (lambda: theory.power(MODEL, "stability-ideal", resampling="x", lam=0.1), "resampling"),
         (lambda: theory.power("x", "stability-ideal"), "model"),
+        (lambda: theory.power(MODEL, "stability-ideal", 0.1, 0.1, 1.5, "bernoulli"), "mu_B"),
+        (lambda: theory.optimal_lam(MODEL, "stability-ideal", 1.5, resampling="bernoulli"), "mu_B"),
+        (lambda: theory.power(NO_SIGNAL, "stability-ideal", response=theory.Logistic(1.0)), "T"),
+        (lambda: theory.optimal_lam(NO_SIGNAL, response=theory.Logistic(1.0)), "T"),
         (lambda: theory.power_curve(MODEL, "stability-ideal", fdrs=[0.1, np.nan]), "fdrs"),
         (lambda: theory.optimal_lam(MODEL, "stability-ideal", criterion="speed"), "criterion"),
         (lambda: theory.optimal_lam(None), "model"),

@@ -360,3 +360,17 @@ def test_levels_next_to_the_smallest_ratio_are_kept(law, alpha, rho, snr, fdr):
     found = theory.operating_point(theory.Model(alpha, rho, rho / snr, law), "bayes", fdr)
     assert found.fdr == pytest.approx(fdr, abs=1e-9)
     assert 0.0 < found.fpr < found.tpr < 1.0
+
+
+def test_what_is_remembered_is_what_is_found(monkeypatch):
+    from selica.theory.bayes import solution as module
+
+    model = theory.Model([0.2, 0.2, 1.0], 0.1, [1e-6, 0.01, 0.0])
+    known = [theory.solve_bayes(model, branch) for branch in ("information", "algorithm")]
+    again = theory.solve_bayes(model)
+    again.q[:] = 0.0  # a result is the caller's own
+    monkeypatch.setattr(module, "_MOST_REMEMBERED", 0)
+    for one in known:
+        anew = theory.solve_bayes(model, one.branch)
+        for name in ("q", "mse", "m_hat", "ensemble_error", "information", "solutions"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(anew, name))

@@ -1,9 +1,34 @@
-"""Numbers printed elsewhere, or computed by independent programs: each to its last digit."""
+"""Numbers from publications, or computed by independent programs: each to its last digit.
+
+Sources, by the keys under which they are named below:
+
+article
+    T. Takahashi, "Replica Analysis for Ensemble Techniques in Variable Selection", whose
+    self-consistent equations of stability selection and of derandomized knockoffs are solved. It
+    shows results as figures; the numbers are quadratures of its equations by an independent
+    program, to eight digits. `tests.oracles.replica` is another such program, and
+    `test_brute_force` compares it with the package everywhere.
+semi-analytic resampling
+    T. Obuchi and Y. Kabashima, "Semi-analytic resampling in Lasso", JMLR 20(70), 2019
+    (arXiv:1802.10254). State evolution of the bootstrapped lasso at the parameters of the
+    demonstration in their code (SE_AMPR.m), iterated to its fixed point.
+trade-off
+    W. Su, M. Bogdan and E. Candes, "False discoveries occur early on the lasso path", Annals of
+    Statistics 45(5), 2017 (arXiv:1511.01957): smallest FDP of the lasso path at a TPP, and the
+    weak limit of Donoho and Tanner in the form given there; both are evaluated below.
+reconstruction
+    Y. Kabashima, T. Wadayama and T. Tanaka, "A typical reconstruction limit for compressed sensing
+    based on Lp-norm minimization", J. Stat. Mech. L09003, 2009, and D. Donoho and J. Tanner,
+    "Counting faces of randomly projected polytopes when the projection radically lowers
+    dimension", J. AMS 22, 2009.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq, minimize_scalar
+from scipy.stats import norm
 
 from selica import theory
 
@@ -22,6 +47,7 @@ MODEL = theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
     ],
 )
 def test_stability_order_parameters(lam, expected):
+    """Article, stability selection with mu_B = 1."""
     s = theory.solve_stability(MODEL, lam=lam)
     found = (s.q, s.m, s.chi, s.v, s.Q_hat, s.chi_hat, s.v_hat)
     np.testing.assert_allclose(found, expected, rtol=0, atol=6e-9)
@@ -34,6 +60,7 @@ def test_stability_order_parameters(lam, expected):
     [(0.3, 0.93997935, 0.49258644), (0.5, 0.88353453, 0.31143237), (0.1, 1.0, 0.7)],
 )
 def test_stability_rates(lam, tpr, fdr):
+    """Article, stability selection with mu_B = 1, Pi > 0.15; at lam = 0.1 all variables pass."""
     rates = theory.solve_stability(MODEL, lam=lam).rates(Pi_th=0.15)
     np.testing.assert_allclose((rates.tpr, rates.fdr), (tpr, fdr), rtol=0, atol=6e-9)
 
@@ -50,6 +77,7 @@ def test_stability_rates(lam, tpr, fdr):
     ],
 )  # fmt: skip
 def test_knockoff_order_parameters(lam, expected):
+    """Article, derandomized knockoffs."""
     d = theory.solve_knockoff(MODEL, lam=lam)
     found = (d.q, d.m, d.chi, d.v, d.v_tilde, d.chi_tilde, d.Q_hat)
     np.testing.assert_allclose(found, expected, rtol=0, atol=6e-10)
@@ -64,6 +92,7 @@ def test_knockoff_order_parameters(lam, expected):
     ],
 )
 def test_derandomized_rates(lam, tpr, fdr):
+    """Article, rule P(Z > 0.05) > 0.15."""
     rates = theory.solve_knockoff(MODEL, lam=lam).rates(Z_th=0.05, Pi_th=0.15)
     np.testing.assert_allclose((rates.tpr, rates.fdr), (tpr, fdr), rtol=0, atol=6e-9)
 
@@ -72,6 +101,7 @@ def test_derandomized_rates(lam, tpr, fdr):
     ("lam", "tpr", "fdr"), [(0.1, 0.89497281, 0.21620628), (1.0, 0.63071153, 0.00449065)]
 )
 def test_one_copy_rates(lam, tpr, fdr):
+    """Article, one copy with the rule Z > 0.05."""
     rates = theory.solve_knockoff(MODEL, lam=lam).single_rates(Z_th=0.05)
     np.testing.assert_allclose((rates.tpr, rates.fdr), (tpr, fdr), rtol=0, atol=6e-9)
 
@@ -84,6 +114,7 @@ def test_one_copy_rates(lam, tpr, fdr):
     ],
 )
 def test_lasso(lam, expected):
+    """Article, without resampling."""
     one = theory.solve_lasso(MODEL, lam=lam)
     rates = one.rates()
     found = (one.q, one.m, one.chi, one.ensemble_error)
@@ -93,6 +124,7 @@ def test_lasso(lam, expected):
     assert one.v_hat == 0.0
 
 
+# Article: at the penalty with the smallest prediction error of a member, rho = 0.5.
 POWER = {  # (Delta, alpha): stability 1, stability 2, derandomized, knockoff, thresholded, lasso
     (0.01, 0.63): (0.2444, 0.3377, 0.2512, 0.1888, 0.3484, 0.1110),
     (0.01, 1.12): (0.6890, 0.7690, 0.7150, 0.6458, 0.7773, 0.3950),
@@ -106,6 +138,7 @@ METHODS = (
 
 @pytest.mark.parametrize(("setting", "expected"), POWER.items())
 def test_power_at_fdr_one_tenth(setting, expected):
+    """Article; the lasso moves its penalty."""
     Delta, alpha = setting
     model = theory.Model(alpha, 0.5, Delta)
     found = [theory.power(model, method, fdr=0.1, mu_B=rate) for method, rate in METHODS]
@@ -120,6 +153,7 @@ def test_power_at_fdr_one_tenth(setting, expected):
     ],
 )
 def test_state_evolution_of_obuchi_and_kabashima(alpha, noise, rho, variance, lam, expected):
+    """Semi-analytic resampling: chi, W and MSE."""
     # effects of variance s^2: divide the response, so Delta / s^2 and lam / s
     model = theory.Model(alpha, rho, noise / variance)
     s = theory.solve_stability(model, lam / np.sqrt(variance), mu_B=1.0)
@@ -128,6 +162,7 @@ def test_state_evolution_of_obuchi_and_kabashima(alpha, noise, rho, variance, la
 
 
 def test_state_evolution_at_rate_two():
+    """Semi-analytic resampling with tau = 2, which their code does not run: its equations do."""
     s = theory.solve_stability(theory.Model(0.5, 0.2, 0.01 / 5), 1 / np.sqrt(5), mu_B=2.0)
     found = (s.chi, 5 * s.v, 5 * (s.ensemble_error - 0.002), s.Q_hat, 5 * s.v_hat, 5 * s.chi_hat)
     expected = (0.290389, 0.038636, 0.374936, 0.559495, 0.098088, 0.240996)
@@ -139,12 +174,22 @@ def test_state_evolution_at_rate_two():
     [(0.1, 0.018943), (0.25, 0.066846), (0.5, 0.192845), (0.75, 0.400284), (0.9, 0.610352)],
 )
 def test_weak_l1_limit_of_donoho_and_tanner(alpha, rho):
+    """Trade-off, where it is the largest sparsity below which the path may find all signals."""
+
+    def sparsity(x):
+        tail, density = norm.sf(x), norm.pdf(x)
+        high = alpha + 2 * x * density - 2 * (1 + x * x) * tail
+        return high / (1 + x * x - 2 * (1 + x * x) * tail + 2 * x * density)
+
+    top = minimize_scalar(lambda x: -sparsity(x), bounds=(1e-3, 8.0), method="bounded")
+    assert -top.fun == pytest.approx(rho, abs=5e-7)
     below = theory.reconstruction_limit(rho - 5e-7, "lasso")
     above = theory.reconstruction_limit(rho + 5e-7, "lasso")
     assert below < alpha < above
 
 
 def test_reconstruction_limits_at_half():
+    """Reconstruction; rows seen and doubled variables by the article, with the sign corrected."""
     found = [
         theory.reconstruction_limit(0.5, "lasso"),
         theory.reconstruction_limit(0.5, "stability-ideal", mu_B=1.0),
@@ -155,6 +200,7 @@ def test_reconstruction_limits_at_half():
 
 
 def test_large_deviation_oracles_at_zero_tilt():
+    """Article, the equations of its appendix without a tilt (docs/large-deviations.md)."""
     model = theory.Model(1.0, 0.3, 0.1)
     s = theory.solve_stability(model, 0.2)
     found = (s.q, s.m, s.v, s.chi, s.Q_hat, s.chi_hat, s.v_hat, s.cost)
@@ -169,13 +215,33 @@ def test_large_deviation_oracles_at_zero_tilt():
     np.testing.assert_allclose(found, expected, rtol=0, atol=6e-7)
 
 
-# Smallest FDP of the lasso path at TPP u (Su, Bogdan and Candes), METHODS of the literature
+# Trade-off: smallest FDP of the lasso path at a TPP, for (alpha, rho).
 BOUNDARY = {
     (1.0, 0.2): {0.25: 0.000209, 0.5: 0.020881, 0.75: 0.083601, 0.9: 0.128213},
     (2.5, 0.3): {0.6: 0.001282, 0.8: 0.006217},
     (1.12, 0.5): {0.4: 0.065484, 0.6: 0.127205, 0.8: 0.178560},
     (0.5, 0.15): {0.2: 0.002130, 0.4: 0.084652, 0.6: 0.231599, 0.8: 0.358947},
 }
+
+
+@pytest.mark.parametrize("setting", BOUNDARY)
+def test_trade_off_is_that_of_the_article(setting):
+    """Trade-off: a root in t at each TPP, as in the authors' code (fdrlasso)."""
+    alpha, rho = setting
+
+    def equation(t, tpp):
+        tail, density = norm.sf(t), norm.pdf(t)
+        high = 2 * (1 - rho) * ((1 + t * t) * tail - t * density) + rho * (1 + t * t) - alpha
+        low = rho * ((1 + t * t) * (1 - 2 * tail) + 2 * t * density)
+        return high / low - (1 - tpp) / (1 - 2 * tail)
+
+    for tpp, fdp in BOUNDARY[setting].items():
+        grid = np.linspace(12.0, 1e-3, 4000)
+        values = equation(grid, tpp)
+        k = np.flatnonzero(values[1:] * values[:-1] < 0.0)[0]  # the largest root
+        t = brentq(equation, grid[k + 1], grid[k], args=(tpp,), xtol=1e-13)
+        false = 2 * (1 - rho) * norm.sf(t)
+        assert false / (false + rho * tpp) == pytest.approx(fdp, abs=6e-7)
 
 
 @pytest.mark.parametrize("setting", BOUNDARY)
@@ -192,6 +258,7 @@ BOUNDARY = {
 )
 @pytest.mark.parametrize("Delta", [0.0, 1e-6, 1e-2, 1.0])
 def test_trade_off_of_the_lasso_is_never_beaten(setting, effects, Delta):
+    """Trade-off: no penalty, no noise and no distribution of the effects does better."""
     alpha, rho = setting
     lam = np.geomspace(1e-4, 20.0, 400)
     rates = theory.solve_lasso(theory.Model(alpha, rho, Delta, effects), lam).rates()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import fields
 
 import numpy as np
@@ -72,6 +73,13 @@ def test_a_grid_can_be_indexed(kind):
         grid[3]
     with pytest.raises(IndexError):
         point[0]
+
+
+def test_solutions_can_be_sent_to_a_worker():
+    grid = theory.solve_stability(GRID, LAM)
+    again = pickle.loads(pickle.dumps(grid))
+    assert np.array_equal(again.cost, grid.cost)
+    assert again[1, 2].rates(0.3).tpr == grid.rates(0.3).tpr[1, 2]
 
 
 def test_other_results_of_a_model_can_be_indexed_too():

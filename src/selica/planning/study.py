@@ -143,12 +143,12 @@ class Study:
         return replace(self, n_samples=n_samples)
 
     def penalty(self, lam: float, rate: float = 1.0) -> float:
-        """Convert a penalty of the theory to the unit of the selectors."""
+        """Return a penalty of the theory in the unit of the selectors."""
         m = self.model
         return float(penalty_of_data(lam, self.n_samples, self.n_features, m.rho, m.Delta, rate))
 
     def coefficient(self, w: float) -> float:
-        """Convert a threshold on estimates of the theory to the unit of the selectors."""
+        """Return a threshold on estimates of the theory in the unit of the selectors."""
         m = self.model
         return float(coefficient_of_data(w, self.n_features, m.rho, m.Delta))
 
@@ -183,7 +183,7 @@ def models(studies: Sequence[Study], axes: int = 0) -> Model:
         np.array([getattr(model, name) for model in each]).reshape(shape)
         for name in ("alpha", "rho", "Delta")
     )
-    return Model(alpha, rho, Delta, each[0].effects)
+    return each[0].like(alpha, rho, Delta)  # a study is valid
 
 
 def _ratio(k: int, r2: float | None, snr: float | None, effect_size: float | None) -> float:

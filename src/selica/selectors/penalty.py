@@ -31,8 +31,10 @@ def choose_penalties(
     data : Data
     rng : Generator
         For the folds.
-    method, mu_B
-        Of the theory.
+    method : str
+        Method whose equations say the prediction error, as in `theory.optimal_lam`.
+    mu_B : float
+        Its resampling rate.
     """
     if isinstance(lam, str):
         if lam not in WORDS:

@@ -70,14 +70,14 @@ class Model(_Once):
 
     @staticmethod
     def check(model: object) -> Model:
-        """`model` if it is one, or an error that says so."""
+        """Return `model` if it is one; otherwise say so in an error."""
         if not isinstance(model, Model):
             raise ArgumentError(f"model must be a theory.Model; got {model!r}.")
         return model
 
     @staticmethod
     def check_single(model: object) -> Model:
-        """The same for a model that has to be one point."""
+        """Return `model` if it is a single one; otherwise say so in an error."""
         one = Model.check(model)
         if one.shape:
             raise ArgumentError(f"model must be a single one; got a grid of shape {one.shape}.")

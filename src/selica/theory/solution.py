@@ -130,7 +130,7 @@ class Solution(ModelResult):
         return unwrap(out.reshape(self.shape))
 
     def expect(self, psi: Callable[..., Any], phi: Callable[[Array], Any]) -> Any:
-        """The article's general average E[phi(E[psi(w_hat)])].
+        """Return the article's general average E[phi(E[psi(w_hat)])].
 
         By quadrature: about ten digits for functions that are smooth away from w_hat = 0, two or
         three where they jump. `rates` and the order parameters are exact and faster.
@@ -152,7 +152,7 @@ class Solution(ModelResult):
         return unwrap(np.reshape(values, self.shape))
 
     def correlation(self, K: int, psi: Callable[..., Any] | None = None) -> Any:
-        """K-point correlation E[E[psi(w_hat)]^K] between members that share only the data."""
+        """Return the K-point correlation E[E[psi(w_hat)]^K] of members that share only the data."""
         order = int(real("K", K, at_least=1.0))
         if order != K:
             raise ArgumentError(f"K must be a whole number; got {K!r}.")
@@ -179,7 +179,7 @@ class Solution(ModelResult):
         return eq, total_chi, np.ravel(np.asarray(self.chi_hat + self.v_hat))
 
     def rates_of_field(self, threshold: Array) -> Rates:
-        """Rates of the rule abs(g) > threshold on the part of the field that the data fix."""
+        """Return the rates of the rule abs(g) > threshold, g the part of a field the data fix."""
         signals = self.model.signals
         fpr = two_sided(threshold, np.zeros(()), np.asarray(self.chi_hat))
         tpr = self._signal_rate(signals, threshold)
@@ -245,7 +245,7 @@ class LassoSolution(Solution):
     """
 
     def rates(self, w_th: ArrayLike = 0.0) -> Rates:
-        """Rates of the rule abs(w_hat) > w_th; with w_th = 0 the support of the lasso.
+        """Return the rates of the rule abs(w_hat) > w_th; with w_th = 0 the support of the lasso.
 
         Parameters
         ----------
@@ -273,7 +273,7 @@ class StabilitySolution(Solution):
     _settings: ClassVar[tuple[str, ...]] = ("lam", "mu_B")
 
     def rates(self, Pi_th: ArrayLike, n_members: int | None = None) -> Rates:
-        """Rates of the rule Pi > Pi_th.
+        """Return the rates of the rule Pi > Pi_th.
 
         Below the floor Pi(0) every variable is selected: tpr = 1 and fdr = 1 - rho.
 
@@ -292,13 +292,13 @@ class StabilitySolution(Solution):
         )
 
     def selection_probability(self, g: ArrayLike) -> Any:
-        """Pi of a variable whose data field is g; an increasing function of abs(g)."""
+        """Return Pi of a variable whose data field is g; an increasing function of abs(g)."""
         g = real("g", g)
         broadcast(g=g, solution=np.asarray(self.q))
         return unwrap(selection_probability(g, self.v_hat, self.lam))
 
     def probability_cdf(self, Pi: ArrayLike, group: str = "all") -> Any:
-        """Share of the variables of a group (all, null, signal) with probability at most Pi."""
+        """Return the share of a group (all, null, signal) with probability at most Pi."""
         group = choice("group", group, _GROUPS)
         return self._law_of_probability(self._threshold(Pi, "Pi"), group)
 
@@ -335,7 +335,7 @@ class KnockoffSolution(Solution):
         return unwrap(np.asarray(self.ensemble_error + self.v + self.v_tilde))
 
     def rates(self, Z_th: ArrayLike, Pi_th: ArrayLike, n_members: int | None = None) -> Rates:
-        """Derandomized knockoffs: rates of the rule P(Z > Z_th) > Pi_th.
+        """Return the rates of the rule P(Z > Z_th) > Pi_th of derandomized knockoffs.
 
         Parameters
         ----------
@@ -358,7 +358,7 @@ class KnockoffSolution(Solution):
         )
 
     def single_rates(self, Z_th: ArrayLike) -> Rates:
-        """One copy (vanilla knockoffs): rates of the rule Z > Z_th; Z_th may be negative."""
+        """Return the rates of the rule Z > Z_th with one copy; Z_th may be negative."""
         Z = real("Z_th", Z_th)
         broadcast(Z_th=Z, solution=np.asarray(self.q))
         gap = np.asarray(self.curvature * Z)
@@ -374,14 +374,14 @@ class KnockoffSolution(Solution):
         return make_rates(self.model.rho, tpr, fpr)
 
     def selection_probability(self, g: ArrayLike, Z_th: ArrayLike) -> Any:
-        """P(Z > Z_th) of a variable whose data field is g; increasing in abs(g)."""
+        """Return P(Z > Z_th) of a variable whose data field is g; increasing in abs(g)."""
         g, Z = real("g", g), real("Z_th", Z_th)
         broadcast(g=g, Z_th=Z, solution=np.asarray(self.q))
         gap = np.asarray(self.curvature * Z)
         return unwrap(knockoff_probability(g, self.v_hat, self.v_tilde_hat, self.lam, gap).value)
 
     def probability_cdf(self, Pi: ArrayLike, Z_th: ArrayLike, group: str = "all") -> Any:
-        """Share of the variables of a group (all, null, signal) with P(Z > Z_th) at most Pi."""
+        """Return the share of a group (all, null, signal) with P(Z > Z_th) at most Pi."""
         group = choice("group", group, _GROUPS)
         return self._law_of_probability(self._threshold(Z_th, Pi, "Pi"), group)
 

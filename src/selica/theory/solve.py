@@ -43,7 +43,7 @@ def solve_lasso(
     spectrum: Spectrum | None = None,
     response: Logistic | None = None,
 ) -> LassoSolution:
-    """Order parameters of one lasso, or elastic net.
+    """Solve for the order parameters of one lasso, or elastic net.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ def solve_lasso(
         Ridge part of the penalty, at least zero: ``lam |w|_1 + lam2 |w|^2 / 2``
         (docs/elastic-net.md).
     spectrum : Spectrum, optional
-        Law of the eigenvalues of X'X where columns are not independent: X has these eigenvalues,
-        and singular vectors that point anywhere (docs/general-designs.md).
+        Distribution of the eigenvalues of X'X where columns are not independent; the singular
+        vectors of X point anywhere (docs/general-designs.md).
     response : Logistic, optional
-        Labels in place of a linear response: ``theory.Logistic(T=4.0)`` says how strongly the
-        signal decides them (docs/logistic.md). For independent columns.
+        A binary response in place of a linear one: ``theory.Logistic(T=4.0)`` says how strongly
+        the signal decides it (docs/logistic.md). For independent columns.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def solve_stability(
     spectrum: Spectrum | None = None,
     response: Logistic | None = None,
 ) -> StabilitySolution:
-    """Order parameters of stability selection.
+    """Solve for the order parameters of stability selection.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def solve_stability(
 
 
 def solve_knockoff(model: Model, lam: ArrayLike, *, lam2: ArrayLike = 0.0) -> KnockoffSolution:
-    """Order parameters of the lasso, or elastic net, on the data together with knockoff copies.
+    """Solve for the order parameters of the lasso, or elastic net, on data and knockoff copies.
 
     Parameters
     ----------
@@ -225,6 +225,14 @@ def check_ridge(lam2: ArrayLike) -> Array:
     return real("lam2", lam2, at_least=0.0, at_most=LARGEST)
 
 
+def check_binary(model: Model, response: Logistic) -> Array:
+    """Return the strength of the signal of a binary response that fits the model."""
+    strength = np.asarray(Logistic.check(response, model).T)
+    rho, T = broadcast(rho=np.asarray(model.rho), T=strength)
+    check_strength(response, {"rho": rho, "T": T})
+    return strength
+
+
 def _points(
     model: Model,
     settings: dict[str, Array],
@@ -235,10 +243,8 @@ def _points(
     if response is not None:
         if spectrum is not None:
             raise ArgumentError("spectrum and response cannot be given together.")
-        settings = settings | {"T": np.asarray(Logistic.check(response, model).T)}
+        settings = settings | {"T": check_binary(model, response)}
     points = _common(Model.check(model), settings)
-    if response is not None:
-        check_strength(response, points)
     if spectrum is not None:
         check_spectrum(spectrum, model)
     return points

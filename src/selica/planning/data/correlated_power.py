@@ -24,14 +24,14 @@ from selica.catalogue import Method
 from selica.correlated.ensembles import Ensemble, solve_ensemble
 from selica.correlated.solution import CorrelatedSolution
 from selica.planning.predict import knockoffs, lasso
-from selica.planning.predict.finite import (
+from selica.planning.predict.limit import smooth_maximum
+from selica.planning.predict.prediction import check_level, check_methods
+from selica.planning.predict.rules import (
     aggregated_pvalues,
     derandomized,
     knockoff_plus,
     step_up,
 )
-from selica.planning.predict.limit import smooth_maximum
-from selica.planning.predict.prediction import check_level, check_methods
 from selica.planning.study import Study
 from selica.sampling import ledoit_wolf, s_matrix
 from selica.sampling.covariance import parse_covariance

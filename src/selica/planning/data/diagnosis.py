@@ -69,10 +69,10 @@ _NEAREST = "stability-fdr"
 
 def _method_of(selector: Any) -> str:
     """Return the method, of those that have a prediction, that is nearest to a fitted selector."""
-    classes = {kind.__name__ for kind in type(selector).__mro__}
+    classes = [kind.__name__ for kind in type(selector).__mro__]
     rows = [row for row in predictable().values() if row.calibrated and row.class_name in classes]
-    # the more of its settings a method fixes, the nearer it is
-    rows.sort(key=lambda row: -len(row.preset))
+    # the nearer its class and the more of its settings a method fixes, the nearer it is
+    rows.sort(key=lambda row: (classes.index(row.class_name), -len(row.preset)))
     decided = [row for row in rows if _decides(row, selector)]
     if decided:
         return decided[0].name
@@ -92,7 +92,7 @@ def _decides(row: Method, selector: Any) -> bool:
 
 
 class SignalEstimate(NamedTuple):
-    """Of a table with standardised columns and a response of variance one."""
+    """What the signals of a table are like, in units of standardised columns and response."""
 
     sparsity: float
     """Share of the variables that matter."""
@@ -109,7 +109,7 @@ class SignalEstimate(NamedTuple):
 
 
 class _Likelihood:
-    """Of the share of the variables that matter and of the size of their effects."""
+    """Likelihood of the share of the variables that matter and of the size of their effects."""
 
     def __init__(self, fields: Fields) -> None:
         good = (fields.noise > 0.0) & (fields.precision > 0.0)

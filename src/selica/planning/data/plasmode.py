@@ -80,7 +80,7 @@ class PlasmodePower(Result):
     ...     X, 5, r2=0.9, methods="lasso", n_sets=3, theory=False, random_state=0
     ... )
     >>> found.n_sets, found.methods.columns[:3]
-    (3, ('method', 'power', 'power_low'))
+    (3, ('method', 'label', 'power'))
     """
 
     methods: Table

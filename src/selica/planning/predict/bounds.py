@@ -21,7 +21,7 @@ from selica.control import supported_bound
 from selica.control.stability import largest_usable_q
 from selica.planning.predict.finite import Expected
 from selica.planning.predict.limit import rates_of_members, solved, unsolved
-from selica.planning.predict.prediction import Found, Studies
+from selica.planning.predict.prediction import Forecast, Studies
 from selica.planning.study import Study
 from selica.selectors.bounds import THRESHOLD
 from selica.theory import Rates, StabilitySolution, solve_stability
@@ -38,7 +38,7 @@ _TINY = 1e-300
 """What keeps a ratio finite."""
 
 
-def r_concave(studies: Studies, level: float, best: bool) -> Iterable[Found]:
+def r_concave(studies: Studies, level: float, best: bool) -> Iterable[Forecast]:
     """Predict stability selection under the bound for r-concave frequencies.
 
     Parameters
@@ -51,7 +51,7 @@ def r_concave(studies: Studies, level: float, best: bool) -> Iterable[Found]:
     return by_bound(studies, level, "r-concave", best=best, resamples=_resamples())
 
 
-def unimodal(studies: Studies, level: float, best: bool) -> Iterable[Found]:
+def unimodal(studies: Studies, level: float, best: bool) -> Iterable[Forecast]:
     """Predict stability selection under the bound for unimodal frequencies.
 
     Parameters
@@ -62,7 +62,7 @@ def unimodal(studies: Studies, level: float, best: bool) -> Iterable[Found]:
     return by_bound(studies, level, "unimodal", best=best, resamples=_resamples())
 
 
-def no_assumption(studies: Studies, level: float, best: bool) -> Iterable[Found]:
+def no_assumption(studies: Studies, level: float, best: bool) -> Iterable[Forecast]:
     """Predict stability selection under the bound without an assumption on frequencies.
 
     Parameters
@@ -150,7 +150,7 @@ def _half_rows(studies: Studies, lams: Array) -> StabilitySolution:
 
 def by_bound(
     studies: Studies, fdr: float, assumption: str, *, best: bool, resamples: int
-) -> list[Found]:
+) -> list[Forecast]:
     """Predict the most powerful cutoff and q, or the usual cutoff, under a bound.
 
     Parameters
@@ -167,7 +167,7 @@ def by_bound(
     chosen = [_allowed(each, fdr, assumption, resamples // 2, tried) for each in halves]
     some = [i for i, (_, q) in enumerate(chosen) if q > 0]
     settings: dict[str, Any] = {"resampling": "pairs", "assumption": assumption}
-    nothing = Found(Expected(0.0, 0.0, 0.0, 0.0), settings | {"q": 1, "threshold": THRESHOLD})
+    nothing = Forecast(Expected(0.0, 0.0, 0.0, 0.0), settings | {"q": 1, "threshold": THRESHOLD})
     out = [nothing for _ in studies]
     if not some:
         return out
@@ -181,7 +181,7 @@ def by_bound(
         least = bound(studies[i].n_features, q, cutoff)
         pfer = max(float(f"{allowed:.3g}"), math.ceil(least * 1e4) / 1e4)
         more = settings | {"pfer": pfer} | ({"threshold": cutoff} if best else {})
-        out[i] = Found(Expected.of_rates(studies[i], Rates(*found)), more, unsolved(at[place]))
+        out[i] = Forecast(Expected.of_rates(studies[i], Rates(*found)), more, unsolved(at[place]))
     return out
 
 

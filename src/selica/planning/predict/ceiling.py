@@ -11,8 +11,9 @@ from scipy.special import ndtri
 from selica import catalogue
 from selica._core.scalar import survival
 from selica._core.types import Array
-from selica.planning.predict.finite import Expected, step_up
-from selica.planning.predict.prediction import Found, Prediction, Studies
+from selica.planning.predict.finite import Expected
+from selica.planning.predict.prediction import Forecast, Prediction, Studies
+from selica.planning.predict.rules import step_up
 from selica.planning.study import Study, models
 from selica.theory import Rates, solve_bayes
 from selica.theory.bayes.local_fdr import log_ratio, tails
@@ -65,8 +66,9 @@ def ceiling(study: Study, fdr: float) -> Prediction:
     return ceilings((study,), fdr)[0]
 
 
-def ceilings(studies: Studies, fdr: float) -> list[Prediction]:
-    """Predict the Bayes-optimal selector in several studies.
+@lru_cache(maxsize=1024)
+def ceilings(studies: Studies, fdr: float) -> tuple[Prediction, ...]:
+    """Predict the Bayes-optimal selector in several studies; every question asks for it again.
 
     Parameters
     ----------
@@ -74,7 +76,8 @@ def ceilings(studies: Studies, fdr: float) -> list[Prediction]:
         With the same distribution of effects.
     fdr : float
     """
-    law, s = studies[0].model.effects.mixture(), _precisions(studies)
+    model = models(studies)
+    law, s = model.mixture, np.asarray(solve_bayes(model).m_hat)
 
     def selected(u: Array) -> list[Expected]:
         """Return what is selected where the evidence is more than at a field of size u."""
@@ -114,15 +117,7 @@ def ceilings(studies: Studies, fdr: float) -> list[Prediction]:
         for study, precision, at, one in zip(studies, s, square, found, strict=True)
     ]
     row = catalogue.method(CEILING)
-    return [Prediction.of(row, Found(one, {}), "best") for one in found]
-
-
-@lru_cache(maxsize=256)
-def _precisions(studies: Studies) -> Array:
-    """Return the precision of the field of a variable in each study, which is kept."""
-    precision = np.asarray(solve_bayes(models(studies)).m_hat)
-    precision.setflags(write=False)
-    return precision
+    return tuple(Prediction.of(row, Forecast(one, {}), "best") for one in found)
 
 
 def _adapted(study: Study, fdr: float, s: float, u: float, fixed: Expected) -> Expected:

@@ -6,11 +6,6 @@ fields: of all p of them, or of those that can matter where they are many. A fix
 fields, whose rates are known exactly, takes out most of the noise, and what is left of it is stated
 as the standard error of the power.
 
-The rules are those of `control`, for many data sets at once, where no two statistics are equal.
-Arrays have data sets first and variables last, copies between them. Zeros among knockoff statistics
-may repeat: they are never selected. Of p variables those without evidence may be left out: `p` says
-how many there are.
-
 A rule looks at statistics from the largest down, and there is a size t below which it never stops:
 there negatives are so many that counts cannot come near its level. Of p variables only those with
 a statistic beyond t in some copy matter then, a few thousand of a million. They are drawn from
@@ -40,10 +35,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from selica._core.effects import Effects
-from selica._core.rounding import ROUNDING, ceiling
 from selica._core.scalar import survival
 from selica._core.types import Array, BoolArray, IntArray
 from selica.planning.predict.limit import Counts, FieldLaw
+from selica.planning.predict.rules import aggregated_pvalues, derandomized, knockoff_plus, step_up
 from selica.planning.study import Study
 from selica.theory import KnockoffSolution, Rates, Solution
 from selica.theory.selection.levels import at_level
@@ -82,7 +77,7 @@ _SHARED_NUMBERS = 1 << 18
 """Statistics that are drawn once for all studies whose data sets need no more."""
 _DRAWING = Lock()
 """Holds while draws are made, since all threads keep the same."""
-_SHARE_NODES, _SHARE_WEIGHTS = np.polynomial.legendre.leggauss(48)
+_SHARE_RULE = np.polynomial.legendre.leggauss(48)
 """Nodes and weights of the mean share of false selections."""
 _LONGEST_EXPONENT = 40.0
 """Exponent x up to which exp(-x) counts in it."""
@@ -92,91 +87,6 @@ _CELL_WIDTH = 0.01
 """Width of the cells of abs(g) of irrelevant variables, in standard deviations."""
 _FARTHEST_FIELD = 12.0
 """End of the last cell, in standard deviations."""
-_FIRST_ZERO_KEY = ~np.uint32(1)
-"""Complements of the bits of zeros begin here."""
-
-
-def step_up(evalues: Array, fdr: float, p: int | None = None) -> BoolArray:
-    """e-BH on (R, p); on reciprocals of p-values it is the rule of Benjamini and Hochberg."""
-    size = evalues.shape[-1]
-    share = evalues * (fdr / (p or size))
-    k = np.arange(size, 0, -1)  # how many are at least as large, in rising order
-    enough = k * np.sort(share, axis=-1) >= 1.0 - ROUNDING
-    most = np.where(enough.any(axis=-1), size - np.argmax(enough, axis=-1), 0)
-    return np.asarray(most[..., None] * share >= 1.0 - ROUNDING)
-
-
-class Stops(NamedTuple):
-    """Where the filter of each copy stops, (...)."""
-
-    threshold: Any
-    """Variables with W at least this are ahead; infinite where it does not stop."""
-    negative: Any
-    """How many statistics are at most minus this."""
-
-
-def _stops(W: Any, fdr: float, early: float | None = None) -> Stops:
-    """The smallest thresholds that keep a level with offset one, for W of shape (..., p).
-
-    `early` is the level where too few are ahead for `fdr`, with an early stop where they are too
-    few for this one as well. Sizes are sorted as the bits of single precision numbers, the last bit
-    of which holds the sign: much faster than to sort and to remember the order.
-    """
-    # complements, so that the largest come first
-    keys = ~(np.abs(W).view(np.uint32) & ~np.uint32(1) | (W > 0.0))
-    keys.sort(axis=-1)
-    some = keys < _FIRST_ZERO_KEY
-    negative = np.cumsum(keys & np.uint32(1), axis=-1, dtype=np.int32)
-    positive = np.arange(1, W.shape[-1] + 1, dtype=np.int32) - negative
-    # what is asked of the count of negatives alone, by the count of positives
-    ahead = np.arange(W.shape[-1] + 1)
-    allowed = fdr * np.maximum(ahead, 1) + ROUNDING - 1.0
-    if early is not None:
-        few = fdr * ahead < 1.0 - ROUNDING
-        allowed[few] = early * ahead[few] + ROUNDING - 1.0
-        allowed[early * ahead < 1.0 - ROUNDING] = np.inf
-    fine = (negative <= allowed[positive]) & some
-    last = W.shape[-1] - 1 - np.argmax(fine[..., ::-1], axis=-1)[..., None]
-    least = np.take_along_axis(keys, last, axis=-1)
-    least = (~least & ~np.uint32(1)).view(np.float32)[..., 0]
-    stops = np.take_along_axis(fine, last, axis=-1)[..., 0]
-    return Stops(
-        np.where(stops, least, np.float32(np.inf)),
-        np.take_along_axis(negative, last, axis=-1)[..., 0],
-    )
-
-
-def knockoff_plus(W: Any, fdr: float) -> BoolArray:
-    """The filter with offset one, on single precision (..., p)."""
-    return np.asarray(_stops(W, fdr).threshold[..., None] <= W)
-
-
-def mean_evalues(
-    W: Any, fdr: float, fallback_fdr: float | None = None, p: int | None = None
-) -> Array:
-    """Average e-values of copies, single precision (..., copies, p), each with an early stop."""
-    stops = _stops(W, fdr, early=fdr if fallback_fdr is None else fallback_fdr)
-    worth = (p or W.shape[-1]) / W.shape[-2] / (1.0 + stops.negative)
-    return np.asarray(np.einsum("...cp,...c->...p", stops.threshold[..., None] <= W, worth))
-
-
-def derandomized(W: Any, fdr: float, p: int | None = None) -> BoolArray:
-    """e-BH on the average e-values of copies, at the levels of `DerandomizedKnockoffs`."""
-    return step_up(mean_evalues(W, 0.5 * fdr, fdr, p), fdr, p)
-
-
-def aggregated_pvalues(W: Any, gamma: float, p: int | None = None) -> Array:
-    """The quantile gamma of the p-values of copies (..., copies, p), divided by gamma."""
-    p, copies = p or W.shape[-1], W.shape[-2]
-    order = np.argsort(-np.abs(W), axis=-1)
-    ranked = np.take_along_axis(W, order, axis=-1)
-    # p times the p-values, which are whole numbers
-    larger = np.where(ranked > 0.0, 1 + np.cumsum(ranked < 0.0, axis=-1, dtype=np.int32), p)
-    each = np.empty(W.shape, dtype=np.int32)
-    np.put_along_axis(each, order, larger, axis=-1)
-    rank = max(ceiling(gamma * copies), 1)
-    each.partition(rank - 1, axis=-2)
-    return np.asarray(np.minimum(each[..., rank - 1, :] / (gamma * p), 1.0))
 
 
 class Sample(NamedTuple):
@@ -191,7 +101,7 @@ class Sample(NamedTuple):
 
 
 def lowest_statistic(solution: KnockoffSolution, p: int, fdr: float, *, early: bool) -> float:
-    """A size of W below which no filter at the level or a smaller one stops.
+    """Return a size of W below which no filter at the level or a smaller one stops.
 
     Parameters
     ----------
@@ -212,7 +122,7 @@ def lowest_statistic(solution: KnockoffSolution, p: int, fdr: float, *, early: b
 
 
 def lowest_field(solution: Solution, p: int, fdr: float) -> float:
-    """A size of the field that the step-up rule on p-values of fields does not select."""
+    """Return a size of the field that the step-up rule on p-values of fields leaves out."""
     sd = float(np.sqrt(solution.chi_hat))
     g, null, signal = (part[0] for part in FieldLaw.of(solution, np.array([_FARTHEST_FIELD * sd])))
     law = solution.rho * signal + (1.0 - solution.rho) * null
@@ -222,7 +132,7 @@ def lowest_field(solution: Solution, p: int, fdr: float) -> float:
 
 
 def _last(x: Array, fine: BoolArray) -> float:
-    """The last value before the first that is not fine; zero if there is none."""
+    """Return the last value before the first that is not fine; zero if there is none."""
     first = fine.size if fine.all() else int(np.argmin(fine))
     return float(x[first - 1]) if first else 0.0
 
@@ -271,7 +181,7 @@ class Exceedances:
         """Data sets of a batch."""
 
     def sample(self, seed: tuple[int, ...]) -> Sample:
-        """A batch of data sets."""
+        """Draw a batch of data sets."""
         R, k, s = self.size, self._study.n_signals, self._solution
         effects, noise, rng = (np.random.default_rng([*seed, part]) for part in range(3))
         g = np.abs(
@@ -302,16 +212,16 @@ class Exceedances:
         return Sample(fields, W, truth)
 
     def _own(self, g: Array) -> tuple[Array, Array]:
-        """P(a field with noise is above c), and P(it is below -c)."""
+        """Return P(a field with noise is above c), and P(it is below -c)."""
         return survival((self._edge - g) / self._sd), survival((self._edge + g) / self._sd)
 
     def _one(self, g: Array) -> Array:
-        """P(a statistic may be beyond the lowest in one copy) of abs(g)."""
+        """Return P(a statistic may be beyond the lowest in one copy) of abs(g)."""
         above, below = self._own(g)
         return np.asarray(1.0 - (1.0 - self._tail) * (1.0 - above - below))
 
     def _chance(self, g: Array) -> Array:
-        """P(a variable is kept)."""
+        """Return P(a variable is kept)."""
         if not self._copies:
             return np.asarray(g > self._cut, dtype=float)
         with np.errstate(divide="ignore"):
@@ -319,7 +229,7 @@ class Exceedances:
         return np.where(g > self._cut, 1.0, some)
 
     def _beyond(self, g: Array, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-        """Variables and copies whose statistics may be beyond, at least one of each variable.
+        """Draw variables and copies whose statistics may be beyond, one of each variable or more.
 
         Copies have uniform numbers, and are beyond where these are at most their chance: the
         smallest is drawn on the condition that it is, for those whose field is not reason enough.
@@ -337,7 +247,7 @@ class Exceedances:
         return which, copy
 
     def _statistics(self, g: Array, rng: np.random.Generator) -> Array:
-        """W of a variable with abs(g) in a copy, given that one of its parts is beyond c."""
+        """Draw W of a variable with abs(g) in a copy, given that one of its parts is beyond c."""
         above, below = self._own(g)
         lam, edge, tail, sd = self._solution.lam, self._edge, self._tail, self._sd
         own, u = above + below, rng.random((3, g.size))
@@ -372,14 +282,14 @@ class Expected(NamedTuple):
 
     @classmethod
     def of_rates(cls, study: Study, rates: Rates) -> Expected:
-        """With every variable selected by itself, at these rates."""
+        """Return what is expected if every variable is selected by itself, at these rates."""
         p, k = study.n_features, study.n_signals
         fdr = mean_false_share(p, k, rates.tpr, rates.fpr)
         return cls(rates.tpr, fdr, k * rates.tpr, (p - k) * rates.fpr)
 
 
 def mean_false_share(p: int, k: int, tpr: float, fpr: float) -> float:
-    r"""Mean share of false ones among the selected, where variables are selected independently.
+    r"""Return the mean share of false ones among variables that are selected independently.
 
     With V false and S true ones, V/(V + S) has the mean of V times 1/(1 + V' + S), V' of the other
     irrelevant variables; and the mean of 1/(1 + N) is the integral of that of x^N over x from 0 to
@@ -388,11 +298,12 @@ def mean_false_share(p: int, k: int, tpr: float, fpr: float) -> float:
     if p == k or fpr == 0.0:
         return 0.0
     number = k * tpr + (p - k) * fpr
+    nodes, weights = _SHARE_RULE
     span = min(_LONGEST_EXPONENT / max(number, 1e-300), 1.0)
-    missing = 0.5 * span * (_SHARE_NODES + 1.0)  # 1 - x
+    missing = 0.5 * span * (nodes + 1.0)  # 1 - x
     with np.errstate(divide="ignore"):
         log = (p - k - 1) * np.log1p(-fpr * missing) + k * np.log1p(-tpr * missing)
-    return float(min((p - k) * fpr * 0.5 * span * (_SHARE_WEIGHTS @ np.exp(log)), 1.0))
+    return float(min((p - k) * fpr * 0.5 * span * (weights @ np.exp(log)), 1.0))
 
 
 class Draws:
@@ -416,7 +327,7 @@ class Draws:
 
 @lru_cache(maxsize=24)
 def _numbers(seed: int, size: int) -> tuple[Any, Any]:
-    """Normal numbers, and sizes of others, of which studies of all sizes take the first ones."""
+    """Draw normal numbers, and sizes of others, of which all studies take the first ones."""
     rng = np.random.default_rng([_SEED, seed, 1])
     single = np.float32  # ranks need no more digits
     own, copy = (rng.standard_normal(size, dtype=single) for _ in range(2))
@@ -425,11 +336,11 @@ def _numbers(seed: int, size: int) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=4)
 def _draws(p: int, k: int, copies: int, effects: Effects) -> list[Draws]:
-    """Those that were needed so far: other studies of this size use the same."""
+    """Return the draws so far, for all studies of this size."""
     return []
 
 
-class Rule(NamedTuple):
+class SelectionRule(NamedTuple):
     """A rule on fields or knockoff statistics."""
 
     select: Callable[[Sample, int], BoolArray]
@@ -444,49 +355,49 @@ class Rule(NamedTuple):
     """Variables of its smallest selection."""
 
 
-def by_fields(solution: Solution, fdr: float) -> Rule:
-    """Message passing: the step-up rule on the p-values of the fields."""
+def by_fields(solution: Solution, fdr: float) -> SelectionRule:
+    """Return the rule of message passing: step-up on the p-values of the fields."""
     sd = np.sqrt(solution.chi_hat)
 
     def select(sample: Sample, p: int) -> BoolArray:
         with np.errstate(divide="ignore", over="ignore"):  # infinitely strong evidence
             return step_up(0.5 / survival(np.abs(sample.fields) / sd), fdr, p)
 
-    return Rule(select, fdr, 0, partial(lowest_field, solution, fdr=fdr), 1.0)
+    return SelectionRule(select, fdr, 0, partial(lowest_field, solution, fdr=fdr), 1.0)
 
 
-def by_one_copy(solution: KnockoffSolution, fdr: float) -> Rule:
-    """knockoff+."""
+def by_one_copy(solution: KnockoffSolution, fdr: float) -> SelectionRule:
+    """Return the rule knockoff+."""
     lowest = partial(lowest_statistic, solution, fdr=fdr, early=False)
 
     def select(sample: Sample, p: int) -> BoolArray:
         return knockoff_plus(sample.statistics[:, 0], fdr)
 
-    return Rule(select, fdr, 1, lowest, 1.0 / fdr)
+    return SelectionRule(select, fdr, 1, lowest, 1.0 / fdr)
 
 
-def by_evalues(solution: KnockoffSolution, fdr: float, copies: int) -> Rule:
-    """e-BH on the average e-values of the copies."""
+def by_evalues(solution: KnockoffSolution, fdr: float, copies: int) -> SelectionRule:
+    """Return the rule e-BH on the average e-values of the copies."""
     lowest = partial(lowest_statistic, solution, fdr=fdr, early=True)
 
     def select(sample: Sample, p: int) -> BoolArray:
         return derandomized(sample.statistics, fdr, p)
 
-    return Rule(select, fdr, copies, lowest, 1.0 / fdr)
+    return SelectionRule(select, fdr, copies, lowest, 1.0 / fdr)
 
 
-def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float) -> Rule:
-    """The step-up rule on the aggregated p-values of the copies."""
+def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float) -> SelectionRule:
+    """Return the step-up rule on the aggregated p-values of the copies."""
 
     def select(sample: Sample, p: int) -> BoolArray:
         return step_up(1.0 / aggregated_pvalues(sample.statistics, gamma, p), fdr, p)
 
     lowest = partial(lowest_statistic, solution, fdr=fdr, early=False)
-    return Rule(select, fdr, copies, lowest, 1.0 / (gamma * fdr))
+    return SelectionRule(select, fdr, copies, lowest, 1.0 / (gamma * fdr))
 
 
-def expected(study: Study, solution: Solution, rates: Rates, rule: Rule) -> Expected:
-    """A prediction in which counts fluctuate.
+def expected(study: Study, solution: Solution, rates: Rates, rule: SelectionRule) -> Expected:
+    """Return a prediction in which counts fluctuate.
 
     Parameters
     ----------
@@ -495,7 +406,7 @@ def expected(study: Study, solution: Solution, rates: Rates, rule: Rule) -> Expe
         Of one model.
     rates : Rates
         Of the rule in a large system.
-    rule : Rule
+    rule : SelectionRule
         For this solution.
     """
     k = study.n_signals
@@ -512,9 +423,9 @@ def expected(study: Study, solution: Solution, rates: Rates, rule: Rule) -> Expe
 
 
 def _drawn(
-    study: Study, solution: Solution, rule: Rule, cut: float, fixed: Expected
+    study: Study, solution: Solution, rule: SelectionRule, cut: float, fixed: Expected
 ) -> tuple[Array, float]:
-    """Means of what `_counted` counts, over data sets, and the error of the first of them."""
+    """Return the means of what `_counted` counts, and the error of the first of them."""
     p, k = study.n_features, study.n_signals
     whole = p <= _WHOLE_VARIABLES and p * rule.copies <= _WHOLE_STATISTICS
     sample = _whole(study, solution, rule) if whole else _some(study, solution, rule, cut)
@@ -549,33 +460,33 @@ class _Tally:
         self.runs = 0
 
     def add(self, found: Array, fixed: Array) -> None:
-        """Some more data sets, (4, R) each."""
+        """Add some more data sets, (4, R) each."""
         self._parts.append((found, fixed))
         self.runs += found.shape[1]
 
     def estimate(self) -> tuple[Array, Array]:
-        """Means over data sets of the first three counts, and their standard errors."""
+        """Return means over data sets of the first three counts, and their standard errors."""
         every = [np.concatenate(part, axis=1) for part in zip(*self._parts, strict=True)]
         found, apart = every[0][:3], every[1][:3] - self._known
         runs = self.runs
-        off = apart.mean(axis=1)
-        centred = apart - off[:, None]
+        gap = apart.mean(axis=1)
+        centred = apart - gap[:, None]
         spread = np.sum(centred**2, axis=1)
         varies = spread > 1e-12
         slope = np.sum(found * centred, axis=1) / np.where(varies, spread, 1.0)
         slope[~varies] = 1.0  # where it never differs, the rule does as well as it can
-        mean = found.mean(axis=1) - slope * off
+        mean = found.mean(axis=1) - slope * gap
         rest = found - found.mean(axis=1, keepdims=True) - slope[:, None] * centred
         # two degrees of freedom go to mean and slope, and two to the law of Student
         square = np.sum(rest**2, axis=1) / max(runs - 4, 1)
-        lever = np.where(varies, off**2 / np.where(varies, spread, 1.0), 0.0)
+        lever = np.where(varies, gap**2 / np.where(varies, spread, 1.0), 0.0)
         error = np.sqrt(square * (1.0 / runs + lever))
-        error[~varies] += 0.5 * np.abs(off[~varies])
+        error[~varies] += 0.5 * np.abs(gap[~varies])
         error[0] = max(error[0], self._least_error(every[0][3], float(mean[0])))
         return mean, error
 
     def _least_error(self, selected: Array, power: float) -> float:
-        """What one data set of another kind would make, of those that were not seen.
+        """Return what one data set of another kind would change, of those that were not seen.
 
         One signal more or less in all of the data sets. Where none of them has a selection, one;
         where all of them have, some of them a small one, one without.
@@ -589,14 +500,14 @@ class _Tally:
 
 
 def _counted(mask: BoolArray, truth: BoolArray, k: int) -> Array:
-    """Share of the signals found, share and number of false ones, number of all, (4, R)."""
+    """Count the share of signals found, share and number of false ones, and all, (4, R)."""
     true, every = np.sum(mask & truth, axis=1), np.sum(mask, axis=1)
     false = every - true
     return np.array([true / k, false / np.maximum(every, 1), false, every])
 
 
-def _whole(study: Study, solution: Solution, rule: Rule) -> Callable[[int], Sample]:
-    """Data sets of which all variables are drawn, by the number of the batch."""
+def _whole(study: Study, solution: Solution, rule: SelectionRule) -> Callable[[int], Sample]:
+    """Return a function that draws all variables of data sets, by the number of the batch."""
     p, k, copies = study.n_features, study.n_signals, max(rule.copies, 1)
     size = max(_WHOLE_BATCH // (p * copies), 1)
     kept = _draws(p, k, copies, study.effects)
@@ -616,14 +527,16 @@ def _whole(study: Study, solution: Solution, rule: Rule) -> Callable[[int], Samp
     return sample
 
 
-def _some(study: Study, solution: Solution, rule: Rule, cut: float) -> Callable[[int], Sample]:
-    """Data sets of which the variables that can matter are drawn."""
+def _some(
+    study: Study, solution: Solution, rule: SelectionRule, cut: float
+) -> Callable[[int], Sample]:
+    """Return a function that draws the variables of data sets that can matter."""
     source = Exceedances(study, solution, rule.copies, rule.lowest(study.n_features), cut)
     return lambda number: source.sample((_SEED, number, 2))
 
 
 def _matching_cut(solution: Solution, rates: Rates, fdr: float) -> float:
-    """A cut on abs(g) with the power of the rule; where it has none, that of the level."""
+    """Return a cut on abs(g) with the power of the rule; where it has none, of the level."""
     if rates.tpr == 0.0:
         return float(at_level(solution, "stability-ideal", np.asarray(fdr)).threshold)
     sd, Q = float(np.sqrt(solution.chi_hat)), float(solution.Q_hat)
@@ -633,7 +546,7 @@ def _matching_cut(solution: Solution, rates: Rates, fdr: float) -> float:
 
 
 def _statistics(solution: KnockoffSolution, g: Array, draws: Draws) -> Any:
-    """W of each variable for some copies, (R, copies, p), in the unit of the field."""
+    """Return W of each variable for some copies, (R, copies, p), in the unit of the field."""
     single = np.float32
     own, copy = draws.copies
     own = own * single(np.sqrt(solution.v_hat))

@@ -13,7 +13,7 @@ from selica import catalogue
 from selica._core.types import Array
 from selica.planning.predict.finite import (
     Expected,
-    Rule,
+    SelectionRule,
     by_evalues,
     by_one_copy,
     by_pvalues,
@@ -27,7 +27,7 @@ from selica.planning.predict.limit import (
     solved,
     unsolved,
 )
-from selica.planning.predict.prediction import Found, Studies
+from selica.planning.predict.prediction import Forecast, Studies
 from selica.planning.study import Study
 from selica.theory import KnockoffSolution, Rates, solve_knockoff
 
@@ -43,7 +43,7 @@ class CopyRule(NamedTuple):
     """A rule on knockoff statistics: in a large system, and on drawn fields."""
 
     rates: Callable[[OneCopy, float], Rates]
-    rule: Callable[[KnockoffSolution, float], Rule]
+    rule: Callable[[KnockoffSolution, float], SelectionRule]
     by_chance: bool = False
     """Whether it finds something where its level is out of reach of expected counts."""
 
@@ -54,7 +54,7 @@ class CopyRule(NamedTuple):
         return expected(study, solution, limit, self.rule(solution, fdr))
 
 
-def one_copy(studies: Studies, level: float, best: bool) -> Iterator[Found]:
+def one_copy(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
     """Predict knockoff+ with one copy.
 
     Parameters
@@ -68,7 +68,7 @@ def one_copy(studies: Studies, level: float, best: bool) -> Iterator[Found]:
     return _predicted(rule, studies, level, best)
 
 
-def e_values(studies: Studies, level: float, best: bool) -> Iterator[Found]:
+def e_values(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
     """Predict e-BH on the average e-values of many copies.
 
     Parameters
@@ -84,7 +84,7 @@ def e_values(studies: Studies, level: float, best: bool) -> Iterator[Found]:
     return _predicted(rule, studies, level, best)
 
 
-def p_values(studies: Studies, level: float, best: bool) -> Iterator[Found]:
+def p_values(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
     """Predict the step-up rule on the aggregated p-values of many copies.
 
     Parameters
@@ -105,12 +105,12 @@ def predicting_penalty(study: Study) -> float:
     return float(_predicting_copies((study,)).solution.lam[0])
 
 
-def _predicted(rule: CopyRule, studies: Studies, fdr: float, best: bool) -> Iterator[Found]:
+def _predicted(rule: CopyRule, studies: Studies, fdr: float, best: bool) -> Iterator[Forecast]:
     """Predict a rule at the most powerful penalty, or at the one that cross-validation finds."""
     if not best:
         ones = _predicting_copies(studies)
         for study, one, limit in _limits(studies, ones, rule.rates(ones, fdr)):
-            yield Found(rule.expected(study, one, limit, fdr), {"fdr": fdr}, unsolved(one))
+            yield Forecast(rule.expected(study, one, limit, fdr), {"fdr": fdr}, unsolved(one))
         return
     ones, limits = _most_powerful(studies, rule, fdr)
     for s, (study, one, limit) in enumerate(_limits(studies, ones, rule.rates(ones, fdr))):
@@ -121,7 +121,7 @@ def _predicted(rule: CopyRule, studies: Studies, fdr: float, best: bool) -> Iter
         elif large == 0.0 and rule.by_chance:
             found, one = _by_chance(studies, s, rule, fdr, (found, one))
         parameters = {"fdr": fdr, "lam": rounded(study.penalty(one.lam))}
-        yield Found(found, parameters, unsolved(one))
+        yield Forecast(found, parameters, unsolved(one))
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ import numpy as np
 from selica._core.types import Array
 from selica.planning.predict.finite import Expected
 from selica.planning.predict.limit import rounded, smooth_maximum, solved, unsolved
-from selica.planning.predict.prediction import Found, Studies
+from selica.planning.predict.prediction import Forecast, Studies
 from selica.planning.study import Study
 from selica.theory import LassoSolution, solve_lasso
 from selica.theory.selection.levels import at_level
@@ -19,7 +19,7 @@ _PENALTIES = 40
 """Penalties that are tried: one lasso is solved quickly."""
 
 
-def penalty_known(studies: Studies, level: float, best: bool) -> Iterator[Found]:
+def penalty_known(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
     """Predict the lasso at the smallest penalty that keeps the level, or as it comes.
 
     Parameters
@@ -33,10 +33,10 @@ def penalty_known(studies: Studies, level: float, best: bool) -> Iterator[Found]
         lam = _keeping(study, level) if best else predicting_penalty(study)
         found = _lasso(study, lam)
         parameters = {"lam": rounded(study.penalty(lam))} if best else {}
-        yield Found(Expected.of_rates(study, found.rates()), parameters, unsolved(found))
+        yield Forecast(Expected.of_rates(study, found.rates()), parameters, unsolved(found))
 
 
-def threshold_known(studies: Studies, level: float, best: bool) -> Iterator[Found]:
+def threshold_known(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
     """Predict the lasso with the most powerful threshold on its coefficients.
 
     Parameters
@@ -60,7 +60,7 @@ def threshold_known(studies: Studies, level: float, best: bool) -> Iterator[Foun
             "lam": rounded(study.penalty(lam)),
             "threshold": rounded(study.coefficient(w_th)),
         }
-        yield Found(Expected.of_rates(study, found.rates(w_th)), parameters, unsolved(found))
+        yield Forecast(Expected.of_rates(study, found.rates(w_th)), parameters, unsolved(found))
 
 
 def predicting_penalty(study: Study) -> float:

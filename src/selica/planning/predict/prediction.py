@@ -1,7 +1,7 @@
 """Every method in a study: what it is expected to do at its best settings, and as it comes.
 
 The catalogue says which function predicts a method. All of them have one protocol: of studies, a
-level of the false discovery rate and whether settings are the best ones, to what is `Found` in each
+level of the false discovery rate and whether settings are the best ones, to one `Forecast` for each
 of the studies.
 """
 
@@ -29,14 +29,14 @@ Studies = tuple[Study, ...]
 """Studies with the same number of variables and distribution of effects."""
 
 
-class Found(NamedTuple):
+class Forecast(NamedTuple):
     """What a method is expected to do in a study.
 
     Examples
     --------
     >>> from selica.planning.predict.finite import Expected
-    >>> from selica.planning.predict.prediction import Found
-    >>> Found(Expected(0.5, 0.1, 5.0, 0.6), {"fdr": 0.1}).notes
+    >>> from selica.planning.predict.prediction import Forecast
+    >>> Forecast(Expected(0.5, 0.1, 5.0, 0.6), {"fdr": 0.1}).notes
     ()
     """
 
@@ -50,7 +50,7 @@ class Found(NamedTuple):
 class Predictor(Protocol):
     """A function that predicts a method."""
 
-    def __call__(self, studies: Studies, level: float, best: bool, /) -> Iterable[Found]:
+    def __call__(self, studies: Studies, level: float, best: bool, /) -> Iterable[Forecast]:
         """Return what is found in each of the studies."""
 
 
@@ -108,13 +108,13 @@ class Prediction(Result):
     )  # fmt: skip
 
     @classmethod
-    def of(cls, row: Method, found: Found, settings: str) -> Prediction:
+    def of(cls, row: Method, found: Forecast, settings: str) -> Prediction:
         """Return what is found with a method of the catalogue.
 
         Parameters
         ----------
         row : Method
-        found : Found
+        found : Forecast
         settings : {"best", "default"}
         """
         inner = ", ".join(f"{name}={value!r}" for name, value in found.parameters.items())

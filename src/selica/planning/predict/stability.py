@@ -22,7 +22,7 @@ from selica.planning.predict.limit import (
     solved,
     unsolved,
 )
-from selica.planning.predict.prediction import Found, Studies
+from selica.planning.predict.prediction import Forecast, Studies
 from selica.selectors.stability import LOWEST, USUAL_THRESHOLD
 from selica.theory import StabilitySolution, solve_stability
 from selica.theory.selection.levels import at_level
@@ -35,7 +35,7 @@ _SEEN = 0.05
 """Probability that refits can tell from none, and its complement from all."""
 
 
-def by_message_passing(studies: Studies, level: float, best: bool) -> Iterator[Found]:
+def by_message_passing(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
     """Predict stability selection whose threshold message passing sets.
 
     Parameters
@@ -53,10 +53,12 @@ def by_message_passing(studies: Studies, level: float, best: bool) -> Iterator[F
     for study, (one, settings) in zip(studies, _ordering(studies, best, usable), strict=True):
         rates = one.rates_of_field(np.asarray(cut_of_fields(one, level)))
         parameters = {"fdr": level, "engine": "auto"} | (settings if best else {})
-        yield Found(expected(study, one, rates, by_fields(one, level)), parameters, unsolved(one))
+        yield Forecast(
+            expected(study, one, rates, by_fields(one, level)), parameters, unsolved(one)
+        )
 
 
-def ideal(studies: Studies, level: float, best: bool) -> Iterator[Found]:
+def ideal(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
     """Predict stability selection whose threshold the truth sets.
 
     Parameters
@@ -84,7 +86,7 @@ def ideal(studies: Studies, level: float, best: bool) -> Iterator[Found]:
             lam, Pi_th, parameters = predicting_penalty(study), USUAL_THRESHOLD, {}
             one = solved(solve_stability, (study,), [lam], mu_B=1.0)[0]
         rates = rates_of_members(one, Pi_th, resamples)
-        yield Found(Expected.of_rates(study, rates), parameters, unsolved(one))
+        yield Forecast(Expected.of_rates(study, rates), parameters, unsolved(one))
 
 
 def _ordering(

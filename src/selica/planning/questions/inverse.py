@@ -325,7 +325,7 @@ class _Question(NamedTuple):
     def search(self, name: str, at: Callable[[float], Study]) -> PowerSearch:
         """Return the search of a method for a value, by the study at a value."""
 
-        def predicted(values: Sequence[float]) -> list[Prediction]:
+        def predicted(values: Sequence[float]) -> Sequence[Prediction]:
             return _predict(map(at, values), name, self.level, self.settings)
 
         return PowerSearch(name, predicted, self.target)
@@ -343,7 +343,9 @@ class _Question(NamedTuple):
         return Requirement(quantity, self.target, tuple(answers), ceiling, fdr, effects)
 
 
-def _predict(studies: Iterable[Study], name: str, fdr: float, settings: str) -> list[Prediction]:
+def _predict(
+    studies: Iterable[Study], name: str, fdr: float, settings: str
+) -> Sequence[Prediction]:
     """Return the predictions of a method, or of the ceiling."""
     every = tuple(studies)
     return ceilings(every, fdr) if name == CEILING else predict_each(every, name, fdr, settings)

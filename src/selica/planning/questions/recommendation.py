@@ -85,7 +85,7 @@ def reason_against(prediction: Prediction, level: float) -> str | None:
 
 
 def recommend(candidates: Sequence[Candidate[T]]) -> Recommendation[T]:
-    """Apply the rule.
+    """Choose the best of some candidates by the rule.
 
     Parameters
     ----------

@@ -199,7 +199,7 @@ class SampleSearch:
         self._fdr, self._effects = fdr, study.effects
         self._start = min(max(16, study.n_signals), largest)
 
-        def of_ceiling(ns: Sequence[float]) -> list[Prediction]:
+        def of_ceiling(ns: Sequence[float]) -> Sequence[Prediction]:
             return ceilings(tuple(study.with_samples(int(n)) for n in ns), fdr)
 
         def of_method(name: str, ns: Sequence[float]) -> list[Prediction]:

@@ -26,18 +26,18 @@ from selica._core.types import Array
 
 # Centred mixtures. The posterior has its nearest poles where the odds are -1, at
 # Im u = pi / Re u > 0.3 as long as exp(-u^2/2) counts: panels of 0.5 with 14 nodes reach rounding.
-_ORDER = 14
-_NEAR = np.linspace(0.0, 12.0, 25)
-_RATIO = np.log(1.5)  # growth of the panels beyond, where only wide components are left
-_REACH = 10.0  # standard deviations of a component that are integrated
+_QUADRATURE_ORDER = 14
+_NEAR_EDGES = np.linspace(0.0, 12.0, 25)
+_PANEL_GROWTH = np.log(1.5)  # growth of the panels beyond, where only wide components are left
+_TRUNCATION = 10.0  # standard deviations of a component that are integrated
 # Points. Two points at distance M meet with weight exp(-M^2/8), and their posterior has poles at
 # Im u = pi/M: a step of 0.1 errs by exp(-2 pi^2 / 0.1 M - M^2/8) < 1e-14 for every M.
-_STEP = 0.1
-_APART = 18.0  # exp(-M^2/8) < 1e-17 beyond
-_CHUNK = 200_000  # values held at once
+_NODE_STEP = 0.1
+_SEPARATION = 18.0  # exp(-M^2/8) < 1e-17 beyond
+_CHUNK_VALUES = 200_000  # values held at once
 # Components narrower than this, in units of the noise, count as one of their mean variance: what
 # they add is linear in it up to its square times their probability.
-_NARROW = 1e-6
+_NARROW_VARIANCE = 1e-6
 
 
 class Channel(NamedTuple):
@@ -52,7 +52,7 @@ class Channel(NamedTuple):
 
 
 def with_nulls(signals: Mixture, rho: float) -> Mixture:
-    """The law of one variable: zero with probability 1 - rho, else an effect."""
+    """Return the distribution of one variable: zero with probability 1 - rho, else an effect."""
     mean = np.concatenate([[0.0], signals.mean])
     sd = np.concatenate([[0.0], signals.sd])
     probability = np.concatenate([[1.0 - rho], rho * signals.probability])
@@ -61,17 +61,17 @@ def with_nulls(signals: Mixture, rho: float) -> Mixture:
 
 
 def channel(signals: Mixture, rho: float, s: Array) -> Channel:
-    """Minimal error and information of the channel, at precisions s of shape (n,)."""
+    """Return least error and information of the channel, at precisions s of shape (n,)."""
     law = with_nulls(signals, rho)
     out = np.zeros((3, s.size))
     if not law.mean.any():
-        step = max(1, _CHUNK // (500 * law.mean.size))
+        step = max(1, _CHUNK_VALUES // (500 * law.mean.size))
         for i in range(0, s.size, step):
             part = s[i : i + step]
             variance, probability = _without_narrow(law, part.max())
             own = part[:, None] * variance
-            reach = _REACH * np.sqrt(1.0 + own.max(axis=1))
-            u, du = _radial_nodes(np.maximum(reach, _NEAR[-1]))
+            reach = _TRUNCATION * np.sqrt(1.0 + own.max(axis=1))
+            u, du = _radial_nodes(np.maximum(reach, _NEAR_EDGES[-1]))
             weight = np.log(probability)
             out[:, i : i + step] = _averages(u, 2.0 * du, np.zeros_like(own), own, weight)
         return Channel(*out)
@@ -85,7 +85,7 @@ def channel(signals: Mixture, rho: float, s: Array) -> Channel:
 def _without_narrow(law: Mixture, s: float) -> tuple[Array, Array]:
     """Variances and probabilities, all but the nulls that are narrow at precision s in one."""
     variance, probability = law.sd**2, law.probability
-    narrow = (variance * s < _NARROW) & (variance > 0.0)
+    narrow = (variance * s < _NARROW_VARIANCE) & (variance > 0.0)
     if np.count_nonzero(narrow) < 2:
         return variance, probability
     share = probability[narrow].sum()
@@ -98,11 +98,15 @@ def _without_narrow(law: Mixture, s: float) -> tuple[Array, Array]:
 
 def _radial_nodes(top: Array) -> tuple[Array, Array]:
     """Nodes and weights on (0, top), shape (n, nodes): even panels, then growing ones."""
-    number = int(np.ceil(np.log(top.max() / _NEAR[-1]) / _RATIO))  # none where all are narrow
+    number = int(
+        np.ceil(np.log(top.max() / _NEAR_EDGES[-1]) / _PANEL_GROWTH)
+    )  # none where all are narrow
     growth = np.linspace(0.0, 1.0, number + 1)[1:]
-    far = _NEAR[-1] * (top[:, None] / _NEAR[-1]) ** growth
-    edges = np.concatenate([np.broadcast_to(_NEAR, (top.size, _NEAR.size)), far], axis=1)
-    return panels(edges, _ORDER)
+    far = _NEAR_EDGES[-1] * (top[:, None] / _NEAR_EDGES[-1]) ** growth
+    edges = np.concatenate(
+        [np.broadcast_to(_NEAR_EDGES, (top.size, _NEAR_EDGES.size)), far], axis=1
+    )
+    return panels(edges, _QUADRATURE_ORDER)
 
 
 def _averages(u: Array, du: Array, mean: Array, own: Array, weight: Array) -> Array:
@@ -141,15 +145,15 @@ def _by_points(mean: Array, own: Array, weight: Array) -> Array:
     if not own.any():
         # a point that no other comes near is known once seen: no error, -log p of information
         gap = np.concatenate([[np.inf], np.diff(mean), [np.inf]])
-        alone = np.minimum(gap[1:], gap[:-1]) > _APART
+        alone = np.minimum(gap[1:], gap[:-1]) > _SEPARATION
         out[2] = -np.sum((np.exp(weight) * weight)[alone])
         mean, own, weight = mean[~alone], own[~alone], weight[~alone]
         if mean.size == 0:
             return out
-    reach = _REACH * np.sqrt(1.0 + own)
+    reach = _TRUNCATION * np.sqrt(1.0 + own)
     u = _covered(mean - reach, mean + reach)
     far = float(reach.max()) + 2.0
-    step = max(1, _CHUNK // mean.size)
+    step = max(1, _CHUNK_VALUES // mean.size)
     within = 0.5 * np.sum(np.exp(weight) * np.log1p(own))
     # blocks of nodes see the components near them
     cuts = np.unique(np.concatenate([np.arange(0, u.size, min(step, 256)), [u.size]]))
@@ -158,7 +162,9 @@ def _by_points(mean: Array, own: Array, weight: Array) -> Array:
         low = np.searchsorted(mean, block[0] - far)
         high = np.searchsorted(mean, block[-1] + far, side="right")
         near = slice(low, high)
-        out += _averages(block, np.full(block.size, _STEP), mean[near], own[near], weight[near]) - [
+        out += _averages(
+            block, np.full(block.size, _NODE_STEP), mean[near], own[near], weight[near]
+        ) - [
             0.0,
             0.0,
             0.5 * np.sum(np.exp(weight[near]) * np.log1p(own[near])),
@@ -174,7 +180,7 @@ def _covered(low: Array, high: Array) -> Array:
     first = np.flatnonzero(np.concatenate([[True], low[1:] > high[:-1]]))
     last = np.concatenate([first[1:] - 1, [low.size - 1]])
     parts = [
-        np.arange(np.floor(a / _STEP), np.ceil(b / _STEP) + 1.0)
+        np.arange(np.floor(a / _NODE_STEP), np.ceil(b / _NODE_STEP) + 1.0)
         for a, b in zip(low[first], high[last], strict=True)
     ]
-    return _STEP * np.unique(np.concatenate(parts))
+    return _NODE_STEP * np.unique(np.concatenate(parts))

@@ -21,8 +21,8 @@ from selica._core.root import find_root
 from selica._core.types import Array, BoolArray, IntArray
 from selica.theory.bayes.channel import Channel, channel
 
-_STEP = 0.2  # of the scan in log s, in which A changes over lengths of order one
-_LAST = float(np.log(1e12))  # without noise: where the scan ends
+_SCAN_STEP = 0.2  # of the scan in log s, in which A changes over lengths of order one
+_SCAN_END = float(np.log(1e12))  # without noise: where the scan ends
 
 
 class FixedPoints(NamedTuple):
@@ -49,15 +49,15 @@ class Landscape(NamedTuple):
 
 
 def landscape(effects: Effects, rho: float, Delta: float, low: float, high: float) -> Landscape:
-    """A and G over at least (low, high), with the extrema of A among the points."""
-    first, last = int(np.floor(low / _STEP)), int(np.ceil(high / _STEP))
+    """Return A and G over at least (low, high), with the extrema of A among the points."""
+    first, last = int(np.floor(low / _SCAN_STEP)), int(np.ceil(high / _SCAN_STEP))
     grid, found = _scan(effects, rho, first, last)
     s = np.exp(grid)
     slope = found.slope + Delta * s
     turn = np.flatnonzero(slope[1:] * slope[:-1] < 0.0)
     if turn.size:
         sign = np.where(slope[turn] > 0.0, -1.0, 1.0)
-        secant = np.abs(slope[turn + 1] - slope[turn]) / _STEP
+        secant = np.abs(slope[turn + 1] - slope[turn]) / _SCAN_STEP
 
         def equation(x: Array, index: IntArray) -> tuple[Array, Array]:
             precision = np.exp(x)
@@ -78,12 +78,12 @@ def landscape(effects: Effects, rho: float, Delta: float, low: float, high: floa
 
 @lru_cache(maxsize=64)
 def _scan(effects: Effects, rho: float, first: int, last: int) -> tuple[Array, Channel]:
-    grid = _STEP * np.arange(first, last + 1, dtype=np.float64)
+    grid = _SCAN_STEP * np.arange(first, last + 1, dtype=np.float64)
     return grid, channel(effects.mixture(), rho, np.exp(grid))
 
 
 def fixed_points(effects: Effects, rho: float, alpha: Array, Delta: Array) -> FixedPoints:
-    """All solutions for one share of signals, at parameters of shape (n,)."""
+    """Find all solutions for one share of signals, at parameters of shape (n,)."""
     parts: list[tuple[IntArray, Array, Array, BoolArray]] = []
     perfect: list[int] = []
     for noise in np.unique(Delta):
@@ -93,7 +93,7 @@ def fixed_points(effects: Effects, rho: float, alpha: Array, Delta: Array) -> Fi
             low = level - np.log(noise + rho)
             high = level - np.log(noise)
         if noise == 0.0:
-            low, high = np.minimum(low, _LAST - 1.0), np.full(index.size, _LAST)
+            low, high = np.minimum(low, _SCAN_END - 1.0), np.full(index.size, _SCAN_END)
         scene = landscape(effects, rho, float(noise), low.min() - 0.1, high.max() + 0.1)
         above = scene.A[None, :] >= alpha[index, None]
         where, cell = np.nonzero(above[:, 1:] != above[:, :-1])

@@ -20,7 +20,7 @@ from selica._core.types import Array, IntArray
 from selica.theory.selection.levels import log_odds, tpr_at_fdr
 from selica.theory.selection.rates import Rates, make_rates
 
-_FAR = 50.0  # standard deviations; no field of a null is that far out
+_FARTHEST_FIELD = 50.0  # standard deviations; no field of a null is that far out
 
 
 class Tails(NamedTuple):
@@ -33,7 +33,7 @@ class Tails(NamedTuple):
 
 
 def is_symmetric(signals: Mixture) -> bool:
-    """Whether effects of both signs are alike."""
+    """Say whether effects of both signs are alike."""
     if not signals.mean.any():
         return True
     one = np.lexsort([signals.probability, signals.sd, signals.mean])
@@ -46,7 +46,7 @@ def is_symmetric(signals: Mixture) -> bool:
 
 
 def log_ratio(signals: Mixture, s: Array, u: Array) -> tuple[Array, Array]:
-    """log R(u) at precision s, and its slope in u; all of shape (n,)."""
+    """Return log R(u) at precision s, and its slope in u; all of shape (n,)."""
     own = s[:, None] * signals.sd**2
     mean = np.sqrt(s)[:, None] * signals.mean
     wide, at = 1.0 + own, u[:, None]
@@ -62,7 +62,7 @@ def log_ratio(signals: Mixture, s: Array, u: Array) -> tuple[Array, Array]:
 
 
 def tails(signals: Mixture, s: Array, threshold: Array) -> Tails:
-    """The region log R(u) > threshold, and its rates."""
+    """Find the region log R(u) > threshold, and its rates."""
     lowest, open_side = _lowest(signals, s)
     floor = log_ratio(signals, s, lowest)[0]
     every = threshold <= floor
@@ -92,9 +92,9 @@ def _lowest(signals: Mixture, s: Array) -> tuple[Array, float]:
         return np.zeros(s.size), 0.0
     if not np.any(signals.sd > 0.0):
         if np.all(signals.mean >= 0.0):
-            return np.full(s.size, -_FAR), -1.0
+            return np.full(s.size, -_FARTHEST_FIELD), -1.0
         if np.all(signals.mean <= 0.0):
-            return np.full(s.size, _FAR), 1.0
+            return np.full(s.size, _FARTHEST_FIELD), 1.0
     reach = np.sqrt(s) * np.abs(signals.mean).max() + 1.0
 
     def steepness(u: Array, index: IntArray) -> tuple[Array, Array]:
@@ -117,7 +117,7 @@ def _rates(signals: Mixture, s: Array, a: Array, b: Array) -> tuple[Array, Array
 
 
 def local_fdr(signals: Mixture, rho: Array, s: Array, u: Array) -> Array:
-    """P(w0 = 0 | u), all of shape (n,)."""
+    """Return the probability P(w0 = 0 | u); all of shape (n,)."""
     with np.errstate(divide="ignore", over="ignore"):
         odds = np.log(rho) - np.log1p(-rho) + log_ratio(signals, s, u)[0]
         return np.asarray(1.0 / (1.0 + np.exp(odds)))
@@ -132,12 +132,12 @@ class Cut(NamedTuple):
     """The largest local false discovery rate it selects."""
 
     def rates(self, rho: Array) -> Rates:
-        """With the false discovery rate."""
+        """Return the rates, with that of false discoveries."""
         return make_rates(rho, self.tpr, self.fpr)
 
 
 def best_cut(signals: Mixture, rho: Array, s: Array, fdr: Array) -> Cut:
-    """Largest TPR with FDR at most `fdr` over all rules on the field."""
+    """Find the largest TPR with FDR at most `fdr` over all rules on the field."""
     goal = log_odds(rho, fdr)
     finite = np.isfinite(s)
     tpr = np.where((goal <= 0.0) | ~finite & (goal < np.inf), 1.0, 0.0)

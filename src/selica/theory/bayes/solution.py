@@ -1,4 +1,4 @@
-r"""The ceiling: the selector that knows the law of the effects, and makes the best of it.
+r"""The ceiling: the selector that knows the distribution of the effects, and makes the best of it.
 
 In the limit of large systems the posterior of a variable is that of the scalar channel
 :math:`r = w_0 + \xi/\sqrt s`, where :math:`s = \alpha/(\Delta + \mathrm{mmse}(s))`. Where this has
@@ -9,11 +9,13 @@ error is what message passing reaches (docs/ceiling.md).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from selica._core.effects import Effects
 from selica._core.results import statuses, unwrap
 from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, choice, real
@@ -23,8 +25,11 @@ from selica.theory.model import Model, ModelResult
 from selica.theory.selection.rates import Rates, make_rates
 
 BRANCHES = ("information", "algorithm")
+"""Solutions a user can ask for, where there are several."""
 TOLERANCE = 1e-10
-_NOISELESS = 1e-200
+"""Residual up to which a point counts as converged."""
+_LEAST_NOISE = 1e-200  # below, its inverse is no number
+_MOST_REMEMBERED = 64  # models whose fixed points are kept together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -84,7 +89,7 @@ class BayesSolution(ModelResult):
         return self.ensemble_error
 
     def local_fdr(self, g: ArrayLike) -> Any:
-        """P(w0 = 0) of a variable whose field is g, given the data.
+        """Return the probability that a variable with field g is null, given the data.
 
         Parameters
         ----------
@@ -109,7 +114,7 @@ class BayesSolution(ModelResult):
         return unwrap(out.reshape(shape))
 
     def rates(self, lfdr: ArrayLike) -> Rates:
-        """Rates of the rule "select what is null with probability at most lfdr".
+        """Return the rates of the rule "select what is null with probability at most lfdr".
 
         Parameters
         ----------
@@ -140,7 +145,7 @@ class BayesSolution(ModelResult):
         return make_rates(wide, tpr.reshape(shape), fpr.reshape(shape))
 
     def at_level(self, fdr: Array, own_axis: bool = False) -> Cut:
-        """The most powerful rule with FDR at most `fdr`; `own_axis` gives levels the last axis."""
+        """Find the best rule with FDR at most `fdr`; `own_axis` gives levels the last axis."""
         shape, (level, s, rho) = self._at(own_axis, fdr=fdr)
         found = best_cut(self.model.mixture, rho, s, level)
         return Cut(*(part.reshape(shape) for part in found))
@@ -155,12 +160,12 @@ class BayesSolution(ModelResult):
 
 
 def solve_bayes(model: Model, branch: str = "information") -> BayesSolution:
-    """The Bayes-optimal estimate: the least error any method can have.
+    """Solve for the Bayes-optimal estimate, which has the least error any method can have.
 
     Parameters
     ----------
     model : Model
-        The law of the effects is known to this estimate.
+        The distribution of the effects is known to this estimate.
     branch : {"information", "algorithm"}
         Where the fixed point has several solutions: what the data determine, with unlimited
         computing time, or what message passing reaches.
@@ -184,7 +189,7 @@ def solve_bayes(model: Model, branch: str = "information") -> BayesSolution:
     fields: dict[str, Array] = {}
     for share in np.unique(rho):
         index = np.flatnonzero(rho == share)
-        found = fixed_points(model.effects, float(share), alpha[index], Delta[index])
+        found = _find(model.effects, float(share), alpha[index], Delta[index])
         pick, number = _choose(found, index.size, branch)
         part = _fields(found, pick, alpha[index], share, Delta[index])
         part["solutions"] = number
@@ -194,7 +199,7 @@ def solve_bayes(model: Model, branch: str = "information") -> BayesSolution:
 
 
 def bayes_solutions(model: Model) -> tuple[BayesSolution, ...]:
-    """All solutions of the Bayes-optimal fixed point of one model, from the worst to the best.
+    """Find all solutions of the Bayes-optimal fixed point of one model, the worst first.
 
     Parameters
     ----------
@@ -217,7 +222,7 @@ def bayes_solutions(model: Model) -> tuple[BayesSolution, ...]:
     """
     Model.check_single(model)
     alpha, Delta = np.array([model.alpha]), _noise(np.array([model.Delta]))
-    found = fixed_points(model.effects, model.rho, alpha, Delta)
+    found = _find(model.effects, model.rho, alpha, Delta)
     best, _ = _choose(found, 1, "information")
     out = []
     for i in range(found.x.size):
@@ -231,9 +236,30 @@ def bayes_solutions(model: Model) -> tuple[BayesSolution, ...]:
     return tuple(out)
 
 
+def _find(effects: Effects, rho: float, alpha: Array, Delta: Array) -> FixedPoints:
+    """Find the fixed points; those of a few models are remembered.
+
+    Every question about one study asks for the same ceiling, and a search asks for it at the same
+    numbers of samples again.
+    """
+    if alpha.size > _MOST_REMEMBERED:
+        return fixed_points(effects, rho, alpha, Delta)
+    return _remembered(effects, rho, tuple(alpha.tolist()), tuple(Delta.tolist()))
+
+
+@lru_cache(maxsize=512)
+def _remembered(
+    effects: Effects, rho: float, alpha: tuple[float, ...], Delta: tuple[float, ...]
+) -> FixedPoints:
+    found = fixed_points(effects, rho, np.array(alpha), np.array(Delta))
+    for part in found:  # shared by everyone who asks for these models
+        part.setflags(write=False)
+    return found
+
+
 def _noise(Delta: Array) -> Array:
     """Variances whose inverse is no number are none."""
-    return np.where(Delta < _NOISELESS, 0.0, Delta)
+    return np.where(Delta < _LEAST_NOISE, 0.0, Delta)
 
 
 def _choose(found: FixedPoints, size: int, branch: str) -> tuple[IntArray, IntArray]:

@@ -22,8 +22,8 @@ from selica._core.validation import LARGEST, number
 from selica.theory.bayes.channel import channel
 from selica.theory.bayes.fixed_points import Landscape, landscape
 
-_FIRST = -12.0  # log of the smallest precision scanned
-_LAST = float(np.log(1e12))
+_SCAN_START = -12.0  # log of the smallest precision scanned
+_SCAN_END = float(np.log(1e12))
 _LEAST_NOISE = 1e-16
 """Below, sums with the signal's variance round it away."""
 
@@ -63,7 +63,7 @@ class Transition(Result):
 def bayes_transitions(
     rho: float, Delta: float, effects: Effects | None = None
 ) -> tuple[Transition, ...]:
-    """Jumps of the Bayes-optimal error in alpha; none where it falls smoothly.
+    """Find the jumps of the Bayes-optimal error in alpha; none where it falls smoothly.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def bayes_transitions(
         raise ArgumentError(f"Delta must be 0 or at least {_LEAST_NOISE:g}; got {noise:g}.")
     law = check_effects(effects)
     # beyond the last extremum A rises with the noise
-    last = _LAST if noise == 0.0 else max(float(np.log(1e3 / noise)), _FIRST + 1.0)
-    scene = landscape(law, share, noise, _FIRST, last)
+    last = _SCAN_END if noise == 0.0 else max(float(np.log(1e3 / noise)), _SCAN_START + 1.0)
+    scene = landscape(law, share, noise, _SCAN_START, last)
     if noise == 0.0:
         return _noiseless(law, share, scene)
     pieces = _straight_pieces(scene.x, scene.G)

@@ -69,7 +69,7 @@ class LogisticStabilitySolution(_Labels, StabilitySolution):
 
 
 def check_strength(response: Logistic, points: dict[str, Array]) -> None:
-    """Without signals there is no strength."""
+    """Refuse a strength of the signal where there are no signals."""
     if np.any((points["rho"] == 0.0) & (points["T"] > 0.0)):
         raise ArgumentError(f"T must be 0 where rho is 0; got T = {response.T}.")
 
@@ -77,7 +77,7 @@ def check_strength(response: Logistic, points: dict[str, Array]) -> None:
 def solve_labels(
     model: Model, points: dict[str, Array], resampling: str | None, tolerance: float
 ) -> dict[str, Any]:
-    """Fields of a solution, point by point.
+    """Return the fields of a solution, solved point by point.
 
     Parameters
     ----------

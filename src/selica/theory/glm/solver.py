@@ -57,30 +57,30 @@ class Body:
 
     @classmethod
     def of(cls, eq: IidEquations, T: float, lam2: float = 0.0) -> Body:
-        """For effects of total strength T at one point; without strength all variables are null."""
+        """Build the variable for effects of total strength T; without strength all are null."""
         rho = float(eq.rho[0])
         if T > 0.0 and rho > 0.0:
             return cls(eq, float(np.sqrt(T / rho)), lam2)
         return cls(replace(eq, rho=np.zeros(1)), 1.0, lam2)
 
     def member(self, Q_hat: float, m_hat: float, total: float) -> MemberOverlaps:
-        """Overlaps of one member at its fields."""
+        """Return the overlaps of one member at its fields."""
         part = self._overlaps(Q_hat, m_hat, total, 0.0)
         return MemberOverlaps(part["m"], part["q"], part["chi"])
 
     def pair(self, Q_hat: float, m_hat: float, total: float, v_hat: float) -> dict[str, float]:
-        """q, m, chi and v at the fields of an ensemble."""
+        """Return q, m, chi and v at the fields of an ensemble."""
         return self._overlaps(Q_hat, m_hat, total, v_hat)
 
     def spread(self, Q_hat: float, m_hat: float, total: float, v_hat: float) -> tuple[float, float]:
-        """v, and its slope in v_hat."""
+        """Return v, and its slope in v_hat."""
         slope = np.array([m_hat * self.scale])
         value, both = self.eq.spread(slope, np.array([total]), np.array([min(v_hat, total)]))
         K = Q_hat + self.lam2
         return float(value[0]) / K**2, float(both[0]) / K**2
 
     def mean_absolute(self, Q_hat: float, m_hat: float, total: float) -> float:
-        """E|w_hat|."""
+        """Return E|w_hat|, the mean absolute coefficient."""
         slope = np.array([m_hat * self.scale])
         return float(self.eq.mean_absolute(slope, np.array([total]))[0] * slope[0]) / (
             Q_hat + self.lam2
@@ -113,7 +113,7 @@ class GlmPoint(NamedTuple):
 
 
 def solve_point(rows: Rows, body: Body) -> GlmPoint:
-    """Members, pairs, and how far one undamped step moves the answer."""
+    """Solve for members and pairs, and measure how far an undamped step moves the answer."""
     fields, found, count = _solve_members(rows, body)
     Q_hat, m_hat, total = (float(x) for x in np.exp(fields))
     one = body.member(Q_hat, m_hat, total)

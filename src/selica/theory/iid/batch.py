@@ -28,10 +28,10 @@ TOLERANCE = 1e-10
 THRESHOLDS = np.concatenate([np.linspace(0.04, 2.0, 18), np.linspace(2.3, 6.0, 8)])
 """Values of kappa: fewer where little is active and every start is good."""
 _CHUNK_VALUES = 400_000  # points * kinds of variables * quadrature nodes that fit the cache
-_STEPS = 8
-_LONGEST_STEP = 1.0
-_CLOSE_STEP = 1e-4
-_HOPELESS_STEP = 100.0  # steps that long only grow: there is no solution
+_GUESS_STEPS = 8  # of Newton's method, for first guesses
+_LONGEST_STEP = 1.0  # of the same, in logarithms
+_CONVERGED_STEP = 1e-4  # close enough for a guess
+_DIVERGED_STEP = 100.0  # steps that long only grow: there is no solution
 
 
 class Ensemble(NamedTuple):
@@ -212,7 +212,7 @@ def trace(eq: IidEquations, kappa: Array) -> Traced:
     active = replace(eq, lam=kappa * np.exp(u)).member(ones, np.exp(2.0 * u)).P
     w = np.log(active / (eq.alpha * f.f1))  # log chi
     size = np.full(kappa.shape, np.inf)
-    for _ in range(_STEPS):
+    for _ in range(_GUESS_STEPS):
         tau, chi = np.exp(u), np.exp(w)
         one = replace(eq, lam=kappa * tau).member(ones, tau**2)
         f1, f2, f3 = eq.law.averages(chi)
@@ -227,13 +227,13 @@ def trace(eq: IidEquations, kappa: Array) -> Traced:
         size = np.where(np.isfinite(size), size, np.inf)
         shrink = np.where(np.isfinite(size), _LONGEST_STEP / np.maximum(size, _LONGEST_STEP), 0.0)
         u, w = (x + shrink * np.where(shrink > 0.0, s, 0.0) for x, s in ((u, step_u), (w, step_w)))
-        if np.all((size < _CLOSE_STEP) | (size > _HOPELESS_STEP)):
+        if np.all((size < _CONVERGED_STEP) | (size > _DIVERGED_STEP)):
             break
     tau, chi = np.exp(u), np.exp(w)
     f1, f2, _ = eq.law.averages(chi)
     Q = eq.alpha * f1
     T = (Q * tau) ** 2
-    return Traced(kappa * tau * Q, T / (eq.alpha * f2), chi, size < _CLOSE_STEP)
+    return Traced(kappa * tau * Q, T / (eq.alpha * f2), chi, size < _CONVERGED_STEP)
 
 
 def along(traced: Traced, log_lam: Array) -> tuple[Array, Array]:

@@ -92,7 +92,7 @@ class IidEquations:
         return cls(**points, lam2=ridge, law=law, mixture=kinds, copies=copies)
 
     def take(self, index: IntArray | BoolArray) -> IidEquations:
-        """The same equations at a subset of the points."""
+        """Return the same equations at a part of the points."""
         return IidEquations(
             alpha=self.alpha[index],
             rho=self.rho[index],
@@ -111,17 +111,17 @@ class IidEquations:
         return mean, var, self.lam[:, None]
 
     def curvature(self, Q: Array) -> Array:
-        """K = Q + lam2: the estimate is S(h; lam) / K."""
+        """Return K = Q + lam2: the estimate is S(h; lam) / K."""
         return Q if self.lam2 is None else Q + self.lam2
 
     def share(self, copies: int = 0) -> Array:
-        """How many variables of each kind there are, for each variable of the data, (n, K)."""
+        """Return the numbers of variables of each kind, for each variable of the data, (n, K)."""
         share = self.rho[:, None] * self.mixture.probability
         share[:, 0] = 1.0 - self.rho + copies
         return share
 
     def member(self, Q: Array, T: Array) -> MemberSums:
-        """What one member does with fields of slope Q and noise T, knockoff copies included."""
+        """Return the sums over one member at fields of slope Q and noise T, copies included."""
         mean, var, lam = self._fields(Q, T)
         one = one_member(mean, var, lam)
         slope, noise, spread = Q[:, None], T[:, None], self.mixture.sd**2
@@ -181,7 +181,7 @@ class IidEquations:
         return ridge * (2.0 * pull + ridge * (mu * mu + variance)), inside
 
     def spread(self, Q: Array, T: Array, own: Array) -> tuple[Array, Array]:
-        """K^2 v, and its slope P(both active) in own = v_hat; the data's variables only."""
+        """Return K^2 v, and its slope P(both active) in own = v_hat, without copies."""
         mean, var, lam = self._fields(Q, T)
         pair = two_members(mean, var, own[:, None], lam)
         share = self.share()
@@ -191,7 +191,7 @@ class IidEquations:
         )
 
     def step(self, error: Array, own: Array, chi: Array) -> Order:
-        """One undamped step as the article writes it: conjugates, then the overlaps anew.
+        """Make one undamped step as the article writes it: conjugates, then the overlaps anew.
 
         The state is E, v + v_tilde and chi + chi_tilde: the equations need no more.
         """
@@ -215,7 +215,7 @@ class IidEquations:
         return out._replace(**full)
 
     def overlaps(self, Q: Array, T: Array, v_hat: Array) -> dict[str, Array]:
-        """Order parameters at fields of slope Q and noise T > 0, v_hat of it a member's own."""
+        """Return order parameters at fields of slope Q and noise T > 0, v_hat a member's own."""
         mean, var, lam = self._fields(Q, T)
         share = self.share()
         one = one_member(mean, var, lam)
@@ -241,7 +241,7 @@ class IidEquations:
         }
 
     def mean_absolute(self, Q: Array, T: Array) -> Array:
-        """E|w_hat| (+ E|w_tilde|): the slope of the cost per variable in lam."""
+        """Return E|w_hat| (+ E|w_tilde|), the slope of the cost per variable in lam."""
         mean, var, lam = self._fields(Q, T)
         absolute = soft_absolute(mean, var, lam)
         return np.asarray(np.vecdot(self.share(self.copies), absolute) / self.curvature(Q))

@@ -32,15 +32,15 @@ from selica.theory.numerics.newton import Linear, newton
 
 # Fewer active variables than this: chi changes f_1, f_2 by less than rounding, and the solution
 # is one explicit step from zero.
-_EMPTY = 1e-18
-_SOME = 1e-9  # a guess of chi above which it is not asked whether anything is active
+_LEAST_ACTIVITY = 1e-18
+_LEAST_CHI_GUESS = 1e-9  # a guess of chi above which it is not asked whether anything is active
 _DAMPED_STEPS = 2
 _NEWTON_STEPS = 14  # at first; a second try may take many
 _MANY_STEPS = 80
-_ROUNDS = 20  # from the solutions at neighbouring penalties, as long as these help
+_NEIGHBOUR_ROUNDS = 20  # from the solutions at neighbouring penalties, as long as these help
 _MOST_STEPS = 1000  # of the ways that come after Newton's
 _LONGEST_STEP = 1.5
-_NEWTON_TOL = 1e-8  # quadratic convergence: the step after it is at rounding
+_NEWTON_TOLERANCE = 1e-8  # quadratic convergence: the step after it is at rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class MemberSystem:
 def solve_members(
     eq: IidEquations, guess: tuple[Array, Array] | None = None
 ) -> tuple[Array, Array, BoolArray, IntArray]:
-    """A and chi of one member, whether each was found, and iterations used.
+    """Solve for A and chi of one member; also whether each was found, and iterations used.
 
     A guess of both saves iterations where it is close; there is none where it is not finite.
     """
@@ -92,7 +92,7 @@ def solve_members(
     todo = np.flatnonzero(A > 0.0)  # otherwise y = 0 and there is nothing to fit
     fresh = todo
     if guess is not None:
-        known = (A > 0.0) & np.isfinite(guess[0]) & (guess[1] > _SOME)
+        known = (A > 0.0) & np.isfinite(guess[0]) & (guess[1] > _LEAST_CHI_GUESS)
         A, chi = (np.where(known, new, old) for new, old in zip(guess, (A, chi), strict=True))
         fresh = todo[~known[todo]]
     if fresh.size:
@@ -103,7 +103,7 @@ def solve_members(
         return A, chi, found, count
     part = eq if todo.size == A.size else eq.take(todo)
     A[todo], chi[todo], found[todo], count[todo] = _newton(part, A[todo], chi[todo])
-    for _ in range(_ROUNDS):
+    for _ in range(_NEIGHBOUR_ROUNDS):
         lost, near = _beside(eq, todo[~found[todo]], todo[found[todo]])
         if lost.size == 0:
             break
@@ -155,7 +155,7 @@ def _first_steps(eq: IidEquations) -> tuple[Array, Array, BoolArray]:
     Where something is, damped steps follow: near enough for Newton's method at nine points of ten.
     """
     A, chi, P = _plain_step(eq, *_nothing(eq))
-    busy = P > _EMPTY
+    busy = P > _LEAST_ACTIVITY
     if not busy.any():
         return A, chi, busy
     part = eq if busy.all() else eq.take(busy)
@@ -182,7 +182,7 @@ def _newton(
         np.log(chi),
         steps=steps,
         longest=_LONGEST_STEP,
-        tolerance=_NEWTON_TOL,
+        tolerance=_NEWTON_TOLERANCE,
     )
     return np.exp(solved.x), np.exp(solved.y), solved.found, solved.iterations
 
@@ -219,7 +219,7 @@ def _patient(eq: IidEquations) -> tuple[Array, Array, BoolArray, IntArray]:
 
 
 def solve_pairs(eq: IidEquations, A: Array, chi: Array) -> tuple[Array, BoolArray, IntArray]:
-    """V = v + v_tilde, the part of a member's error that averaging removes."""
+    """Solve for V = v + v_tilde, the part of a member's error that averaging removes."""
     f = eq.law.averages(chi)
     Q, T = eq.alpha * f.f1, eq.alpha * f.f2 * A
     V = np.zeros_like(A)

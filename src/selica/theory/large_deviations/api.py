@@ -27,16 +27,16 @@ from selica.theory.model import Model, ModelResult
 from selica.theory.solve import method_of, solve_method
 
 # The law of one row weight, where the number of rows is fixed.
-_FREE = {"multinomial": "poisson", "subsample": "bernoulli"}
+_FREE_COUNTS = {"multinomial": "poisson", "subsample": "bernoulli"}
 # By default y runs as far as s would reach this depth if g were a parabola: with 200 variables a
 # probability of e^-20.
-_DEPTH = 0.1
-_SIDE = 20  # points on each side of y = 0
+_DEFAULT_DEPTH = 0.1
+_POINTS_PER_SIDE = 20  # points on each side of y = 0
 _LEAST_VARIANCE = 1e-100  # of the response: products of such variances are still numbers
 _LARGEST_RATE = 1000.0  # of a Poisson law whose counts are summed one by one
 
-_STABILITY = ("q", "m", "chi", "v", "Q_hat", "m_hat", "chi_hat", "v_hat")
-_KNOCKOFF = ("chi_tilde", "v_tilde", "v_tilde_hat")
+_ORDER_PARAMETERS = ("q", "m", "chi", "v", "Q_hat", "m_hat", "chi_hat", "v_hat")
+_COPY_PARAMETERS = ("chi_tilde", "v_tilde", "v_tilde_hat")
 
 
 class CostRange(NamedTuple):
@@ -108,7 +108,7 @@ class RateFunction(ModelResult):
     model: Model
     method: str
     resampling: str
-    """A law of the row weights, or "none" for knockoffs."""
+    """A distribution of the row weights, or "none" for knockoffs."""
     lam: float
     mu_B: float
     y: Any
@@ -141,12 +141,12 @@ class RateFunction(ModelResult):
     _certificate: ClassVar[tuple[str, ...]] = ("replicon", "status", "residual", "iterations")
 
     def _column_names(self) -> tuple[str, ...]:
-        copies = _KNOCKOFF if self.v_tilde is not None else ()
-        nu = ("nu",) if self.resampling in _FREE else ()
-        return (*self._core, *_STABILITY, *copies, *nu, *self._certificate)
+        copies = _COPY_PARAMETERS if self.v_tilde is not None else ()
+        nu = ("nu",) if self.resampling in _FREE_COUNTS else ()
+        return (*self._core, *_ORDER_PARAMETERS, *copies, *nu, *self._certificate)
 
     def rate(self, cost: ArrayLike) -> Any:
-        """s at any cost between the ends of the grid, nan outside.
+        """Return s at any cost between the ends of the grid, nan outside.
 
         Cubic between the points: values and slopes are those of the solutions. Needs a grid.
         """
@@ -156,7 +156,7 @@ class RateFunction(ModelResult):
         return unwrap(CubicHermiteSpline(e, s, y, extrapolate=False)(real("cost", cost)))
 
     def density(self, cost: ArrayLike, N: float) -> Any:
-        """Density of the cost per variable at N variables, to leading order.
+        """Return the density of the cost per variable at N variables, to leading order.
 
         sqrt(N / (2 pi g'')) exp(N s): the prefactor is that of a saddle point. The typical cost of
         one data set differs from `typical_cost` by a few parts in sqrt(N).
@@ -195,7 +195,7 @@ def rate_function(
     mu_B: float = 1.0,
     resampling: str = "poisson",
 ) -> RateFunction:
-    """Large deviations of the minimal cost of a member of the ensemble, given typical data.
+    """Find how improbable each minimal cost of a member is, given typical data.
 
     Parameters
     ----------
@@ -211,9 +211,9 @@ def rate_function(
     mu_B : float
         Resampling rate; used by "stability-ideal" only.
     resampling : {"poisson", "multinomial", "bernoulli", "subsample", "exponential"}
-        Law of the row weights. "multinomial" draws exactly mu_B M rows with replacement (the
-        bootstrap), "subsample" exactly mu_B M without; "poisson" and "bernoulli" let that number
-        vary. Typical costs agree, large deviations do not: a member with few rows is cheap.
+        Distribution of the row weights. "multinomial" draws exactly mu_B M rows with replacement
+        (the bootstrap), "subsample" exactly mu_B M without; "poisson" and "bernoulli" let that
+        number vary. Typical costs agree, large deviations do not: a member with few rows is cheap.
 
     Returns
     -------
@@ -233,8 +233,8 @@ def rate_function(
     eq, method = _equations(model, method, lam, mu_B, resampling)
     tilt = None if y is None else real("y", y, at_least=-LARGEST, at_most=LARGEST)
     start = _typical(eq, model, method)
-    span = np.sqrt(2.0 * _DEPTH / max(start.variance, 1.0 / LARGEST))
-    even = span * np.arange(-_SIDE, _SIDE + 1) / _SIDE
+    span = np.sqrt(2.0 * _DEFAULT_DEPTH / max(start.variance, 1.0 / LARGEST))
+    even = span * np.arange(-_POINTS_PER_SIDE, _POINTS_PER_SIDE + 1) / _POINTS_PER_SIDE
     grid = np.unique(even if tilt is None else tilt)
     up = follow(eq, start, grid[grid > 0.0].tolist())
     down = follow(eq, start, grid[grid < 0.0][::-1].tolist())
@@ -304,7 +304,7 @@ def _has_random_members(method: Method) -> bool:
 
 def _typical(eq: RateEquations, model: Model, method: str) -> Solved:
     """The solution at y = 0: that of the article."""
-    law = _FREE.get(eq.resampling, eq.resampling)
+    law = _FREE_COUNTS.get(eq.resampling, eq.resampling)
     known = solve_method(model, method, eq.lam, eq.mu_B, "poisson" if eq.copies else law)
     chi = known.chi + getattr(known, "chi_tilde", 0.0)
     own = known.prediction_error - known.ensemble_error
@@ -352,11 +352,11 @@ def _columns(points: list[Solved | None], shape: tuple[int, ...], copies: int) -
         }
 
     rows = [row(one) for one in points]
-    names = (*_STABILITY, *(_KNOCKOFF if copies else ()))
+    names = (*_ORDER_PARAMETERS, *(_COPY_PARAMETERS if copies else ()))
     names += ("g", "cost", "s", "variance", "nu", "replicon", "residual")
     out = {
         name: unwrap(np.array([r.get(name, np.nan) for r in rows]).reshape(shape)) for name in names
     }
     counts = np.array([0 if one is None else one.iterations for one in points])
-    empty = dict.fromkeys(() if copies else _KNOCKOFF)
+    empty = dict.fromkeys(() if copies else _COPY_PARAMETERS)
     return out | {"iterations": unwrap(counts.reshape(shape))} | empty

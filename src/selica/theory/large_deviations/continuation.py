@@ -15,16 +15,16 @@ from selica.theory.large_deviations.tilted import OutOfRange
 TOLERANCE = 1e-10
 """A point counts as solved when an undamped step moves it by at most this, relatively."""
 
-_GOAL = 1e-13  # what Newton's method aims at; rounding may stop it before
+_NEWTON_TOLERANCE = 1e-13  # what Newton's method aims at; rounding may stop it before
 _NEWTON_STEPS = 30
-_LONGEST = 1.0  # of a Newton step, in logarithms
-_DIFFERENCE = 3e-5  # central differences: truncation 1e-9, rounding 1e-11
-_CHANGE = 0.4  # largest change of a logarithm in one step of y
-_SHORTEST = 1e-7  # step of y, relative to its natural scale, at which the search ends
+_LONGEST_STEP = 1.0  # of a Newton step, in logarithms
+_DIFFERENCE_WIDTH = 3e-5  # central differences: truncation 1e-9, rounding 1e-11
+_LARGEST_CHANGE = 0.4  # largest change of a logarithm in one step of y
+_SHORTEST_STEP = 1e-7  # step of y, relative to its natural scale, at which the search ends
 _MOST_STEPS = 400
 # Numbers below this part of their natural size count as zero: their logarithms race with y where
 # hardly anything is active, and nothing depends on them.
-_NEGLIGIBLE = 1e-6
+_NEGLIGIBLE_PART = 1e-6
 
 
 class End(StrEnum):
@@ -72,7 +72,7 @@ class Branch(NamedTuple):
 def solve_at(
     eq: RateEquations, y: float, start: Array, jacobian: Array | None = None
 ) -> Solved | None:
-    """Newton's method in the logarithms of the state; None where it does not arrive."""
+    """Solve for the logarithms of the state by Newton's method; None where it does not arrive."""
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return _solve_at(eq, y, start, jacobian)
@@ -81,7 +81,7 @@ def solve_at(
 
 
 def follow(eq: RateEquations, start: Solved, targets: Sequence[float]) -> Branch:
-    """Solutions at `targets`, which move away from `start` on one side of it.
+    """Follow the solutions to `targets`, which move away from `start` on one side of it.
 
     Steps extrapolate along the tangent and are corrected by Newton's method; they are halved
     where that fails and lengthened where it works.
@@ -96,13 +96,13 @@ def follow(eq: RateEquations, start: Solved, targets: Sequence[float]) -> Branch
             steps += 1
             if steps > _MOST_STEPS:
                 return Branch(solved, here, End.MAX_ITER)
-            longest = factor * _CHANGE / max(float(np.max(np.abs(here.tangent))), 1e-12)
+            longest = factor * _LARGEST_CHANGE / max(float(np.max(np.abs(here.tangent))), 1e-12)
             gap = target - here.y
             y = target if abs(gap) <= longest else here.y + np.sign(gap) * longest
             trial = solve_at(eq, y, _vector(eq, here) + (y - here.y) * here.tangent, here.jacobian)
             if trial is None or not _continues(here, trial):
                 factor *= 0.5 * min(1.0, abs(gap) / longest)
-                if abs(y - here.y) < _SHORTEST * (scale + abs(here.y)):
+                if abs(y - here.y) < _SHORTEST_STEP * (scale + abs(here.y)):
                     return Branch(solved, here, _why(eq, here, y))
                 continue
             if trial.point.replicon >= 1.0:
@@ -117,13 +117,13 @@ def _vector(eq: RateEquations, solved: Solved) -> Array:
 
 
 def to_vector(eq: RateEquations, state: State) -> Array:
-    """Logarithms of the state above a floor, and nu where it is unknown."""
+    """Return the logarithms of the state above a floor, and nu where it is unknown."""
     logs = np.log(np.asarray(state[:3]) + _floor(eq))
     return np.append(logs, state.nu) if eq.counted else logs
 
 
 def _floor(eq: RateEquations) -> Array:
-    return _NEGLIGIBLE * np.array([0.0, 1.0, eq.rho + eq.Delta])
+    return _NEGLIGIBLE_PART * np.array([0.0, 1.0, eq.rho + eq.Delta])
 
 
 def _state(eq: RateEquations, x: Array) -> State:
@@ -153,13 +153,13 @@ def _solve_at(eq: RateEquations, y: float, x: Array, jacobian: Array | None) -> 
     while count < _NEWTON_STEPS:
         count += 1
         size = float(np.max(np.abs(off)))
-        if size <= _GOAL:
+        if size <= _NEWTON_TOLERANCE:
             break
         step = np.linalg.solve(jacobian, -off)
         longest = float(np.max(np.abs(step)))
         if not longest < np.inf:
             return None
-        x = x + step * min(1.0, _LONGEST / longest)
+        x = x + step * min(1.0, _LONGEST_STEP / longest)
         off, point = _evaluate(eq, x, y)
         now = float(np.max(np.abs(off)))
         if now < best[0]:
@@ -190,7 +190,7 @@ def _solve_at(eq: RateEquations, y: float, x: Array, jacobian: Array | None) -> 
 
 def _differentiate(eq: RateEquations, x: Array, y: float) -> tuple[Array, Array, float]:
     """Jacobian, tangent and g'' = -de/dy at a solution, by central differences."""
-    h = _DIFFERENCE
+    h = _DIFFERENCE_WIDTH
     columns, costs = [], []
     for e in np.eye(x.size):
         up, up_point = _evaluate(eq, x + h * e, y)
@@ -198,7 +198,7 @@ def _differentiate(eq: RateEquations, x: Array, y: float) -> tuple[Array, Array,
         columns.append((up - down) / (2.0 * h))
         costs.append((up_point.cost - down_point.cost) / (2.0 * h))
     jacobian = np.stack(columns, axis=1)
-    h = _DIFFERENCE / float(np.exp(x[0]))
+    h = _DIFFERENCE_WIDTH / float(np.exp(x[0]))
     up, up_point = _evaluate(eq, x, y + h)
     down, down_point = _evaluate(eq, x, y - h)
     tangent = np.asarray(np.linalg.solve(jacobian, -(up - down) / (2.0 * h)), dtype=float)
@@ -243,7 +243,7 @@ def _why(eq: RateEquations, here: Solved, y: float) -> End:
     """What stands in the way of a step to y, when none was found however short."""
     point = here.point
     # slopes are taken by differences, which reach a little farther than y itself
-    beyond = y + np.sign(y - here.y) * 2.0 * _DIFFERENCE / here.state.error
+    beyond = y + np.sign(y - here.y) * 2.0 * _DIFFERENCE_WIDTH / here.state.error
     try:
         eq.step(_state(eq, _vector(eq, here) + (beyond - here.y) * here.tangent), beyond)
     except OutOfRange:

@@ -20,7 +20,7 @@ from selica._core.effects import Mixture
 from selica._core.scalar import density
 from selica._core.types import Array
 from selica.theory.large_deviations.tilted import (
-    REACH,
+    TRUNCATION,
     OutOfRange,
     TiltedMember,
     field_nodes,
@@ -113,7 +113,7 @@ class RateEquations:
         return self.resampling in ("multinomial", "subsample")
 
     def step(self, state: State, y: float) -> TiltedPoint:
-        """One undamped step: averages over a row, conjugates, averages over a variable."""
+        """Make one undamped step: averages over a row, conjugates, averages over a variable."""
         error, chi, v, nu = state
         if not (np.isfinite(state).all() and error > 0.0 and chi >= 0.0 and v >= 0.0):
             raise OutOfRange("the state is not finite")
@@ -176,7 +176,7 @@ class RateEquations:
                 raise OutOfRange("the weights of a row have no finite average")
             return count, log_p
         factor = float(np.exp(np.clip(state.nu, -50.0, 50.0)))
-        tilt = -0.5 * y * state.error * REACH**2
+        tilt = -0.5 * y * state.error * TRUNCATION**2
         return poisson_table(self.mu_B, factor, tilt, state.chi + y * state.v)
 
     def _overlaps(self, hats: Hats, y: float) -> TiltedOverlaps:

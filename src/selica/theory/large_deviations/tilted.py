@@ -19,14 +19,14 @@ from selica._core.quadrature import panels
 from selica._core.scalar import LOG_SQRT_2PI, density
 from selica._core.types import Array
 
-# int_0^inf t^k exp(-x t - t^2/2) dt for x >= _TAIL by Laguerre nodes: relative error below 1e-14.
-_TAIL = 5.0
-_T, _T_WEIGHT = roots_genlaguerre(24, 0.0)
-_TAIL_WEIGHTS = _T_WEIGHT * _T ** np.arange(3)[:, None]
-_ORDER = 16
-REACH = 9.2  # standard deviations; the rest weighs 4e-20
-_PANELS = 24
-_MARGIN = 60.0  # counts beyond the bulk that a table holds: tilts move weight there
+# int_0^inf t^k exp(-x t - t^2/2) dt for x >= _TAIL_START by Laguerre nodes, to 1e-14 relatively.
+_TAIL_START = 5.0
+_LAGUERRE_NODES, _LAGUERRE_WEIGHTS = roots_genlaguerre(24, 0.0)
+_TAIL_WEIGHTS = _LAGUERRE_WEIGHTS * _LAGUERRE_NODES ** np.arange(3)[:, None]
+_QUADRATURE_ORDER = 16
+TRUNCATION = 9.2  # standard deviations; the rest weighs 4e-20
+_ROW_PANELS = 24
+_COUNT_MARGIN = 60.0  # counts beyond the bulk that a table holds: tilts move weight there
 _LONGEST_TABLE = 2000  # counts; where a tilt needs more, it is called a divergence
 
 
@@ -42,8 +42,8 @@ class Above(NamedTuple):
 
 
 def above(x: Array) -> Above:
-    """Moments of a truncated normal law, to full relative accuracy however far the truncation."""
-    far = x > _TAIL
+    """Return moments of a truncated normal distribution, to full accuracy however far out."""
+    far = x > _TAIL_START
     near = np.where(far, 0.0, x)
     tail = ndtr(-near)
     ratio = density(near) / tail
@@ -51,7 +51,7 @@ def above(x: Array) -> Above:
     variance = 1.0 - ratio * mean
     if far.any():
         z = x[far]
-        s0, s1, s2 = _TAIL_WEIGHTS @ np.exp(-0.5 * (_T[:, None] / z) ** 2)
+        s0, s1, s2 = _TAIL_WEIGHTS @ np.exp(-0.5 * (_LAGUERRE_NODES[:, None] / z) ** 2)
         log_p[far] = np.log(s0) - 0.5 * z * z - np.log(z) - LOG_SQRT_2PI
         mean[far] = s1 / (s0 * z)
         variance[far] = (s2 / s0 - (s1 / s0) ** 2) / z**2
@@ -74,7 +74,7 @@ class TiltedMember(NamedTuple):
 
 
 def tilted_member(g: Array, own: float, Q: float, lam: float, y: float) -> TiltedMember:
-    """Tilted averages of the soft threshold (eq. 13): three Gaussian pieces, each closed.
+    """Return tilted averages of the soft threshold (eq. 13): three Gaussian pieces, each closed.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class TiltedRow(NamedTuple):
 def tilted_row(
     square: Array, count: Array, log_p: Array, chi: float, v: float, y: float
 ) -> TiltedRow:
-    """Tilted averages over the count of a row (eqs. 8 to 10).
+    """Return tilted averages over the count of a row (eqs. 8 to 10).
 
     Parameters
     ----------
@@ -172,17 +172,17 @@ class OutOfRange(Exception):
 
 
 def half_normal(sharpness: float) -> tuple[Array, Array]:
-    """xi^2 and probabilities for a standard normal xi, by its absolute value.
+    """Return xi^2 and probabilities for a standard normal xi, by its absolute value.
 
     The tilt turns one count into another over a width of 1 / sharpness in xi^2.
     """
     finer = min(max(np.ceil(np.log2(max(abs(sharpness), 1e-9) / 5.0)), 0.0), 4.0)
-    return _half_normal(_PANELS * 2 ** int(finer))
+    return _half_normal(_ROW_PANELS * 2 ** int(finer))
 
 
 @lru_cache(maxsize=8)
 def _half_normal(number: int) -> tuple[Array, Array]:
-    xi, width = panels(np.linspace(0.0, REACH, number + 1), _ORDER)
+    xi, width = panels(np.linspace(0.0, TRUNCATION, number + 1), _QUADRATURE_ORDER)
     weight = width * density(xi)
     return xi**2, weight / weight.sum()
 
@@ -190,14 +190,14 @@ def _half_normal(number: int) -> tuple[Array, Array]:
 def field_nodes(
     mean: Array, sd: Array, lam: float, own: float, kappa: float
 ) -> tuple[Array, Array]:
-    """Nodes g >= 0 and widths for variables of fields N(mean, sd^2), means not negative.
+    """Return nodes g >= 0 and widths for variables of fields N(mean, sd^2), no mean negative.
 
     Panels are as narrow as the narrowest law where it lives, grow with g beyond, and shrink
     towards g = lam, where the members' own spread sqrt(own) rules.
     """
-    top = float(np.max(mean + REACH * sd))
+    top = float(np.max(mean + TRUNCATION * sd))
     thin = float(sd.min())
-    near = min(float(mean.max()) + REACH * thin, top)
+    near = min(float(mean.max()) + TRUNCATION * thin, top)
     fine = np.linspace(0.0, near, int(np.ceil(1.5 * near / thin)) + 1)
     parts = [fine]
     if top > near:
@@ -207,11 +207,11 @@ def field_nodes(
     away = np.geomspace(smallest, max(top, 2.0 * smallest), number)
     parts += [np.array([lam]), lam - away, lam + away]
     cuts = np.unique(np.concatenate(parts))
-    return panels(cuts[(cuts >= 0.0) & (cuts <= top)], _ORDER)
+    return panels(cuts[(cuts >= 0.0) & (cuts <= top)], _QUADRATURE_ORDER)
 
 
 def poisson_table(rate: float, factor: float, tilt: float, slope: float) -> tuple[Array, Array]:
-    """Counts and log probabilities of a Poisson law, as far as a tilt can carry them.
+    """Return Poisson counts and log probabilities, as far as a tilt can carry them.
 
     Parameters
     ----------
@@ -224,10 +224,10 @@ def poisson_table(rate: float, factor: float, tilt: float, slope: float) -> tupl
     low, high = min(rate, factor * rate), max(rate, factor * rate)
     if tilt > 0.0:
         high = _largest_rate(high, tilt, slope)
-        first = max(0.0, np.floor(low - 12.0 * np.sqrt(low) - _MARGIN))
+        first = max(0.0, np.floor(low - 12.0 * np.sqrt(low) - _COUNT_MARGIN))
     else:
         first = 0.0
-    last = np.ceil(high + 12.0 * np.sqrt(high) + _MARGIN)
+    last = np.ceil(high + 12.0 * np.sqrt(high) + _COUNT_MARGIN)
     if not last - first <= _LONGEST_TABLE:
         raise OutOfRange("the counts of a row have no finite average")
     count = np.arange(first, last)

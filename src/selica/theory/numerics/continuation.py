@@ -25,7 +25,7 @@ Solve = Callable[[Array, Array, IntArray], PathPoints]
 def follow(
     solve: Solve, first: PathPoints, here: Array, goal: Array, step: Array | float, most: int
 ) -> PathPoints:
-    """Points at log lam = goal, from the first ones at log lam = here, which is not below it.
+    """Follow points from log lam = here to log lam = goal, which is not above it.
 
     Each step extrapolates in log lam and corrects by `solve`; it is shortened where that fails and
     lengthened where it works.

@@ -18,9 +18,9 @@ from selica._core.quadrature import legendre, panels
 from selica._core.scalar import density, selection_probability, soft_threshold
 from selica._core.types import Array
 
-_ORDER = 24
-_REACH = 9.0  # standard deviations; the rest weighs 2e-19
-_CHUNK = 2_000_000  # values of psi held at once
+_QUADRATURE_ORDER = 24
+_TRUNCATION = 9.0  # standard deviations; the rest weighs 2e-19
+_CHUNK_VALUES = 2_000_000  # values of psi held at once
 
 
 class Field(NamedTuple):
@@ -41,7 +41,7 @@ class Field(NamedTuple):
 def expect(
     field: Field, mixture: Mixture, psi: Callable[..., Any], phi: Callable[[Array], Any]
 ) -> float:
-    """E over the data of phi(E over the members of psi)."""
+    """Return E over the data of phi(E over the members of psi)."""
     total = 0.0
     kinds = [(0.0, 0.0, 1.0 - field.rho)]
     kinds += [(m, s, field.rho * p) for m, s, p in zip(*mixture, strict=True)]
@@ -61,12 +61,14 @@ def _data_nodes(field: Field, mean: float, spread: float) -> tuple[Array, Array]
         return np.array([mean]), np.ones(1)
     own = np.sqrt(field.v_hat + (field.copy_var or 0.0))
     fine = np.sqrt(field.v_hat)
-    edges = [mean + sd * np.linspace(-_REACH, _REACH, 25)]
+    edges = [mean + sd * np.linspace(-_TRUNCATION, _TRUNCATION, 25)]
     for centre in (-field.lam, field.lam):
-        edges += [centre + width * np.linspace(-_REACH, _REACH, 25) for width in (own, fine)]
+        edges += [
+            centre + width * np.linspace(-_TRUNCATION, _TRUNCATION, 25) for width in (own, fine)
+        ]
     cuts = np.unique(np.concatenate(edges))
-    cuts = cuts[(cuts >= mean - _REACH * sd) & (cuts <= mean + _REACH * sd)]
-    node, width = panels(cuts, _ORDER)
+    cuts = cuts[(cuts >= mean - _TRUNCATION * sd) & (cuts <= mean + _TRUNCATION * sd)]
+    node, width = panels(cuts, _QUADRATURE_ORDER)
     weight = width * density((node - mean) / sd) / sd
     return node, weight / weight.sum()
 
@@ -79,11 +81,11 @@ def _estimates(g: Array, own: float, field: Field) -> tuple[Array, Array]:
         value = soft_threshold(g, field.lam) / field.curvature
         return value, np.ones_like(value)
     values, weights = [np.zeros_like(g)], [1.0 - selection_probability(g, own, field.lam)]
-    x, weight = legendre(_ORDER)
+    x, weight = legendre(_QUADRATURE_ORDER)
     for sign in (1.0, -1.0):
         # the active side sign * h > lam, as far as the field reaches
-        start = np.maximum(field.lam, sign * g - _REACH * sd)
-        stop = np.maximum(start, sign * g + _REACH * sd)
+        start = np.maximum(field.lam, sign * g - _TRUNCATION * sd)
+        stop = np.maximum(start, sign * g + _TRUNCATION * sd)
         for part in range(2):
             low = start + 0.5 * part * (stop - start)
             half = 0.25 * (stop - start)
@@ -100,7 +102,7 @@ def _over_members(field: Field, g: Array, psi: Callable[..., Any]) -> Array:
         return np.asarray((weight * _call("psi", psi, value)).sum(axis=1))
     copy, copy_weight = _estimates(np.zeros(1), field.copy_var, field)
     out = np.empty(g.size)
-    step = max(1, _CHUNK // (value.shape[1] * copy.size))
+    step = max(1, _CHUNK_VALUES // (value.shape[1] * copy.size))
     for i in range(0, g.size, step):
         v, w = value[i : i + step, :, None], weight[i : i + step]
         full_v, full_c = np.broadcast_arrays(v, copy[0])

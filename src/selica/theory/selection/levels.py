@@ -29,14 +29,14 @@ from selica.theory.solution import Solution
 
 
 def log_odds(rho: Array, fdr: Array) -> Array:
-    """log(TPR/FPR) at which the false discovery rate is `fdr`."""
+    """Return log(TPR/FPR) at which the false discovery rate is `fdr`."""
     with np.errstate(divide="ignore", invalid="ignore"):
         odds = (np.log1p(-rho) - np.log(rho)) + (np.log1p(-fdr) - np.log(fdr))
     return np.where(fdr >= 1.0, -np.inf, np.where(rho >= 1.0, -np.inf, odds))
 
 
 def log_rates(signals: Mixture, tau: Array, u: Array) -> tuple[Array, Array, Array]:
-    """log TPR, log FPR and the slope of their difference, at the threshold t = u tau.
+    """Return log TPR, log FPR and the slope of their difference, at the threshold t = u tau.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def log_rates(signals: Mixture, tau: Array, u: Array) -> tuple[Array, Array, Arr
 def tpr_at_fdr(
     signals: Mixture, tau: Array, rho: Array, fdr: Array, u_min: Array | float = 0.0
 ) -> tuple[Array, Array]:
-    """Largest TPR with FDR at most `fdr`, and its threshold u = t/tau; all of shape (n,).
+    """Find the largest TPR with FDR at most `fdr`, and its threshold u = t/tau; shape (n,).
 
     `u_min` is the smallest threshold the method can reach.
     """

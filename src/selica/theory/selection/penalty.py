@@ -21,7 +21,7 @@ from selica.theory.iid.batch import Ensemble, Errors, member_errors, member_gues
 from selica.theory.model import Model
 from selica.theory.selection.levels import at_level, log_odds, log_rates
 from selica.theory.solution import Solution
-from selica.theory.solve import check_ridge, method_of, solve_method
+from selica.theory.solve import check_binary, check_ridge, method_of, solve_method
 
 CRITERIA = ("prediction", "power")
 """Ways to choose a penalty."""
@@ -127,10 +127,12 @@ class MethodSetting(NamedTuple):
         """Check the settings."""
         Model.check(model)
         if response is not None:
-            Logistic.check(response, model)
-        choice("resampling", resampling, RESAMPLINGS)
-        resampled = method.equations == "stability"
-        rate = check_rate("mu_B", mu_B, resampling) if resampled else positive("mu_B", mu_B)
+            check_binary(model, response)
+        if method.equations == "stability":
+            rate = check_rate("mu_B", mu_B, resampling)
+        else:  # neither is used
+            choice("resampling", resampling, RESAMPLINGS)
+            rate = positive("mu_B", mu_B)
         ridge = check_ridge(lam2)
         penalty = choice("lam", lam, CRITERIA) if isinstance(lam, str) else positive("lam", lam)
         return cls(model, method, penalty, ridge, rate, resampling, response)
@@ -334,7 +336,7 @@ class ScannedErrors:
 
 
 def largest_penalty(model: Model, mu_B: Array | float = 1.0) -> Array:
-    """Six standard deviations of the field of an estimate that is zero."""
+    """Return six standard deviations of the field of an estimate that is zero."""
     slope = np.asarray(model.alpha) * mu_B
     noise = np.asarray(model.alpha) * mu_B * (1.0 + mu_B) * (model.rho + np.asarray(model.Delta))
     field = np.sqrt(slope**2 * (np.asarray(model.rho) > 0.0) + noise)
@@ -345,7 +347,7 @@ def largest_penalty(model: Model, mu_B: Array | float = 1.0) -> Array:
 def best_penalty(
     objective: Objective, top: Array, decades: float = _DECADES, points: int = _GRID_POINTS
 ) -> Array:
-    """log lam of the smallest value: a scan below `top`, refined around its best point."""
+    """Find log lam of the smallest value: a scan below `top`, refined around its best point."""
     grid = top[:, None] - np.linspace(0.0, decades * np.log(10.0), points)
     grid = np.maximum(grid, -np.log(LARGEST))
     rows = np.repeat(np.arange(top.size), points)
@@ -385,7 +387,7 @@ def warn_edge(count: int, total: int, *, lower: bool) -> None:
 
 
 def minimise(objective: Objective, left: Array, start: Array, right: Array) -> Array:
-    """Minima of smooth functions inside brackets: the root of a fourth-order slope."""
+    """Find the minima of smooth functions inside brackets, as roots of fourth-order slopes."""
     h = _SLOPE_STEP
 
     def equation(x: Array, index: IntArray) -> tuple[Array, Array]:
@@ -410,7 +412,7 @@ class LassoSupport(NamedTuple):
 def lasso_at_level(
     model: Model, fdr: Array, own_axis: bool = False, *, lam2: Array
 ) -> LassoSupport:
-    """The lasso with its penalty as the threshold; nothing selected where no penalty will do."""
+    """Find the penalty at which the support of the lasso keeps a level, infinite if none does."""
     named = model.parameters | {"lam2": lam2}
     if own_axis:
         whole = broadcast(**named)
@@ -449,7 +451,7 @@ class _LassoPath:
         self.log_tpr, self.ratio = (a.reshape(self.grid.shape) for a in (log_tpr, ratio))
 
     def at(self, log_lam: Array, index: IntArray) -> tuple[Array, Array]:
-        """log TPR and log TPR - log FPR of the support."""
+        """Return log TPR and log TPR - log FPR of the support."""
         one, lam = self._members(log_lam, index), np.exp(log_lam)
         Q_hat = self._alpha[index] / (1.0 + one.chi)
         noise = Q_hat * np.sqrt(one.prediction / self._alpha[index])
@@ -458,7 +460,7 @@ class _LassoPath:
         return log_tpr, log_tpr - log_fpr
 
     def refine(self, goal: Array, which: IntArray, best: IntArray) -> tuple[Array, Array]:
-        """From the best admissible grid point to the level, or to the top of the TPR."""
+        """Move from the best admissible grid point to the level, or to the top of the TPR."""
         last = self.grid.shape[1] - 1
         x = self.grid[which, best]
         after = np.minimum(best + 1, last)

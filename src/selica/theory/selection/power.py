@@ -53,7 +53,7 @@ class Curve(Result):
     _columns: ClassVar[tuple[str, ...]] = ("method", "lam", "fdr", "tpr")
 
     def to_dict(self) -> dict[str, Any]:
-        """Arrays at the shape of `tpr`."""
+        """Return arrays by name, at the shape of `tpr`."""
         lam = np.asarray(self.lam)
         if lam.ndim < np.ndim(self.tpr):
             lam = lam[..., None]

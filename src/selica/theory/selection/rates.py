@@ -27,11 +27,11 @@ from selica._core.scalar import density, knockoff_probability, survival
 from selica._core.types import Array, IntArray
 from selica._core.validation import count
 
-_ORDER = 12
+_QUADRATURE_ORDER = 12
 # Panels of the quadrature end where I_Pi(k, B - k + 1) has these values, and symmetrically.
-_LEVELS = np.array([1e-17, 1e-13, 1e-10, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.15, 0.3, 0.5])
-_REACH = np.linspace(-9.0, 9.0, 19)  # standard deviations of the field
-_CERTAIN = 1.0 - 1e-16
+_PANEL_PROBABILITIES = np.array([1e-17, 1e-13, 1e-10, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.15, 0.3, 0.5])
+_FIELD_EDGES = np.linspace(-9.0, 9.0, 19)  # standard deviations of the field
+_LARGEST_PROBABILITY = 1.0 - 1e-16
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -53,7 +53,7 @@ class Rates(Result):
 
 
 def two_sided(threshold: Array, mean: Array, var: Array) -> Array:
-    """P(|h| > threshold) for h ~ N(mean, var); a field without spread is a step."""
+    """Return P(|h| > threshold) for h ~ N(mean, var); a field without spread is a step."""
     sd = np.sqrt(var)
     with np.errstate(divide="ignore", invalid="ignore"):
         smooth = survival((threshold - mean) / sd) + survival((threshold + mean) / sd)
@@ -63,14 +63,14 @@ def two_sided(threshold: Array, mean: Array, var: Array) -> Array:
 def over_signals(
     mixture: Mixture, slope: Array, noise: Array, probability: Callable[[Array, Array], Array]
 ) -> Array:
-    """Average of a function of (mean, variance) of the field over the law of the effects."""
+    """Average a function of (mean, variance) of the field over the distribution of the effects."""
     Q, noise = np.asarray(slope)[..., None], np.asarray(noise)[..., None]
     mean, var = np.broadcast_arrays(Q * mixture.mean, (Q * mixture.sd) ** 2 + noise)
     return np.asarray(probability(mean, var) @ mixture.probability)
 
 
 def make_rates(rho: Array, tpr: Array, fpr: Array) -> Rates:
-    """Rates with the false discovery rate; nothing selected counts as no false discovery."""
+    """Return rates with that of false discoveries, which is zero if nothing is selected."""
     false, true = (1.0 - np.asarray(rho)) * fpr, np.asarray(rho) * tpr
     with np.errstate(invalid="ignore", divide="ignore"):
         fdr = np.where(false > 0.0, false / (false + true), 0.0)
@@ -79,7 +79,7 @@ def make_rates(rho: Array, tpr: Array, fpr: Array) -> Rates:
 
 
 def threshold_of_frequency(Pi_th: Array, own: Array, lam: Array) -> Array:
-    """g* with P(|g* + sqrt(own) eta| > lam) = Pi_th; 0 if every variable passes, inf if none."""
+    """Find g* with P(|g* + sqrt(own) eta| > lam) = Pi_th; 0 if all variables pass, inf if none."""
     Pi_th, own, lam = (np.array(a, dtype=float) for a in np.broadcast_arrays(Pi_th, own, lam))
     out = np.array(lam)  # own = 0: members agree
     shape = out.shape
@@ -106,7 +106,7 @@ def threshold_of_frequency(Pi_th: Array, own: Array, lam: Array) -> Array:
 def threshold_of_knockoff_frequency(
     Pi_th: Array, own: Array, var_copy: Array, lam: Array, gap: Array
 ) -> Array:
-    """g* with P(|S(g* + sqrt(own) eta)| - |S(h_copy)| > gap) = Pi_th."""
+    """Find g* with P(|S(g* + sqrt(own) eta)| - |S(h_copy)| > gap) = Pi_th."""
     args = [np.array(a, dtype=float) for a in np.broadcast_arrays(Pi_th, own, var_copy, lam, gap)]
     shape = args[0].shape
     Pi, own, var_copy, lam, gap = (a.ravel() for a in args)
@@ -131,7 +131,7 @@ def threshold_of_knockoff_frequency(
 
 
 def gap_of_frequency(Pi_th: float, g: Array, own: Array, var_copy: Array, lam: Array) -> Array:
-    """The gap c >= 0 with P(|S(g + sqrt(own) eta)| - |S(h_copy)| > c) = Pi_th; 0 if none."""
+    """Find a gap c >= 0 with P(|S(g + sqrt(own) eta)| - |S(h_copy)| > c) = Pi_th; 0 if none."""
     g, own, var_copy, lam = (
         np.array(a, dtype=float) for a in np.broadcast_arrays(g, own, var_copy, lam)
     )
@@ -150,7 +150,7 @@ def gap_of_frequency(Pi_th: float, g: Array, own: Array, var_copy: Array, lam: A
 
 
 def votes_needed(Pi_th: Array, n_members: int) -> Array:
-    """How many of the members have to select a variable."""
+    """Return how many of the members have to select a variable."""
     return np.ceil(n_members * np.asarray(Pi_th) - 1e-9)
 
 
@@ -163,7 +163,7 @@ def member_rates(
     threshold: Callable[[Array], Array],
     probability: Callable[[Array], Array],
 ) -> Rates:
-    """Rates of the rule "at least Pi_th n_members members".
+    """Return the rates of the rule "at least Pi_th n_members members".
 
     Parameters
     ----------
@@ -182,8 +182,11 @@ def member_rates(
     k = votes_needed(Pi_th, n_members)[..., None]
     # with no vote needed everything is selected; the first vote stands in for it below
     a, b = np.maximum(k, 1.0), n_members - np.maximum(k, 1.0) + 1.0
-    below, above = betaincinv(a, b, _LEVELS), betainccinv(a, b, _LEVELS[-2::-1])
-    Pi = np.minimum(np.concatenate([below, above], axis=-1), _CERTAIN)
+    below, above = (
+        betaincinv(a, b, _PANEL_PROBABILITIES),
+        betainccinv(a, b, _PANEL_PROBABILITIES[-2::-1]),
+    )
+    Pi = np.minimum(np.concatenate([below, above], axis=-1), _LARGEST_PROBABILITY)
     knots = threshold(Pi)
 
     def rate(mean: Array, sd: Array) -> Array:
@@ -191,10 +194,10 @@ def member_rates(
         mean, sd = np.broadcast_arrays(mean, sd)
         mean, sd = mean[..., None], sd[..., None]
         low, high = knots[..., :1], knots[..., -1:]
-        own = np.clip(np.abs(mean) + sd * _REACH, low, high)
+        own = np.clip(np.abs(mean) + sd * _FIELD_EDGES, low, high)
         cuts = np.sort(np.concatenate([np.broadcast_to(knots, own.shape[:-1] + knots.shape[-1:]),
                                        own], axis=-1), axis=-1)  # fmt: skip
-        g, weight = panels(cuts, _ORDER)
+        g, weight = panels(cuts, _QUADRATURE_ORDER)
         with np.errstate(divide="ignore", invalid="ignore"):
             law = (density((g - mean) / sd) + density((g + mean) / sd)) / sd
         between = np.sum(weight * law * betainc(a, b, probability(g)), axis=-1)

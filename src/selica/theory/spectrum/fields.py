@@ -23,7 +23,7 @@ from selica._core.root import find_root
 from selica._core.types import Array, BoolArray, IntArray
 from selica.theory.spectrum.spectra import Spectrum
 
-_EXTREME = 70.0  # log odds beyond which the fields do not change
+_LARGEST_LOG_ODDS = 70.0  # log odds beyond which the fields do not change
 
 
 class Response(NamedTuple):
@@ -60,11 +60,11 @@ class SpectralDesign(NamedTuple):
         return np.asarray(np.minimum(self.alpha * seen, self.spectrum.rank))
 
     def take(self, index: IntArray | BoolArray) -> SpectralDesign:
-        """The same at a subset of the points."""
+        """Return the same at a part of the points."""
         return SpectralDesign(self.spectrum, self.law.take(index), self.alpha[index])
 
     def freedom(self, y: Array) -> Array:
-        """F at its log odds y against `most`."""
+        """Return F at its log odds y against `most`."""
         return np.asarray(self.most * expit(y))
 
     def _log_odds(self, y: Array, limit: Array) -> Array:
@@ -105,8 +105,8 @@ class SpectralDesign(NamedTuple):
         return find_root(equation, np.log(mean / seen) - goal, max_step=8.0, max_iter=200).x
 
     def response(self, y: Array) -> Response:
-        """The fields at a freedom, given by its log odds; they tend to limits on both sides."""
-        y = np.clip(y, -_EXTREME, _EXTREME)
+        """Return the fields at log odds of the freedom; they tend to limits on both sides."""
+        y = np.clip(y, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
         L, p = self.spectrum.values, self.spectrum.weights
         g = np.exp(self._spectral(y))[:, None]
         theta = np.exp(self._counted(y))[:, None]

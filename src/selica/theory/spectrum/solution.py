@@ -18,7 +18,7 @@ from selica.theory.spectrum.fields import SpectralDesign
 from selica.theory.spectrum.solver import at, own_variance, solve_members, solve_pairs
 from selica.theory.spectrum.spectra import Spectrum
 
-_CHUNK_VALUES = 200_000
+_CHUNK_VALUES = 200_000  # points * eigenvalues that fit the cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -39,7 +39,7 @@ class DesignStabilitySolution(LossGiven, StabilitySolution):
 
 
 def check_spectrum(spectrum: object, model: Model) -> Spectrum:
-    """The spectrum if it can be that of a design with alpha N rows."""
+    """Return the spectrum if it can be that of a design with alpha N rows."""
     if not isinstance(spectrum, Spectrum):
         raise ArgumentError(f"spectrum must be a theory.Spectrum; got {spectrum!r}.")
     alpha = np.min(model.alpha)

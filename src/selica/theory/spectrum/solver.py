@@ -26,15 +26,15 @@ from selica.theory.numerics.continuation import PathPoints, follow
 from selica.theory.numerics.newton import Linear, newton
 from selica.theory.spectrum.fields import Response, SpectralDesign
 
-_EMPTY = 1e-18  # so few active variables change nothing
+_LEAST_ACTIVITY = 1e-18  # so few active variables change nothing
 _NEWTON_STEPS = 25  # at first; a second try may take many
 _MANY_STEPS = 80
 _MOST_STEPS = 400  # of the ways that come after Newton's
 _LONGEST_STEP = 1.5
-_NEWTON_TOL = 1e-8  # convergence is quadratic: the step after it is at rounding
-_WIDTH = 1e-4  # of the difference quotients of Q, a, b
-_NOTHING = -40.0  # log odds of the freedom of an estimate that is zero
-_SHARPEST = 1e-10
+_NEWTON_TOLERANCE = 1e-8  # convergence is quadratic: the step after it is at rounding
+_DIFFERENCE_WIDTH = 1e-4  # of the difference quotients of Q, a, b
+_ZERO_LOG_ODDS = -40.0  # log odds of the freedom of an estimate that is zero
+_LEAST_FIELD_SPREAD = 1e-10
 
 
 class DesignMembers(NamedTuple):
@@ -62,11 +62,11 @@ class DesignPoint(NamedTuple):
 
 
 def at(eq: IidEquations, design: SpectralDesign, y: Array, A: Array) -> DesignPoint:
-    """Fields and single-body sums at log odds of the freedom and errors."""
+    """Return fields and single-body sums at log odds of the freedom and errors."""
     response = design.response(y)
     T = response.a * np.maximum(A - eq.Delta, 0.0) + response.b * eq.Delta
     # orthogonal columns without noise: a field without spread is a limit
-    T = np.maximum(T, (_SHARPEST * eq.lam) ** 2)
+    T = np.maximum(T, (_LEAST_FIELD_SPREAD * eq.lam) ** 2)
     return DesignPoint(response, T, eq.member(response.Q, T), eq.curvature(response.Q))
 
 
@@ -83,9 +83,9 @@ class DesignSystem:
         A, e = np.exp(log_A), np.maximum(np.exp(log_A) - eq.Delta, 0.0)
         here = at(eq, design, y, A)
         Q, K, one = here.response.Q, here.K, here.one
-        beside = [design.response(y + d) for d in (-_WIDTH, _WIDTH)]
+        beside = [design.response(y + d) for d in (-_DIFFERENCE_WIDTH, _DIFFERENCE_WIDTH)]
         left, right = ((r.Q, r.a * e + r.b * eq.Delta) for r in beside)
-        Q_y, T_y = ((b - a) / (2.0 * _WIDTH) for a, b in zip(left, right, strict=True))
+        Q_y, T_y = ((b - a) / (2.0 * _DIFFERENCE_WIDTH) for a, b in zip(left, right, strict=True))
         T_A = here.response.a * A * (e > 0.0)
         error = eq.Delta + one.N / K**2
         scale = K**2 * error
@@ -105,9 +105,9 @@ class DesignSystem:
 
 
 def solve_members(eq: IidEquations, design: SpectralDesign) -> DesignMembers:
-    """Degrees of freedom and error of one member."""
+    """Solve for degrees of freedom and error of one member."""
     n = eq.alpha.size
-    y, A = np.full(n, _NOTHING), eq.rho + eq.Delta
+    y, A = np.full(n, _ZERO_LOG_ODDS), eq.rho + eq.Delta
     found, count = np.ones(n, dtype=bool), np.zeros(n, dtype=np.intp)
     todo = np.flatnonzero(A > 0.0)
     if todo.size == 0:
@@ -115,7 +115,7 @@ def solve_members(eq: IidEquations, design: SpectralDesign) -> DesignMembers:
     part, some = eq.take(todo), design.take(todo)
     first = at(part, some, y[todo], A[todo])
     A[todo] = part.Delta + first.one.N / first.K**2
-    todo = todo[first.one.P > _EMPTY]
+    todo = todo[first.one.P > _LEAST_ACTIVITY]
     if todo.size == 0:
         return DesignMembers(y, A, found, count)
     part, some = eq.take(todo), design.take(todo)
@@ -134,7 +134,7 @@ def solve_members(eq: IidEquations, design: SpectralDesign) -> DesignMembers:
 def _start(eq: IidEquations, design: SpectralDesign) -> tuple[Array, Array]:
     """Log odds of the freedom and log error of the estimate zero, after one step."""
     A = eq.rho + eq.Delta
-    first = at(eq, design, np.full(A.size, _NOTHING), A)
+    first = at(eq, design, np.full(A.size, _ZERO_LOG_ODDS), A)
     return logit(np.minimum(first.freedom / design.most, 0.5)), np.log(A)
 
 
@@ -158,14 +158,14 @@ def _newton(
         y,
         steps=steps,
         longest=_LONGEST_STEP,
-        tolerance=_NEWTON_TOL,
+        tolerance=_NEWTON_TOLERANCE,
     )
     return solved.y, solved.x, solved.found, solved.iterations
 
 
 def _follow(eq: IidEquations, design: SpectralDesign) -> tuple[Array, Array, BoolArray, IntArray]:
     """From a large penalty, where the solution is next to nothing, to the one asked for."""
-    nothing = design.response(np.full(eq.lam.size, _NOTHING))
+    nothing = design.response(np.full(eq.lam.size, _ZERO_LOG_ODDS))
     field = np.sqrt(nothing.Q**2 * (eq.rho > 0.0) + nothing.a * eq.rho + nothing.b * eq.Delta)
     goal = np.log(eq.lam)
     far = -ndtri(np.minimum(0.005 * design.most, 1e-3))
@@ -193,14 +193,14 @@ def _patient(eq: IidEquations, design: SpectralDesign) -> tuple[Array, Array, Bo
 
 
 def own_variance(response: Response, e: Array, Delta: Array, V: Array) -> Array:
-    """v_hat of a member of error e, when V of it is what averaging removes."""
+    """Return v_hat of a member of error e, when V of it is what averaging removes."""
     return np.asarray(response.a_own * e + response.b_own * Delta + response.a_shared * V)
 
 
 def solve_pairs(
     eq: IidEquations, response: Response, e: Array, T: Array
 ) -> tuple[Array, BoolArray, IntArray]:
-    """V = v, the part of a member's squared error e that averaging removes."""
+    """Solve for V = v, the part of a member's squared error e that averaging removes."""
     V = np.zeros_like(e)
     found, count = np.ones(e.size, dtype=bool), np.zeros(e.size, dtype=np.intp)
     random = own_variance(response, e, eq.Delta, V) > 1e-15 * T

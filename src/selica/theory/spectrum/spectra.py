@@ -17,9 +17,9 @@ from selica._core.quadrature import panels
 from selica._core.types import Array
 from selica._core.validation import LARGEST, count, number, real
 
-_ORDER = 16
-_HALVINGS = 44  # panels shrink by half towards an end near which averages may have a pole
-_ROUNDING = 1e-9  # of weights that add up to one
+_QUADRATURE_ORDER = 16
+_PANEL_HALVINGS = 44  # panels shrink by half towards an end near which averages may have a pole
+_WEIGHT_TOLERANCE = 1e-9  # of weights that add up to one
 _MOST_COLUMNS = 10**8  # an eigenvalue is kept for each
 
 
@@ -55,14 +55,14 @@ class Spectrum:
                 "values and weights must be vectors of one length; got shapes "
                 f"{values.shape} and {weights.shape}."
             )
-        if abs(float(weights.sum()) - 1.0) > _ROUNDING:
+        if abs(float(weights.sum()) - 1.0) > _WEIGHT_TOLERANCE:
             raise ArgumentError(f"weights must add up to one; got {weights.sum():g}.")
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "weights", weights)
 
     @classmethod
     def of_eigenvalues(cls, values: ArrayLike) -> Spectrum:
-        """The eigenvalues of one matrix X'X, all N of them.
+        """Build a spectrum from the eigenvalues of one matrix X'X, all N of them.
 
         Examples
         --------
@@ -84,7 +84,7 @@ class Spectrum:
 
     @classmethod
     def of_singular_values(cls, values: ArrayLike, n_features: int) -> Spectrum:
-        """The singular values of one X with so many columns.
+        """Build a spectrum from the singular values of one X with so many columns.
 
         Examples
         --------
@@ -106,7 +106,7 @@ class Spectrum:
 
     @classmethod
     def marchenko_pastur(cls, alpha: float) -> Spectrum:
-        """Independent entries of variance 1/N: the design of the article.
+        """Build the spectrum of independent entries of variance 1/N, the design of the article.
 
         Examples
         --------
@@ -125,7 +125,7 @@ class Spectrum:
 
     @classmethod
     def row_orthogonal(cls, alpha: float) -> Spectrum:
-        """Orthonormal rows, of which there are at most N.
+        """Build the spectrum of orthonormal rows, of which there are at most N.
 
         Examples
         --------
@@ -138,7 +138,7 @@ class Spectrum:
 
     @classmethod
     def geometric(cls, alpha: float, condition: float) -> Spectrum:
-        """Singular values in geometric progression, with this ratio of largest to smallest.
+        """Build a spectrum of singular values in geometric progression, with this ratio of ends.
 
         The squared length of the rows is one on average.
 
@@ -152,7 +152,7 @@ class Spectrum:
         spread = number("condition", condition, at_least=1.0, at_most=1e12)
         # log L is uniform; panels of at most one e-folding
         pieces = max(1, int(np.ceil(2.0 * np.log(spread))))
-        share, width = panels(np.linspace(0.0, 1.0, pieces + 1), _ORDER)
+        share, width = panels(np.linspace(0.0, 1.0, pieces + 1), _QUADRATURE_ORDER)
         value, weight = spread ** (-2.0 * share), width * min(1.0, ratio)
         return cls._with_zeros(value * ratio / (weight @ value), weight, "geometric")
 
@@ -182,5 +182,5 @@ class Spectrum:
 
 def _towards_zero(end: float) -> tuple[Array, Array]:
     """Gauss-Legendre nodes on (0, end) in panels that halve towards zero."""
-    edges = np.concatenate([[0.0], end * 2.0 ** np.arange(-_HALVINGS, 1.0)])
-    return panels(edges, _ORDER)
+    edges = np.concatenate([[0.0], end * 2.0 ** np.arange(-_PANEL_HALVINGS, 1.0)])
+    return panels(edges, _QUADRATURE_ORDER)
