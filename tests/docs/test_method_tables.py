@@ -20,7 +20,7 @@ def line(one: Method) -> str:
     """A row of the table of `docs/selecting.md`."""
     words = ", ".join(f"{name}={value!r}" for name, value in one.preset.items())
     words = ", ".join([*(f"{level}=" for level in one.levels[:1]), *([words] if words else [])])
-    code = f"`{one.class_name}({words})`" if one.class_name else "–"
+    code = f"`{one.class_name}({words})`" if one.class_name else "-"
     return f"| `{one.name}` | {one.label} | {code} | {one.promise} {one.rests_on} |"
 
 

@@ -51,7 +51,8 @@ def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (i
                 ("stability-ideal", 1.0, (SelectionRule("stability-ideal", votes),)),
                 ("stability-ideal", 2.0, (SelectionRule("stability-ideal", votes),)),
                 ("knockoffs-ideal", 1.0,
-                 (SelectionRule("knockoffs-frequency", signs, PI_TH), SelectionRule("knockoffs-ideal", signs))),
+                 (SelectionRule("knockoffs-frequency", signs, PI_TH),
+                  SelectionRule("knockoffs-ideal", signs))),
             ):  # fmt: skip
                 lams = _penalties(model, method, rate)
                 cells.append(
