@@ -5,7 +5,7 @@ method is a file and a row here: `register` adds one, and every room knows it.
 
 >>> from selica import catalogue
 >>> catalogue.method("knockoffs-evalues").label
-'knockoffs, e-values of many copies'
+'knockoffs, e-values of copies'
 """
 
 from __future__ import annotations
@@ -38,6 +38,12 @@ class Method:
         Where its class is, as "module:Class"; None for what cannot be run on data.
     preset : mapping
         Arguments that the class is always given for this method.
+    usual : mapping
+        Arguments that the class is given where a user names the method and nothing that decides.
+    decided_by : tuple of str
+        Parameters beside the levels that decide what is selected.
+    by_default : bool
+        Whether the class does this where it is given nothing that decides.
     levels : tuple of str
         Parameters that set the level of error: "fdr", "pfer", "kfwer"; the first is the usual one.
     controls : str
@@ -70,13 +76,17 @@ class Method:
     colour, dash, marker : str
         How it looks in every figure.
     former : mapping
-        Names that it had, by the room that took them: "theory", "planning" or "select".
+        Names that it had, by who took them: "theory", "planning", "select" (the command line) or
+        "page" (the address of the page).
     """
 
     name: str
     label: str
     selector: str | None = None
     preset: Mapping[str, Any] = field(default_factory=dict)
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    decided_by: tuple[str, ...] = ()
+    by_default: bool = False
     levels: tuple[str, ...] = ()
     controls: str = "none"
     promise: str = "Nothing is promised."
@@ -98,6 +108,12 @@ class Method:
     def class_name(self) -> str:
         """Name of the class."""
         return "" if self.selector is None else self.selector.partition(":")[2]
+
+    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of the class, with what the method adds to those that are given."""
+        decisive = {*self.levels, *self.decided_by}
+        usual = {} if decisive & given.keys() else self.usual
+        return {**usual, **self.preset, **given}
 
     def load_selector(self) -> type[Any]:
         """Import the class of the method."""
@@ -145,10 +161,9 @@ def _same(*names: str) -> dict[str, str]:
 
 
 _KNOCKOFF_OPTIONS = _same("lam", "l1_ratio", "sampler", "statistic", "n_jobs")
-_STABILITY_OPTIONS = _same(
-    *("threshold", "n_resamples", "lam", "l1_ratio", "q", "weakness"),
-    *("resample_rate", "resampling", "engine", "n_jobs"),
-)
+_RESAMPLING_OPTIONS = _same("n_resamples", "l1_ratio", "weakness", "resampling", "n_jobs")
+_PENALTY_OPTIONS = _same("lam", "resample_rate", "engine")
+_COUNT_OPTIONS = _same("threshold", "q")
 _ALIKE = "It is proven if the rows are independent and all irrelevant variables are alike."
 _COPIES = (
     "It is proven if the rows are independent and the copies are drawn from the true distribution "
@@ -176,11 +191,13 @@ _ROWS = (
         options=_same("fdr", "pfer", "kfwer", "n_resamples", "n_jobs"),
         colour="#56B4E9",
         marker="o",
+        former={"page": ("Automatic",)},
     ),
     Method(
         "stability-fdr",
-        "stability selection, FDR by message passing",
+        "stability, message passing",
         selector="selica.selectors:StabilitySelection",
+        usual={"fdr": 0.1},
         levels=("fdr",),
         controls="FDR",
         promise=_FDR,
@@ -190,7 +207,7 @@ _ROWS = (
         calibrated=True,
         refusable=True,
         beside_ideal=True,
-        options=_same("fdr") | _STABILITY_OPTIONS,
+        options=_same("fdr") | _RESAMPLING_OPTIONS | _PENALTY_OPTIONS,
         colour="#0072B2",
         dash=_LONG,
         marker="o",
@@ -198,9 +215,12 @@ _ROWS = (
     ),
     Method(
         "stability-pfer",
-        "stability selection, PFER bound",
+        "stability, PFER bound",
         selector="selica.selectors:StabilitySelection",
+        usual={"pfer": 1.0},
         levels=("pfer",),
+        decided_by=("q",),
+        by_default=True,
         controls="PFER",
         promise=_PFER,
         rests_on=f"{_ALIKE} Their selection frequencies are assumed to fall smoothly.",
@@ -208,24 +228,30 @@ _ROWS = (
         equations="stability",
         calibrated=True,
         beside_ideal=True,
-        options=_same("pfer", "assumption") | _STABILITY_OPTIONS,
+        options=_same("pfer", "assumption") | _COUNT_OPTIONS | _RESAMPLING_OPTIONS,
         colour="#009E73",
         marker="^",
-        former={"planning": ("stability_r_concave",), "select": ("stability",)},
+        former={
+            "planning": ("stability_r_concave",),
+            "select": ("stability",),
+            "page": ("Stability selection",),
+        },
     ),
     Method(
         "stability-pfer-unimodal",
-        "stability selection, PFER bound, one peak",
+        "stability, PFER, one peak",
         selector="selica.selectors:StabilitySelection",
         preset={"assumption": "unimodal"},
+        usual={"pfer": 1.0},
         levels=("pfer",),
+        decided_by=("q",),
         controls="PFER",
         promise=_PFER,
         rests_on=f"{_ALIKE} Their selection frequencies are assumed to have one peak.",
         predictor="selica.planning.predict.bounds:unimodal",
         equations="stability",
         calibrated=True,
-        options=_same("pfer") | _STABILITY_OPTIONS,
+        options=_same("pfer") | _COUNT_OPTIONS | _RESAMPLING_OPTIONS,
         colour="#009E73",
         dash=_LONG,
         marker="^",
@@ -233,17 +259,19 @@ _ROWS = (
     ),
     Method(
         "stability-pfer-none",
-        "stability selection, PFER bound, no shape",
+        "stability, PFER, no shape",
         selector="selica.selectors:StabilitySelection",
         preset={"assumption": "none"},
+        usual={"pfer": 1.0},
         levels=("pfer",),
+        decided_by=("q",),
         controls="PFER",
         promise=_PFER,
         rests_on=_ALIKE,
         predictor="selica.planning.predict.bounds:no_assumption",
         equations="stability",
         calibrated=True,
-        options=_same("pfer") | _STABILITY_OPTIONS,
+        options=_same("pfer") | _COUNT_OPTIONS | _RESAMPLING_OPTIONS,
         colour="#009E73",
         dash=_SHORT,
         marker="^",
@@ -251,15 +279,17 @@ _ROWS = (
     ),
     Method(
         "stability-ideal",
-        "stability selection, threshold known",
+        "stability, ideal",
         selector="selica.selectors:StabilitySelection",
+        usual={"lam": "cv"},
+        decided_by=("lam", "q", "resample_rate", "engine"),
         promise="Nothing is promised: a threshold is given.",
         rests_on=_TRUTH,
         predictor="selica.planning.predict.stability:ideal",
         correlated_rule="selica.planning.data.correlated_power:frequent",
         equations="stability",
         threshold="Pi_th",
-        options=_STABILITY_OPTIONS,
+        options=_COUNT_OPTIONS | _RESAMPLING_OPTIONS | _PENALTY_OPTIONS,
         colour="#0072B2",
         marker="o",
         former={"planning": ("ideal",), "theory": ("stability",)},
@@ -280,11 +310,11 @@ _ROWS = (
         options=_same("fdr") | _KNOCKOFF_OPTIONS,
         colour="#E69F00",
         marker="v",
-        former={"planning": ("knockoff",)},
+        former={"planning": ("knockoff",), "page": ("Knockoffs, one copy",)},
     ),
     Method(
         "knockoffs-ideal",
-        "knockoffs, one copy, threshold known",
+        "knockoffs, ideal",
         promise="Nothing is promised: a threshold is given.",
         rests_on=_TRUTH,
         equations="knockoff",
@@ -296,8 +326,9 @@ _ROWS = (
     ),
     Method(
         "knockoffs-evalues",
-        "knockoffs, e-values of many copies",
+        "knockoffs, e-values of copies",
         selector="selica.selectors:DerandomizedKnockoffs",
+        by_default=True,
         levels=("fdr",),
         controls="FDR",
         promise=_FDR,
@@ -311,16 +342,22 @@ _ROWS = (
         colour="#D55E00",
         dash=_LONG,
         marker="s",
-        former={"planning": ("evalues",), "select": ("derandomized",)},
+        former={
+            "planning": ("evalues",),
+            "select": ("derandomized",),
+            "page": ("Derandomized knockoffs",),
+        },
     ),
     Method(
         "knockoffs-frequency",
-        "knockoffs, frequency over many copies",
+        "knockoffs, share of copies",
         selector="selica.selectors:DerandomizedKnockoffs",
+        usual={"pfer": 1.0},
         levels=("pfer", "kfwer"),
+        decided_by=("threshold",),
         controls="PFER",
         promise=_PFER,
-        rests_on=_COPIES,
+        rests_on=f"{_COPIES} With a threshold alone nothing is promised.",
         equations="knockoff",
         threshold="Pi_th",
         calibrated=True,
@@ -333,7 +370,7 @@ _ROWS = (
     ),
     Method(
         "knockoffs-pvalues",
-        "knockoffs, p-values of many copies",
+        "knockoffs, p-values of copies",
         selector="selica.selectors:AggregatedKnockoffs",
         levels=("fdr",),
         controls="3.2 FDR",
@@ -346,7 +383,11 @@ _ROWS = (
         options=_same("fdr") | {"n_resamples": "n_copies"} | _KNOCKOFF_OPTIONS,
         colour="#CC79A7",
         marker="D",
-        former={"planning": ("pvalues",), "select": ("aggregated",)},
+        former={
+            "planning": ("pvalues",),
+            "select": ("aggregated",),
+            "page": ("Aggregated knockoffs",),
+        },
     ),
     Method(
         "splitting",
@@ -361,6 +402,7 @@ _ROWS = (
         colour="#CC79A7",
         dash=_MIDDLE,
         marker="D",
+        former={"page": ("Data splitting",)},
     ),
     Method(
         "bolasso",
@@ -377,6 +419,7 @@ _ROWS = (
         "lasso",
         "lasso",
         selector="selica.selectors:LassoSelection",
+        by_default=True,
         promise="No rate of errors is promised.",
         rests_on="The penalty is the one that predicts best; many selected variables are false.",
         predictor="selica.planning.predict.lasso:penalty_known",
@@ -387,13 +430,15 @@ _ROWS = (
         colour="#999999",
         dash=(0, (1, 1)),
         marker="x",
+        former={"page": ("Lasso",)},
     ),
     Method(
         "thresholded-lasso",
-        "lasso, threshold known",
+        "lasso, ideal",
         promise="Nothing is promised: a threshold is given.",
         rests_on=_TRUTH,
         selector="selica.selectors:LassoSelection",
+        decided_by=("threshold",),
         predictor="selica.planning.predict.lasso:threshold_known",
         correlated_rule="selica.planning.data.correlated_power:nonzero",
         equations="lasso",
@@ -415,7 +460,7 @@ _ROWS = (
     ),
     Method(
         "bayes-amp",
-        "best possible, found in reasonable time",
+        "best possible, in reasonable time",
         promise="Nothing is promised: it needs the truth.",
         rests_on="No known fast method finds more at the same false discovery rate.",
         threshold="lfdr",
@@ -458,7 +503,7 @@ def method(name: object, room: str | None = None, argument: str = "method") -> M
     Parameters
     ----------
     name : str
-    room : {"theory", "planning", "select"}, optional
+    room : {"theory", "planning", "select", "page"}, optional
         Whose former names are accepted too, with a warning that says the name to use.
     argument : str
         How the caller calls the name; opens the message of an error.
@@ -472,15 +517,91 @@ def method(name: object, room: str | None = None, argument: str = "method") -> M
     if isinstance(name, str):
         if name in _catalogue:
             return _catalogue[name]
-        for one in _catalogue.values():
-            if room is not None and name in one.former.get(room, ()):
-                warn(
-                    f"{argument}: {name!r} is now called {one.name!r}; the old name goes with the "
-                    "next release.",
-                    RenamedWarning,
-                )
-                return one
+        renamed = formerly(name, room)
+        if renamed is not None:
+            warn(
+                f"{argument}: {name!r} is now called {renamed.name!r}; the old name goes with the "
+                "next release.",
+                RenamedWarning,
+            )
+            return renamed
     raise ArgumentError.choice(argument, name, _catalogue)
+
+
+def at_ideal() -> list[Method]:
+    """Return the methods that tables and figures show at thresholds set by the truth.
+
+    The best possible is shown once: as far as it can be found in reasonable time it is the same in
+    most studies.
+
+    Examples
+    --------
+    >>> from selica import catalogue
+    >>> [one.name for one in catalogue.at_ideal()][:2]
+    ['stability-ideal', 'knockoffs-ideal']
+    """
+    return [one for one in methods() if one.threshold is not None and one.name != "bayes-amp"]
+
+
+def formerly(name: str, room: str | None) -> Method | None:
+    """Find the method that had a name before; None where none had it, or has it now.
+
+    Parameters
+    ----------
+    name : str
+    room : {"theory", "planning", "select", "page"} or None
+        Who took the name.
+
+    Examples
+    --------
+    >>> from selica import catalogue
+    >>> catalogue.formerly("derandomized", "select").name
+    'knockoffs-evalues'
+    """
+    if room is None or name in _catalogue:
+        return None
+    return next((one for one in methods() if name in one.former.get(room, ())), None)
+
+
+def of_selector(class_name: str, parameters: Mapping[str, Any]) -> Method:
+    """Find the method that a selector carries out.
+
+    Parameters
+    ----------
+    class_name : str
+        Name of the class.
+    parameters : mapping
+        Arguments that it is given.
+
+    Examples
+    --------
+    >>> from selica import catalogue
+    >>> catalogue.of_selector("StabilitySelection", {"fdr": 0.1}).name
+    'stability-fdr'
+    >>> catalogue.of_selector("DerandomizedKnockoffs", {"threshold": 0.5}).name
+    'knockoffs-frequency'
+    """
+    able = [one for one in methods(class_name=class_name) if _explains(one, parameters)]
+    if not able:
+        raise ArgumentError(
+            f"selector must be one of a known method; got {class_name} with "
+            f"{', '.join(parameters) or 'no arguments'}."
+        )
+    given = parameters.keys()
+    return max(
+        able,
+        key=lambda one: (
+            len(given & {*one.levels, *one.decided_by}),
+            len(one.preset),
+            one.by_default,
+        ),
+    )
+
+
+def _explains(one: Method, parameters: Mapping[str, Any]) -> bool:
+    """Whether a method has these arguments, with the values that it presets."""
+    known = {*one.options.values(), *one.preset}
+    return parameters.keys() <= known and one.preset.items() <= parameters.items()
 
 
 def register(row: Method) -> None:

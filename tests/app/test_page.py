@@ -18,12 +18,11 @@ from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 import selica.app
-from selica import planning, theory
+from selica import catalogue, planning, theory
 from selica._core.errors import ArgumentError
 from selica.app import controls, dragging, page, plan, prediction, selecting
 from selica.app.turns import Turns
 from selica.cli import app as command_line
-from selica.planning.questions.recommendation import BESIDE_IDEAL
 
 SCRIPT = Path(selica.app.__file__).parent / "served" / "start.py"
 
@@ -40,6 +39,11 @@ def bodies(at: Any) -> str:
     return "\n".join(part.proto.body for part in at.get("html") if "<style" not in part.proto.body)
 
 
+def shown_only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Leave all other methods out of the tab Plan: they take time."""
+    monkeypatch.setattr(plan, "planned", lambda: [catalogue.method(name) for name in names])
+
+
 def power_shown(at: Any, method: str) -> float:
     row = bodies(at).split(f"<td>{method}</td><td>")[1]
     return float(row.split("<")[0])
@@ -53,8 +57,8 @@ def test_predict_shows_the_power_of_the_theory_and_follows_the_sliders() -> None
         at.slider(key="n").set_value(n).run()
         model = theory.Model(n / 500, rho, rho * 0.2 / 0.8)
         for method, label in (
-            ("derandomized", "derandomized knockoff"),
-            ("lasso", "lasso, penalty moved"),
+            ("knockoffs-frequency", "knockoffs, share of copies"),
+            ("lasso", "lasso"),
         ):
             expected = theory.power(model, method, fdr=0.2)
             assert power_shown(at, label) == pytest.approx(expected, abs=6e-4)
@@ -67,14 +71,14 @@ def test_predict_says_that_thresholds_are_ideal_and_what_procedures_reach() -> N
     html = bodies(at)
     first = html.index("Power at the ideal threshold, which nobody knows in practice")
     assert first < html.index("<table")
-    assert power_shown(at, "knockoff, one copy") > 0.35
+    assert power_shown(at, "knockoffs, ideal") > 0.35
     found = planning.compare_methods(200, 1000, 10, r2=0.5, fdr=0.1)
-    for name in BESIDE_IDEAL:
-        want = found.one(name)
+    for one in catalogue.methods(beside_ideal=True):
+        want = found.one(one.name)
         row = f"<td>{want.power:.3f}</td><td>{want.fdr:.3f}</td>"
-        assert f"<td>{planning.METHODS[name].label}</td>{row}" in html
-    assert power_shown(at, "knockoff+, one copy") < 0.1
-    assert power_shown(at, "knockoffs, e-values") < 0.01
+        assert f"<td>{one.label}</td>{row}" in html
+    assert power_shown(at, "knockoffs, one copy") < 0.1
+    assert power_shown(at, "knockoffs, e-values of copies") < 0.01
     assert found.study.assumptions in html
     again = at.run()  # what is known is drawn at once
     assert bodies(again) == html
@@ -87,8 +91,8 @@ def test_predict_says_that_thresholds_are_ideal_and_what_procedures_reach() -> N
 def test_the_law_of_the_effects_can_be_chosen(choice: str, law: theory.Effects) -> None:
     at = opened(n="600", p="500", k="50", r2="0.8", fdr="0.2", effects=choice)
     assert not at.exception
-    expected = theory.power(theory.Model(1.2, 0.1, 0.025, law), "derandomized", fdr=0.2)
-    assert power_shown(at, "derandomized knockoff") == pytest.approx(expected, abs=6e-4)
+    expected = theory.power(theory.Model(1.2, 0.1, 0.025, law), "knockoffs-frequency", fdr=0.2)
+    assert power_shown(at, "knockoffs, share of copies") == pytest.approx(expected, abs=6e-4)
     assert f"a linear response and {law.label}." in bodies(at)
 
 
@@ -97,8 +101,8 @@ def test_effects_of_ones_own_are_as_many_as_signals() -> None:
     assert not at.exception
     assert "4 signals among 50 variables" in bodies(at)
     law = theory.EmpiricalEffects([1.0, -2.0, 3.0, 1.5])
-    expected = theory.power(theory.Model(2.0, 0.08, 0.02, law), "derandomized", fdr=0.2)
-    assert power_shown(at, "derandomized knockoff") == pytest.approx(expected, abs=6e-4)
+    expected = theory.power(theory.Model(2.0, 0.08, 0.02, law), "knockoffs-frequency", fdr=0.2)
+    assert power_shown(at, "knockoffs, share of copies") == pytest.approx(expected, abs=6e-4)
     assert "a linear response and 4 given effects." in bodies(at)
 
 
@@ -150,13 +154,13 @@ def test_what_a_browser_says_of_a_drag_is_checked() -> None:
 
 
 def test_a_level_between_two_positions_of_its_slider_is_predicted_too() -> None:
-    study = prediction.Study(600, 500, 50, 0.8)
+    study = prediction.PageStudy(600, 500, 50, 0.8)
     assert prediction.known(0.07)
     assert not prediction.known(0.073)
     found = prediction.predict(study, 0.073)
     for line in found.lines:
         at = int(np.searchsorted(found.levels, 0.073))
-        rate = {"mu_B": line.mu_B} if line.method == "stability" else {}
+        rate = {"mu_B": line.mu_B} if line.method == prediction.STABILITY else {}
         assert line.tpr[at] == pytest.approx(
             theory.power(study.model, line.method, 0.073, **rate), rel=1e-7
         )
@@ -170,8 +174,8 @@ def test_details_are_drawn_when_they_are_open() -> None:
     at = opened(details="true")
     assert not at.exception
     rows = bodies(at).split("<th>threshold</th>")[1]
-    study = prediction.Study(400, 500, 100, 0.95)
-    for method in ("lasso", "knockoff", "stability"):
+    study = prediction.PageStudy(400, 500, 100, 0.95)
+    for method in ("lasso", "knockoffs-ideal", "stability-ideal"):
         lam = theory.optimal_lam(study.model, method)
         if method != "lasso":  # the page moves the lasso's own
             assert f"<td>{lam:.4g}</td>" in rows
@@ -184,7 +188,7 @@ def test_the_curves_need_no_pandas() -> None:
     """It takes half a second of the first view."""
     code = (
         "import sys; from selica.app import charts, prediction as p\n"
-        "found = p.predict(p.Study(400, 500, 100, 0.95)).curves()\n"
+        "found = p.predict(p.PageStudy(400, 500, 100, 0.95)).curves()\n"
         "charts.curves(found, p.STYLES, ('fdr', 'rate'), vertical=0.1)\n"
         "assert 'pandas' not in sys.modules and 'scipy.interpolate' not in sys.modules"
     )
@@ -211,7 +215,7 @@ def test_a_link_reproduces_a_view() -> None:
 def test_bad_values_in_the_address_are_ignored(
     address: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "METHODS", ("knockoff",))
+    shown_only(monkeypatch, "knockoffs")
     at = opened(**address)
     assert not at.exception
     for slider in at.slider:
@@ -226,25 +230,25 @@ def test_more_signals_than_variables() -> None:
 
 def ran(command: str) -> Any:
     """What a command that the page shows prints as JSON, for two methods only."""
-    words = [*command.split()[1:], "--json", "--method", "stability", "--method", "knockoff"]
+    words = [*command.split()[1:], "--json", "--method", "stability-fdr", "--method", "knockoffs"]
     result = CliRunner().invoke(command_line, words)
     assert result.exit_code == 0
     return json.loads(result.stdout)
 
 
 def test_plan_says_how_many_samples_and_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "METHODS", ("stability", "knockoff"))
+    shown_only(monkeypatch, "stability-fdr", "knockoffs")
     at = opened(tab="Plan", p="200", k="40", r2="0.9", fdr="0.2", power="0.6")
     assert not at.exception
     need = planning.required_samples(
-        0.6, n_features=200, n_signals=40, r2=0.9, fdr=0.2, method="stability"
-    ).one("stability")
+        0.6, n_features=200, n_signals=40, r2=0.9, fdr=0.2, method="stability-fdr"
+    ).one("stability-fdr")
     assert f"<td>{need.value:,.0f}</td>" in bodies(at)
     samples, compare, fit, otherwise = (block.value for block in at.code)
     assert otherwise.startswith("KnockoffSelection(fdr=0.2")
     told = ran(samples)
     assert (told["fdr"], told["target"]) == (0.2, 0.6)
-    assert told["best"] == {"method": "stability", "value": need.value}
+    assert told["best"] == {"method": "stability-fdr", "value": need.value}
     told = ran(compare)
     assert (told["n_samples"], told["n_features"], told["fdr"]) == (need.value, 200, 0.2)
     assert told["methods"][0]["power"] == pytest.approx(need.prediction.power)
@@ -254,16 +258,16 @@ def test_plan_says_how_many_samples_and_what_to_run(monkeypatch: pytest.MonkeyPa
 
 def test_the_page_recommends_what_the_command_line_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """What needs fewest samples here does not keep the level."""
-    names = ("stability", "stability_r_concave")
-    monkeypatch.setattr(plan, "METHODS", names)
+    names = ("stability-fdr", "stability-pfer")
+    shown_only(monkeypatch, *names)
     at = opened(tab="Plan", p="2000", k="3", r2="0.5", fdr="0.1", power="0.5")
     assert not at.exception
     html = bodies(at)
     words = [*at.code[0].value.split()[1:], "--json"]
     words += [word for name in names for word in ("--method", name)]
     told = json.loads(CliRunner().invoke(command_line, words).stdout)
-    assert told["best"]["method"] == "stability_r_concave"
-    assert f"Fewest samples: {told['best']['value']:,} with stability, r-concave." in html
+    assert told["best"]["method"] == "stability-pfer"
+    assert f"Fewest samples: {told['best']['value']:,} with stability, PFER bound." in html
     above, kept = told["methods"]
     assert above["value"] < kept["value"]
     reason = told["left_out"][0]["reason"]
@@ -276,7 +280,7 @@ def test_the_page_recommends_what_the_command_line_does(monkeypatch: pytest.Monk
 
 
 def test_a_plan_for_effects_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "METHODS", ("stability", "knockoff"))
+    shown_only(monkeypatch, "stability-fdr", "knockoffs")
     address = {"p": "60", "r2": "0.9", "power": "0.6", "fdr": "0.2"}
     at = opened(tab="Plan", effects="My own list", list="-1,2,3,4,2,2,2,1,1,3,3,3", **address)
     assert not at.exception
@@ -286,7 +290,7 @@ def test_a_plan_for_effects_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_plan_begins_with_estimates_and_grows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "METHODS", ("stability", "knockoff"))
+    shown_only(monkeypatch, "stability-fdr", "knockoffs")
     least, first, *between, last = plan.plans(0.6, 200, 40, 0.9, 0.2)
     assert [len(each.needs) for each in (least, first, *between, last)] == [0, 0, 1, 2, 2, 2]
     assert [row["samples"] for row in least.rows] == ["…", "…", f"{last.ceiling.samples}"]
@@ -307,7 +311,7 @@ def test_a_plan_begins_with_estimates_and_grows(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_plan_can_be_left_half_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "METHODS", ("stability", "knockoff"))
+    shown_only(monkeypatch, "stability-fdr", "knockoffs")
     known: list[None] = []
 
     def told() -> None:
@@ -317,7 +321,7 @@ def test_a_plan_can_be_left_half_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
     seen = []
     with pytest.raises(KeyboardInterrupt):
-        seen.extend(plan.plans(0.6, 200, 40, 0.9, 0.2, told=told))
+        seen.extend(plan.plans(0.6, 200, 40, 0.9, 0.2, on_step=told))
     assert 2 <= len(seen) < 6
     whole = list(plan.plans(0.6, 200, 40, 0.9, 0.2))
     assert len(whole) == 6
@@ -325,7 +329,7 @@ def test_a_plan_can_be_left_half_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_plan_says_when_no_number_of_samples_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "MOST_SAMPLES", 60)
-    monkeypatch.setattr(plan, "METHODS", ("knockoff",))
+    shown_only(monkeypatch, "knockoffs")
     at = opened(tab="Plan", p="300", k="30", r2="0.1", power="0.9")
     assert not at.exception
     assert "No method finds so many signals" in bodies(at)
@@ -344,7 +348,7 @@ def table() -> bytes:
 
 def test_hostile_names_are_escaped_and_formulas_disarmed(table: bytes) -> None:
     columns = selecting.uploaded("table.csv", table)
-    outcome = selecting.select(columns, "y", (), "Lasso", None)
+    outcome = selecting.select(columns, "y", (), "lasso", None)
     assert outcome.n_selected >= 2
     with zipfile.ZipFile(io.BytesIO(outcome.report)) as archive:
         assert archive.namelist() == ["selection.csv", "selection.json", "report.html"]
@@ -363,7 +367,7 @@ def test_what_is_said_of_the_data_comes_with_the_outcome() -> None:
     rng = np.random.default_rng(0)
     rows = [f"P{i // 4},{rng.normal():.4f},{rng.normal():.4f}" for i in range(80)]
     columns = selecting.uploaded("t.csv", "\n".join(["patient,x,y", *rows]).encode())
-    outcome = selecting.select(columns, "y", ("patient",), "Knockoffs, one copy", 0.5)
+    outcome = selecting.select(columns, "y", ("patient",), "knockoffs, one copy", 0.5)
     assert outcome.cautions[0].startswith("Column 'patient' has 20 different values in 80 rows")
     assert outcome.guarantee.startswith("Nothing is controlled: rows with the same 'patient'")
 
@@ -420,7 +424,7 @@ def test_a_parquet_file_is_refused_before_it_is_read() -> None:
 def test_one_column_is_not_enough() -> None:
     columns = selecting.uploaded("one.csv", b"y\n1\n2\n3\n")
     with pytest.raises(ArgumentError, match="no variables beside the target"):
-        selecting.select(columns, "y", (), "Lasso", None)
+        selecting.select(columns, "y", (), "lasso", None)
 
 
 def test_columns_that_no_selector_takes_are_left_out_from_the_start() -> None:
@@ -443,12 +447,45 @@ def test_select_on_the_embedded_data() -> None:
     assert "variables selected" not in bodies(at)
 
 
-def test_every_method_of_the_page_exists() -> None:
-    from selica import selectors
+def test_the_page_has_the_methods_of_the_catalogue() -> None:
+    shown = selecting.methods()
+    assert [one.label for one in shown.values()] == list(shown)
+    runnable = [one for one in catalogue.methods() if one.selector is not None]
+    left_out = {one.name for one in runnable} - {one.name for one in shown.values()}
+    assert left_out == {  # variants, and what needs a threshold that somebody knows
+        "stability-pfer-unimodal", "stability-pfer-none", "stability-ideal", "thresholded-lasso",
+    }  # fmt: skip
+    for method in shown.values():
+        level = {method.levels[0]: 0.2} if method.levels else {}
+        method.load_selector()(**method.arguments(level))
 
-    for method in selecting.METHODS.values():
-        level = {} if method.level is None else {method.level: 0.2}
-        getattr(selectors, method.selector)(**level)
+
+FORMER = [
+    ("Automatic", "auto"),
+    ("Stability selection", "stability-pfer"),
+    ("Derandomized knockoffs", "knockoffs-evalues"),
+    ("Knockoffs, one copy", "knockoffs"),
+    ("Aggregated knockoffs", "knockoffs-pvalues"),
+    ("Data splitting", "splitting"),
+    ("Bolasso", "bolasso"),
+    ("Lasso", "lasso"),
+    ("derandomized", "knockoffs-evalues"),
+    ("splitting", "splitting"),
+]
+
+
+@pytest.mark.parametrize(("linked", "name"), FORMER)
+def test_an_address_may_have_a_former_name_of_a_method(linked: str, name: str) -> None:
+    at = opened(tab="Select", method=linked)
+    assert not at.exception
+    assert at.selectbox(key="method").value == catalogue.method(name).label
+
+
+def test_a_method_looks_the_same_on_every_tab() -> None:
+    for style in (*plan.styles(), *prediction.STYLES):
+        if ", rate " not in style.label:
+            (row,) = catalogue.methods(label=style.label)
+            assert (style.colour, style.dash) == (row.colour, row.dash)
 
 
 def test_all_tabs_are_there() -> None:

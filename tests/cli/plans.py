@@ -9,8 +9,8 @@ from tests.cli.commands import invoke, parsed
 N, P, K, R2 = 150, 60, 12, 0.9
 SIZES = ["-n", str(N), "-p", str(P), "-k", str(K)]
 STUDY = [*SIZES, "--r2", str(R2)]
-FEW = ["--method", "stability", "--method", "knockoff"]
-ONE = ["--method", "stability"]
+FEW = ["--method", "stability-fdr", "--method", "knockoffs"]
+ONE = ["--method", "stability-fdr"]
 
 
 def plan(*args):

@@ -7,11 +7,12 @@ import math
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
-from selica import planning, theory
+from selica import catalogue, planning, theory
+from selica._core.errors import ArgumentError
 from selica.cli import app
 from selica.cli.plan_answers import rounded_up
-from selica.cli.plan_options import Procedure
 from tests.cli.commands import invoke
 from tests.cli.plans import (
     FEW,
@@ -33,8 +34,43 @@ ASSUMED = "Assumes independent columns, independent rows, a linear response and 
 # --- compare ---------------------------------------------------------------------------------
 
 
-def test_the_names_of_methods_are_those_of_planning():
-    assert [one.value for one in Procedure] == list(planning.METHODS)
+FORMER = {
+    "stability": "stability-fdr",
+    "knockoff": "knockoffs",
+    "evalues": "knockoffs-evalues",
+    "pvalues": "knockoffs-pvalues",
+    "stability_none": "stability-pfer-none",
+    "stability_unimodal": "stability-pfer-unimodal",
+    "stability_r_concave": "stability-pfer",
+    "ideal": "stability-ideal",
+    "thresholded_lasso": "thresholded-lasso",
+    "derandomized": "knockoffs-evalues",
+    "aggregated": "knockoffs-pvalues",
+}
+
+
+@pytest.mark.parametrize("former", FORMER)
+def test_a_former_name_is_planned_with_and_the_new_one_is_said(former):
+    name = FORMER[former]
+    words = ["plan", "compare", *STUDY, "--json", "--method"]
+    done = CliRunner().invoke(app, [*words, former])
+    note = f"Note: --method {former} is now called {name}; the old name goes with the next release."
+    assert done.stderr == f"{note}\n"
+    assert json.loads(done.stdout) == json.loads(invoke(*words, name))
+
+
+def test_the_names_of_methods_are_those_of_the_catalogue():
+    told = report("compare", *STUDY)["methods"]
+    assert list(dict.fromkeys(row["method"] for row in told)) == [
+        one.name for one in catalogue.methods() if one.predictor is not None
+    ]
+
+
+@pytest.mark.parametrize("row", list(catalogue.methods()), ids=lambda row: row.name)
+def test_what_has_no_prediction_says_so(row):
+    if row.predictor is None:
+        with pytest.raises(ArgumentError, match=f"^--method {row.name} has no prediction; take"):
+            plan("compare", *STUDY, "--method", row.name)
 
 
 def test_compare_prints_what_planning_says():
@@ -46,7 +82,7 @@ def test_compare_prints_what_planning_says():
         assert line.startswith(label)
         settings, power, fdr, true, false, *promise = line[len(label) :].split()
         assert settings == one.settings
-        assert " ".join(promise) == one.promise
+        assert " ".join(promise) == one.controls
         assert (power, fdr) == (f"{one.power:.2f}", f"{one.fdr:.3f}")
         assert (true, false) == (f"{one.true_selections:.1f}", f"{one.false_selections:.1f}")
     last = lines[start + 1 + len(found.predictions) :]
@@ -87,10 +123,10 @@ def test_three_ways_to_say_how_strong_signals_are(strength):
 )
 def test_laws_of_effects(name, law):
     told = report("compare", *STUDY, "--effects", name, *ONE)
-    want = planning.compare_methods(N, P, K, r2=R2, effects=law, methods=["stability"])
+    want = planning.compare_methods(N, P, K, r2=R2, effects=law, methods=["stability-fdr"])
     usual = report("compare", *STUDY, *ONE)["methods"][0]["power"]
     assert told["effects"] == name
-    assert told["methods"][0]["power"] == want.one("stability").power
+    assert told["methods"][0]["power"] == want.one("stability-fdr").power
     assert abs(told["methods"][0]["power"] - usual) > 0.01
 
 
@@ -102,9 +138,9 @@ def test_effects_of_ones_own(tmp_path):
     size = ["-n", N, "-p", P, "--r2", R2]
     told = report("compare", *size, "--effects", ",".join(map(str, GIVEN)), *ONE)
     law = theory.EmpiricalEffects(GIVEN)
-    want = planning.compare_methods(N, P, len(GIVEN), r2=R2, effects=law, methods=["stability"])
+    want = planning.compare_methods(N, P, len(GIVEN), r2=R2, effects=law, methods=["stability-fdr"])
     assert told["n_signals"] == len(GIVEN)
-    assert told["methods"][0]["power"] == want.one("stability").power
+    assert told["methods"][0]["power"] == want.one("stability-fdr").power
     assert told["assumptions"].endswith("a linear response and 6 given effects.")
     file = tmp_path / "effects.csv"
     file.write_text("".join(f"{x}\n" for x in GIVEN))
@@ -156,7 +192,7 @@ def test_one_signal_is_one():
 
 # Message passing has the most power here and does not keep the level.
 SPARSE = ["-p", "2000", "-k", "3", "--r2", "0.5"]
-TWO = ["--method", "stability", "--method", "stability_r_concave"]
+TWO = ["--method", "stability-fdr", "--method", "stability-pfer"]
 
 
 def test_the_recommendation_agrees_with_its_table():
@@ -164,19 +200,19 @@ def test_the_recommendation_agrees_with_its_table():
     asked = ["samples", *SPARSE, "--power", "0.5", *TWO]
     text, told = " ".join(plan(*asked).split()), report(*asked)
     rows = {row["method"]: row for row in told["methods"]}
-    fewer, value = rows["stability"]["value"], rows["stability_r_concave"]["value"]
+    fewer, value = rows["stability-fdr"]["value"], rows["stability-pfer"]["value"]
     assert fewer < value
-    assert told["best"] == {"method": "stability_r_concave", "value": value}
-    reason = f"predicted FDR {rows['stability']['fdr']:.3f} is above the level 0.1"
-    assert told["left_out"] == [{"method": "stability", "reason": reason}]
-    assert f"Fewest samples: {value} with stability, r-concave. Compared are methods" in text
+    assert told["best"] == {"method": "stability-pfer", "value": value}
+    reason = f"predicted FDR {rows['stability-fdr']['fdr']:.3f} is above the level 0.1"
+    assert told["left_out"] == [{"method": "stability-fdr", "reason": reason}]
+    assert f"Fewest samples: {value} with stability, PFER bound. Compared are methods" in text
     assert f"Left out: {fewer} with stability, message passing: {reason}." in text
 
 
 def test_the_comparison_names_what_it_leaves_out():
     text = " ".join(plan("compare", "-n", "115", *SPARSE, *TWO).split())
     told = report("compare", "-n", "115", *SPARSE, *TWO)
-    assert told["best"]["method"] == "stability_r_concave"
+    assert told["best"]["method"] == "stability-pfer"
     assert [row["settings"] for row in told["left_out"]] == ["best", "default"]
     reason = told["left_out"][0]["reason"]
     assert "above the level 0.1" in reason
@@ -189,7 +225,7 @@ def test_a_method_named_twice_has_one_row_for_each_setting():
 
 def test_nothing_is_recommended_that_the_truth_must_set():
     text = plan("compare", *STUDY, "--method", "lasso")
-    assert "lasso, penalty known" in text
+    assert "ideal, lasso: threshold or penalty set by the truth" in text
     assert "selica select" not in text
     assert report("compare", *STUDY, "--method", "lasso")["best"] is None
 
@@ -212,7 +248,7 @@ def test_one_sample_less_is_not_enough():
     told = report("samples", *SIZES[2:], "--r2", R2, "--power", "0.6", *ONE)
     (row,) = told["methods"]
     n = row["value"]
-    assert told["best"] == {"method": "stability", "value": n}
+    assert told["best"] == {"method": "stability-fdr", "value": n}
     study = [*SIZES[2:], "--r2", R2]
     assert power_of("-n", n, *study) == row["power"] >= 0.6
     assert power_of("-n", n - 1, *study) < 0.6

@@ -22,7 +22,7 @@ def test_every_command_gives_the_selector_its_settings(study_folder, monkeypatch
     assert len(best) == len(planning.METHODS)
     for row in best:
         # copies and resamples take time and are not in question
-        less = ["--n-resamples", "20"] if row["method"].startswith("stability_") else []
+        less = ["--n-resamples", "20"] if row["method"].startswith("stability-pfer") else []
         words = [*shlex.split(row["command"])[1:], "--drop", "patient", *less]
         found = json.loads(invoke(*words, "--json"))
         selector = eval(row["code"], vars(selectors))  # as a reader would run it
@@ -34,7 +34,7 @@ def test_every_command_gives_the_selector_its_settings(study_folder, monkeypatch
     "asked",
     [
         ["compare", *STUDY, *FEW],
-        ["samples", *SIZES[2:], "--r2", "0.9", "--power", "0.6", "--method", "stability_r_concave"],
+        ["samples", *SIZES[2:], "--r2", "0.9", "--power", "0.6", "--method", "stability-pfer"],
     ],
     ids=lambda asked: asked[0],
 )
@@ -43,7 +43,7 @@ def test_what_is_printed_runs(asked, study_folder, monkeypatch):
     text = plan(*asked)
     commands = printed_commands(text)
     # message passing may be refused, and then there is another method
-    assert len(commands) == (2 if "--method stability --fdr" in text else 1)
+    assert len(commands) == (2 if "--method stability-fdr --fdr" in text else 1)
     found = []
     for command in commands:
         assert command[:3] == ["selica", "select", "table.csv"]
@@ -61,15 +61,17 @@ def test_what_is_printed_runs(asked, study_folder, monkeypatch):
 
 def test_another_method_is_named_where_the_first_may_be_refused():
     told = report("compare", *STUDY, *FEW)
-    assert told["best"]["method"] == "stability"
-    assert told["otherwise"]["method"] == "knockoff"
+    assert told["best"]["method"] == "stability-fdr"
+    assert told["otherwise"]["method"] == "knockoffs"
     assert report("compare", *STUDY, *ONE)["otherwise"] is None
-    assert report("compare", *STUDY, "--method", "knockoff")["otherwise"] is None
+    assert report("compare", *STUDY, "--method", "knockoffs")["otherwise"] is None
     asked = ["samples", *STUDY[2:], "--power", "0.5", *FEW]
     told = report(*asked)
     by_name = {row["method"]: row["value"] for row in told["methods"]}
-    assert told["otherwise"] == {"method": "knockoff", "value": by_name["knockoff"]}
-    assert f"Then {by_name['knockoff']} with knockoff+, one copy:" in " ".join(plan(*asked).split())
+    assert told["otherwise"] == {"method": "knockoffs", "value": by_name["knockoffs"]}
+    assert f"Then {by_name['knockoffs']} with knockoffs, one copy:" in " ".join(
+        plan(*asked).split()
+    )
 
 
 def test_names_with_spaces_and_quotes_are_quoted():

@@ -8,11 +8,11 @@ import shlex
 import numpy as np
 import pytest
 
-from selica import planning, selectors
+from selica import catalogue, planning, selectors
 from tests.cli.commands import invoke
 from tests.cli.plans import FEW, R2, K, N, P, plan, printed_commands, report
 
-SETS = ["--n-sets", "3", "-k", str(K), "--r2", str(R2), "--fdr", "0.3", "--method", "knockoff"]
+SETS = ["--n-sets", "3", "-k", str(K), "--r2", str(R2), "--fdr", "0.3", "--method", "knockoffs"]
 
 
 def test_power_on_ones_own_table(study_folder):
@@ -20,19 +20,17 @@ def test_power_on_ones_own_table(study_folder):
     told = report("table", *columns, *SETS, "--seed", "4")
     X = np.loadtxt(study_folder / "plain.csv", delimiter=",", skiprows=1)[:, :P]
     want = planning.plasmode_power(
-        X, K, r2=R2, fdr=0.3, methods="knockoff", n_sets=3, random_state=4
+        X, K, r2=R2, fdr=0.3, methods="knockoffs", n_sets=3, random_state=4
     )
     (row,) = want.methods
     (got,) = told["methods"]
-    assert got["label"] == row["method"]
+    assert got["label"] == row["label"] == catalogue.method("knockoffs").label
     (first,) = planning.correlated_power(
-        X, K, r2=R2, fdr=0.3, methods="knockoff", random_state=4
+        X, K, r2=R2, fdr=0.3, methods="knockoffs", random_state=4
     )  # fmt: skip
     assert got["correlated"] == first["power"]
-    assert {k: v for k, v in got.items() if k not in ("method", "label", "correlated")} == {
-        k: v for k, v in row.items() if k != "method"
-    }
-    assert (got["method"], told["n_features"], told["n_samples"]) == ("knockoff", P, N)
+    assert {k: v for k, v in got.items() if k != "correlated"} == row
+    assert (got["method"], told["n_features"], told["n_samples"]) == ("knockoffs", P, N)
     assert told["r2"] == pytest.approx(R2)
     assert row["power"] > 0.3  # so that there is something to recommend
     command = shlex.split(told["best"]["command"])
@@ -51,7 +49,7 @@ def test_the_printed_power_on_a_table(study_folder):
     text = plan("table", *source, *SETS)
     told = report("table", *source, *SETS)
     (row,) = told["methods"]
-    lines = [line for line in text.splitlines() if line.startswith("knockoff+, one copy  ")]
+    lines = [line for line in text.splitlines() if line.startswith("knockoffs, one copy  ")]
     first, line = lines  # before the simulation, and after it
     assert first.split()[-2] == f"{row['correlated']:.2f}"
     power = f"{row['power']:.2f} ({row['power_low']:.2f}-{row['power_high']:.2f})"
@@ -75,7 +73,7 @@ def test_diagnosis_of_a_fit(study_folder):
     want = planning.diagnose(selector.fit(X, y), X, y, power=0.6)
     plain = json.loads(json.dumps(want.to_dict()))
     assert {name: told[name] for name in plain} == plain
-    assert (told["method"], told["fdr"], told["target"]) == ("knockoff", 0.2, 0.6)
+    assert (told["method"], told["fdr"], told["target"]) == ("knockoffs", 0.2, 0.6)
     assert len(told["selected_variables"]) == told["selected"]
     text = plan("diagnose", *source, *options, "--power", "0.6")
     assert f"About {want.n_signals} variables matter" in text

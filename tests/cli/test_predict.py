@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from selica import planning, theory
+from selica import catalogue, planning, theory
 from selica._core.errors import ArgumentError
 from selica.cli import app
 from tests.cli.commands import assert_one_line, invoke, parsed, run
@@ -17,8 +17,12 @@ from tests.cli.commands import assert_one_line, invoke, parsed, run
 STUDY = ["-n", "400", "-p", "500", "-k", "100", "--r2", "0.9"]
 RATIOS = ["--alpha", "0.8", "--rho", "0.2", "--r2", "0.9"]
 MODEL = theory.Model(alpha=400 / 500, rho=100 / 500, Delta=0.2 * 0.1 / 0.9)
-METHODS = ["lasso", "thresholded lasso", "stability, rate 1", "stability, rate 2"]
-METHODS += ["knockoff", "derandomized"]
+IDEAL = [one for one in catalogue.at_ideal() if one.name != "bayes"]
+METHODS = [
+    one.label if rate is None else f"{one.label}, rate {rate}"
+    for one in IDEAL
+    for rate in ((1, 2) if one.equations == "stability" else (None,))
+]
 TITLES = ["Power at FDR", "Penalty and prediction error", "Order parameters", "Conjugates"]
 
 
@@ -52,6 +56,9 @@ def tables(text):
             found[title] = []
         elif not line.strip():
             title = None
+        elif title and "  " not in line.strip():  # the second line of a name
+            name, *numbers = found[title][-1].split("  ", 1)
+            found[title][-1] = "  ".join([f"{name} {line.strip()}", *numbers])
         elif title:
             found[title].append(line.rstrip())
     return found
@@ -78,10 +85,12 @@ def test_tables_are_complete_and_fit_a_terminal(args):
     assert list(found) == TITLES
     for lines in found.values():
         assert lines[0].startswith("method ")
-        assert max(map(len, lines)) <= 80
-        for name in ("lasso", "thresholded lasso", "knockoff", "derandomized"):
-            assert sum(line.startswith(f"{name} ") for line in lines) == 1
-        assert any(line.startswith("stability, rate ") for line in lines)
+        names = [line.split("  ")[0] for line in lines[1:]]
+        for one in IDEAL:
+            if one.equations == "stability":
+                assert any(name.startswith(f"{one.label}, rate ") for name in names)
+            else:
+                assert names.count(one.label) == 1
 
 
 def test_every_method_has_a_row_in_every_table():
@@ -118,16 +127,16 @@ def test_the_first_line_says_that_thresholds_are_ideal():
 def test_what_procedures_reach_stands_beside_the_ideal():
     found = report(*SPARSE)
     ideal = by_name(found)
-    assert ideal["knockoff", None]["tpr"] > 0.35
-    assert ideal["derandomized", None]["tpr"] > 0.35
+    assert ideal["knockoffs-ideal", None]["tpr"] > 0.35
+    assert ideal["knockoffs-frequency", None]["tpr"] > 0.35
     assert found["thresholds"] == "ideal"
     want = planning.compare_methods(200, 1000, 10, r2=0.5)
     reached = {row["method"]: row for row in found["reached"]}
-    assert list(reached) == ["stability", "knockoff", "evalues", "stability_r_concave"]
+    assert list(reached) == [one.name for one in catalogue.methods(beside_ideal=True)]
     for name, row in reached.items():
         assert (row["power"], row["fdr"]) == (want.one(name).power, want.one(name).fdr)
-    assert reached["knockoff"]["power"] < 0.1
-    assert reached["evalues"]["power"] < 0.01
+    assert reached["knockoffs"]["power"] < 0.1
+    assert reached["knockoffs-evalues"]["power"] < 0.01
     lines = predict(*SPARSE).split("Reached at FDR 0.1 by real procedures")[1].splitlines()
     for row in reached.values():
         (line,) = (line for line in lines if line.startswith(row["label"]))
@@ -150,9 +159,10 @@ def test_where_procedures_have_no_prediction_the_reason_is_said(args, reason):
 
 
 def solve(method, lam, mu_B):
-    if method == "stability":
+    equations = catalogue.method(method).equations
+    if equations == "stability":
         return theory.solve_stability(MODEL, lam, mu_B)
-    if method in ("knockoff", "derandomized"):
+    if equations == "knockoff":
         return theory.solve_knockoff(MODEL, lam)
     return theory.solve_lasso(MODEL, lam)
 
@@ -161,10 +171,10 @@ def rates_of_rule(row, solution):
     threshold = row["threshold"]
     return {
         "lasso": lambda: solution.rates(),
-        "thresholded_lasso": lambda: solution.rates(w_th=threshold),
-        "stability": lambda: solution.rates(Pi_th=threshold),
-        "knockoff": lambda: solution.single_rates(Z_th=threshold),
-        "derandomized": lambda: solution.rates(Z_th=0.0, Pi_th=threshold),
+        "thresholded-lasso": lambda: solution.rates(w_th=threshold),
+        "stability-ideal": lambda: solution.rates(Pi_th=threshold),
+        "knockoffs-ideal": lambda: solution.single_rates(Z_th=threshold),
+        "knockoffs-frequency": lambda: solution.rates(Z_th=0.0, Pi_th=threshold),
     }[row["method"]]()
 
 
@@ -175,8 +185,8 @@ def test_the_json_holds_what_the_theory_says(study):
     assert study["model"]["snr"] == pytest.approx(9.0, rel=1e-14)
     assert study["fdr"] == 0.1
     assert study["notes"] == []
-    assert [row["method"].replace("_", " ") for row in study["methods"]] == [
-        name.split(",")[0] for name in METHODS
+    assert list(dict.fromkeys(row["method"] for row in study["methods"])) == [
+        one.name for one in IDEAL
     ]
     for row in study["methods"]:
         method, rate = row["method"], row["mu_B"] or 1.0
@@ -187,7 +197,7 @@ def test_the_json_holds_what_the_theory_says(study):
         solution = solve(method, row["lam"], rate)
         order = ["q", "m", "chi", "v", "Q_hat", "m_hat", "chi_hat", "v_hat"]
         order += ["ensemble_error", "prediction_error"]
-        if method in ("knockoff", "derandomized"):
+        if catalogue.method(method).equations == "knockoff":
             order += ["v_tilde", "chi_tilde", "v_tilde_hat"]
         for name in order:
             assert row[name] == pytest.approx(getattr(solution, name), rel=1e-9), name
@@ -254,13 +264,13 @@ def test_where_no_penalty_keeps_the_level_there_is_none_on_data_either():
 
 def test_rates_in_the_order_given():
     found = report(*RATIOS, "--mu-b", "3", "--mu-B", "0.5", "--mu-b", "1", "--lam", "0.2")
-    rates = [row["mu_B"] for row in found["methods"] if row["method"] == "stability"]
+    rates = [row["mu_B"] for row in found["methods"] if row["method"] == "stability-ideal"]
     assert rates == [3.0, 0.5, 1.0]
     for row in found["methods"]:
-        if row["method"] == "stability":
+        if row["method"] == "stability-ideal":
             want = theory.solve_stability(MODEL, 0.2, row["mu_B"])
             assert row["q"] == pytest.approx(want.q, rel=1e-9)
-            want = theory.power(MODEL, "stability", 0.1, 0.2, row["mu_B"])
+            want = theory.power(MODEL, "stability-ideal", 0.1, 0.2, row["mu_B"])
             assert row["tpr"] == pytest.approx(want, rel=1e-8)
 
 
@@ -269,7 +279,7 @@ def test_resampling_laws(resampling):
     found = report(*RATIOS, "--resampling", resampling, "--mu-b", "0.6", "--lam", "0.2")
     assert found["resampling"] == resampling
     want = theory.solve_stability(MODEL, 0.2, 0.6, resampling)
-    assert by_name(found)["stability", 0.6]["q"] == pytest.approx(want.q, rel=1e-9)
+    assert by_name(found)["stability-ideal", 0.6]["q"] == pytest.approx(want.q, rel=1e-9)
 
 
 def test_subsampling_takes_half_the_rows_by_default():
@@ -284,7 +294,7 @@ def test_laws_of_effects(name, law):
     found = report(*RATIOS, "--effects", name, "--lam", "0.2")
     assert found["model"]["effects"] == name
     want = theory.solve_lasso(theory.Model(0.8, 0.2, MODEL.Delta, law), 0.2)
-    assert by_name(found)["thresholded_lasso", None]["q"] == pytest.approx(want.q, rel=1e-9)
+    assert by_name(found)["thresholded-lasso", None]["q"] == pytest.approx(want.q, rel=1e-9)
 
 
 def test_effects_of_ones_own(tmp_path):
@@ -296,7 +306,7 @@ def test_effects_of_ones_own(tmp_path):
     assert found["model"]["effects"] == "4 given effects"
     assert found["model"]["rho"] == 4 / 50
     want = theory.solve_lasso(theory.Model(2.0, 0.08, 0.02, law), 0.2)
-    assert by_name(found)["thresholded_lasso", None]["q"] == pytest.approx(want.q, rel=1e-9)
+    assert by_name(found)["thresholded-lasso", None]["q"] == pytest.approx(want.q, rel=1e-9)
     (tmp_path / "effects.txt").write_text("".join(f"{x}\n" for x in effects))
     same = report(*size, "-k", "4", "--effects", tmp_path / "effects.txt")
     assert same == found

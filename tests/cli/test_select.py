@@ -11,24 +11,38 @@ import sys
 import numpy as np
 import pytest
 import typer
+from typer.testing import CliRunner
 
+from selica import catalogue
 from selica._core.errors import ArgumentError
 from selica.cli import app
+from selica.cli.select import unfitted
 from selica.sampling import simulate
 from tests.cli.commands import assert_refused, invoke, parsed
 
 SIGNALS = 6
 FAST = {
     "auto": ["--pfer", "0.5"],
-    "stability": ["--n-resamples", "20", "--lam", "cv"],
+    "stability-fdr": ["--fdr", "0.2"],
+    # weaker assumptions leave room for six signals only at a higher level
+    "stability-pfer-unimodal": ["--n-resamples", "20", "--pfer", "4"],
+    "stability-pfer-none": ["--n-resamples", "20", "--pfer", "6"],
+    "stability-ideal": ["--n-resamples", "20", "--lam", "cv"],
     "knockoffs": ["--fdr", "0.3"],
-    "derandomized": ["--fdr", "0.3", "--n-resamples", "4"],
+    "knockoffs-evalues": ["--fdr", "0.3", "--n-resamples", "4"],
+    "knockoffs-frequency": ["--pfer", "2", "--n-resamples", "4"],
     # the smallest aggregated p-value of 15 variables is 0.22
-    "aggregated": ["--fdr", "0.7", "--n-resamples", "4"],
+    "knockoffs-pvalues": ["--fdr", "0.7", "--n-resamples", "4"],
     "splitting": ["--fdr", "0.3", "--n-resamples", "4"],
-    "bolasso": ["--n-resamples", "20"],
     "lasso": ["--lam", "0.1"],
+    "thresholded-lasso": ["--lam", "0.1", "--threshold", "0.05"],
 }
+"""Options with which a method is quick and finds strong signals; others have few resamples."""
+METHODS = [one.name for one in catalogue.methods() if one.selector is not None]
+
+
+def fast(method):
+    return ["--method", method, *FAST.get(method, ["--n-resamples", "20"])]
 
 
 def select(*args):
@@ -60,9 +74,9 @@ def table(folder):
     return [folder / "linear.csv", "--target", "y", "--drop", "patient"]
 
 
-@pytest.mark.parametrize("method", FAST)
+@pytest.mark.parametrize("method", METHODS)
 def test_strong_signals_are_found(table, method):
-    found = report(*table, "--method", method, *FAST[method])
+    found = report(*table, *fast(method))
     assert {f"true {j}" for j in range(SIGNALS)} <= set(found["selected"])
     assert found["n_samples"] == 150
     assert len(found["variables"]) == found["n_variables"] == 15
@@ -73,16 +87,16 @@ def test_strong_signals_are_found(table, method):
     )
 
 
-@pytest.mark.parametrize("method", ["stability", "splitting"])
+@pytest.mark.parametrize("method", ["stability-ideal", "splitting"])
 def test_two_classes(folder, method):
     source = [folder / "binary.csv", "--target", "y", "--drop", "patient"]
-    found = report(*source, "--method", method, *FAST[method])
+    found = report(*source, *fast(method))
     assert {f"true {j}" for j in range(SIGNALS)} <= set(found["selected"])
     assert "control is counted as 1 and case as 0" in found["cautions"][-1]
 
 
 def test_the_printed_summary(table):
-    text = select(*table, "--method", "stability", "--n-resamples", "20", "--lam", "0.2")
+    text = select(*table, "--method", "stability-ideal", "--n-resamples", "20", "--lam", "0.2")
     lines = text.splitlines()
     assert "Stability selection" in lines[0]
     assert lines[3].startswith("true")
@@ -107,7 +121,7 @@ def test_the_demonstration_is_not_empty():
 
 
 def test_a_bound_takes_pairs(table):
-    options = ["--method", "stability", "--pfer", "2", "--n-resamples", "20"]
+    options = ["--method", "stability-pfer", "--pfer", "2", "--n-resamples", "20"]
     found = report(*table, *options)
     assert found["used"]["q"] >= 3
     assert found["guarantee"]["controls"] == "expected number of false selections"
@@ -116,11 +130,14 @@ def test_a_bound_takes_pairs(table):
 
 
 OPTIONS = {
-    "q": (["--method", "stability", "--q", "4"], 4),
-    "weakness": (["--method", "stability", "--weakness", "0.5"], 0.5),
-    "kfwer": (["--method", "derandomized", "--kfwer", "2", "0.3"], [2, 0.3]),
-    "l1_ratio": (["--method", "stability", "--l1-ratio", "0.3"], 0.3),
-    "statistic": (["--method", "derandomized", "--statistic", "entry", "--fdr", "0.3"], "entry"),
+    "q": (["--method", "stability-pfer", "--q", "4"], 4),
+    "weakness": (["--method", "stability-ideal", "--weakness", "0.5"], 0.5),
+    "kfwer": (["--method", "knockoffs-frequency", "--kfwer", "2", "0.3"], [2, 0.3]),
+    "l1_ratio": (["--method", "stability-ideal", "--l1-ratio", "0.3"], 0.3),
+    "statistic": (
+        ["--method", "knockoffs-evalues", "--statistic", "entry", "--fdr", "0.3"],
+        "entry",
+    ),
 }
 
 
@@ -136,7 +153,7 @@ def test_options_reach_the_selector_and_change_the_answer(table, name):
 
 
 def test_what_a_bound_on_several_false_selections_says(table):
-    options = ["--method", "derandomized", "--threshold", "1", "--n-resamples", "20"]
+    options = ["--method", "knockoffs-frequency", "--threshold", "1", "--n-resamples", "20"]
     text = select(*table, "--kfwer", "2", "0.3", *options)
     said = " ".join(text.split())
     assert "The probability of 2 or more false selections is at most 30 %. This is expected" in said
@@ -161,7 +178,7 @@ def test_warnings_are_notes(table):
 
 
 def test_files(table, tmp_path):
-    options = [*table, "--method", "stability", "--n-resamples", "20", "--lam", "cv"]
+    options = [*table, "--method", "stability-ideal", "--n-resamples", "20", "--lam", "cv"]
     text = select(*options, "--out", tmp_path / "a")
     select(*options, "--out", tmp_path / "b")
     other = report(*options, "--seed", "1", "--out", tmp_path / "c")
@@ -191,7 +208,7 @@ def test_the_demonstration():
 
 
 T = ["t.csv", "--target", "y"]
-MANY = ["--method", "derandomized"]
+MANY = ["--method", "knockoffs-evalues"]
 BAD = {
     "no table": ([], "Name the TABLE"),
     "no target": (["t.csv"], "--target"),
@@ -212,19 +229,25 @@ BAD = {
         [*T, "--method", "bolasso", "--assumption", "none"],
         "--assumption does not belong",
     ),
-    "sampler of stability": ([*T, "--method", "stability", "--sampler", "iid"], "--sampler does"),
+    "sampler of stability": (
+        [*T, "--method", "stability-pfer", "--sampler", "iid"],
+        "--sampler does",
+    ),
     "two of splitting": (
         [*T, "--method", "splitting", "--lam", "1", "--threshold", "1"],
         "--threshold and --lam do not belong",
     ),
     "q of knockoffs": ([*T, "--q", "2"], "--q does not belong"),
-    "q is too large": ([*T, "--method", "stability", "--q", "3"], "q must be at most"),
+    "q is too large": ([*T, "--method", "stability-pfer", "--q", "3"], "q must be at most"),
     "weakness of bolasso": (
         [*T, "--method", "bolasso", "--weakness", "0.5"],
         "--weakness does not belong",
     ),
-    "weakness out of range": ([*T, "--method", "stability", "--weakness", "2"], "weakness"),
-    "kfwer of stability": ([*T, "--method", "stability", "--kfwer", "1", "0.1"], "--kfwer does"),
+    "weakness out of range": ([*T, "--method", "stability-pfer", "--weakness", "2"], "weakness"),
+    "kfwer of stability": (
+        [*T, "--method", "stability-pfer", "--kfwer", "1", "0.1"],
+        "--kfwer does",
+    ),
     "kfwer and fdr": ([*T, "--kfwer", "1", "0.1", "--fdr", "0.1"], "fdr and kfwer"),
     "half of kfwer": ([*T, "--kfwer", "1"], "--kfwer"),
     "kfwer of none": ([*T, "--kfwer", "0", "0.1"], "kfwer: k"),
@@ -238,7 +261,9 @@ BAD = {
     "fdr and pfer": ([*T, "--fdr", "0.1", "--pfer", "1"], "fdr and pfer"),
     "fdr and threshold": ([*T, "--fdr", "0.1", "--threshold", "0.5"], "fdr"),
     "fdr out of range": ([*T, "--fdr", "2"], "fdr"),
-    "threshold out of range": ([*T, "--method", "stability", "--threshold", "2"], "threshold"),
+    "threshold out of range": ([*T, "--method", "stability-pfer", "--threshold", "2"], "threshold"),
+    "lam of a bound": ([*T, "--method", "stability-pfer", "--lam", "cv"], "--lam does not belong"),
+    "not to be run": ([*T, "--method", "bayes"], "--method bayes cannot be run on data"),
     "lam is a word": ([*T, "--lam", "big"], "--lam"),
     "lam by theory for knockoffs": ([*T, *MANY, "--lam", "theory"], "'theory'"),
     "negative lam": ([*T, "--method", "lasso", "--lam", "-1"], "lam"),
@@ -290,7 +315,7 @@ def test_help_names_every_option():
 
 
 def test_message_passing_and_levels(table):
-    found = report(*table, "--method", "stability", "--fdr", "0.2",
+    found = report(*table, "--method", "stability-fdr", "--fdr", "0.2",
                    "--engine", "semi-analytic", "--lam", "power")  # fmt: skip
     chosen = {row["variable"] for row in found["variables"] if row["selected"]}
     assert {f"true {j}" for j in range(SIGNALS)} <= chosen
@@ -301,8 +326,9 @@ def test_message_passing_and_levels(table):
 @pytest.mark.parametrize(
     ("options", "words"),
     [(["--method", "knockoffs", "--engine", "auto"], "--engine does not belong"),
-     (["--method", "derandomized", "--lam", "power"], "--lam 'power' does not belong"),
-     (["--method", "stability", "--fdr", "0.1", "--threshold", "0.6"], "leave out threshold")],
+     (["--method", "knockoffs-evalues", "--lam", "power"], "--lam 'power' does not belong"),
+     (["--method", "stability-fdr", "--fdr", "0.1", "--threshold", "0.6"], "--threshold does not"),
+     (["--method", "stability-fdr", "--engine", "monte-carlo"], "fdr is for a linear response")],
 )  # fmt: skip
 def test_engines_and_methods_that_do_not_go_together(table, options, words):
     with pytest.raises(ArgumentError, match=words):
@@ -325,3 +351,87 @@ def test_notes_on_the_data_come_before_the_result(folder):
     assert any(
         line.startswith("Nothing is controlled: rows with the same") for line in lines[title:]
     )
+
+
+FORMER = {
+    # a command line of before, and what it is called now
+    "stability": (["--n-resamples", "20"], "stability-pfer", []),
+    "stability --q": (["--q", "4", "--n-resamples", "20"], "stability-pfer", []),
+    "stability --fdr": (["--fdr", "0.2"], "stability-fdr", []),
+    "stability --fdr --assumption": (
+        ["--fdr", "0.2", "--assumption", "none"],
+        "stability-fdr",
+        ["--assumption", "none"],
+    ),
+    "stability --lam": (["--lam", "cv", "--n-resamples", "20"], "stability-ideal", []),
+    "stability --pfer --lam": (
+        ["--pfer", "2", "--lam", "cv", "--n-resamples", "20"],
+        "stability-pfer",
+        ["--lam", "cv"],
+    ),
+    "derandomized": (["--n-resamples", "5"], "knockoffs-evalues", []),
+    "derandomized --fdr": (["--fdr", "0.3", "--n-resamples", "5"], "knockoffs-evalues", []),
+    "derandomized --pfer": (["--pfer", "2", "--n-resamples", "5"], "knockoffs-frequency", []),
+    "derandomized --threshold": (
+        ["--threshold", "0.6", "--sampler", "iid", "--engine", "auto", "--n-resamples", "40"],
+        "knockoffs-frequency",
+        [],
+    ),
+    "aggregated": (["--fdr", "0.7", "--n-resamples", "5"], "knockoffs-pvalues", []),
+}
+
+
+@pytest.mark.parametrize("case", FORMER)
+def test_a_former_name_does_what_it_did_and_says_the_new_one(table, case):
+    options, name, unused = FORMER[case]
+    former = case.split()[0]
+    words = [*map(str, table), "--method", former, *options, "--json"]
+    done = CliRunner().invoke(app, ["select", *words])
+    assert done.exit_code == 0
+    note = f"Note: --method {former} is now called {name}; the old name goes with the next release."
+    assert done.stderr == f"{note}\n"
+    used = [word for word in options if word not in unused]
+    found, now = json.loads(done.stdout), report(*table, "--method", name, *used)
+    assert found["variables"] == now["variables"]
+    kept = ("controls", "level", "proven")
+    assert [found["guarantee"][key] for key in kept] == [now["guarantee"][key] for key in kept]
+    row = catalogue.of_selector(found["method"], dict.fromkeys(_decisive(options), 0))
+    assert row.name == name
+
+
+def _decisive(options):
+    words = [word.removeprefix("--") for word in options if word.startswith("--")]
+    return {*words} & {"fdr", "pfer", "q", "threshold"} or {*words} & {"lam"}
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("stability-fdr", {"fdr": 0.1}),
+        ("stability-pfer", {"pfer": 1.0}),
+        ("stability-pfer-none", {"pfer": 1.0, "assumption": "none"}),
+        ("stability-ideal", {"lam": "cv", "pfer": None}),
+        ("knockoffs-frequency", {"pfer": 1.0, "fdr": None}),
+    ],
+)
+def test_a_method_named_alone_has_its_usual_level(method, expected):
+    """Not what its class does when it is told nothing, which may be another method."""
+    parameters = unfitted(method, 0).get_params()
+    assert {name: parameters[name] for name in expected} == expected
+
+
+def test_a_registered_method_can_be_run(table):
+    row = catalogue.Method(
+        "my-lasso",
+        "lasso of mine",
+        selector="selica.selectors:LassoSelection",
+        options={"threshold": "threshold"},
+        preset={"lam": 0.1},
+    )
+    catalogue.register(row)
+    try:
+        mine = report(*table, "--method", "my-lasso", "--threshold", "0.05")
+    finally:
+        catalogue.unregister("my-lasso")
+    known = report(*table, "--method", "thresholded-lasso", "--lam", "0.1", "--threshold", "0.05")
+    assert mine["variables"] == known["variables"]

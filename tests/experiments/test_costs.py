@@ -17,9 +17,9 @@ from selica.experiments.costs import (
 
 MODEL = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
 KINDS = {
-    "poisson": ("stability", "poisson"),
-    "multinomial": ("stability", "multinomial"),
-    "knockoff": ("knockoff", "poisson"),
+    "poisson": ("stability-ideal", "poisson"),
+    "multinomial": ("stability-ideal", "multinomial"),
+    "knockoff": ("knockoffs-ideal", "poisson"),
 }
 
 
@@ -83,7 +83,9 @@ def test_a_free_number_of_rows_adds_variance():
 
 
 def test_laws_without_a_scheme_are_refused():
-    r = theory.rate_function(MODEL, "stability", 0.2, y=[0.0], mu_B=0.5, resampling="bernoulli")
+    r = theory.rate_function(
+        MODEL, "stability-ideal", 0.2, y=[0.0], mu_B=0.5, resampling="bernoulli"
+    )
     with pytest.raises(ArgumentError, match="resampling"):
         simulate_costs(r, 50, 1, 2)
 

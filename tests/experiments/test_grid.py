@@ -22,7 +22,7 @@ def csv_of(table, path):
 
 
 def test_one_seed_one_table_two_seeds_two_tables(tmp_path):
-    methods = ["lasso", "stability", "derandomized"]
+    methods = ["lasso", "stability-ideal", "knockoffs-frequency"]
     first = sweep(method=methods, **SMALL, random_state=1)
     again = sweep(method=methods, **SMALL, random_state=1)
     other = sweep(method=methods, **SMALL, random_state=2)
@@ -36,13 +36,13 @@ def test_one_seed_one_table_two_seeds_two_tables(tmp_path):
 @pytest.mark.parametrize("covariance", ["identity", ("ar1", 0.6)])
 def test_workers_do_not_change_the_table(tmp_path, covariance):
     settings = SMALL | {"N": 64, "n_datasets": 8, "covariance": covariance}
-    alone = sweep(method=["stability", "derandomized"], **settings, n_jobs=1)
-    both = sweep(method=["stability", "derandomized"], **settings, n_jobs=2)
+    alone = sweep(method=["stability-ideal", "knockoffs-frequency"], **settings, n_jobs=1)
+    both = sweep(method=["stability-ideal", "knockoffs-frequency"], **settings, n_jobs=2)
     assert csv_of(alone, tmp_path / "a") == csv_of(both, tmp_path / "b")
 
 
 def test_a_killed_run_goes_on_and_ends_with_the_same_table(tmp_path, monkeypatch):
-    whole = sweep(method="stability", **SMALL | {"n_datasets": 12})
+    whole = sweep(method="stability-ideal", **SMALL | {"n_datasets": 12})
     path = tmp_path / "parts.jsonl"
 
     class Killed(BaseException):
@@ -53,23 +53,25 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(tmp_path, monkeypatch
             raise Killed
 
     with pytest.raises(Killed):
-        sweep(method="stability", **SMALL | {"n_datasets": 12}, store=Store(path), progress=stop)
+        sweep(
+            method="stability-ideal", **SMALL | {"n_datasets": 12}, store=Store(path), progress=stop
+        )
     parts = len(Store(path))
     assert 0 < parts < 3
     calls = []
     monkeypatch.setattr(
         "selica.experiments.grid.measure", lambda *a: calls.append(a) or measure(*a)
     )
-    again = sweep(method="stability", **SMALL | {"n_datasets": 12}, store=Store(path))
+    again = sweep(method="stability-ideal", **SMALL | {"n_datasets": 12}, store=Store(path))
     assert len(calls) == 3 - parts
     assert csv_of(again, tmp_path / "a") == csv_of(whole, tmp_path / "b")
 
 
 def test_more_data_sets_use_those_there_are(tmp_path):
     store = Store(tmp_path / "parts.jsonl")
-    sweep(method="stability", **SMALL | {"n_datasets": 4}, store=store)
+    sweep(method="stability-ideal", **SMALL | {"n_datasets": 4}, store=store)
     assert len(store) == 1
-    sweep(method="stability", **SMALL | {"n_datasets": 8}, store=store)
+    sweep(method="stability-ideal", **SMALL | {"n_datasets": 8}, store=store)
     assert len(store) == 2
 
 
@@ -81,12 +83,12 @@ def test_a_part_that_fails_is_a_row_with_its_reason(tmp_path, monkeypatch):
 
     monkeypatch.setattr("selica.experiments.grid.measure", broken)
     store = Store(tmp_path / "parts.jsonl")
-    table = sweep(method="stability", **SMALL | {"n_datasets": 8}, store=store)
+    table = sweep(method="stability-ideal", **SMALL | {"n_datasets": 8}, store=store)
     row = table.one(status="failed")
     assert row["reason"] == "RuntimeError: the disk is full"
     assert table.where(source="monte-carlo", status="ok")["n_datasets"].tolist()[0] == 4
     monkeypatch.undo()
-    mended = sweep(method="stability", **SMALL | {"n_datasets": 8}, store=store)
+    mended = sweep(method="stability-ideal", **SMALL | {"n_datasets": 8}, store=store)
     assert len(mended.where(status="failed")) == 0
 
 
@@ -106,8 +108,11 @@ def test_a_failure_is_told_for_every_rule_that_misses_it(monkeypatch):
         raise RuntimeError("no")
 
     monkeypatch.setattr("selica.experiments.grid.measure", broken)
-    table = sweep(method=["derandomized", "knockoff"], **SMALL | {"n_datasets": 4})
-    assert table.where(status="failed").unique("method") == ["derandomized", "knockoff"]
+    table = sweep(method=["knockoffs-frequency", "knockoffs-ideal"], **SMALL | {"n_datasets": 4})
+    assert table.where(status="failed").unique("method") == [
+        "knockoffs-frequency",
+        "knockoffs-ideal",
+    ]
 
 
 def test_laws_and_designs_that_print_alike_are_told_apart():
@@ -122,12 +127,12 @@ def test_laws_and_designs_that_print_alike_are_told_apart():
 
 
 def test_correlated_runs_are_not_compared_with_the_theory_of_independent_columns():
-    table = sweep(method="stability", **SMALL, covariance=["identity", ("ar1", 0.9)])
+    table = sweep(method="stability-ideal", **SMALL, covariance=["identity", ("ar1", 0.9)])
     assert experiments.deviations(table).unique("covariance") == ["identity"]
 
 
 def test_without_signals_there_is_no_true_positive_rate():
-    table = sweep(method="stability", **SMALL | {"rho": 0.0})
+    table = sweep(method="stability-ideal", **SMALL | {"rho": 0.0})
     assert set(table.where(source="monte-carlo", quantity="tpr")["value"]) == {None}
     assert "tpr" not in experiments.deviations(table).unique("quantity")
 
@@ -140,14 +145,14 @@ def test_the_theory_has_the_samples_there_are():
 
 
 def test_theory_is_left_out_for_correlated_designs():
-    table = sweep(method="stability", **SMALL, covariance=["identity", ("ar1", 0.5)])
+    table = sweep(method="stability-ideal", **SMALL, covariance=["identity", ("ar1", 0.5)])
     assert table.where(covariance="ar1(0.5)").unique("source") == ["monte-carlo"]
     assert set(table.where(covariance="identity").unique("source")) == {"theory", "monte-carlo"}
 
 
 def test_axes_of_the_grid():
     table = sweep(
-        method=["lasso", "stability"], alpha=[1.0, 2.0], rho=0.3, Delta=[0.01, 0.1], lam=0.5,
+        method=["lasso", "stability-ideal"], alpha=[1.0, 2.0], rho=0.3, Delta=[0.01, 0.1], lam=0.5,
         mu_B=[1.0, 2.0], N=[16, 20], effects=[theory.GaussianEffects(), theory.PointEffects()],
         n_members=4, n_datasets=2,
     )  # fmt: skip
@@ -169,14 +174,14 @@ def test_progress_counts_data_sets():
         ({"method": []}, "method"),
         ({"lam": -1.0}, "lam"),
         ({"lam": float("nan")}, "lam"),
-        ({"threshold": 1.5, "method": "stability"}, "threshold"),
-        ({"threshold": "much", "method": "stability"}, "threshold"),
-        ({"Pi_th": 2.0, "method": "derandomized"}, "Pi_th"),
+        ({"threshold": 1.5, "method": "stability-ideal"}, "threshold"),
+        ({"threshold": "much", "method": "stability-ideal"}, "threshold"),
+        ({"Pi_th": 2.0, "method": "knockoffs-frequency"}, "Pi_th"),
         ({"N": 1}, "N"),
         ({"N": 3.5}, "N"),
         ({"n_members": 1}, "n_members"),
         ({"n_datasets": 0}, "n_datasets"),
-        ({"mu_B": 0.0, "method": "stability"}, "mu_B"),
+        ({"mu_B": 0.0, "method": "stability-ideal"}, "mu_B"),
         ({"alpha": -1.0}, "alpha"),
         ({"rho": 2.0}, "rho"),
         ({"random_state": "seed"}, "random_state"),
@@ -189,7 +194,7 @@ def test_progress_counts_data_sets():
         ({"effects": []}, "effects"),
         ({"effects": 3}, "effects"),
         ({"covariance": []}, "covariance"),
-        ({"Pi_th": [0.1, 0.2], "method": "derandomized"}, "Pi_th"),
+        ({"Pi_th": [0.1, 0.2], "method": "knockoffs-frequency"}, "Pi_th"),
         ({"mu_B": "abc"}, "mu_B"),
         ({"n_jobs": 1.5}, "n_jobs"),
         ({"n_jobs": 0}, "n_jobs"),
@@ -208,8 +213,10 @@ def test_a_model_is_asked_for():
 
 
 def test_repetitions_are_one():
-    once = sweep(method="stability", **SMALL, threshold=0.5)
-    twice = sweep(method=["stability"] * 2, **SMALL | {"alpha": [2.0, 2.0]}, threshold=[0.5, 0.5])
+    once = sweep(method="stability-ideal", **SMALL, threshold=0.5)
+    twice = sweep(
+        method=["stability-ideal"] * 2, **SMALL | {"alpha": [2.0, 2.0]}, threshold=[0.5, 0.5]
+    )
     assert once == twice
 
 
@@ -221,11 +228,12 @@ def test_a_cell_is_one_point():
 def test_every_quantity_of_every_method_agrees_with_the_theory():
     """Within four standard errors; thresholds at which false selections are not rare."""
     table = sweep(
-        method=["lasso", "stability", "derandomized", "knockoff"], alpha=2.5, rho=0.3, Delta=0.05,
-        lam=[0.2], threshold=0.02, Pi_th=0.3, N=96, n_members=24, n_datasets=60, random_state=0,
+        method=["lasso", "stability-ideal", "knockoffs-frequency", "knockoffs-ideal"],
+        alpha=2.5, rho=0.3, Delta=0.05, lam=[0.2], threshold=0.02, Pi_th=0.3, N=96,
+        n_members=24, n_datasets=60, random_state=0,
     )  # fmt: skip
     table += sweep(
-        method="stability", alpha=2.5, rho=0.3, Delta=0.05, lam=[0.2], threshold=0.4, N=96,
+        method="stability-ideal", alpha=2.5, rho=0.3, Delta=0.05, lam=[0.2], threshold=0.4, N=96,
         n_members=24, n_datasets=60, random_state=0,
     )  # fmt: skip
     found = experiments.deviations(table)
@@ -236,7 +244,7 @@ def test_every_quantity_of_every_method_agrees_with_the_theory():
 
 
 def test_deviations_see_a_wrong_theory():
-    table = sweep(method="stability", **SMALL | {"n_datasets": 24})
+    table = sweep(method="stability-ideal", **SMALL | {"n_datasets": 24})
     shifted = experiments.Table.of(
         row | ({"value": 3.0 * row["value"]} if row["source"] == "theory" else {}) for row in table
     )

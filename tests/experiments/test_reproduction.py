@@ -23,7 +23,7 @@ from selica.experiments.figures import (
     finite_size,
     power,
 )
-from selica.experiments.figures.figure import Run
+from selica.experiments.figures.figure import FigureRun
 from selica.experiments.measure import measure
 
 
@@ -91,10 +91,10 @@ def test_phase_boundary_crossings():
 def test_power_has_the_published_numbers(smoke):
     _, made = smoke
     at = power.power_at(made["power"].table, 0.1)
-    assert at[0.01, 0.63]["stability", 1.0] == pytest.approx(0.2444, abs=5e-5)
-    assert at[0.01, 1.12]["stability", 2.0] == pytest.approx(0.7690, abs=5e-5)
-    assert at[0.1, 1.12]["knockoff", None] == pytest.approx(0.3309, abs=5e-5)
-    assert at[0.01, 1.12]["thresholded_lasso", None] == pytest.approx(0.7773, abs=5e-5)
+    assert at[0.01, 0.63]["stability-ideal", 1.0] == pytest.approx(0.2444, abs=5e-5)
+    assert at[0.01, 1.12]["stability-ideal", 2.0] == pytest.approx(0.7690, abs=5e-5)
+    assert at[0.1, 1.12]["knockoffs-ideal", None] == pytest.approx(0.3309, abs=5e-5)
+    assert at[0.01, 1.12]["thresholded-lasso", None] == pytest.approx(0.7773, abs=5e-5)
     assert all(finding.holds for finding in made["power"].findings)
 
 
@@ -241,7 +241,7 @@ def test_kill_and_resume(smoke, tmp_path):
 
 def test_compute_reports_progress():
     seen = []
-    figure_module("power").compute("smoke", Run(progress=lambda d, t: seen.append((d, t))))
+    figure_module("power").compute("smoke", FigureRun(progress=lambda d, t: seen.append((d, t))))
     assert seen[0][0] == 0
     assert seen[-1][0] == seen[-1][1]
 

@@ -12,7 +12,7 @@ MODEL = theory.Model(alpha=1.0, rho=0.3, Delta=0.1)
 
 
 def test_lines_ends_and_markers():
-    r = theory.rate_function(MODEL, "knockoff", 0.2)
+    r = theory.rate_function(MODEL, "knockoffs-ideal", 0.2)
     measured = Table.of(
         {"N": N, "cost": r.typical_cost + N * 1e-6, "s": -0.01 / N, "error": 1e-3}
         for N in (100, 200)
@@ -25,11 +25,11 @@ def test_lines_ends_and_markers():
     np.testing.assert_allclose(at_points, r.s, atol=1e-5)
     assert "condensation" in [text.get_text() for text in axes.texts]
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels == ["knockoff", "histogram, N = 100", "histogram, N = 200"]
+    assert labels == ["knockoffs-ideal", "histogram, N = 100", "histogram, N = 200"]
     assert axes.get_title() == "costs"
 
 
 def test_one_rate_function_needs_no_list():
-    r = theory.rate_function(MODEL, "stability", 0.2, y=[-1.0, 0.0, 1.0])
+    r = theory.rate_function(MODEL, "stability-ideal", 0.2, y=[-1.0, 0.0, 1.0])
     axes = plot_rate_function(r).get_axes()[0]
-    assert axes.get_legend().get_texts()[0].get_text() == "stability, poisson"
+    assert axes.get_legend().get_texts()[0].get_text() == "stability-ideal, poisson"

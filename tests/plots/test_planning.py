@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from selica import catalogue
 from selica.plots import plot_comparison, plot_planted, plot_requirement
+from selica.plots.style import line_style
 
 
 def test_equal_settings_are_both_seen():
     figure = plot_comparison(["a", "a"], ["best", "default"], [0.5, 0.5], [0.1, 0.1], 0.1)
-    best, default = figure.axes[0].get_lines()
+    best, default, *keys = figure.axes[0].get_lines()
+    assert [key.get_xdata().size for key in keys] == [0, 0]  # of the legend
     assert default.get_markerfacecolor() == "none"
     assert best.get_markerfacecolor() != "none"
     assert best.get_markersize() < default.get_markersize()
@@ -42,10 +45,11 @@ def test_planted_signals_beside_theory():
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["theory, correlated columns", "simulation, 95 % interval"]
     assert [text.get_text() for text in left.get_yticklabels()] == ["a", "b"]
-    (bars,) = left.containers
-    assert list(bars.lines[0].get_xdata()) == [0.5, 0.3]
-    (ends,) = bars.lines[2]
-    np.testing.assert_allclose(ends.get_segments()[1][:, 0], [0.25, 0.4])
+    first, second, key = left.containers
+    assert [float(bars.lines[0].get_xdata()[0]) for bars in (first, second)] == [0.5, 0.3]
+    assert key.lines[0].get_xdata().size == 0  # of the legend
+    (ends,) = second.lines[2]
+    np.testing.assert_allclose(ends.get_segments()[0][:, 0], [0.25, 0.4])
     assert right.get_xlabel() == "false discovery rate"
 
 
@@ -54,3 +58,33 @@ def test_what_there_is_now_is_marked():
     assert [line.get_xdata()[0] for line in figure.axes[0].lines if line.get_label() == "now"] == [
         2
     ]
+
+
+METHODS = [one.name for one in catalogue.methods()]
+
+
+def test_a_method_has_its_own_colour_and_mark_wherever_it_is_drawn():
+    """However many others there are before it."""
+    curve = ([1.0, 4.0], [0.1, 0.9])
+    for names in (METHODS, METHODS[::-1]):
+        many = len(names)
+        lines = plot_requirement(names, [curve] * many, [None] * many, 0.5, "x").axes[0].lines
+        marks = plot_comparison(names, ["best"] * many, [0.5] * many, [0.1] * many, 0.1)
+        spans = [[(0.5, 0.4, 0.6)] * many] * 2
+        planted = plot_planted(names, *spans, 0.1, [None] * many, [None] * many)
+        for place, name in enumerate(names):
+            known = catalogue.method(name)
+            dots = planted.axes[0].containers[place].lines[0]
+            for drawn in (lines[place], marks.axes[0].lines[place], dots):
+                assert drawn.get_color() == known.colour
+            assert lines[place].get_label() == known.label
+            assert marks.axes[0].lines[place].get_marker() == known.marker
+            assert line_style(name).dash == known.dash
+        shown = [text.get_text() for text in marks.axes[0].get_yticklabels()]
+        assert shown == [catalogue.method(name).label for name in names]
+
+
+def test_names_of_ones_own_have_styles_that_differ():
+    styles = [line_style(f"mine {rank}", rank=rank) for rank in range(4)]
+    assert len({(style.colour, style.dash) for style in styles}) == 4
+    assert styles[2].label == "mine 2"

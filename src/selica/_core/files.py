@@ -19,6 +19,19 @@ def as_path(name: str, value: Path | str) -> Path:
     return Path(value)
 
 
+def check_folder(out: Path | str) -> Path:
+    """Make the folder `out` if need be, and check that files can be written to it."""
+    folder = as_path("out", out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".selica-can-write"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ArgumentError(f"out: cannot write to {folder}: {error.strerror or error}.") from None
+    return folder
+
+
 def write_whole(files: Mapping[Path, Callable[[Path], Any]]) -> list[Path]:
     """Writes files in one step: no reader sees half of one, and a failure changes none.
 

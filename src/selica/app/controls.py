@@ -15,7 +15,7 @@ from selica.app.dragging import dragged
 Number = TypeVar("Number", int, float)
 
 
-class Wish(NamedTuple):
+class UnsizedStudy(NamedTuple):
     """A study without its number of samples."""
 
     n_features: int
@@ -23,11 +23,11 @@ class Wish(NamedTuple):
     r2: float
     fdr: float
     effects: str = "gaussian"
-    """Name of a law, or a list of numbers."""
+    """Name of a distribution, or a list of numbers."""
 
 
 LAWS = {"Gaussian": "gaussian", "All equal": "point", "Laplace (a few large)": "laplace"}
-"""Laws of effects, as they are called on the page."""
+"""Distributions of effects, as they are called on the page."""
 _OWN = "My own list"
 FIRST = (400, 500, 100, 0.95, 0.1)
 """Samples, variables, signals, R² and FDR before anything is moved."""
@@ -53,16 +53,16 @@ class Sliders:
         return min(max(kind(round(self._dragged[1], 6)), low), high)
 
     def power(self) -> float:
-        """Share of the signals that is to be found."""
+        """Return the share of the signals that is to be found."""
         label = "Power wanted (share of the signals found)"
         return self._slider("power", label, 0.05, 0.95, 0.5, 0.05)
 
     def samples(self) -> int:
-        """Number of samples."""
+        """Return the number of samples."""
         return self._slider("n", "Samples (n)", 50, 5000, _N, 10)
 
-    def wish(self) -> Wish:
-        """Variables, signals, their strength, and the errors that are allowed."""
+    def study(self) -> UnsizedStudy:
+        """Return variables, signals, their strength, and the errors that are allowed."""
         p = self._slider("p", "Variables (p)", 50, 5000, _P, 10)
         law = st.selectbox(
             "Effects of the signals",
@@ -81,11 +81,11 @@ class Sliders:
             effects, k = _listed(p)
         r2 = self._slider("r2", "Variance they explain (R²)", 0.05, 0.99, _R2, 0.01)
         fdr = self._slider("fdr", "False discoveries allowed (FDR)", 0.01, 0.5, _FDR, 0.01)
-        return Wish(p, min(k, p), r2, fdr, effects)
+        return UnsizedStudy(p, min(k, p), r2, fdr, effects)
 
 
 def _listed(most: int) -> tuple[str, int]:
-    """Effects that are typed, and their number. Where they make no sense the page stops here."""
+    """Return typed effects and their number; where they make no sense the page stops here."""
     text = st.text_input(
         "Effects of all true signals, with commas between them", "0.5, 0.4, 0.3, 0.2, 0.1",
         key="list", bind="query-params",

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from selica import planning, theory
+from selica import catalogue, planning, theory
 from selica._core.effects import effects_of
 from selica._core.types import Array
+from selica.catalogue import Method
 from selica.planning.predict.ceiling import CEILING
 from selica.planning.questions.inverse import sample_search
-from selica.planning.questions.sample_search import Estimate
-from selica.plots.style import LineStyle, line_style, quantity_style
+from selica.planning.questions.search import SampleEstimate
+from selica.plots.style import LineStyle, line_style
 
 MOST_SAMPLES = 100_000
-METHODS = ("stability", "knockoff", "evalues", "pvalues", "stability_r_concave")
-"""Of `planning.METHODS`, those a person would choose among."""
+"""Largest number of samples that is tried."""
+
+
+def planned() -> list[Method]:
+    """Return the methods of the tab: what sets its threshold by the data, without variants."""
+    able = (one for one in catalogue.methods(calibrated=True) if not one.preset)
+    return [one for one in able if one.predictor is not None]
 
 
 def styles() -> tuple[LineStyle, ...]:
-    """Of all methods, and of the ceiling."""
-    labels = [planning.METHODS[name].label for name in METHODS]
-    return (*map(quantity_style, labels, range(len(labels))), line_style("bayes"))
+    """Return the styles of all methods, and of the ceiling."""
+    return (*(line_style(one.name) for one in planned()), line_style(CEILING))
 
 
 class Need(NamedTuple):
@@ -52,12 +57,11 @@ class Plan(NamedTuple):
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """Of all methods, with dots for what is still to come."""
+        """Rows of all methods, with dots for what is still to come."""
         blank = dict.fromkeys(self.ceiling.row, "…")
-        known = [planning.METHODS[name] for name in METHODS]
         waiting = [
-            blank | {"method": one.label, "samples": samples, "controls": one.promise}
-            for one, samples in zip(known, self.about, strict=True)
+            blank | {"method": one.label, "samples": samples, "controls": one.controls}
+            for one, samples in zip(planned(), self.about, strict=True)
         ]
         return [*(need.row for need in self.needs), *waiting[len(self.needs) :], self.ceiling.row]
 
@@ -69,16 +73,19 @@ def plans(
     r2: float,
     fdr: float,
     effects: str = "gaussian",
-    told: Callable[[], object] = lambda: None,
+    on_step: Callable[[], object] = lambda: None,
 ) -> Iterator[Plan]:
-    """The smallest number of samples with which each method finds this share of the signals.
+    """Iterate over plans: samples with which each method finds this share of the signals.
 
     First what no method can do without, then about so many for all of them, then exactly, method
-    after method; the last one is whole. `told` is called before some predictions of a method.
+    after method; the last one is whole. `on_step` is called before some predictions of a method.
     """
     study: dict[str, Any] = {"n_features": n_features, "n_signals": n_signals, "r2": r2}
     study |= {"fdr": fdr, "at_most": MOST_SAMPLES}
-    search = sample_search(power, **study, effects=effects_of(effects), method=METHODS, told=told)
+    names = [one.name for one in planned()]
+    search = sample_search(
+        power, **study, effects=effects_of(effects), method=names, on_step=on_step
+    )
     *lines, top = styles()
     ceiling = _need(top, search.ceiling)
     known = (search.ceiling.x, search.ceiling.power)
@@ -96,7 +103,7 @@ def plans(
     equal = None
     if found.best is not None:
         alike = sample_search(
-            power, **study, effects=theory.PointEffects(), method=found.best.method, told=told
+            power, **study, effects=theory.PointEffects(), method=found.best.method, on_step=on_step
         )
         equal = next(alike.growing()).answers[0].value
     yield Plan(needs, about, ceiling, whole, found, None if equal is None else int(equal))
@@ -105,9 +112,9 @@ def plans(
 def _curves(
     lines: Sequence[tuple[Array, Array]],
     ceiling: tuple[Array, Array],
-    answers: Sequence[Need | Estimate],
+    answers: Sequence[Need | SampleEstimate],
 ) -> dict[str, list[Any]]:
-    """Power against samples of the methods and of the ceiling, in columns."""
+    """Return power against samples of the methods and of the ceiling, in columns."""
     end = 2.0 * max((n for one in answers if (n := one.samples)), default=MOST_SAMPLES)
     points = [
         (style.label, n, power)
@@ -119,7 +126,7 @@ def _curves(
     return {"method": list(method), "n": list(samples), "power": list(powers)}
 
 
-def _need(style: LineStyle, answer: planning.Answer) -> Need:
+def _need(style: LineStyle, answer: planning.RequiredValue) -> Need:
     at = answer.prediction
     row = {
         "method": style.label,
@@ -128,7 +135,7 @@ def _need(style: LineStyle, answer: planning.Answer) -> Need:
         "FDR": f"{at.fdr:.3f}",
         "found": f"{at.true_selections:.1f}",
         "false": f"{at.false_selections:.1f}",
-        "controls": "" if answer.method == CEILING else at.promise,
+        "controls": "" if answer.method == CEILING else at.controls,
     }
     return Need(style.label, None if answer.value is None else int(answer.value), row)
 
@@ -142,7 +149,7 @@ def commands(
     fdr: float,
     effects: str = "gaussian",
 ) -> tuple[str, str]:
-    """For a shell: the question of the page, and all methods with so many samples."""
+    """Return two commands: the question of the page, and all methods with so many samples."""
     study = f"-p {n_features} -k {n_signals} --r2 {r2:g} --fdr {fdr:g}"
     study += "" if effects == "gaussian" else f" --effects={effects}"
     return (

@@ -12,16 +12,19 @@ from streamlit.delta_generator import DeltaGenerator
 from selica._core.effects import effects_of
 from selica._core.wording import assumptions
 from selica.app import charts, markup
-from selica.app.controls import Sliders, Wish
+from selica.app.controls import Sliders, UnsizedStudy
 from selica.app.plan import MOST_SAMPLES, Plan, commands, plans, styles
 from selica.app.turns import Turns
-from selica.planning import METHODS, Answer
+from selica.catalogue import method
+from selica.planning import RequiredValue
 from selica.planning.questions.answers import far_apart
 from selica.planning.questions.recommendation import RULE
 
 _PLANS = Turns()
-_TOLD, _DRAWN = 0.15, 0.4
-"""Seconds at least between two words of progress, and between two tables."""
+_BETWEEN_WORDS = 0.15
+"""Seconds at least between two words of progress."""
+_BETWEEN_TABLES = 0.4
+"""Seconds at least between two tables."""
 _OUT = 0.03
 """Seconds in which an answer leaves the server, before more is worked out."""
 _QUICK = 0.05
@@ -36,39 +39,39 @@ _WORDS = (
 
 
 @st.cache_resource
-def _known() -> OrderedDict[tuple[float, Wish], Plan]:
+def _known() -> OrderedDict[tuple[float, UnsizedStudy], Plan]:
     return OrderedDict()
 
 
 @st.fragment
 def show() -> None:
-    """Sliders on the left, numbers of samples on the right."""
+    """Show sliders on the left, numbers of samples on the right."""
     left, right = st.columns([1, 2.4], gap="large")
     with left:
         sliders = Sliders()
-        power, wish = sliders.power(), sliders.wish()
+        power, study = sliders.power(), sliders.study()
     with right:
-        planned = _planned(power, wish)
-        _recipe(planned, power, wish)
+        planned = _planned(power, study)
+        _recipe(planned, power, study)
 
 
-def _planned(power: float, wish: Wish) -> Plan:
-    """The whole plan, drawn as far as it is known while it is worked out."""
+def _planned(power: float, study: UnsizedStudy) -> Plan:
+    """Return the whole plan, drawn as far as it is known while it is worked out."""
     known = _known()
-    planned = known.get((power, wish))
+    planned = known.get((power, study))
     if planned is not None:
         _draw(planned, power)
         return planned
-    drawn: Drawn | None = None
-    begun = told_at = monotonic()
+    drawn: DrawnPlan | None = None
+    begun = said_at = monotonic()
 
-    def told() -> None:
-        nonlocal told_at
-        if drawn is not None and monotonic() > told_at + _TOLD:
-            told_at = monotonic()
+    def on_step() -> None:
+        nonlocal said_at
+        if drawn is not None and monotonic() > said_at + _BETWEEN_WORDS:
+            said_at = monotonic()
             drawn.working.caption("working it out …")  # this lets the next move of a slider in
 
-    growing = plans(power, *wish, told=told)
+    growing = plans(power, *study, on_step=on_step)
     planned = next(growing)
     if monotonic() > begun + _QUICK:
         drawn = _draw(planned, power)
@@ -76,29 +79,29 @@ def _planned(power: float, wish: Wish) -> Plan:
     planned = next(growing)
     drawn, drawn_at = _draw(planned, power, drawn), monotonic()
     sleep(_OUT)
-    with _PLANS.turn(told):
+    with _PLANS.turn(on_step):
         for planned in growing:
-            if monotonic() > drawn_at + _DRAWN:
+            if monotonic() > drawn_at + _BETWEEN_TABLES:
                 markup.table(planned.rows, drawn=drawn.table)
                 drawn_at = monotonic()
     drawn = _draw(planned, power, drawn)
     drawn.working.empty()
-    known[power, wish] = planned
+    known[power, study] = planned
     while len(known) > _KEPT:
         known.popitem(last=False)
     return planned
 
 
-class Drawn(NamedTuple):
-    """What is on the page of a plan."""
+class DrawnPlan(NamedTuple):
+    """Parts of a plan that are on the page."""
 
     curves: DeltaGenerator
     table: DeltaGenerator
     working: DeltaGenerator
 
 
-def _draw(planned: Plan, power: float, drawn: Drawn | None = None) -> Drawn:
-    """Draws a plan, or more of one that is drawn."""
+def _draw(planned: Plan, power: float, drawn: DrawnPlan | None = None) -> DrawnPlan:
+    """Draw a plan, or more of one that is drawn."""
     curves = charts.curves(
         planned.curves,
         styles(),
@@ -108,12 +111,12 @@ def _draw(planned: Plan, power: float, drawn: Drawn | None = None) -> Drawn:
         drawn=drawn and drawn.curves,
     )
     table = markup.table(planned.rows, drawn=drawn and drawn.table)
-    return Drawn(curves, table, drawn.working if drawn else st.empty())
+    return DrawnPlan(curves, table, drawn.working if drawn else st.empty())
 
 
-def _recipe(planned: Plan, power: float, wish: Wish) -> None:
-    """What to type, for the method with the fewest samples."""
-    law = effects_of(wish.effects)
+def _recipe(planned: Plan, power: float, study: UnsizedStudy) -> None:
+    """Say what to type, for the method with the fewest samples."""
+    law = effects_of(study.effects)
     if planned.found is None:
         return
     best, other, left_out = planned.found.recommendation
@@ -125,7 +128,7 @@ def _recipe(planned: Plan, power: float, wish: Wish) -> None:
         )
         markup.notes(RULE, *reasons, assumptions(law))
         return
-    asked, closer = commands(power, int(best.value or 0), *wish)
+    asked, closer = commands(power, int(best.value or 0), *study)
     markup.remark(f"Fewest samples: {_with(best)}.")
     equal = [
         f"With equal effects instead of {law.label}: {planned.equal:,} samples."
@@ -151,6 +154,6 @@ def _recipe(planned: Plan, power: float, wish: Wish) -> None:
         st.code(other.prediction.code, language="python", wrap_lines=True)
 
 
-def _with(answer: Answer) -> str:
-    """An answer in words."""
-    return f"{answer.value or 0:,.0f} with {METHODS[answer.method].label}"
+def _with(answer: RequiredValue) -> str:
+    """Return an answer in words."""
+    return f"{answer.value or 0:,.0f} with {method(answer.method).label}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import OrderedDict
 from functools import cache, lru_cache
 from importlib import import_module
@@ -13,10 +12,11 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from selica import catalogue
 from selica._core.effects import effects_of
 from selica._core.wording import assumptions, signals
 from selica.app import charts, controls, markup, prediction
-from selica.app.prediction import Predicted, Study
+from selica.app.prediction import PageStudy, Predicted
 
 _predicted = lru_cache(maxsize=512)(prediction.predict)  # going back costs nothing
 _OUT = 0.03
@@ -32,19 +32,19 @@ _COLUMNS = ("method", "power", "FDR", "found", "false")
 
 
 def prepare() -> None:
-    """Works out the first view, for whoever opens the page without a link."""
+    """Work out the first view, for whoever opens the page without a link."""
     n, p, k, r2, _ = controls.FIRST
-    _predicted(Study(n, p, k, r2), None)
+    _predicted(PageStudy(n, p, k, r2), None)
 
 
 @st.fragment
 def show() -> None:
-    """Sliders on the left, curves and numbers on the right. Few elements: each takes its time."""
+    """Show sliders on the left, curves and numbers on the right; few elements, each takes time."""
     left, right = st.columns([1, 2.4], gap="large")
     with left:
         sliders = controls.Sliders()
-        n, (p, k, r2, fdr, effects) = sliders.samples(), sliders.wish()
-    study = Study(n, p, k, r2, effects)
+        n, (p, k, r2, fdr, effects) = sliders.samples(), sliders.study()
+    study = PageStudy(n, p, k, r2, effects)
     predicted = _predicted(study, None if prediction.known(fdr) else fdr)
     with right:
         markup.notes(
@@ -81,12 +81,12 @@ Rows = list[dict[str, Any]]
 
 
 @st.cache_resource
-def _known() -> OrderedDict[tuple[Study, float], Rows]:
+def _known() -> OrderedDict[tuple[PageStudy, float], Rows]:
     return OrderedDict()
 
 
 def _add_reached(predicted: Predicted, fdr: float, drawn: DeltaGenerator) -> None:
-    """Works out what procedures reach, after all else is on its way to the browser."""
+    """Work out what procedures reach, after all else is on its way to the browser."""
     known, asked = _known(), (predicted.study, fdr)
     if asked in known:
         return
@@ -95,12 +95,11 @@ def _add_reached(predicted: Predicted, fdr: float, drawn: DeltaGenerator) -> Non
         st.session_state.get("n")  # Streamlit may end the run here, for the next move of a slider
         sleep(_OUT)
     from selica.app.reached import reached
-    from selica.planning.questions.recommendation import BESIDE_IDEAL
 
     rows: Rows = []
     drawn_at = monotonic()
-    for name in BESIDE_IDEAL:
-        rows.append(reached(predicted.study, name, fdr))
+    for one in catalogue.methods(beside_ideal=True):
+        rows.append(reached(predicted.study, one, fdr))
         if monotonic() > drawn_at + _DRAWN:
             _tables(predicted, fdr, rows, drawn)  # this lets the next move of a slider in
             drawn_at = monotonic()
@@ -110,14 +109,9 @@ def _add_reached(predicted: Predicted, fdr: float, drawn: DeltaGenerator) -> Non
         known.popitem(last=False)
 
 
-def _labels() -> tuple[str, ...]:
-    """What the procedures are called, once that is known."""
-    return getattr(sys.modules.get("selica.app.reached"), "LABELS", ("…",) * 4)
-
-
 @cache
 def _loading() -> Thread:
-    """Loads what knows the procedures, which takes seconds, while the first view is drawn."""
+    """Load what knows the procedures, which takes seconds, while the first view is drawn."""
 
     def load() -> None:
         sleep(_FIRST)
@@ -131,10 +125,11 @@ def _loading() -> Thread:
 def _tables(
     predicted: Predicted, fdr: float, rows: Rows, drawn: DeltaGenerator | None = None
 ) -> DeltaGenerator:
-    """What is ideal beside what is reached, as far as it is known."""
+    """Draw what is ideal beside what is reached, as far as it is known."""
     n, p, k, *_ = predicted.study
+    labels = [one.label for one in catalogue.methods(beside_ideal=True)]
     waiting = [
-        {"method": label} | dict.fromkeys(_COLUMNS[1:], "…") for label in _labels()[len(rows) :]
+        {"method": label} | dict.fromkeys(_COLUMNS[1:], "…") for label in labels[len(rows) :]
     ]
     title = f"At an FDR of {fdr:g}: {signals(k)} among {p} variables, {n} samples"
     ideal = (_IDEAL, predicted.found(fdr))

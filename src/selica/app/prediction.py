@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from selica import theory
+from selica import catalogue, theory
 from selica._core.effects import effects_of
 from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.scaling import noise_from_r2, penalty_of_data, ratios
 from selica._core.types import Array
 from selica.plots.style import LineStyle, line_style
+from selica.theory.selection.fits import predicting_penalties
 from selica.theory.selection.power import point_of
 from selica.theory.solve import solve_method
 
 RATES = (1.0, 2.0)
 """Resampling rates of stability selection that are shown."""
-_RUNS: tuple[tuple[str, tuple[float, ...]], ...] = (
-    ("stability", RATES),
-    ("derandomized", (1.0,)),
-    ("knockoff", (1.0,)),
-    ("thresholded_lasso", (1.0,)),
-    ("lasso", (1.0,)),
-    ("bayes", (1.0,)),
-)
-_FIT = {"derandomized": "knockoff", "thresholded_lasso": "lasso"}
-"""Methods that look at the fits of another one."""
-STYLES: tuple[LineStyle, ...] = (
-    *(line_style("stability", rate, RATES.index(rate)) for rate in reversed(RATES)),
-    *(line_style(method) for method, _ in _RUNS[1:]),
-)
+STABILITY = "stability-ideal"
+"""The method that is shown at several resampling rates."""
+_SOLVED = {"lasso": "lasso", "stability": STABILITY, "knockoff": "knockoffs-ideal"}
+"""A method of each kind of equations; all others of the kind look at the same fits."""
+_EXTRA = ("lasso", "bayes")
+"""Methods that look at no fit with a fixed penalty: one moves its own, the other has none."""
+
+
+def _styles() -> Iterator[LineStyle]:
+    """Iterate over the lines of the tab; rates of stability selection with the largest first."""
+    for one in catalogue.at_ideal():
+        if one.name == STABILITY:
+            yield from (line_style(STABILITY, rate, RATES.index(rate)) for rate in reversed(RATES))
+        else:
+            yield line_style(one.name)
+
+
+STYLES: tuple[LineStyle, ...] = tuple(_styles())
 OVERLAPS = ("q", "m", "chi", "v", "chi_tilde", "v_tilde")
 CONJUGATES = ("Q_hat", "m_hat", "chi_hat", "v_hat", "v_tilde_hat")
 # Every position of the slider, so that moving it asks for nothing new.
@@ -42,8 +48,8 @@ _DRAWN = np.isin(
 )
 
 
-class Study(NamedTuple):
-    """What the sliders say."""
+class PageStudy(NamedTuple):
+    """A study as the sliders of the page set it."""
 
     n_samples: int
     n_features: int
@@ -54,7 +60,7 @@ class Study(NamedTuple):
 
     @property
     def model(self) -> theory.Model:
-        """In the units of the theory."""
+        """The study in the units of the theory."""
         alpha, rho = ratios(self.n_samples, self.n_features, self.n_signals)
         noise = float(noise_from_r2(rho, self.r2))
         return theory.Model(float(alpha), float(rho), noise, effects_of(self.effects))
@@ -80,13 +86,13 @@ class Line(NamedTuple):
 class Predicted(NamedTuple):
     """Every method of a study, at all levels."""
 
-    study: Study
+    study: PageStudy
     levels: Array
     lines: tuple[Line, ...]
     notes: tuple[str, ...]
 
     def curves(self) -> dict[str, list[Any]]:
-        """Power against the level, one method after the other."""
+        """Return power against the level, one method after the other."""
         drawn = np.isin(self.levels, _LEVELS[_DRAWN])
         levels = self.levels[drawn].tolist()
         return {
@@ -96,7 +102,7 @@ class Predicted(NamedTuple):
         }
 
     def found(self, fdr: float) -> list[dict[str, Any]]:
-        """What every method finds at one of the levels."""
+        """Return what every method finds at one of the levels."""
         at, p, k = self._at(fdr), self.study.n_features, self.study.n_signals
         return [
             {
@@ -109,7 +115,7 @@ class Predicted(NamedTuple):
         ]
 
     def settings(self, fdr: float) -> list[dict[str, Any]]:
-        """Penalties, thresholds and errors at one of the levels."""
+        """Return penalties, thresholds and errors at one of the levels."""
         at, n, p = self._at(fdr), self.study.n_samples, self.study.n_features
         model, rows = self.study.model, []
         for line in self.lines:
@@ -130,7 +136,7 @@ class Predicted(NamedTuple):
         return rows
 
     def parameters(self, names: tuple[str, ...], fdr: float) -> list[dict[str, Any]]:
-        """Order parameters, or their conjugates, at one of the levels."""
+        """Return order parameters, or their conjugates, at one of the levels."""
         at = self._at(fdr)
         return [
             {"method": line.label}
@@ -143,46 +149,36 @@ class Predicted(NamedTuple):
 
 
 def known(fdr: float) -> bool:
-    """Whether a level is among those that are always predicted."""
+    """Return whether a level is among those that are always predicted."""
     return bool(np.min(np.abs(_LEVELS - fdr)) < 1e-9)
 
 
-def predict(study: Study, more: float | None = None) -> Predicted:
-    """Every method at all levels, and at one more; each at the penalty that predicts best."""
+def predict(study: PageStudy, more: float | None = None) -> Predicted:
+    """Predict every method at all levels, and at one more; at the penalty that predicts best."""
     levels = _LEVELS if more is None else np.sort(np.append(_LEVELS, more))
     model = study.model
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        penalty = _penalties(model)
+        penalty = predicting_penalties(model, RATES)
         warnings.simplefilter("ignore", BoundaryWarning)  # of levels that nobody asked for
-        fits = {name: solve_method(model, name, lam, RATES) for name, lam in penalty.items()}
+        fits = {
+            kind: solve_method(model, _SOLVED[kind], lam, RATES) for kind, lam in penalty.items()
+        }
         lines = []
-        for method, rates in _RUNS:
-            if method in ("lasso", "bayes"):  # one moves its own penalty, the other has none
-                points = theory.operating_point(model, method, levels[:, None])
+        for one in catalogue.at_ideal():
+            if one.name in _EXTRA:
+                points = theory.operating_point(model, one.name, levels[:, None])
             else:
-                points = point_of(fits[_FIT.get(method, method)], method, levels[:, None])
-            lines += _lines(points, rates)
+                points = point_of(fits[str(one.equations)], one.name, levels[:, None])
+            lines += _lines(points, RATES if one.name == STABILITY else (1.0,))
     kinds = (BoundaryWarning, ConvergenceWarning)
     notes = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, kinds))
     ordered = {line.label: line for line in lines}
     return Predicted(study, levels, tuple(ordered[s.label] for s in STYLES), tuple(notes))
 
 
-def _penalties(model: theory.Model) -> dict[str, Any]:
-    """The penalty at which one fit predicts best, for each kind of fit."""
-    # Copies are nulls: a lasso of twice as many variables, in units that halve noise and penalty.
-    # So one search finds both.
-    halves = np.array([1.0, 0.5])
-    alpha, rho, Delta = (x * halves for x in model.parameters.values())
-    both = theory.Model(alpha, rho, Delta, model.effects)
-    lasso, knockoff = theory.optimal_lam(both, "lasso")
-    stability = theory.optimal_lam(model, "stability", RATES)
-    return {"lasso": [lasso], "stability": stability, "knockoff": [2.0 * knockoff]}
-
-
 def _lines(points: theory.OperatingPoint, rates: tuple[float, ...]) -> list[Line]:
-    """A method at its rates."""
+    """Return the lines of a method, one for each of its rates."""
     method, solution, shape = points.method, points.solution, (points.tpr.shape[0], len(rates))
     names = ("prediction_error", "ensemble_error", *OVERLAPS, *CONJUGATES)
     named = {
@@ -193,7 +189,7 @@ def _lines(points: theory.OperatingPoint, rates: tuple[float, ...]) -> list[Line
         "kind": points.threshold_name,
     }
     parts = {name: getattr(solution, name) for name in names if hasattr(solution, name)}
-    labels = [line_style(method, rate if method == "stability" else None).label for rate in rates]
+    labels = [line_style(method, rate if method == STABILITY else None).label for rate in rates]
     return [
         Line(
             label, method, rate,

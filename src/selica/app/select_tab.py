@@ -9,7 +9,7 @@ import streamlit as st
 
 from selica._core.errors import SelicaError
 from selica.app import markup, selecting
-from selica.app.selecting import Outcome
+from selica.app.selecting import ShownSelection
 from selica.reports import Columns
 from selica.reports.page import HEADINGS
 from selica.selectors.stability import PFER
@@ -31,7 +31,7 @@ class _Request(NamedTuple):
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _outcome(request: _Request, _table: Columns) -> Outcome:
+def _outcome(request: _Request, _table: Columns) -> ShownSelection:
     return selecting.select(_table, request.target, request.drop, request.method, request.level)
 
 
@@ -89,8 +89,9 @@ def _ask() -> tuple[_Request, Columns] | None:
                 selecting.awkward(table, target),
             )
         )
-    method = st.selectbox("Method", list(selecting.METHODS), key="method", bind="query-params")
-    request = _Request(digest, target, drop, method, _level(selecting.METHODS[method].level))
+    method = _method()
+    levels = selecting.methods()[method].levels
+    request = _Request(digest, target, drop, method, _level(levels[0] if levels else None))
     linked = "request" not in st.session_state and st.query_params.get("run") == "1"
     if st.button("Select variables", type="primary", width="stretch") or (
         linked and source == _DEMO
@@ -104,6 +105,15 @@ def _ask() -> tuple[_Request, Columns] | None:
     return (request, table) if wanted else None
 
 
+def _method() -> str:
+    """Return the label of the chosen method; the address may have another name of it."""
+    linked = selecting.label_of(st.query_params.get("method", ""))
+    if linked is not None and "method" not in st.session_state:
+        st.session_state["method"] = linked
+    known = list(selecting.methods())
+    return str(st.selectbox("Method", known, key="method", bind="query-params"))
+
+
 def _level(name: str | None) -> float | None:
     if name == "fdr":
         label = "False discoveries allowed (FDR)"
@@ -114,7 +124,7 @@ def _level(name: str | None) -> float | None:
     return None
 
 
-def _show(outcome: Outcome) -> None:
+def _show(outcome: ShownSelection) -> None:
     for caution in outcome.cautions:
         markup.remark(caution)
     markup.cards(

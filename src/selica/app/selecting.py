@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
-from selica import reports, selectors
+from selica import catalogue, reports
 from selica._core.errors import ArgumentError, SelicaError
 from selica.app.turns import Turns
+from selica.catalogue import Method
 from selica.reports.demo import TARGET
 from selica.reports.figure import png
 
@@ -17,28 +18,35 @@ LIMITS = reports.Limits(rows=20_000, columns=2_000, cells=5_000_000)
 _FITS = Turns()
 
 
-class Method(NamedTuple):
-    """A selector, and the level a person sets."""
+def methods() -> dict[str, Method]:
+    """Return the methods of the page by their labels, which are also in its address.
 
-    selector: str
-    level: str | None = "fdr"
-    """Parameter that is set: fdr, pfer, or none."""
-
-
-METHODS = {
-    "Automatic": Method("AutoSelection", "pfer"),
-    "Stability selection": Method("StabilitySelection", "pfer"),
-    "Derandomized knockoffs": Method("DerandomizedKnockoffs"),
-    "Knockoffs, one copy": Method("KnockoffSelection"),
-    "Aggregated knockoffs": Method("AggregatedKnockoffs"),
-    "Data splitting": Method("DataSplitting"),
-    "Bolasso": Method("Bolasso", None),
-    "Lasso": Method("LassoSelection", None),
-}
-"""By the name a person sees, which is also the one in the address of the page."""
+    Left out are variants of a method, and what needs a threshold that the user knows.
+    """
+    return {
+        one.label: one
+        for one in catalogue.methods()
+        if one.selector is not None
+        and not one.preset
+        and (one.levels or not {"threshold", "q"} & {*one.decided_by})
+    }
 
 
-class Outcome(NamedTuple):
+def label_of(name: str) -> str | None:
+    """Return the label of a method that an address names; None for no method of the page.
+
+    Parameters
+    ----------
+    name : str
+        A name of the catalogue, or one that the page or `selica select` had for the method.
+    """
+    row = catalogue.METHODS.get(name)
+    for room in ("page", "select"):
+        row = row or catalogue.formerly(name, room)
+    return row.label if row is not None and row.label in methods() else None
+
+
+class ShownSelection(NamedTuple):
     """A selection, ready to be shown and downloaded."""
 
     title: str
@@ -58,12 +66,12 @@ class Outcome(NamedTuple):
 
 
 def embedded() -> tuple[reports.Columns, str]:
-    """The table of the demonstration, and its target."""
+    """Return the table of the demonstration, and its target."""
     return reports.demo_table(), TARGET
 
 
 def uploaded(name: str, content: bytes) -> reports.Columns:
-    """A file of the user's, checked; a folder in its name is cut off."""
+    """Read a file of the user's and check it; a folder in its name is cut off."""
     bare = PurePosixPath(PureWindowsPath(name).name).name or "table"
     try:
         return reports.parse_table(bare, content, LIMITS)
@@ -74,7 +82,7 @@ def uploaded(name: str, content: bytes) -> reports.Columns:
 
 
 def awkward(table: reports.Columns, target: str) -> list[str]:
-    """Columns that no selector takes: text, and those without a name."""
+    """Return the columns that no selector takes: text, and those without a name."""
     return [
         name
         for name, values in zip(table.names, table.values, strict=True)
@@ -84,15 +92,15 @@ def awkward(table: reports.Columns, target: str) -> list[str]:
 
 def select(
     table: reports.Columns, target: str, drop: tuple[str, ...], method: str, level: float | None
-) -> Outcome:
-    """Runs a selector."""
-    chosen = METHODS[method]
+) -> ShownSelection:
+    """Run the method with this label at a level of its usual kind."""
+    chosen = methods()[method]
     X, y, names = reports.split(table, target, drop)
-    parameters = {} if chosen.level is None else {chosen.level: level}
-    selector = getattr(selectors, chosen.selector)(**parameters, random_state=0)
+    parameters = chosen.arguments({chosen.levels[0]: level} if chosen.levels else {})
+    selector = chosen.load_selector()(**parameters, random_state=0)
     with _FITS.turn():
         selection = reports.select(selector, X, y, names, target, table)
-        return Outcome(
+        return ShownSelection(
             title=selection.summary.title,
             n_selected=len(selection.selected),
             n_variables=len(names),

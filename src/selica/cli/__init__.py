@@ -10,6 +10,7 @@ import typer
 from selica import __version__
 from selica._core.errors import SelicaError
 from selica.cli.app import app as page
+from selica.cli.methods import methods
 from selica.cli.options import options_named
 from selica.cli.plan import plan
 from selica.cli.predict import predict
@@ -44,6 +45,7 @@ def _root(
 app.command()(select)
 app.command()(predict)
 app.add_typer(plan, name="plan")
+app.command()(methods)
 app.command()(reproduce)
 app.command("app")(page)
 

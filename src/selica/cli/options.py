@@ -11,6 +11,7 @@ import typer
 
 from selica._core.errors import ArgumentError
 from selica._core.validation import short
+from selica.cli.naming import takers
 
 if TYPE_CHECKING:
     from selica import theory
@@ -85,19 +86,6 @@ def signals_of(n_signals: float | None, effects: EffectLaw) -> float | None:
     return effects.given
 
 
-class Selector(StrEnum):
-    """Selectors by name."""
-
-    auto = "auto"
-    stability = "stability"
-    knockoffs = "knockoffs"
-    derandomized = "derandomized"
-    aggregated = "aggregated"
-    splitting = "splitting"
-    bolasso = "bolasso"
-    lasso = "lasso"
-
-
 class Sampler(StrEnum):
     """Ways to make knockoff copies."""
 
@@ -154,24 +142,27 @@ Demo = Annotated[
         "columns and 50 probes of pure noise that should not be selected.",
     ),
 ]
-Method = Annotated[
-    Selector,
-    typer.Option("--method", help="How to select; auto chooses by the table, and says why."),
+Resamples = Annotated[
+    int | None,
+    typer.Option(help=f"Resamples, knockoff copies or splits ({takers('n_resamples')})."),
 ]
-Resamples = Annotated[int | None, typer.Option(help="Resamples, knockoff copies or splits.")]
 Penalty = Annotated[
     str | None,
-    typer.Option(help='Penalty in glmnet\'s unit: a number, "auto", "cv", "theory" or "power".'),
+    typer.Option(
+        help='Penalty in glmnet\'s unit: a number, "auto", "cv", "theory" or "power" '
+        f"({takers('lam')})."
+    ),
 ]
-Copies = Annotated[
-    Sampler | None, typer.Option(help="How knockoff copies are made; gaussian by default.")
+CopySampler = Annotated[
+    Sampler | None,
+    typer.Option(help=f"How knockoff copies are made; gaussian by default ({takers('sampler')})."),
 ]
-Way = Annotated[
+EngineName = Annotated[
     Engine | None,
     typer.Option(
         help="Refits (monte-carlo, the default), message passing without refits "
         "(semi-analytic), or message passing checked by refits (auto; the default of "
-        "--method stability with --fdr)."
+        f"--method stability-fdr). For {takers('engine')}."
     ),
 ]
 
@@ -183,7 +174,7 @@ def option(name: str) -> str:
 
 _SHORT = {"n_samples": "-n", "n_features": "-p", "n_signals": "-k"}
 _LONG = (
-    *("r2", "snr", "effect_size", "fdr", "power", "effects", "at_most", "n_sets"),
+    *("r2", "snr", "effect_size", "fdr", "power", "effects", "at_most", "n_sets", "method"),
     *("alpha", "rho", "Delta", "mu_B", "lam"),
 )
 _NAMES = _SHORT | {name: f"--{name.lower().replace('_', '-')}" for name in _LONG}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.measure import Measurement
 from rich.progress import (
     BarColumn,
@@ -43,15 +43,31 @@ def print_table(
     rows: Iterable[Sequence[str]],
     title: str | None = None,
     words: int = 1,
+    *,
+    wrapped: bool = False,
 ) -> None:
-    """Rows of text under their headings, the first `words` columns to the left."""
+    """Print rows of text under their headings.
+
+    Parameters
+    ----------
+    console : Console
+    headings : sequence of str
+    rows : iterable of sequence of str
+    title : str, optional
+    words : int
+        How many columns, from the first, are words: these are set to the left.
+    wrapped : bool
+        Whether the first column may take several lines where the table is wider than the terminal.
+    """
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     for place, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if place < words else "right", no_wrap=True)
+        side: JustifyMethod = "left" if place < words else "right"
+        table.add_column(heading, justify=side, no_wrap=not wrapped or place > 0)
     for row in rows:
         table.add_row(*map(Text, row))  # a name with brackets is not markup
     # a number cut off at the edge of a narrow terminal would be a wrong number
-    width = Measurement.get(console, console.options.update(max_width=1000), table).maximum
+    needed = Measurement.get(console, console.options.update(max_width=1000), table)
+    width = needed.minimum if wrapped else needed.maximum
     Console(width=max(width, console.width), highlight=False).print(table)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from selica.cli import plan_answers as answers
+from selica.cli.naming import predicted, to_plan
 from selica.cli.options import (
     GAUSSIAN,
     R2,
@@ -22,16 +22,16 @@ from selica.cli.options import (
     Snr,
     effect_law,
 )
-from selica.cli.output import check_figure, each, print_json, say, write_figure
+from selica.cli.output import bar, check_figure, print_json, say, write_figure
 from selica.cli.plan_options import (
     MOST,
-    As,
     EffectSize,
     Features,
     Methods,
     Power,
     Samples,
-    Settings,
+    SettingsChoice,
+    SettingsName,
     Signals,
     signal_count,
     strength_of,
@@ -66,9 +66,9 @@ def compare(
     from selica import planning, theory  # late: other commands start without scikit-learn
 
     ask = partial(planning.compare_methods, **sizes, **strength, fdr=fdr)
-    names = _names(method, planning.METHODS)
-    parts = [ask(methods=[name], effects=law.law) for name in each(names, "comparing")]
-    found = replace(parts[0], predictions=tuple(one for part in parts for one in part.predictions))
+    names = to_plan(method) if method else [one.name for one in predicted()]
+    with bar("comparing") as progress:
+        found = ask(methods=names, effects=law.law, progress=progress)
     best = found.best
     equal = None
     if best is not None:
@@ -92,7 +92,7 @@ def samples(
     fdr: Level = 0.1,
     effects: Effects = GAUSSIAN,
     method: Methods = None,
-    settings: As = Settings.best,
+    settings: SettingsName = SettingsChoice.best,
     at_most: Annotated[
         int, typer.Option(help="More samples are not considered.", max=MOST)
     ] = 1_000_000,
@@ -107,7 +107,7 @@ def samples(
     asked: dict[str, Any] = {"n_features": n_features, "n_signals": signal_count(n_signals, law)}
     asked |= strength_of(r2, snr, effect_size) | {"fdr": fdr}
     more = {"settings": settings.value, "at_most": at_most}
-    _answer("required_samples", power, asked, law, more, method, as_json, plot)
+    _answer("required_samples", power, asked, law, more, method, as_json=as_json, plot=plot)
 
 
 def effect(
@@ -118,7 +118,7 @@ def effect(
     fdr: Level = 0.1,
     effects: Effects = GAUSSIAN,
     method: Methods = None,
-    settings: As = Settings.best,
+    settings: SettingsName = SettingsChoice.best,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
@@ -132,7 +132,7 @@ def effect(
     asked: dict[str, Any] = _sizes(n_samples, n_features, signal_count(n_signals, law))
     asked |= {"fdr": fdr}
     more = {"settings": settings.value}
-    _answer("detectable_effect", power, asked, law, more, method, as_json, plot)
+    _answer("detectable_effect", power, asked, law, more, method, as_json=as_json, plot=plot)
 
 
 def signals(
@@ -145,7 +145,7 @@ def signals(
     fdr: Level = 0.1,
     effects: Effects = GAUSSIAN,
     method: Methods = None,
-    settings: As = Settings.best,
+    settings: SettingsName = SettingsChoice.best,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
@@ -158,7 +158,8 @@ def signals(
     asked: dict[str, Any] = {"n_samples": n_samples, "n_features": n_features}
     asked |= strength_of(r2, snr, effect_size) | {"fdr": fdr}
     more = {"settings": settings.value}
-    _answer("largest_support", power, asked, effect_law(effects), more, method, as_json, plot)
+    law = effect_law(effects)
+    _answer("largest_support", power, asked, law, more, method, as_json=as_json, plot=plot)
 
 
 def level(
@@ -171,7 +172,7 @@ def level(
     effect_size: EffectSize = None,
     effects: Effects = GAUSSIAN,
     method: Methods = None,
-    settings: As = Settings.best,
+    settings: SettingsName = SettingsChoice.best,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
@@ -183,7 +184,7 @@ def level(
     asked: dict[str, Any] = _sizes(n_samples, n_features, signal_count(n_signals, law))
     asked |= strength_of(r2, snr, effect_size)
     more = {"settings": settings.value}
-    _answer("achievable_fdr", power, asked, law, more, method, as_json, plot)
+    _answer("achievable_fdr", power, asked, law, more, method, as_json=as_json, plot=plot)
 
 
 def _answer(
@@ -193,32 +194,25 @@ def _answer(
     effects: EffectLaw,
     more: dict[str, Any],
     method: Sequence[str] | None,
+    *,
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """Asks a function of `planning` for each method, prints the answers."""
+    """Ask a function of `planning` for each method, and print the answers."""
     check_figure(plot)
     from selica import planning, theory
-    from selica.planning.questions.inverse import sample_search
 
-    able = [name for name, known in planning.METHODS.items() if known.calibrated]
-    names = _names(method, able)
+    names = to_plan(method) if method else [one.name for one in predicted() if one.calibrated]
     ask = partial(getattr(planning, question), power, **asked, **more)
-    if question == "required_samples":  # curves of one method go as far as those of the others
-        whole = asked | more | {"effects": effects.law}
-        growing = sample_search(power, method=names, **whole).growing()
-        *_, found = (next(growing) for _ in each([*names, "curves"], "searching"))
-    else:
-        parts = [ask(method=name, effects=effects.law) for name in each(names, "searching")]
-        found = replace(parts[0], answers=tuple(part.answers[0] for part in parts))
+    with bar("searching") as progress:
+        found = ask(method=names, effects=effects.law, progress=progress)
     found = answers.settled(found)
     best = found.best
     equal = None
     if best is not None:
         equal = ask(method=best.method, effects=theory.PointEffects()).one(best.method)
     if as_json:
-        told = asked | {"effects": effects.name}
-        print_json(answers.requirement_dict(found, told, equal))
+        print_json(answers.requirement_dict(found, asked | {"effects": effects.name}, equal))
     else:
         known = "n_signals" in asked and bool({"r2", "snr", "effect_size"} & asked.keys())
         r2 = (
@@ -233,10 +227,6 @@ def _answer(
 
 def _sizes(n_samples: int, n_features: int, n_signals: int) -> dict[str, Any]:
     return {"n_samples": n_samples, "n_features": n_features, "n_signals": n_signals}
-
-
-def _names(method: Sequence[str] | None, known: Iterable[str]) -> list[str]:
-    return [str(name) for name in dict.fromkeys(method or known)]
 
 
 def say_study(asked: dict[str, Any], effects: EffectLaw, r2: float | None) -> None:

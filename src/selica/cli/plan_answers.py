@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
+from selica import catalogue
 from selica.cli.output import copyable, print_table, say
 from selica.cli.select import command_of
 
 if TYPE_CHECKING:
-    from selica.planning import Answer, Comparison, Prediction, Requirement
+    from selica.planning import Comparison, Prediction, RequiredValue, Requirement
 
 _SETTINGS = {"best": "at its best settings", "default": "as it comes"}
 COUNTS = "found, false: expected numbers of signals and of irrelevant variables selected"
@@ -27,12 +28,12 @@ _CONTROLS = {
 """What a method controls, in the order in which it is explained."""
 _FEW_FITS = "message passing: selection probabilities without refits, which check it on the data"
 _BOUNDS = (
-    "no assumption, unimodal, r-concave: what the bound on false selections takes for granted of "
-    "irrelevant variables, from nothing to the strongest"
+    "no shape, one peak, neither: what the bound on false selections assumes about the selection "
+    "frequencies of irrelevant variables, from nothing to the strongest (they fall smoothly)"
 )
 _KNOWN = (
-    "known: set by the truth, which no data tell; as default with usual settings, which control "
-    "nothing (see the FDR)"
+    "ideal, lasso: threshold or penalty set by the truth, which nobody knows; as default with "
+    "usual settings, which control nothing (see the FDR)"
 )
 CEILING = "best possible: the Bayes-optimal selector, which knows the distribution of the effects"
 _ROUGH = 0.02
@@ -63,7 +64,7 @@ def rounded_up(x: float) -> float:
     return float(f"{math.ceil(x * scale - 1e-9) / scale:.{_SHORT}g}")
 
 
-class Run:
+class SelectorRun:
     """How to run a method once there is data.
 
     Parameters
@@ -83,11 +84,9 @@ class Run:
         self.words = command_of(selector, parameters, *([] if source is None else [source]))
 
     @classmethod
-    def of(cls, one: Prediction, source: Sequence[str] | None = None) -> Run:
+    def of(cls, one: Prediction, source: Sequence[str] | None = None) -> SelectorRun:
         """The settings of a prediction."""
-        from selica.planning import METHODS
-
-        return cls(METHODS[one.method].selector, one.parameters, source)
+        return cls(catalogue.method(one.method).class_name, one.parameters, source)
 
     @property
     def row(self) -> dict[str, str]:
@@ -105,10 +104,9 @@ class Run:
 
 
 def label(method: str) -> str:
-    """What a method is called in tables and figures."""
-    from selica.planning import METHODS
-
-    return METHODS[method].label if method in METHODS else method
+    """Return what a method is called in tables and figures."""
+    known = catalogue.METHODS.get(method)
+    return method if known is None else known.label
 
 
 def comparison_dict(found: Comparison, effects: str, equal: float | None) -> dict[str, Any]:
@@ -137,7 +135,7 @@ def print_comparison(found: Comparison, equal: float | None) -> None:
 
     headings = ["method", "settings", "power", "FDR", "found", "false", "controls"]
     rows = [
-        [label(one.method), one.settings, *numbers(one), one.promise] for one in found.predictions
+        [label(one.method), one.settings, *numbers(one), one.controls] for one in found.predictions
     ]
     rows.append([label(found.ceiling.method), "", *numbers(found.ceiling), ""])
     _print(headings, rows, f"Power at FDR {found.fdr:g}", words=2)
@@ -162,7 +160,7 @@ def print_comparison(found: Comparison, equal: float | None) -> None:
     if best is None:
         return
     typer.echo("\nOnce there is data:")
-    Run.of(best).tell()
+    SelectorRun.of(best).tell()
     if other is not None:
         _tell_other(
             other, f"{label(other.method)}, {_SETTINGS[other.settings]} (power {other.power:.2f})"
@@ -170,7 +168,7 @@ def print_comparison(found: Comparison, equal: float | None) -> None:
 
 
 def requirement_dict(
-    found: Requirement, asked: dict[str, Any], equal: Answer | None
+    found: Requirement, asked: dict[str, Any], equal: RequiredValue | None
 ) -> dict[str, Any]:
     """Everything, for JSON; the values that were tried with the power at each."""
     from selica._core.wording import assumptions
@@ -216,7 +214,9 @@ def settled(found: Requirement) -> Requirement:
     return replace(found, answers=tuple(told))
 
 
-def print_requirement(found: Requirement, equal: Answer | None, n_signals: int | None) -> None:
+def print_requirement(
+    found: Requirement, equal: RequiredValue | None, n_signals: int | None
+) -> None:
     """A table, and what to run; `equal` is the answer of the best if effects were equal."""
     from selica._core.wording import assumptions
     from selica.planning.questions.answers import far_apart
@@ -228,7 +228,7 @@ def print_requirement(found: Requirement, equal: Answer | None, n_signals: int |
     headings = ["method", found.quantity, *columns, "controls"]
     rows = []
     for one in (*found.answers, found.ceiling):
-        last = "" if one is found.ceiling else one.prediction.promise
+        last = "" if one is found.ceiling else one.prediction.controls
         r2 = _r2(one.value, n_signals) if sizes else None
         shown = numbers(one.prediction)
         if sizes:
@@ -269,7 +269,7 @@ def print_requirement(found: Requirement, equal: Answer | None, n_signals: int |
     if best is None:
         return
     typer.echo("\nOnce there is data:")
-    Run.of(best.prediction).tell()
+    SelectorRun.of(best.prediction).tell()
     if other is not None:
         _tell_other(other.prediction, f"{_value(other)} with {label(other.method)}")
 
@@ -286,11 +286,11 @@ def _tell_other(one: Prediction, what: str) -> None:
     """What to run where a check refuses the first choice."""
     typer.echo()
     say(f"Refits check message passing and may refuse the data. Then {what}:")
-    typer.echo(copyable(Run.of(one).words))
+    typer.echo(copyable(SelectorRun.of(one).words))
 
 
 def _print(headings: list[str], rows: list[list[str]], title: str, words: int = 1) -> None:
-    print_table(Console(highlight=False), headings, rows, title, words)
+    print_table(Console(highlight=False), headings, rows, title, words, wrapped=True)
     typer.echo()
 
 
@@ -304,7 +304,7 @@ def numbers(one: Prediction) -> list[str]:
     return [f"{one.power:.2f}", f"{one.fdr:.3f}", *(f"{value:.1f}" for value in counts)]
 
 
-def _value(answer: Answer) -> str:
+def _value(answer: RequiredValue) -> str:
     if answer.value is None:
         return "not reached"
     if isinstance(answer.value, int):
@@ -314,19 +314,17 @@ def _value(answer: Answer) -> str:
 
 def _legend(methods: Iterable[str], counts: bool = True) -> None:
     """What the words of a table mean, as far as they are in it."""
-    from selica.planning import METHODS
-
-    names = set(methods)
-    controlled = {METHODS[name].promise for name in names}
-    told = [text for word, text in _CONTROLS.items() if word in controlled]
+    rows = [catalogue.method(name) for name in dict.fromkeys(methods)]
+    controlled = {one.controls for one in rows}
+    explained = [text for word, text in _CONTROLS.items() if word in controlled]
     if counts:
         say(COUNTS)
-    say(f"controls: {'; '.join(told)}")
-    if "stability" in names:
+    say(f"controls: {'; '.join(explained)}")
+    if any(one.controls == "FDR" and one.equations == "stability" for one in rows):
         say(_FEW_FITS)
-    if any(name.startswith("stability_") for name in names):
+    if any(one.controls == "PFER" and one.equations == "stability" for one in rows):
         say(_BOUNDS)
-    if any(label(name).endswith(" known") for name in names):
+    if any(not one.calibrated for one in rows):
         say(_KNOWN)
     say(CEILING)
 
@@ -340,5 +338,7 @@ def _tell_rough(predictions: Iterable[Prediction]) -> None:
 
 def _prediction_dict(one: Prediction) -> dict[str, Any]:
     return (
-        one.to_dict() | {"label": label(one.method), "parameters": one.parameters} | Run.of(one).row
+        one.to_dict()
+        | {"label": label(one.method), "parameters": one.parameters}
+        | SelectorRun.of(one).row
     )

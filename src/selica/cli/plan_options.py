@@ -8,26 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from selica._core.errors import ArgumentError
+from selica.cli.naming import listed, predicted
 from selica.cli.options import EffectLaw, given_one, signals_of
 
 
-class Procedure(StrEnum):
-    """Methods that can be planned with, by name."""
-
-    stability = "stability"
-    knockoff = "knockoff"
-    evalues = "evalues"
-    pvalues = "pvalues"
-    stability_none = "stability_none"
-    stability_unimodal = "stability_unimodal"
-    stability_r_concave = "stability_r_concave"
-    ideal = "ideal"
-    thresholded_lasso = "thresholded_lasso"
-    lasso = "lasso"
-
-
-class Settings(StrEnum):
-    """Of the methods."""
+class SettingsChoice(StrEnum):
+    """Settings of the methods."""
 
     best = "best"
     default = "default"
@@ -54,26 +40,27 @@ EffectSize = Annotated[
 ]
 Power = Annotated[float, typer.Option(help="Share of the signals to find.")]
 Methods = Annotated[
-    list[Procedure] | None,
+    list[str] | None,
     typer.Option(
         "--method",
         metavar="NAME",
-        help=f"Method to plan with, one of {', '.join(Procedure)}; repeatable.",
+        help=f"Method to plan with, one of {listed(predicted())}; repeatable.",
     ),
 ]
-As = Annotated[
-    Settings, typer.Option(help="Penalty and rate with the most power, or selectors as they come.")
+SettingsName = Annotated[
+    SettingsChoice,
+    typer.Option(help="Penalty and rate with the most power, or selectors as they come."),
 ]
 
 
 def strength_of(r2: float | None, snr: float | None, effect_size: float | None) -> dict[str, Any]:
-    """The one of them that is given."""
+    """Return the strength that is given, by the name of its option."""
     what = "the strength of the signals"
     return dict([given_one(what, r2=r2, snr=snr, effect_size=effect_size)])
 
 
 def signal_count(n_signals: int | None, effects: EffectLaw) -> int:
-    """How many signals there are, by `-k` or by the list of effects."""
+    """Return the number of signals, by `-k` or by the list of effects."""
     known = signals_of(n_signals, effects)
     if known is None:
         raise ArgumentError("Give the number of signals as --n-signals (-k).")

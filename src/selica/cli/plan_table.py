@@ -13,27 +13,26 @@ from rich.console import Console
 
 from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
 from selica._core.validation import count
+from selica.cli.naming import diagnosed, listed, to_diagnose, to_plan
 from selica.cli.options import (
     GAUSSIAN,
     R2,
     AsJson,
-    Copies,
+    CopySampler,
     Demo,
     Drop,
     EffectLaw,
     Effects,
+    EngineName,
     Jobs,
     Level,
-    Method,
     Penalty,
     Plot,
     Resamples,
     Seed,
-    Selector,
     Snr,
     TableFile,
     Target,
-    Way,
     check_jobs,
     effect_law,
 )
@@ -47,12 +46,11 @@ from selica.cli.output import (
     waiting,
     write_figure,
 )
-from selica.cli.plan_answers import Run, label
+from selica.cli.plan_answers import SelectorRun, label
 from selica.cli.plan_options import (
     EffectSize,
     Methods,
     Power,
-    Procedure,
     Signals,
     signal_count,
     strength_of,
@@ -64,15 +62,8 @@ if TYPE_CHECKING:
     from selica._core.types import Array
     from selica.planning import Diagnosis, PlasmodePower
 
-_RUN = (
-    Procedure.stability,
-    Procedure.knockoff,
-    Procedure.evalues,
-    Procedure.stability_r_concave,
-)
-"""What runs on a table by default."""
-_PREDICTED = (Selector.stability, Selector.knockoffs, Selector.derandomized, Selector.aggregated)
-"""Selectors that have a prediction."""
+_RUN = ("stability-fdr", "knockoffs", "knockoffs-evalues", "stability-pfer")
+"""Methods that run on a table by default."""
 
 
 def own_table(
@@ -101,8 +92,8 @@ def own_table(
 ) -> None:
     """Power on a table of one's own: signals are planted in its columns, and selectors run.
 
-    Correlations cost power here as they will in the study. By default stability, knockoff, evalues
-    and stability_r_concave run, as they come.
+    Correlations cost power here as they will in the study. By default stability-fdr, knockoffs,
+    knockoffs-evalues and stability-pfer run, as they come.
 
     Example: selica plan table measurements.csv --target yield -k 20 --r2 0.6
     """
@@ -121,7 +112,7 @@ def own_table(
         X, names = source.read()[::2]
     else:
         X, names = reports.variables(reports.read_table(source.table), source.drop, target)
-    chosen = [str(name) for name in dict.fromkeys(method or _RUN)]
+    chosen = to_plan(method or _RUN)
     first = None
     if theory:
         with waiting("a first answer by theory"):
@@ -139,18 +130,14 @@ def own_table(
             n_jobs=n_jobs,
             progress=progress,
         )
-    found = replace(found, first=first)
+    found = replace(found, predicted=first)
     best = _best(found, chosen, fdr)
     run = None if best is None else _as_it_comes(best, X, planted, source)
     if as_json:
         size = {"n_samples": len(X), "n_features": len(names), "n_signals": planted["n_signals"]}
-        told = found.to_dict() | {"effects": law.name, "assumptions": _assumptions(law)}
-        rows = [
-            row | {"method": name, "label": row["method"]}
-            for name, row in zip(chosen, told["methods"], strict=True)
-        ]
+        report = found.to_dict() | {"effects": law.name, "assumptions": _assumptions(law)}
         picked = None if run is None else run.row | {"method": str(best)}
-        print_json(size | told | {"methods": rows, "best": picked})
+        print_json(size | report | {"best": picked})
         write_figure(plot, found.plot, quiet=True)
         return
     say(
@@ -195,13 +182,13 @@ def _best(found: PlasmodePower, names: list[str], fdr: float) -> str | None:
     return max(kept, key=lambda name: kept[name], default=None)
 
 
-def _as_it_comes(method: str, X: Array, planted: dict[str, Any], source: Source) -> Run:
+def _as_it_comes(method: str, X: Array, planted: dict[str, Any], source: Source) -> SelectorRun:
     """The settings that ran."""
     from selica import planning
 
     sizes = (len(X), int((np.ptp(X, axis=0) > 0.0).sum()))
     found = planning.compare_methods(*sizes, **planted, methods=[method])
-    return Run.of(found.one(method, "default"), source.words)
+    return SelectorRun.of(found.one(method, "default"), source.words)
 
 
 def _print_first(first: Table) -> None:
@@ -210,13 +197,13 @@ def _print_first(first: Table) -> None:
         return
     known = [row for row in first if row["power"] is not None]
     if known:
-        rows = [[row["method"], f"{row['power']:.2f}", f"{row['fdr']:.3f}"] for row in known]
+        rows = [[row["label"], f"{row['power']:.2f}", f"{row['fdr']:.3f}"] for row in known]
         headings = ["method", "power", "FDR"]
         print_table(Console(highlight=False), headings, rows, "First answer, by theory")
         typer.echo("\nfor Gaussian columns with the correlations of the table; now the simulation")
     for row in first:
         if row["status"] != "converged":
-            say(f"Note: theory of {row['method']}: {row['status']}")
+            say(f"Note: theory of {row['label']}: {row['status']}")
     typer.echo()
 
 
@@ -226,20 +213,21 @@ def _print(found: PlasmodePower, fdr: float) -> None:
 
     rows = [
         [
-            row["method"],
+            row["label"],
             *(span(row, key) for key in ("power", "fdr")),
             f"{row['selected']:.1f}",
-            f"{row['predicted']:.2f}",
+            "-" if row["predicted"] is None else f"{row['predicted']:.2f}",
         ]
         for row in found.methods
     ]
     headings = ["method", "power", "FDR", "selected", "theory"]
-    print_table(Console(highlight=False), headings, rows, f"Power at FDR {fdr:g}, 95 % intervals")
+    title = f"Power at FDR {fdr:g}, 95 % intervals"
+    print_table(Console(highlight=False), headings, rows, title, wrapped=True)
     typer.echo("\ntheory: power with independent columns, which correlated ones fall short of")
     for row in found.methods:
         if row["refused"]:
             say(
-                f"Note: {row['method']} refused {row['refused']} of {found.n_sets} data sets, "
+                f"Note: {row['label']} refused {row['refused']} of {found.n_sets} data sets, "
                 "where it selected nothing: refits did not confirm it."
             )
     typer.echo()
@@ -248,13 +236,18 @@ def _print(found: PlasmodePower, fdr: float) -> None:
 def diagnosis(
     table: TableFile = None,
     target: Target = None,
-    method: Method = Selector.derandomized,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", metavar="NAME", help=f"How to select, one of {listed(diagnosed())}."
+        ),
+    ] = "knockoffs-evalues",
     fdr: Level = 0.1,
     power: Power = 0.8,
     n_resamples: Resamples = None,
     lam: Penalty = None,
-    engine: Way = None,
-    sampler: Copies = None,
+    engine: EngineName = None,
+    sampler: CopySampler = None,
     seed: Seed = 0,
     n_jobs: Jobs = None,
     drop: Drop = None,
@@ -267,12 +260,10 @@ def diagnosis(
     Example: selica plan diagnose measurements.csv --target yield --method knockoffs
     """
     check_figure(plot)
-    if method not in _PREDICTED:
-        known = ", ".join(one.value for one in _PREDICTED)
-        raise ArgumentError(f"--method {method.value} has no prediction; take one of {known}.")
+    row = to_diagnose(method)
     source = Source.of(table, target, drop, demo)
     selector = unfitted(
-        method,
+        row.name,
         seed,
         fdr=fdr,
         n_resamples=n_resamples,
@@ -303,14 +294,14 @@ def diagnosis(
     notes = list(dict.fromkeys([*selection.cautions, *selection.notes, *said]))
     words = _compared(found)
     if as_json:
-        told: dict[str, Any] = {"selected_variables": selection.selected}
-        told["notes"] = [*notes, *found.notes]
-        told["assumptions"] = None if words is None else assumptions(GaussianEffects())
+        more: dict[str, Any] = {"selected_variables": selection.selected}
+        more["notes"] = [*notes, *found.notes]
+        more["assumptions"] = None if words is None else assumptions(GaussianEffects())
         command = None if words is None else " ".join(words)
-        print_json(found.to_dict() | told | {"command": command})
+        print_json(found.to_dict() | more | {"command": command})
         _draw(plot, found, quiet=True)
         return
-    for line in str(replace(found, method=label(found.method))).splitlines():
+    for line in str(found).splitlines():
         say(line)
     for note in notes:
         say(f"Note: {note}")

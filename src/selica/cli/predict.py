@@ -11,6 +11,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
+from selica import catalogue
 from selica._core.errors import ArgumentError, BoundaryWarning
 from selica._core.scaling import noise_from_r2, noise_from_snr, penalty_of_data, ratios
 from selica._core.validation import real
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from selica.planning import Prediction
 
 
-class Resampling(StrEnum):
-    """Resampling laws by name."""
+class TheoryResampling(StrEnum):
+    """TheoryResampling laws by name."""
 
     poisson = "poisson"
     bernoulli = "bernoulli"
@@ -48,7 +49,6 @@ class Resampling(StrEnum):
 
 
 Runs = list[tuple[str, float | None]]
-_SINGLE = ("lasso", "thresholded_lasso", "knockoff", "derandomized")
 _ORDER = (
     "q",
     "m",
@@ -94,11 +94,13 @@ def predict(
     ] = "prediction",
     mu_b: Annotated[
         list[float] | None,
-        typer.Option("--mu-b", "--mu-B", help="Resampling rate; repeatable. Default: 1 and 2."),
+        typer.Option(
+            "--mu-b", "--mu-B", help="TheoryResampling rate; repeatable. Default: 1 and 2."
+        ),
     ] = None,
     resampling: Annotated[
-        Resampling, typer.Option(help="Resampling law of stability selection.")
-    ] = Resampling.poisson,
+        TheoryResampling, typer.Option(help="TheoryResampling law of stability selection.")
+    ] = TheoryResampling.poisson,
     effects: Effects = GAUSSIAN,
     details: Annotated[
         bool,
@@ -120,14 +122,18 @@ def predict(
     law = effect_law(effects)
     if rho is None:
         n_signals = signals_of(n_signals, law)
-    model = _model(n_samples, n_features, n_signals, alpha, rho, r2, snr, delta, law)
+    size = _size(n_samples, n_features, n_signals, alpha, rho)
+    name, noise = given_one("the noise", r2=r2, snr=snr, delta=delta)
+    model = _model(*size, name, noise, law)
     penalty = number_or_word("lam", lam, ("prediction", "power"))
-    rates = mu_b or ([0.5] if resampling is Resampling.bernoulli else [1.0, 2.0])
+    rates = mu_b or ([0.5] if resampling is TheoryResampling.bernoulli else [1.0, 2.0])
     real("fdr", fdr, at_least=0.0, at_most=1.0)
     check_figure(plot)
-    runs: Runs = [(m, None) for m in _SINGLE]
-    runs[2:2] = [("stability", rate) for rate in rates]
-    runs.append(("bayes", None))
+    runs: Runs = [
+        (one.name, rate)
+        for one in catalogue.at_ideal()
+        for rate in (rates if one.equations == "stability" else [None])
+    ]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BoundaryWarning)
         points = [
@@ -168,17 +174,14 @@ def predict(
     write_figure(plot, lambda: _draw(model, penalty, resampling, runs, fdr), quiet=as_json)
 
 
-def _model(
+def _size(
     n_samples: float | None,
     n_features: float | None,
     n_signals: float | None,
     alpha: float | None,
     rho: float | None,
-    r2: float | None,
-    snr: float | None,
-    delta: float | None,
-    effects: EffectLaw,
-) -> theory.Model:
+) -> tuple[float, float]:
+    """Return samples for each variable, and the share of signals."""
     if alpha is None:
         if n_samples is None or n_features is None:
             raise ArgumentError("Give the size as --n-samples with --n-features, or as --alpha.")
@@ -191,9 +194,15 @@ def _model(
         rho = float(ratios(n_samples or 1.0, n_features, n_signals)[1])
     elif n_signals is not None:
         raise ArgumentError("Give either --rho or --n-signals, not both.")
-    name, noise = given_one("the noise", r2=r2, snr=snr, delta=delta)
-    if name != "delta":
-        noise = float((noise_from_r2 if name == "r2" else noise_from_snr)(rho, noise))
+    return alpha, rho
+
+
+def _model(
+    alpha: float, rho: float, strength: str, noise: float, effects: EffectLaw
+) -> theory.Model:
+    """Return the model of a study; `noise` is given as the option `strength`."""
+    if strength != "delta":
+        noise = float((noise_from_r2 if strength == "r2" else noise_from_snr)(rho, noise))
     from selica import theory
 
     return theory.Model(alpha, rho, noise, effects.law)
@@ -246,19 +255,18 @@ def _reached(
     """What procedures find in such a study; or why that is not known."""
     if n_samples is None or n_features is None:
         return None, "it takes the numbers of samples and variables (-n and -p)"
-    from selica.planning.predict.methods import predict
-    from selica.planning.questions.compare import fdr_level
-    from selica.planning.questions.recommendation import BESIDE_IDEAL
+    from selica.planning.predict.prediction import check_level, predict
     from selica.planning.study import Study
 
     try:
         k = round(model.rho * n_features)
         law = model.effects
         study = Study.of(int(n_samples), int(n_features), k, snr=model.snr, effects=law)
-        level = fdr_level(fdr)
+        level = check_level(fdr)
     except ArgumentError as error:
         return None, options_named(str(error)).rstrip(".")
-    return [predict(study, name, level) for name in each(BESIDE_IDEAL, "procedures")], None
+    names = [one.name for one in catalogue.methods(beside_ideal=True)]
+    return [predict(study, name, level) for name in each(names, "procedures")], None
 
 
 def _reached_dict(one: Prediction) -> dict[str, Any]:
@@ -300,7 +308,7 @@ def _print_tables(
         say(COUNTS)
     say("rate: rows drawn for each row of the data, in every resample")
     say(
-        "derandomized: selected is a variable that beats its copy in at least the share Pi_th of "
+        "share of copies: selected is a variable that beats its copy in at least the share Pi_th of "
         "the copies (or, with Z_th, in half of them by at least Z_th)"
     )
     say(CEILING)
@@ -346,7 +354,7 @@ def _table(
     console: Console, title: str, columns: dict[str, str], rows: list[dict[str, Any]]
 ) -> None:
     lines = [[_name(row), *(_cell(row, key) for key in columns.values())] for row in rows]
-    print_table(console, ["method", *columns], lines, title)
+    print_table(console, ["method", *columns], lines, title, wrapped=True)
     console.print()
 
 
@@ -363,7 +371,7 @@ def _cell(row: dict[str, Any], key: str) -> str:
 
 
 def _name(row: dict[str, Any]) -> str:
-    name = "best possible" if row["method"] == "bayes" else str(row["method"]).replace("_", " ")
+    name = label(row["method"])
     return name if row["mu_B"] is None else f"{name}, rate {row['mu_B']:g}"
 
 
@@ -372,7 +380,7 @@ def _number(value: Any) -> str:
 
 
 def _draw(
-    model: theory.Model, penalty: float | str, resampling: Resampling, runs: Runs, fdr: float
+    model: theory.Model, penalty: float | str, resampling: TheoryResampling, runs: Runs, fdr: float
 ) -> Figure:
     from selica import theory
     from selica.plots import plot_power

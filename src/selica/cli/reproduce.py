@@ -12,11 +12,12 @@ from rich.markup import escape
 from rich.table import Table as TextTable
 
 from selica._core.errors import ArgumentError
+from selica._core.files import check_folder
 from selica.cli.options import AsJson, Jobs, Seed, check_jobs
 from selica.cli.output import bar, print_json
 from selica.experiments.figures import FIGURES
 from selica.experiments.figures.figure import Finding
-from selica.experiments.reproduction import Reproduced, check_folder
+from selica.experiments.reproduction import Reproduced
 from selica.experiments.reproduction import reproduce as make
 
 

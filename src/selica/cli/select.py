@@ -11,22 +11,24 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 from rich.console import Console
 
+from selica import catalogue
 from selica._core.errors import ArgumentError
+from selica._core.files import check_folder
 from selica._core.types import Array
+from selica.catalogue import Method
+from selica.cli.naming import listed, runnable, takers, to_run
 from selica.cli.options import (
     AsJson,
-    Copies,
+    CopySampler,
     Demo,
     Drop,
+    EngineName,
     Jobs,
-    Method,
     Penalty,
     Resamples,
     Seed,
-    Selector,
     TableFile,
     Target,
-    Way,
     check_jobs,
     number_or_word,
     option,
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from selica.reports import Columns, Selection
 
 
-class Resampling(StrEnum):
+class RowResampling(StrEnum):
     """Ways to draw rows again."""
 
     bootstrap = "bootstrap"
@@ -63,72 +65,47 @@ class Statistic(StrEnum):
     correlation = "correlation"
 
 
-# Class of each method, and which parameter of it an option sets; all take the seed.
-_KNOCKOFFS = {name: name for name in ("fdr", "lam", "l1_ratio", "sampler", "statistic", "n_jobs")}
-_BOLASSO = {name: name for name in ("threshold", "n_resamples", "lam", "l1_ratio")}
-_METHODS: dict[Selector, tuple[str, dict[str, str]]] = {
-    Selector.auto: (
-        "AutoSelection",
-        {name: name for name in ("fdr", "pfer", "kfwer", "n_resamples", "n_jobs")},
-    ),
-    Selector.stability: (
-        "StabilitySelection",
-        {"pfer": "pfer", "resample_rate": "resample_rate", "resampling": "resampling"}
-        | {"fdr": "fdr", "engine": "engine"}
-        | {"assumption": "assumption", "q": "q", "weakness": "weakness", "n_jobs": "n_jobs"}
-        | _BOLASSO,
-    ),
-    Selector.knockoffs: ("KnockoffSelection", _KNOCKOFFS),
-    Selector.derandomized: (
-        "DerandomizedKnockoffs",
-        {"pfer": "pfer", "kfwer": "kfwer", "threshold": "threshold", "n_resamples": "n_copies"}
-        | {"engine": "engine"}
-        | _KNOCKOFFS,
-    ),
-    Selector.aggregated: ("AggregatedKnockoffs", {"n_resamples": "n_copies"} | _KNOCKOFFS),
-    Selector.splitting: (
-        "DataSplitting",
-        {"fdr": "fdr", "n_resamples": "n_splits", "n_jobs": "n_jobs"},
-    ),
-    Selector.bolasso: ("Bolasso", {"n_jobs": "n_jobs"} | _BOLASSO),
-    Selector.lasso: (
-        "LassoSelection",
-        {"lam": "lam", "l1_ratio": "l1_ratio", "threshold": "threshold"},
-    ),
-}
 _HEADINGS = {"error": "s.e.", "close": "close call"}
 
 
 def select(
     table: TableFile = None,
     target: Target = None,
-    method: Method = Selector.auto,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help=f"How to select, one of {listed(runnable())}; auto chooses by the table, and "
+            "says why. `selica methods` says what they promise.",
+        ),
+    ] = "auto",
     fdr: Annotated[
         float | None,
         typer.Option(
-            help="False discovery rate to allow (all but bolasso, lasso); by default 0.1 where "
-            "the method has no other level."
+            help=f"False discovery rate to allow ({takers('fdr')}); by default 0.1 where the "
+            "method has no other level."
         ),
     ] = None,
     pfer: Annotated[
         float | None,
         typer.Option(
-            help="Expected number of false selections to allow (auto, stability, derandomized); "
-            "by default 1 (auto, stability)."
+            help=f"Expected number of false selections to allow ({takers('pfer')}); by default 1 "
+            "where the method has no other level."
         ),
     ] = None,
     kfwer: Annotated[
         tuple[int, float] | None,
         typer.Option(
             metavar="K LEVEL",
-            help="Probability LEVEL of K or more false selections to allow (auto, derandomized).",
+            help=f"Probability LEVEL of K or more false selections to allow ({takers('kfwer')}).",
         ),
     ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
-            help="Probability from which a variable is selected (stability, derandomized, "
-            "bolasso); for the lasso, size of a coefficient."
+            help="Share of the resamples or copies from which a variable is selected; for the "
+            f"lasso, size of a coefficient ({takers('threshold')})."
         ),
     ] = None,
     n_resamples: Resamples = None,
@@ -137,7 +114,7 @@ def select(
         float | None,
         typer.Option(
             help="Share of the l1 norm in the penalty, as in scikit-learn; below 1 an elastic net "
-            "(all but auto, splitting)."
+            f"({takers('l1_ratio')})."
         ),
     ] = None,
     q: Annotated[
@@ -145,35 +122,41 @@ def select(
         typer.Option(
             "--q",
             help="A resample selects the first so many variables of its path, not those at --lam "
-            "(stability).",
+            f"({takers('q')}).",
         ),
     ] = None,
     weakness: Annotated[
         float | None,
         typer.Option(
             help="Divides each penalty with probability 1/2 in each resample; 1 by default "
-            "(stability)."
+            f"({takers('weakness')})."
         ),
     ] = None,
     resample_rate: Annotated[
-        float | None, typer.Option(help="Rows drawn for each row there is (stability).")
+        float | None,
+        typer.Option(help=f"Rows drawn for each row there is ({takers('resample_rate')})."),
     ] = None,
     resampling: Annotated[
-        Resampling | None,
+        RowResampling | None,
         typer.Option(
-            help="How rows are drawn (stability); by default pairs of halves, with --lam or --fdr "
-            "bootstrap."
+            help="How rows are drawn; by default pairs of halves, with --lam or --fdr bootstrap "
+            f"({takers('resampling')})."
         ),
     ] = None,
     assumption: Annotated[
-        Assumption | None, typer.Option(help="Of the bound on false selections (stability).")
+        Assumption | None,
+        typer.Option(
+            help="What the bound on false selections assumes about the selection frequencies of "
+            f"irrelevant variables ({takers('assumption')})."
+        ),
     ] = None,
-    engine: Way = None,
-    sampler: Copies = None,
+    engine: EngineName = None,
+    sampler: CopySampler = None,
     statistic: Annotated[
         Statistic | None,
         typer.Option(
-            help="How a variable is compared with its copy; coefficient by default (knockoffs)."
+            help="How a variable is compared with its copy; coefficient by default "
+            f"({takers('statistic')})."
         ),
     ] = None,
     seed: Seed = 0,
@@ -213,7 +196,6 @@ def select(
     )
     # late, so that other commands start without scikit-learn and the compiled solvers
     from selica import reports
-    from selica.experiments.reproduction import check_folder
 
     columns = source.columns()
     X, y, names = reports.split(columns, source.target, source.drop)
@@ -277,19 +259,27 @@ class Source(NamedTuple):
         return reports.split(self.columns(), self.target, self.drop)
 
 
-def unfitted(method: Selector, seed: int, **options: Any) -> Any:
-    """The selector that a command line asks for; options that are None were not given."""
+def unfitted(method: str, seed: int, **options: Any) -> Any:
+    """Make the selector that a command line asks for; options that are None were not given."""
     given = {
         name: value.value if isinstance(value, StrEnum) else value
         for name, value in options.items()
         if value is not None
     }
+    row = to_run(method, given)
     if "lam" in given:
         given["lam"] = number_or_word("lam", given["lam"], ("auto", "cv", "theory", "power"))
-    parameters = _parameters(method, given)
-    from selica import selectors
+    former = method != row.name
+    parameters = _parameters(row, _options_of(row, former), given)
+    # a former name left everything else to the class
+    arguments = parameters if former else row.arguments(parameters)
+    return row.load_selector()(**arguments, random_state=seed)
 
-    return getattr(selectors, _METHODS[method][0])(**parameters, random_state=seed)
+
+def _options_of(row: Method, former: bool) -> dict[str, str]:
+    """Return the options of a method; a former name took those of all methods of the class."""
+    rows = catalogue.methods(selector=row.selector) if former else [row]
+    return {option: parameter for one in rows for option, parameter in one.options.items()}
 
 
 def command_of(
@@ -297,7 +287,7 @@ def command_of(
     parameters: Mapping[str, Any],
     source: Sequence[str] = ("table.csv", "--target y"),
 ) -> list[str]:
-    """The command that runs a selector: its words, each option with its value.
+    """Return the command that runs a selector: its words, each option with its value.
 
     Parameters
     ----------
@@ -308,28 +298,31 @@ def command_of(
     source : sequence of str
         Words that say where the table is.
     """
-    method, options = next((m, o) for m, (name, o) in _METHODS.items() if name == selector)
-    option_of = {parameter: option for option, parameter in options.items()}
-    chosen = [f"{option(option_of[name])} {_word(value)}" for name, value in parameters.items()]
-    return ["selica select", *source, f"--method {method.value}", *chosen]
+    row = catalogue.of_selector(selector, parameters)
+    option_of = {parameter: option for option, parameter in row.options.items()}
+    chosen = [
+        f"{option(option_of[name])} {_word(value)}"
+        for name, value in parameters.items()
+        if name not in row.preset
+    ]
+    return ["selica select", *source, f"--method {row.name}", *chosen]
 
 
 def _word(value: Any) -> str:
     return repr(value).removesuffix(".0") if isinstance(value, float) else shlex.quote(str(value))
 
 
-def _parameters(method: Selector, given: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of the selector; an option that it does not have is an error, not ignored."""
-    known = _METHODS[method][1]
+def _parameters(row: Method, known: dict[str, str], given: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments of the selector; an option that it does not have is an error."""
     foreign = [option(name) for name in given if name not in known]
     if foreign:
         raise ArgumentError(
             f"{' and '.join(foreign)} {'does' if len(foreign) == 1 else 'do'} not belong to "
-            f"--method {method.value}, which takes {', '.join(map(option, sorted(known)))}."
+            f"--method {row.name}, which takes {', '.join(map(option, sorted(known)))}."
         )
     lam = given.get("lam")
     if (lam == "theory" and "sampler" in known) or (lam == "power" and "weakness" not in known):
-        raise ArgumentError(f"--lam {lam!r} does not belong to --method {method.value}.")
+        raise ArgumentError(f"--lam {lam!r} does not belong to --method {row.name}.")
     check_jobs(given.get("n_jobs"))
     return {known[name]: value for name, value in given.items()}
 

@@ -8,42 +8,47 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selica import catalogue
 from selica._core.effects import Effects, EmpiricalEffects, GaussianEffects
 from selica._core.errors import ArgumentError
 from selica._core.random import child
 from selica._core.table import Row
 from selica._core.types import Array
 from selica._core.validation import LARGEST, choice, count, number, positive, real
+from selica.catalogue import Method
 from selica.sampling.covariance import parse_covariance
-from selica.theory import Model
+from selica.theory.model import Model
 
-# The ensemble a method reads its selection off.
-ENSEMBLES = {
-    "lasso": "lasso",
-    "thresholded_lasso": "lasso",
-    "stability": "stability",
-    "knockoff": "knockoff",
-    "derandomized": "knockoff",
-}
-# The threshold a method moves, in the words of the theory.
-THRESHOLDS = {
-    "lasso": "w_th",
-    "thresholded_lasso": "w_th",
-    "stability": "Pi_th",
-    "knockoff": "Z_th",
-    "derandomized": "Z_th",
-}
+THRESHOLDS = {"lasso": "w_th", "stability": "Pi_th", "knockoff": "Z_th"}
+"""The threshold that methods move, in the words of the theory, by their equations."""
 IDENTITY = "identity"
 
 
-class Rule(NamedTuple):
+def simulated_methods() -> dict[str, Method]:
+    """Return the methods that are simulated: those with equations and an ideal threshold."""
+    rows = catalogue.at_ideal()
+    return {one.name: one for one in rows if one.equations is not None}
+
+
+def simulated_method(name: object) -> str:
+    """Return the name of a method that is simulated; former names give a warning."""
+    found = catalogue.method(name, room="theory").name
+    return choice("method", found, tuple(simulated_methods()))
+
+
+class SelectionRule(NamedTuple):
     """A method, and the thresholds at which it selects."""
 
     method: str
     thresholds: tuple[float, ...]
     """On Pi for stability selection, on Z for knockoffs, on |w| for the lasso."""
     Pi_th: float | None = None
-    """The other threshold of derandomized knockoffs."""
+    """The other threshold of a frequency over knockoff copies."""
+
+    @property
+    def ensemble(self) -> str:
+        """Ensemble that the method reads its selection off: lasso, stability or knockoff."""
+        return str(catalogue.method(self.method).equations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class Cell:
 
     Parameters
     ----------
-    rules : tuple of Rule
+    rules : tuple of SelectionRule
         All of one ensemble.
     alpha, rho, Delta : float
         Samples per variable, share of signals, noise variance.
@@ -69,7 +74,7 @@ class Cell:
         As in `sampling.simulate`; anything but "identity" uses Gaussian knockoffs.
     """
 
-    rules: tuple[Rule, ...]
+    rules: tuple[SelectionRule, ...]
     alpha: float
     rho: float
     Delta: float
@@ -84,7 +89,7 @@ class Cell:
     @property
     def ensemble(self) -> str:
         """lasso, stability or knockoff."""
-        return ENSEMBLES[self.rules[0].method]
+        return self.rules[0].ensemble
 
     @property
     def n_samples(self) -> int:
@@ -144,7 +149,7 @@ def _digest(values: Array) -> str:
 
 
 def check_cell(
-    rules: tuple[Rule, ...],
+    rules: tuple[SelectionRule, ...],
     model: Model,
     lams: Array,
     *,
@@ -156,15 +161,16 @@ def check_cell(
 ) -> Cell:
     """A cell of values that can be simulated, or one sentence about the first that cannot."""
     for rule in rules:
-        choice("method", rule.method, tuple(ENSEMBLES))
-        lowest = -np.inf if THRESHOLDS[rule.method] == "Z_th" else 0.0
-        highest = 1.0 if THRESHOLDS[rule.method] == "Pi_th" else np.inf
+        choice("method", rule.method, tuple(simulated_methods()))
+        moved = THRESHOLDS[rule.ensemble]
+        lowest = -np.inf if moved == "Z_th" else 0.0
+        highest = 1.0 if moved == "Pi_th" else np.inf
         real("threshold", rule.thresholds, at_least=lowest, at_most=highest)
         if rule.Pi_th is not None:
             number("Pi_th", rule.Pi_th, at_least=0.0, at_most=1.0)
-        elif rule.method == "derandomized":
-            raise ArgumentError("Pi_th must be given for the method 'derandomized'.")
-    if len({ENSEMBLES[rule.method] for rule in rules}) != 1:
+        elif rule.method == "knockoffs-frequency":
+            raise ArgumentError(f"Pi_th must be given for the method {rule.method!r}.")
+    if len({rule.ensemble for rule in rules}) != 1:
         raise ArgumentError("rules must all belong to one ensemble.")
     if isinstance(covariance, tuple | list) and tuple(covariance) == (IDENTITY,):
         covariance = IDENTITY
@@ -172,7 +178,8 @@ def check_cell(
     parse_covariance(covariance, size, np.random.default_rng(0))  # for its errors
     return Cell(
         rules=tuple(
-            Rule(r.method, tuple(dict.fromkeys(map(float, r.thresholds))), r.Pi_th) for r in rules
+            SelectionRule(r.method, tuple(dict.fromkeys(map(float, r.thresholds))), r.Pi_th)
+            for r in rules
         ),
         alpha=float(model.alpha),
         rho=float(model.rho),

@@ -36,7 +36,7 @@ def deviations(table: Table) -> Table:
     --------
     >>> from selica import experiments
     >>> table = experiments.sweep(
-    ...     method="stability", alpha=1.5, rho=0.2, Delta=0.05, lam=0.4, Pi_th=0.5, N=50,
+    ...     method="stability-ideal", alpha=1.5, rho=0.2, Delta=0.05, lam=0.4, Pi_th=0.5, N=50,
     ...     n_members=20, n_datasets=4, random_state=0,
     ... )
     >>> rows = experiments.deviations(table).where(quantity="tpr")

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,10 @@ from selica._core.parallel import one_blas_thread
 from selica._core.random import RandomState, seed_sequence
 from selica._core.table import Table
 from selica._core.types import Progress
-from selica._core.validation import choice, positive, real, reporter, short, workers
-from selica.experiments.cells import ENSEMBLES, IDENTITY, Cell, Rule, check_cell
+from selica._core.validation import positive, real, reporter, short, workers
+from selica.experiments.cells import IDENTITY, Cell, SelectionRule, check_cell, simulated_method
 from selica.experiments.measure import Dataset, measure
+from selica.experiments.sources import sources
 from selica.experiments.store import Store
 from selica.experiments.summary import failure_rows, simulation_rows, theory_rows
 from selica.theory import Model
@@ -120,13 +120,9 @@ def _without_size(cell: Cell) -> tuple[Any, ...]:
 
 @cache
 def _code() -> str:
-    """A digest of the code that makes a data set's numbers: other code, other parts."""
-    root = Path(__file__).parent
-    sources = [root / "cells.py", root / "measure.py"]
-    for room in ("sampling", "solvers", "_core"):
-        sources += sorted((root.parent / room).rglob("*.py"))
+    """Return a digest of the code that makes a data set's numbers: other code, other parts."""
     digest = hashlib.sha256(f"{__version__} {np.__version__}".encode())
-    for path in sources:
+    for path in sources("selica.experiments.measure"):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -179,7 +175,7 @@ def simulate_cell(
     Parameters
     ----------
     method : str or sequence of str
-        lasso, thresholded_lasso, stability, knockoff or derandomized.
+        lasso, thresholded-lasso, stability-ideal, knockoffs-ideal or knockoffs-frequency.
     model : theory.Model
         One point.
     lam : float or vector
@@ -189,7 +185,7 @@ def simulate_cell(
         default), Z for knockoffs, abs(w) for the thresholded lasso (0 by default). Methods that
         mean different things by it are better simulated in calls of their own.
     Pi_th : float
-        The probability derandomized knockoffs ask for beside the threshold on Z.
+        Share of the copies that knockoffs-frequency asks for beside the threshold on Z.
     mu_B : float
         Resampling rate of stability selection.
     N : int
@@ -291,13 +287,15 @@ def sweep(
     Examples
     --------
     >>> from selica import experiments
-    >>> table = experiments.sweep(method=["lasso", "stability"], alpha=[1, 2], rho=0.2, Delta=0.1,
-    ...                           lam=[0.5, 1.0], N=32, n_members=8, n_datasets=4)
+    >>> table = experiments.sweep(
+    ...     method=["lasso", "stability-ideal"], alpha=[1, 2], rho=0.2, Delta=0.1,
+    ...     lam=[0.5, 1.0], N=32, n_members=8, n_datasets=4,
+    ... )
     >>> sorted(table.unique("source"))
     ['monte-carlo', 'theory']
     """
     methods = _listed("method", method)
-    methods = list(dict.fromkeys(choice("method", one, tuple(ENSEMBLES)) for one in methods))
+    methods = list(dict.fromkeys(simulated_method(one) for one in methods))
     laws = _listed("effects", GaussianEffects() if effects is None else effects)
     covariances = _listed("covariance", covariance, kinds=list)
     sizes = _listed("N", N.tolist() if isinstance(N, np.ndarray) else N)
@@ -306,10 +304,11 @@ def sweep(
     rates = _axis("mu_B", mu_B)
     penalties = np.ravel(positive("lam", lam))
     cells = []
+    every = [_rule(name, threshold, Pi_th) for name in methods]
     for a, r, d, size, law, sigma in product(*axes, sizes, laws, covariances):
         model = Model(a, r, d, law)
-        for ensemble in dict.fromkeys(ENSEMBLES[m] for m in methods):
-            rules = tuple(_rule(m, threshold, Pi_th) for m in methods if ENSEMBLES[m] == ensemble)
+        for ensemble in dict.fromkeys(rule.ensemble for rule in every):
+            rules = tuple(rule for rule in every if rule.ensemble == ensemble)
             cells += [
                 check_cell(
                     rules,
@@ -340,9 +339,11 @@ def _axis(name: str, value: ArrayLike) -> list[float]:
     return list(dict.fromkeys(np.ravel(real(name, value)).tolist()))
 
 
-def _rule(method: str, threshold: ArrayLike | None, Pi_th: float) -> Rule:
+def _rule(method: str, threshold: ArrayLike | None, Pi_th: float) -> SelectionRule:
     if method == "lasso":
-        return Rule(method, (0.0,))
-    usual = 0.5 if method == "stability" else 0.0
+        return SelectionRule(method, (0.0,))
+    usual = 0.5 if method == "stability-ideal" else 0.0
     at = np.ravel(real("threshold", usual if threshold is None else threshold))
-    return Rule(method, tuple(at.tolist()), Pi_th if method == "derandomized" else None)
+    return SelectionRule(
+        method, tuple(at.tolist()), Pi_th if method == "knockoffs-frequency" else None
+    )

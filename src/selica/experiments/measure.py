@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from selica._core.types import Array, BoolArray
-from selica.experiments.cells import Cell, Rule
+from selica.experiments.cells import Cell, SelectionRule
 from selica.sampling import GaussianKnockoffs, Simulation, iid_copies, resample_weights, simulate
 from selica.solvers import knockoff_path_batch, lasso_path_batch
 from selica.theory.selection.rates import votes_needed
@@ -130,23 +130,23 @@ def _moments(
 
 
 def _selections(
-    rule: Rule, coef: Array, support: BoolArray, N: int
+    rule: SelectionRule, coef: Array, support: BoolArray, N: int
 ) -> dict[str, list[list[float]]]:
     """True and false selections and the share of false ones, at each penalty and threshold."""
     B = coef.shape[0]
     size = np.abs(coef)
     score = size  # (members, L, N); a rule on votes has one "member"
-    if rule.method == "stability":
+    if rule.method == "stability-ideal":
         score = np.count_nonzero(coef, axis=0)[None]
-    elif rule.method in ("knockoff", "derandomized"):
+    elif rule.method in ("knockoffs-ideal", "knockoffs-frequency"):
         score = size[:, :, :N] - size[:, :, N:]
     parts = []
     for threshold in rule.thresholds:
-        if rule.method == "stability":
+        if rule.method == "stability-ideal":
             chosen = score >= votes_needed(np.asarray(threshold), B)
         else:
             chosen = score > threshold
-        if rule.method == "derandomized":
+        if rule.method == "knockoffs-frequency":
             assert rule.Pi_th is not None
             votes = np.count_nonzero(chosen, axis=0)[None]
             chosen = votes >= votes_needed(np.asarray(rule.Pi_th), B)

@@ -11,13 +11,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from selica import __version__
-from selica._core.errors import ArgumentError
-from selica._core.files import as_path, write_whole
+from selica._core.files import check_folder, write_whole
 from selica._core.table import Table
 from selica._core.types import Progress
 from selica._core.validation import choice, count, flag, reporter, workers
 from selica.experiments.figures import FIGURES, figure_module
-from selica.experiments.figures.figure import SCALES, Finding, Run
+from selica.experiments.figures.figure import SCALES, FigureRun, Finding
 from selica.experiments.store import Store
 
 _DEPENDENCIES = ("numpy", "scipy", "numba", "joblib", "matplotlib", "pandas", "pyarrow")
@@ -105,7 +104,7 @@ def reproduce(
     store = Store(parts)
     module = figure_module(name)
     begin = time.perf_counter()
-    table = module.compute(scale, Run(random_state, n_jobs, store, progress))
+    table = module.compute(scale, FigureRun(random_state, n_jobs, store, progress))
     seconds = time.perf_counter() - begin
     for suffix in (".png", ".pdf", ".parquet", ".json"):
         (folder / f"{name}{suffix}").unlink(missing_ok=True)  # of an earlier run
@@ -139,19 +138,6 @@ def reproduce(
     record_file = folder / f"{name}.json"
     files += write_whole({record_file: lambda part: part.write_text(text, encoding="utf-8")})
     return Reproduced(name, table, findings, seconds, files, notes)
-
-
-def check_folder(out: Path | str) -> Path:
-    """The folder, made if need be; whether files can be written there is known before the work."""
-    folder = as_path("out", out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".selica-can-write"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise ArgumentError(f"out: cannot write to {folder}: {error.strerror or error}.") from None
-    return folder
 
 
 def _parquet(path: Path, table: Table, notes: list[str]) -> list[Path]:

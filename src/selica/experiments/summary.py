@@ -8,7 +8,7 @@ import numpy as np
 
 from selica._core.table import Row
 from selica._core.types import Array
-from selica.experiments.cells import Cell, Rule
+from selica.experiments.cells import Cell, SelectionRule
 from selica.experiments.measure import Dataset
 from selica.theory import Rates, solve_knockoff, solve_lasso, solve_stability
 
@@ -80,7 +80,7 @@ def theory_rows(cell: Cell) -> list[Row]:
     rows = []
     for i, rule in enumerate(cell.rules):
         sizes: list[int | None] = [None]
-        if rule.method in ("stability", "derandomized"):
+        if rule.method in ("stability-ideal", "knockoffs-frequency"):
             sizes.append(cell.n_members)
         for n_members in sizes:
             members = np.inf if n_members is None else n_members
@@ -117,20 +117,20 @@ def failure_rows(cell: Cell, reason: str) -> list[Row]:
     return [_filled(base, None, None, None, None, None) | failed for base in bases]
 
 
-def _rates(solution: Any, rule: Rule, threshold: float, n_members: int | None) -> Rates:
+def _rates(solution: Any, rule: SelectionRule, threshold: float, n_members: int | None) -> Rates:
     rates: Rates
-    if rule.method == "stability":
+    if rule.method == "stability-ideal":
         rates = solution.rates(threshold, n_members)
-    elif rule.method == "derandomized":
+    elif rule.method == "knockoffs-frequency":
         rates = solution.rates(threshold, rule.Pi_th, n_members)
-    elif rule.method == "knockoff":
+    elif rule.method == "knockoffs-ideal":
         rates = solution.single_rates(threshold)
     else:
         rates = solution.rates(threshold)
     return rates
 
 
-def _base(cell: Cell, rule: Rule, source: str, n_members: float | None) -> Row:
+def _base(cell: Cell, rule: SelectionRule, source: str, n_members: float | None) -> Row:
     return {
         "method": rule.method,
         **cell.labels(),

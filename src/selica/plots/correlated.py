@@ -14,9 +14,12 @@ from selica.plots.style import line_style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_COLUMNS = ("Delta", "correlation", "method", "mu_B", "value", "error")
+"""Columns that are drawn."""
+
 
 def plot_correlated_power(table: Table, level: float) -> Figure:
-    """Power at a level of the FDR against the correlation of neighbours, a panel for each noise.
+    """Draw power at a level of the FDR against the correlation, a panel for each noise.
 
     Parameters
     ----------
@@ -34,12 +37,12 @@ def plot_correlated_power(table: Table, level: float) -> Figure:
     --------
     >>> from selica._core.table import Table
     >>> from selica.plots import plot_correlated_power
-    >>> row = {"Delta": 0.1, "method": "stability", "mu_B": 2.0, "error": 0.01}
+    >>> row = {"Delta": 0.1, "method": "stability-ideal", "mu_B": 2.0, "error": 0.01}
     >>> rows = [row | {"correlation": c, "value": 0.6 - 0.2 * c} for c in (0.0, 0.5)]
     >>> len(plot_correlated_power(Table.of(rows), 0.1).axes)
     1
     """
-    Table.check("table", table, "Delta", "correlation", "method", "mu_B", "value", "error")
+    Table.check("table", table, *_COLUMNS)
     check.finite("level", level)
     noises = table.unique("Delta")
     rates = sorted(rate for rate in table.unique("mu_B") if rate is not None)

@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from selica.plots import arguments as check
 from selica.plots.canvas import Numbers, canvas, legend, line, markers
-from selica.plots.style import quantity_style
+from selica.plots.style import LineStyle, line_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_GREY = "0.35"
+"""Colour of a mark in a legend that stands for marks of all methods."""
+_THEORIES = (("0.35", "o"), ("0.35", "d"))
+"""Colours and marks of the powers that the theory predicts, for correlated columns first."""
+
 
 def plot_comparison(
-    labels: Sequence[str],
+    methods: Sequence[str],
     settings: Sequence[str],
     power: Sequence[float],
     fdr: Sequence[float],
     level: float,
     ceiling: float | None = None,
 ) -> Figure:
-    """Power and false discovery rate of methods at each of their settings.
+    """Draw power and false discovery rate of methods at each of their settings.
 
     Parameters
     ----------
-    labels, settings : sequences of str
-        Method and setting of each point.
+    methods, settings : sequences of str
+        Method and setting of each point; a method of the catalogue has its own colour and mark.
     power, fdr : sequences of float
     level : float
         FDR level to mark.
@@ -40,53 +43,72 @@ def plot_comparison(
     Examples
     --------
     >>> from selica.plots import plot_comparison
-    >>> figure = plot_comparison(["a", "b"], ["best", "best"], [0.5, 0.4], [0.1, 0.08], 0.1)
-    >>> len(figure.axes)
-    2
+    >>> names = ["knockoffs", "lasso"]
+    >>> figure = plot_comparison(names, ["best", "best"], [0.5, 0.4], [0.1, 0.08], 0.1)
+    >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    ['knockoffs, one copy', 'lasso']
     """
-    labels = check.several("labels", labels, str, "names")
+    methods = check.several("methods", methods, str, "names")
     settings = check.several("settings", settings, str, "names")
-    check.same_length(labels=labels, settings=settings)
-    power = check.numbers("power", power, (len(labels),)).tolist()
-    fdr = check.numbers("fdr", fdr, (len(labels),)).tolist()
+    check.same_length(methods=methods, settings=settings)
+    power = check.numbers("power", power, (len(methods),)).tolist()
+    fdr = check.numbers("fdr", fdr, (len(methods),)).tolist()
     check.finite("level", level)
     if ceiling is not None:
         check.finite("ceiling", ceiling)
-    methods = list(dict.fromkeys(labels))
-    size = (7.2, 1.5 + 0.34 * len(methods))
+    places = {name: place for place, name in enumerate(dict.fromkeys(methods))}
+    ranks = {setting: rank for rank, setting in enumerate(dict.fromkeys(settings))}
+    size = (7.8, 1.5 + 0.34 * len(places))
     figure, ((left, right),) = canvas(columns=2, size=size, sharey=True)
-    for rank, setting in enumerate(dict.fromkeys(settings)):
-        style = quantity_style(setting, rank)
-        pick = [i for i, own in enumerate(settings) if own == setting]
-        rows = [methods.index(labels[i]) for i in pick]
-        for axes, values in ((left, power), (right, fdr)):
-            # the first setting is filled and inside the open marks of the others
-            shape = {"marker": style.marker, "ms": 5.0 if rank == 0 else 9.0, "zorder": 3 - rank}
-            face = style.colour if rank == 0 else "none"
-            line(axes, [values[i] for i in pick], rows, style, ls="none", mfc=face, **shape)
+    for name, setting, *values in zip(methods, settings, power, fdr, strict=True):
+        style = line_style(name, rank=places[name])
+        for axes, value in zip((left, right), values, strict=True):
+            line(axes, [value], [places[name]], style, label=None, **_mark(style, ranks[setting]))
+    for setting, rank in ranks.items():
+        grey = LineStyle(setting, _GREY, "none", "o")
+        line(left, [], [], grey, **_mark(grey, rank))
     if ceiling is not None:
         left.axvline(ceiling, color="black", lw=0.8, zorder=0, label="best possible")
     right.axvline(level, color="0.6", lw=0.8, zorder=0)
-    left.set(xlabel="power", xlim=(-0.02, 1.02), yticks=range(len(methods)), yticklabels=methods)
+    left.set(xlabel="power", xlim=(-0.02, 1.02))
+    left.set_yticks(list(places.values()), _labels(places))
     left.invert_yaxis()
     right.set(xlabel="false discovery rate", xlim=(-0.02, None))
     legend(figure)
     return figure
 
 
+def _mark(style: LineStyle, rank: int) -> dict[str, Any]:
+    """Return the look of a setting: the first is filled, inside the open marks of the others."""
+    filled = rank == 0
+    return {
+        "marker": style.marker,
+        "ls": "none",
+        "mfc": style.colour if filled else "none",
+        "ms": 5.0 if filled else 9.0,
+        "zorder": 3 - rank,
+    }
+
+
+def _labels(methods: Iterable[str]) -> list[str]:
+    """Return what methods are called beside an axis."""
+    return [line_style(name).label for name in methods]
+
+
 def plot_requirement(
-    labels: Sequence[str],
+    methods: Sequence[str],
     curves: Sequence[tuple[Numbers, Numbers]],
     values: Sequence[float | None],
     target: float,
     quantity: str,
     now: float | None = None,
 ) -> Figure:
-    """Power of methods against what is asked for, with the answers marked.
+    """Draw the power of methods against what is asked for, with the answers marked.
 
     Parameters
     ----------
-    labels : sequence of str
+    methods : sequence of str
+        A method of the catalogue has its own colour, dash and mark.
     curves : sequence of (x, power)
     values : sequence of float or None
         Answer of each method.
@@ -101,19 +123,19 @@ def plot_requirement(
     --------
     >>> from selica.plots import plot_requirement
     >>> curve = ([100, 200, 400], [0.2, 0.5, 0.7])
-    >>> figure = plot_requirement(["knockoff"], [curve], [200], 0.5, "samples")
+    >>> figure = plot_requirement(["knockoffs"], [curve], [200], 0.5, "samples")
     >>> figure.axes[0].get_xlabel()
     'samples'
     """
-    labels = check.several("labels", labels, str, "names")
+    methods = check.several("methods", methods, str, "names")
     pairs = check.several("curves", curves, (tuple, list), "pairs (x, power)")
     answers = check.several("values", values, _KNOWN, "numbers")
-    check.same_length(labels=labels, curves=pairs, values=answers)
+    check.same_length(methods=methods, curves=pairs, values=answers)
     check.finite("target", target)
     check.text("quantity", quantity)
     figure, ((axes,),) = canvas()
-    for rank, (label, (x, power), value) in enumerate(zip(labels, pairs, answers, strict=True)):
-        style = quantity_style(label, rank)
+    for rank, (name, (x, power), value) in enumerate(zip(methods, pairs, answers, strict=True)):
+        style = line_style(name, rank=rank)
         along = check.numbers("curves: x", x)
         line(axes, along, check.numbers("curves: power", power, along.shape), style)
         if value is not None:
@@ -125,7 +147,7 @@ def plot_requirement(
         axes.axvline(now, color="0.4", lw=1.0, ls=(0, (2, 2)), zorder=0, label="now")
     axes.set(xlabel=quantity, ylabel="power (true positive rate)", xscale="log", ylim=(0.0, 1.02))
     _plain_ticks(axes)
-    legend(figure, ncols=3)
+    legend(figure, ncols=2)
     return figure
 
 
@@ -135,18 +157,19 @@ _KNOWN = (Real, type(None))
 
 
 def plot_planted(
-    labels: Sequence[str],
+    methods: Sequence[str],
     power: Sequence[Span],
     fdr: Sequence[Span],
     level: float,
     correlated: Sequence[float | None],
     independent: Sequence[float | None],
 ) -> Figure:
-    """What selectors did with planted signals, beside what the theory said.
+    """Draw what selectors did with planted signals, beside what the theory predicted.
 
     Parameters
     ----------
-    labels : sequence of str
+    methods : sequence of str
+        A method of the catalogue has its own colour and mark.
     power, fdr : sequences of (mean, low, high)
     level : float
         FDR level to mark.
@@ -157,44 +180,48 @@ def plot_planted(
     --------
     >>> from selica.plots import plot_planted
     >>> spans = [(0.5, 0.4, 0.6)], [(0.1, 0.05, 0.15)]
-    >>> figure = plot_planted(["knockoff+"], *spans, 0.1, [0.48], [0.6])
+    >>> figure = plot_planted(["knockoffs"], *spans, 0.1, [0.48], [0.6])
     >>> len(figure.axes)
     2
     """
-    labels = check.several("labels", labels, str, "names")
-    rows = range(len(labels))
+    methods = check.several("methods", methods, str, "names")
+    rows = range(len(methods))
     spans = [
-        check.numbers(name, x, (len(labels), 3)) for name, x in (("power", power), ("fdr", fdr))
+        check.numbers(name, x, (len(methods), 3)) for name, x in (("power", power), ("fdr", fdr))
     ]
-    told = {
+    predicted = {
         "theory, correlated columns": check.several("correlated", correlated, _KNOWN, "numbers"),
         "theory, independent columns": check.several("independent", independent, _KNOWN, "numbers"),
     }
-    check.same_length(labels=labels, correlated=correlated, independent=independent)
+    check.same_length(methods=methods, correlated=correlated, independent=independent)
     check.finite("level", level)
-    size = (7.2, 1.7 + 0.42 * len(labels))
+    size = (7.8, 1.7 + 0.42 * len(methods))
     figure, ((left, right),) = canvas(columns=2, size=size, sharey=True)
-    for rank, (label, values) in enumerate(told.items(), start=1):
-        style = quantity_style(label, rank)
+    for (label, values), (colour, shape) in zip(predicted.items(), _THEORIES, strict=True):
         known = [row for row in rows if values[row] is not None]
         check.numbers(label, [values[row] for row in known] or [0.0])
-        shape = {"marker": style.marker, "ls": "none", "mfc": "none", "ms": 8.0}
         if known:
-            line(left, [values[row] for row in known], known, style, **shape)
-    style = quantity_style("simulation, 95 % interval", 0)
-    for axes, (mean, low, high) in zip((left, right), (span.T for span in spans), strict=True):
-        ends = np.maximum([mean - low, high - mean], 0.0)
-        markers(axes, mean, rows, None, style, xerr=ends, label=style.label)
+            style = LineStyle(label, colour, "none", shape)
+            look = {"marker": shape, "mfc": "none", "ms": 10.0}
+            line(left, [values[row] for row in known], known, style, **look)
+    for axes, span in zip((left, right), spans, strict=True):
+        for row, (mean, low, high) in enumerate(span):
+            style = line_style(methods[row], rank=row)
+            ends = [[max(mean - low, 0.0)], [max(high - mean, 0.0)]]
+            markers(axes, [mean], [row], None, style, xerr=ends, mfc=style.colour)
+    grey = LineStyle("simulation, 95 % interval", _GREY, "none", "o")
+    markers(left, [], [], None, grey, xerr=[], mfc=_GREY, label=grey.label)
     right.axvline(level, color="0.6", lw=0.8, zorder=0)
-    left.set(xlabel="power", xlim=(-0.02, 1.02), yticks=rows, yticklabels=labels)
-    left.set_ylim(len(labels) - 0.5, -0.5)
+    left.set(xlabel="power", xlim=(-0.02, 1.02))
+    left.set_yticks(list(rows), _labels(methods))
+    left.set_ylim(len(methods) - 0.5, -0.5)
     right.set(xlabel="false discovery rate", xlim=(-0.02, None))
     legend(figure, ncols=3)
     return figure
 
 
 def _plain_ticks(axes: Axes) -> None:
-    """Numbers along a logarithmic axis as people write them."""
+    """Write numbers along a logarithmic axis as people write them."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     low, high = axes.get_xlim()

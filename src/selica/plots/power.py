@@ -24,7 +24,7 @@ def plot_power(
     level: float | None = None,
     title: str = "",
 ) -> Figure:
-    """One line for each curve of a single model.
+    """Draw one line for each curve of a single model.
 
     Parameters
     ----------
@@ -44,7 +44,8 @@ def plot_power(
     --------
     >>> from selica import theory
     >>> from selica.plots import plot_power
-    >>> curve = theory.power_curve(theory.Model(0.8, 0.2, 0.01), "derandomized", [0.05, 0.1, 0.2])
+    >>> model = theory.Model(0.8, 0.2, 0.01)
+    >>> curve = theory.power_curve(model, "knockoffs-frequency", [0.05, 0.1, 0.2])
     >>> figure = plot_power([curve], level=0.1)
     >>> figure.savefig("power.png")  # doctest: +SKIP
     """

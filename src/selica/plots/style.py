@@ -1,11 +1,14 @@
 """One visual language: a colour, a dash and a marker for each method, legible in grey.
 
-Lines are theory, markers are finite systems.
+Lines are theory, markers are finite systems. How a method looks is in the catalogue.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+
+from selica import catalogue
+from selica.catalogue import Dash
 
 
 class LineStyle(NamedTuple):
@@ -13,20 +16,10 @@ class LineStyle(NamedTuple):
 
     label: str
     colour: str
-    dash: str | tuple[float, tuple[float, ...]]
+    dash: Dash
     marker: str
 
 
-# Colours of Okabe and Ito (2008), told apart by colour-blind readers; dashes and shapes for grey
-# print.
-_STYLES = {
-    "lasso": LineStyle("lasso, penalty moved", "#999999", (0, (1, 1)), "x"),
-    "thresholded_lasso": LineStyle("thresholded lasso", "#000000", (0, (5, 1, 1, 1)), "+"),
-    "stability": LineStyle("stability selection", "#0072B2", "solid", "o"),
-    "knockoff": LineStyle("knockoff, one copy", "#E69F00", (0, (4, 2)), "v"),
-    "derandomized": LineStyle("derandomized knockoff", "#D55E00", "solid", "s"),
-    "bayes": LineStyle("best possible", "#000000", "solid", "*"),
-}
 # Stability selection at the second, third, ... resampling rate of a figure.
 _MORE_RATES = (
     ("#56B4E9", (0, (6, 1.5)), "D"),
@@ -47,8 +40,21 @@ _QUANTITIES = (
 
 
 def line_style(method: str, mu_B: float | None = None, rank: int = 0) -> LineStyle:
-    """Style of a method; `rank` tells several resampling rates of one figure apart."""
-    style = _STYLES[method]
+    """Return the style of a method.
+
+    Parameters
+    ----------
+    method : str
+        A name of the catalogue; any other name has a style by its rank.
+    mu_B : float, optional
+        Resampling rate, for the label.
+    rank : int
+        Tells several resampling rates of one figure apart, or names that no method has.
+    """
+    known = catalogue.METHODS.get(method)
+    if known is None:
+        return quantity_style(method, rank)
+    style = LineStyle(known.label, known.colour, known.dash, known.marker)
     if mu_B is None:
         return style
     label = f"{style.label}, rate {mu_B:g}"
@@ -59,7 +65,7 @@ def line_style(method: str, mu_B: float | None = None, rank: int = 0) -> LineSty
 
 
 def quantity_style(label: str, rank: int) -> LineStyle:
-    """Style of the quantity number `rank` in a panel that belongs to one method."""
+    """Return the style of the quantity number `rank` in a panel that belongs to one method."""
     return LineStyle(label, *_QUANTITIES[rank % len(_QUANTITIES)])
 
 

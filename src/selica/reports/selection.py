@@ -15,6 +15,7 @@ from selica._core.types import Array
 from selica._core.validation import short
 from selica._version import __version__
 from selica.reports.tables import Columns
+from selica.sampling import Exchangeability
 from selica.selectors import AssumptionWarning, Guarantee, Summary, UnstableWarning
 from selica.selectors.base import NamedColumns, Selector, plain, printable
 
@@ -38,6 +39,8 @@ class Selection:
     used : dict
         What it made of them: penalties, q, threshold and kind of response, where it knows them,
         and how many rows each class has.
+    copies : Exchangeability, optional
+        Whether the knockoff copies pass as columns, where copies were drawn.
     summary : Summary
     guarantee : Guarantee
     threshold : float, optional
@@ -67,6 +70,7 @@ class Selection:
     threshold: float | None
     cautions: tuple[str, ...]
     notes: tuple[str, ...]
+    copies: Exchangeability | None = None
 
     @property
     def method(self) -> str:
@@ -99,6 +103,7 @@ class Selection:
             "selected": self.selected,
             "duplicates": {name: list(same) for name, same in self.selector.duplicates_.items()},
             "guarantee": self.guarantee.to_dict() | {"text": str(self.guarantee)},
+            "exchangeability": None if self.copies is None else self.copies.to_dict(),
             "threshold": self.threshold,
             "cautions": list(self.cautions),
             "notes": list(self.notes),
@@ -177,6 +182,7 @@ def select(
         threshold=_threshold(selector),
         cautions=tuple(dict.fromkeys(cautions)),
         notes=tuple(dict.fromkeys(notes)),
+        copies=getattr(getattr(selector, "selector_", selector), "exchangeability_", None),
     )
 
 

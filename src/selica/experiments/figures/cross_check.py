@@ -8,9 +8,9 @@ import numpy as np
 
 from selica import theory
 from selica._core.table import Row, Table
-from selica.experiments.cells import Rule, check_cell
+from selica.experiments.cells import SelectionRule, check_cell
 from selica.experiments.compare import agrees, deviations
-from selica.experiments.figures.figure import Finding, Run, at_scale
+from selica.experiments.figures.figure import FigureRun, Finding, at_scale
 from selica.experiments.grid import collect, tabulate
 from selica.experiments.summary import theory_rows
 from selica.plots.canvas import canvas, legend, letter, line, markers
@@ -28,18 +28,18 @@ Z_TH, PI_TH = 0.05, 0.15
 N, LARGER = 128, 512
 LAMS = (0.05, 0.075, 0.1, 0.14, 0.18, 0.24, 0.32, 0.42, 0.56, 0.75, 1.0, 1.4, 2.0)
 RULES = {
-    "stability": Rule("stability", (PI_TH,)),
-    "derandomized": Rule("derandomized", (Z_TH,), PI_TH),
+    "stability-ideal": SelectionRule("stability-ideal", (PI_TH,)),
+    "knockoffs-frequency": SelectionRule("knockoffs-frequency", (Z_TH,), PI_TH),
 }
 _ORDER = {
-    "stability": ("q", "m", "v"),
-    "derandomized": ("q", "m", "v", "v_tilde"),
+    "stability-ideal": ("q", "m", "v"),
+    "knockoffs-frequency": ("q", "m", "v", "v_tilde"),
 }
 _NAMES = {"q": "$q$", "m": "$m$", "v": "$v$", "v_tilde": r"$\tilde v$", "tpr": "TPR", "fdr": "FDR"}
-TITLES = {"stability": "stability selection", "derandomized": "derandomized knockoffs"}
+TITLES = {"stability-ideal": "stability selection", "knockoffs-frequency": "derandomized knockoffs"}
 
 
-def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
+def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
     """Both methods at every penalty; theory for the members of the run and for infinitely many."""
     members, datasets, beside = at_scale(scale, (16, 4, 2), (64, 32, 8), (256, 512, 32))
     lams = np.array(LAMS)
@@ -63,7 +63,7 @@ def findings(table: Table) -> list[Finding]:
         for quantity in (*_ORDER[method], "tpr", "fdr"):
             part = found.where(method=method, quantity=quantity)
             out.append(_finding(f"{TITLES[method]}, {quantity}", part))
-    rows = table.where(source="theory", method="stability", quantity="fdr", lam=0.18, N=N)
+    rows = table.where(source="theory", method="stability-ideal", quantity="fdr", lam=0.18, N=N)
     values = {row["n_members"]: row["value"] for row in rows}
     members, limit = sorted(values, key=float)
     text = (
@@ -149,7 +149,7 @@ def draw(table: Table) -> Figure:
                 legend(panel, loc="best", ncols=2)
             else:
                 legend(panel, loc="center right", bbox_to_anchor=(1.0, 0.27), fontsize=8)
-    _inset(axes[0, 1], lines.where(method="stability", quantity="fdr"), dots)
+    _inset(axes[0, 1], lines.where(method="stability-ideal", quantity="fdr"), dots)
     return figure
 
 
@@ -160,7 +160,7 @@ def _inset(panel: Axes, curve: Table, dots: Table) -> None:
     finite, infinite = (curve.where(n_members=b) for b in (dots.unique("n_members")[0], np.inf))
     line(small, finite["lam"], finite["value"], style)
     line(small, infinite["lam"], infinite["value"], style, lw=0.9, ls=(0, (1, 1)), color="0.2")
-    seen = dots.where(method="stability", quantity="fdr")
+    seen = dots.where(method="stability-ideal", quantity="fdr")
     markers(small, seen["lam"], seen["value"], seen["error"], style)
     small.set(xlim=(0.125, 0.28), ylim=(0.53, 0.725), xticks=[0.15, 0.2, 0.25])
     small.tick_params(labelsize=7)

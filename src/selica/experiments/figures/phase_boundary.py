@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from selica import theory
 from selica._core.table import Table
-from selica.experiments.figures.figure import Finding, Run, at_scale
+from selica.experiments.figures.figure import FigureRun, Finding, at_scale
 from selica.plots.canvas import canvas, legend, line, note
 from selica.plots.style import line_style
 
@@ -22,12 +22,12 @@ TITLE = "Limits of perfect reconstruction"
 RATES = (1.0, 2.0, 4.0)
 METHODS: tuple[tuple[str, float | None], ...] = (
     ("lasso", None),
-    *(("stability", rate) for rate in RATES),
-    ("derandomized", None),
+    *(("stability-ideal", rate) for rate in RATES),
+    ("knockoffs-frequency", None),
 )
 
 
-def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
+def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
     """Critical alpha against rho, and where derandomized knockoffs cross each resampling rate."""
     rho = np.linspace(0.0, 1.0, at_scale(scale, 41, 201, 401))
     rows = []
@@ -42,7 +42,7 @@ def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
         if crossing is None:
             continue
         for name, near in (("crossing", 1.0), ("below", 0.99), ("above", 1.01)):
-            for method, mu_B in (("stability", rate), ("derandomized", None)):
+            for method, mu_B in (("stability-ideal", rate), ("knockoffs-frequency", None)):
                 alpha = theory.reconstruction_limit(near * crossing, method, mu_B or 1.0)
                 rows.append({"quantity": name, "method": method, "mu_B": mu_B, "rate": rate,
                              "rho": near * crossing, "alpha": alpha})  # fmt: skip
@@ -53,8 +53,10 @@ def _crossing(rate: float) -> float | None:
     """rho at which stability selection and derandomized knockoffs need the same samples."""
 
     def ahead(log_rho: float) -> float:
-        own = theory.reconstruction_limit(np.exp(log_rho), "stability", rate)
-        return float(np.log(own / theory.reconstruction_limit(np.exp(log_rho), "derandomized")))
+        own = theory.reconstruction_limit(np.exp(log_rho), "stability-ideal", rate)
+        return float(
+            np.log(own / theory.reconstruction_limit(np.exp(log_rho), "knockoffs-frequency"))
+        )
 
     low, high = np.log(1e-100), -1e-9
     if ahead(low) * ahead(high) > 0.0:
@@ -73,7 +75,9 @@ def findings(table: Table) -> list[Finding]:
 
         def copies_ahead(side: str, near: Table = near) -> bool:
             at = near.where(quantity=side)
-            copies, own = (at.one(method=m)["alpha"] for m in ("derandomized", "stability"))
+            copies, own = (
+                at.one(method=m)["alpha"] for m in ("knockoffs-frequency", "stability-ideal")
+            )
             return bool(copies < own)
 
         text = (
@@ -82,7 +86,7 @@ def findings(table: Table) -> list[Finding]:
         )
         out.append(Finding(text, copies_ahead("below") and not copies_ahead("above")))
     limits = table.where(quantity="limit")
-    order = [limits.where(method="stability", mu_B=rate)["alpha"][1:] for rate in RATES]
+    order = [limits.where(method="stability-ideal", mu_B=rate)["alpha"][1:] for rate in RATES]
     falls = all(bool(np.all(b < a)) for a, b in pairwise(order))
     out.append(Finding("a larger resampling rate always needs fewer samples", falls))
     half = [
@@ -105,7 +109,7 @@ def draw(table: Table) -> Figure:
         if method == "lasso":
             style = style._replace(label="lasso, no resampling")
         line(axes, part["rho"], part["alpha"], style)
-    crossings = table.where(quantity="crossing", method="derandomized")
+    crossings = table.where(quantity="crossing", method="knockoffs-frequency")
     axes.plot(crossings["rho"], crossings["alpha"], "k.", ms=6, zorder=4)
     for row in crossings:
         if float(row["rho"]) < 1e-3:

@@ -9,7 +9,7 @@ import numpy as np
 from selica import theory
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
-from selica.experiments.figures.figure import Finding, Run, at_scale, edges_allowed
+from selica.experiments.figures.figure import FigureRun, Finding, at_scale, edges_allowed
 from selica.plots.canvas import canvas, legend, letter, line
 from selica.plots.style import LineStyle, line_style
 
@@ -25,14 +25,14 @@ PI_TH = 0.025
 RATES = (1.0, 2.0)
 METHODS: tuple[tuple[str, float | None], ...] = (
     ("lasso", None),
-    ("knockoff", None),
-    ("stability", 1.0),
-    ("derandomized", None),
-    ("stability", 2.0),
-    ("thresholded_lasso", None),
+    ("knockoffs-ideal", None),
+    ("stability-ideal", 1.0),
+    ("knockoffs-frequency", None),
+    ("stability-ideal", 2.0),
+    ("thresholded-lasso", None),
 )
 # What the article compares; the thresholded lasso is ours.
-ENSEMBLES = (("stability", 1.0), ("stability", 2.0), ("derandomized", None))
+ENSEMBLES = (("stability-ideal", 1.0), ("stability-ideal", 2.0), ("knockoffs-frequency", None))
 _TOP = 0.4
 
 
@@ -41,12 +41,12 @@ def style_of(method: str, rate: float | None) -> LineStyle:
     return line_style(method, rate, RATES.index(rate) if rate is not None else 0)
 
 
-def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
+def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
     """Curves at the penalty that minimises a member's prediction error."""
     return curves(scale, run, "prediction")
 
 
-def curves(scale: str, run: Run, criterion: str) -> Table:
+def curves(scale: str, run: FigureRun, criterion: str) -> Table:
     """TPR at many levels of the FDR, in all panels.
 
     Rows with sweep "Z_th" trace derandomized knockoffs as the article does, with Pi_th fixed.
@@ -69,7 +69,7 @@ def curves(scale: str, run: Run, criterion: str) -> Table:
             rows.append(
                 panel | {"sweep": "level", "lam": lam[i, j, k], "fdr": levels[k], "tpr": tpr}
             )
-        if method == "derandomized":
+        if method == "knockoffs-frequency":
             rows += [named | point for point in _article_sweep(model, lam[..., 0])]
     if run.progress is not None:
         run.progress(len(METHODS), len(METHODS))
@@ -105,14 +105,14 @@ def findings(table: Table) -> list[Finding]:
     out = []
     for alpha in (0.63, 1.12):
         p = at[0.01, alpha]
-        copies, first, second = (p[m] for m in (("derandomized", None), *ENSEMBLES[:2]))
-        one, moved = p["knockoff", None], p["lasso", None]
+        copies, first, second = (p[m] for m in (("knockoffs-frequency", None), *ENSEMBLES[:2]))
+        one, moved = p["knockoffs-ideal", None], p["lasso", None]
         out.append(
             Finding(
                 f"small noise, alpha = {alpha}, FDR 0.1: derandomized {copies:.4f} > one copy "
                 f"{one:.4f} and > stability at rate 1 {first:.4f}; stability at rate 2 "
                 f"{second:.4f} above the article's other methods (thresholded lasso, not in the "
-                f"article: {p['thresholded_lasso', None]:.4f})",
+                f"article: {p['thresholded-lasso', None]:.4f})",
                 copies > one and copies > first and second > max(copies, one, first, moved),
             )
         )
@@ -122,7 +122,7 @@ def findings(table: Table) -> list[Finding]:
         (p[m] / p["lasso", None], panel, m)
         for panel, p in low.items()
         for m in p
-        if m[0] not in ("lasso", "thresholded_lasso")
+        if m[0] not in ("lasso", "thresholded-lasso")
     )
     out.append(
         Finding(
@@ -152,7 +152,7 @@ def _large_noise(table: Table, at: dict[Any, dict[Any, float]]) -> list[Finding]
         max(at[x][m] for m in ENSEMBLES) - min(at[x][m] for m in ENSEMBLES)
         for x in [(0.01, alpha) for alpha in ALPHAS]
     )
-    above = min(min(at[x][m] for m in ENSEMBLES) - at[x]["knockoff", None] for x in panels)
+    above = min(min(at[x][m] for m in ENSEMBLES) - at[x]["knockoffs-ideal", None] for x in panels)
     levels = [float(f) for f in table.where(sweep="level").unique("fdr") if float(f) <= 0.2]
     lasso = min(
         min(p[m] for m in ENSEMBLES) / p["lasso", None]

@@ -302,7 +302,7 @@ class Diagnosis(Result):
         known = dict(zip(answer.x.tolist(), answer.power.tolist(), strict=True))
         x, power = zip(*sorted((known | {self.n_samples: self.power}).items()), strict=True)
         return plot_requirement(
-            [self.label], [(x, power)], [answer.value], self.target, "samples",
+            [self.method], [(x, power)], [answer.value], self.target, "samples",
             now=self.n_samples,
         )  # fmt: skip
 

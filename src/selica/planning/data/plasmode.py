@@ -105,10 +105,10 @@ class PlasmodePower(Result):
             [(row[key], row[f"{key}_low"], row[f"{key}_high"]) for row in self.methods]
             for key in ("power", "fdr")
         )
-        labels = [row["label"] for row in self.methods]
+        methods = [row["method"] for row in self.methods]
         independent = [row["predicted"] for row in self.methods]
-        correlated = [self.predicted_power(row["method"]) for row in self.methods]
-        return plot_planted(labels, power, fdr, self.fdr, correlated, independent)
+        correlated = [self.predicted_power(name) for name in methods]
+        return plot_planted(methods, power, fdr, self.fdr, correlated, independent)
 
     def predicted_power(self, method: str) -> float | None:
         """Return the power that the theory for correlated columns predicts, if it does.

@@ -195,7 +195,7 @@ class Requirement(Result):
         """Draw power against what was asked for (needs matplotlib)."""
         every = (*self.answers, self.ceiling)
         return plot_requirement(
-            [answer.prediction.label for answer in every],
+            [answer.method for answer in every],
             [(answer.x, answer.power) for answer in every],
             [answer.value for answer in every],
             self.target,

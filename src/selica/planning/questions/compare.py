@@ -156,7 +156,7 @@ class Comparison(Result):
     def plot(self) -> Figure:
         """Draw the power of each method at its best, and as it comes (needs matplotlib)."""
         return plot_comparison(
-            [one.label for one in self.predictions],
+            [one.method for one in self.predictions],
             [one.settings for one in self.predictions],
             [one.power for one in self.predictions],
             [one.fdr for one in self.predictions],
