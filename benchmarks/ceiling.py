@@ -19,7 +19,7 @@ def power_panel(axes):
     alphas = np.linspace(0.2, 2.0, 46)
     model = theory.Model(alphas, 0.2, 0.02)
     axes.plot(alphas, theory.power(model, "bayes"), color="#CC79A7", lw=2.5, label="ceiling")
-    runs = (("thresholded_lasso", None), ("stability", 1.0), ("derandomized", None))
+    runs = (("thresholded-lasso", None), ("stability-ideal", 1.0), ("knockoffs-frequency", None))
     for method, rate in runs:
         style = line_style(method, rate)
         tpr = theory.power(model, method, mu_B=rate or 1.0)

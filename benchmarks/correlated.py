@@ -18,12 +18,12 @@ ALPHA, RHO, NOISES = 1.12, 0.5, (0.01, 0.1)
 CORRELATIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
 N, DATA, MEMBERS, SEARCH = 200, 96, 80, 32
 PI_TH, LEVEL, SEED = 0.025, 0.1, 0
-AHEAD = ("stability", 2.0)
+AHEAD = ("stability-ideal", 2.0)
 METHODS = (
     AHEAD,
-    ("stability", 1.0),
-    ("derandomized", None),
-    ("thresholded_lasso", None),
+    ("stability-ideal", 1.0),
+    ("knockoffs-frequency", None),
+    ("thresholded-lasso", None),
     ("lasso", None),
 )
 
@@ -33,7 +33,7 @@ def solve(model, method, rate, lam, r, data, members):
         "n_features": N, "n_data": data, "n_members": members, "random_state": SEED,
     }  # fmt: skip
     covariance = ("ar1", r)
-    if method == "derandomized":
+    if method == "knockoffs-frequency":
         return planning.correlated_knockoff(model, lam, covariance, "mvr", **settings)
     return planning.correlated_stability(model, lam, covariance, rate, **settings)
 
@@ -83,7 +83,7 @@ def main() -> None:
                 else:
                     lam = penalty(model, method, rate, r)
                     one = solve(model, method, rate, lam, r, DATA, MEMBERS)
-                    share = PI_TH if method == "derandomized" else None
+                    share = PI_TH if method == "knockoffs-frequency" else None
                     power = one.power(LEVEL, share)
                     more = {
                         "lam": lam, "E": one.ensemble_error, "v": one.v, "status": one.status,

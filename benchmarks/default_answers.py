@@ -175,9 +175,15 @@ def answer(kind: Kind, seed: int, selector: Any) -> Answer:
     promise = selector.guarantee_
     chosen = getattr(selector, "method_", type(selector).__name__)
     return Answer(
-        chosen, right / kind.k, wrong, wrong / max(right + wrong, 1), right + wrong == 0,
-        promise.controls, promise.level, time.perf_counter() - start,
-    )  # fmt: skip
+        chosen,
+        power=right / kind.k,
+        false=wrong,
+        share=wrong / max(right + wrong, 1),
+        empty=right + wrong == 0,
+        promised=promise.controls,
+        level=promise.level,
+        seconds=time.perf_counter() - start,
+    )
 
 
 def row(kind: Kind, found: list[Answer]) -> dict[str, Any]:

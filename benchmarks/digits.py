@@ -74,7 +74,7 @@ def subjects() -> dict[str, Callable[[], Any]]:
     study = {"n_samples": 400, "n_features": 500, "n_signals": 25, "r2": 0.5}
     X, y = table(200, 100, common=0.0)
     weights, lams = sampling.resample_weights(200, 20, random_state=0), np.array([0.3, 0.1])
-    methods = ("lasso", "stability", "knockoff", "derandomized")
+    methods = ("lasso", "stability-ideal", "knockoffs-ideal", "knockoffs-frequency")
     return {
         "theory.solve": lambda: [
             theory.solve_lasso(model, 0.5),
@@ -82,9 +82,9 @@ def subjects() -> dict[str, Callable[[], Any]]:
             theory.solve_knockoff(model, 0.5),
         ],
         "theory.power": lambda: [theory.power(model, each) for each in methods],
-        "theory.power_curve": lambda: theory.power_curve(one, "stability"),
-        "theory.operating_point": lambda: theory.operating_point(one, "derandomized"),
-        "theory.optimal_lam": lambda: theory.optimal_lam(one, "stability"),
+        "theory.power_curve": lambda: theory.power_curve(one, "stability-ideal"),
+        "theory.operating_point": lambda: theory.operating_point(one, "knockoffs-frequency"),
+        "theory.optimal_lam": lambda: theory.optimal_lam(one, "stability-ideal"),
         "theory.spectrum": lambda: theory.solve_stability(
             one, 0.5, spectrum=theory.Spectrum.row_orthogonal(0.5)
         ),
@@ -93,7 +93,7 @@ def subjects() -> dict[str, Callable[[], Any]]:
         ),
         "theory.bayes": lambda: [theory.solve_bayes(one), theory.power(one, "bayes")],
         "theory.rate_function": lambda: theory.rate_function(
-            one, "stability", 0.5, y=np.linspace(-1, 1, 5)
+            one, "stability-ideal", 0.5, y=np.linspace(-1, 1, 5)
         ),
         "planning.compare_methods": lambda: planning.compare_methods(**study),
         "planning.required_samples": lambda: planning.required_samples(

@@ -24,9 +24,9 @@ from selica.plots.canvas import save
 
 MODEL, LAM = theory.Model(alpha=1.0, rho=0.3, Delta=0.1), 0.2
 KINDS = {
-    "multinomial": ("stability", "multinomial"),
-    "poisson": ("stability", "poisson"),
-    "knockoff": ("knockoff", "poisson"),
+    "multinomial": ("stability-ideal", "multinomial"),
+    "poisson": ("stability-ideal", "poisson"),
+    "knockoff": ("knockoffs-ideal", "poisson"),
 }
 DATASETS = {100: 100, 200: 100, 400: 50}
 MEMBERS = 10_000  # of each N, over all data sets

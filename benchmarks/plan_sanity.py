@@ -94,8 +94,8 @@ def predictions(one: Setting) -> Iterator[Found]:
             seconds = time.perf_counter() - start
             best = top if found.fdr <= one.fdr else ceiling(study, found.fdr)
             yield Found(
-                study.n_samples, method, found.power, found.power_error, found.fdr, best.power,
-                best.power_error, seconds,
+                study.n_samples, method, found.power, found.power_error, found.fdr,
+                ceiling=best.power, ceiling_error=best.power_error, seconds=seconds,
             )  # fmt: skip
 
 

@@ -21,8 +21,9 @@ from tests.theory.points import random_box
 from selica import __version__, theory
 
 FIGURE = [
-    *(("lasso", 1.0), ("thresholded_lasso", 1.0), ("stability", 1.0), ("stability", 2.0)),
-    *(("knockoff", 1.0), ("derandomized", 1.0)),
+    *(("lasso", 1.0), ("thresholded-lasso", 1.0)),
+    *(("stability-ideal", 1.0), ("stability-ideal", 2.0)),
+    *(("knockoffs-ideal", 1.0), ("knockoffs-frequency", 1.0)),
 ]
 
 

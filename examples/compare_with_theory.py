@@ -2,7 +2,7 @@
 Does the theory hold for a study of this size?
 ==============================================
 
-Stability selection and derandomized knockoffs on simulated data with 100 variables and 150
+Stability selection and knockoffs over many copies on simulated data with 100 variables and 150
 samples, beside what the theory of infinitely large systems says for the same number of members.
 """
 
@@ -12,15 +12,16 @@ import matplotlib.pyplot as plt
 from selica import experiments
 
 table = experiments.sweep(
-    method=["stability", "derandomized"], alpha=1.5, rho=0.2, Delta=0.05, lam=[0.2, 0.4, 0.8],
+    method=["stability-ideal", "knockoffs-frequency"],
+    alpha=1.5, rho=0.2, Delta=0.05, lam=[0.2, 0.4, 0.8],
     threshold=0.3, Pi_th=0.5, N=100, n_members=50, n_datasets=40, random_state=0,
 )  # fmt: skip
 
-print("method          lam  quantity   simulated (error)   theory   deviation in s.e.")
+print("method               lam  quantity   simulated (error)   theory   deviation in s.e.")
 rows = experiments.deviations(table).where(quantity=("tpr", "fdr_pooled"))
 for row in rows:
     print(
-        f"{row['method']:14}  {row['lam']:.1f}  {row['quantity']:10}  {row['value']:.3f} "
+        f"{row['method']:19}  {row['lam']:.1f}  {row['quantity']:10}  {row['value']:.3f} "
         f"({row['error']:.3f})      {row['theory']:.3f}   {row['deviation']:+6.1f}"
     )
 

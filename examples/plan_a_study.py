@@ -27,12 +27,12 @@ curves = needed.plot()
 # %%
 # Is the guess about the number of signals crucial? The same strength shared by fewer or more of
 # them:
-print("signals   samples for power 0.6, knockoff+")
+print("signals   samples for power 0.6, knockoffs")
 for signals in (20, 50, 100):
     answer = planning.required_samples(
-        0.6, n_features=500, n_signals=signals, r2=0.7, fdr=0.1, method="knockoff"
+        0.6, n_features=500, n_signals=signals, r2=0.7, fdr=0.1, method="knockoffs"
     )
-    print(f"{signals:7d}   {answer.one('knockoff').value:7d}")
+    print(f"{signals:7d}   {answer.one('knockoffs').value:7d}")
 
 # %%
 # **What to see:** the methods differ by a factor of more than five in the samples they need, and

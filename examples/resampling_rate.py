@@ -18,11 +18,11 @@ from selica.plots import plot_power
 
 model = theory.Model(alpha=0.8, rho=0.2, Delta=0.0105)
 runs = [
-    ("stability", 1.0),
-    ("stability", 2.0),
-    ("stability", 4.0),
-    ("derandomized", None),
-    ("thresholded_lasso", None),
+    ("stability-ideal", 1.0),
+    ("stability-ideal", 2.0),
+    ("stability-ideal", 4.0),
+    ("knockoffs-frequency", None),
+    ("thresholded-lasso", None),
 ]
 levels = np.linspace(0.0, 0.4, 81)[1:]
 curves = [theory.power_curve(model, method, levels, mu_B=rate or 1.0) for method, rate in runs]
@@ -40,12 +40,12 @@ warnings.simplefilter("ignore")  # the best penalty may be zero, which is the ed
 print("rate   power, penalty for prediction   power, penalty for power")
 for rate in (0.5, 1.0, 2.0, 4.0, 8.0):
     usual, best = (
-        theory.power(model, "stability", fdr=0.1, mu_B=rate, lam=criterion)
+        theory.power(model, "stability-ideal", fdr=0.1, mu_B=rate, lam=criterion)
         for criterion in ("prediction", "power")
     )
     print(f"{rate:4.1f}   {usual:29.3f}   {best:24.3f}")
 
 # %%
 # **What to see:** power grows with the resampling rate up to that of a single thresholded lasso,
-# and derandomized knockoffs lie in between. The penalty is not what small rates lack: chosen for
-# power, it helps them a little, and what is missing is rows.
+# and knockoffs over many copies lie in between. The penalty is not what small rates lack: chosen
+# for power, it helps them a little, and what is missing is rows.

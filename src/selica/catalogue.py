@@ -5,7 +5,7 @@ method is a file and a row here: `register` adds one, and every room knows it.
 
 >>> from selica import catalogue
 >>> catalogue.method("knockoffs-evalues").label
-'knockoffs, many copies, e-values'
+'knockoffs, e-values of copies'
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ _ROWS = (
     ),
     Method(
         "stability-pfer-unimodal",
-        "stability, PFER bound, one peak",
+        "stability, PFER, one peak",
         selector="selica.selectors:StabilitySelection",
         preset={"assumption": "unimodal"},
         usual={"pfer": 1.0},
@@ -259,7 +259,7 @@ _ROWS = (
     ),
     Method(
         "stability-pfer-none",
-        "stability, PFER bound, no shape",
+        "stability, PFER, no shape",
         selector="selica.selectors:StabilitySelection",
         preset={"assumption": "none"},
         usual={"pfer": 1.0},
@@ -326,7 +326,7 @@ _ROWS = (
     ),
     Method(
         "knockoffs-evalues",
-        "knockoffs, many copies, e-values",
+        "knockoffs, e-values of copies",
         selector="selica.selectors:DerandomizedKnockoffs",
         by_default=True,
         levels=("fdr",),
@@ -350,7 +350,7 @@ _ROWS = (
     ),
     Method(
         "knockoffs-frequency",
-        "knockoffs, many copies, frequency",
+        "knockoffs, share of copies",
         selector="selica.selectors:DerandomizedKnockoffs",
         usual={"pfer": 1.0},
         levels=("pfer", "kfwer"),
@@ -370,7 +370,7 @@ _ROWS = (
     ),
     Method(
         "knockoffs-pvalues",
-        "knockoffs, many copies, p-values",
+        "knockoffs, p-values of copies",
         selector="selica.selectors:AggregatedKnockoffs",
         levels=("fdr",),
         controls="3.2 FDR",

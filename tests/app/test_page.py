@@ -57,7 +57,7 @@ def test_predict_shows_the_power_of_the_theory_and_follows_the_sliders() -> None
         at.slider(key="n").set_value(n).run()
         model = theory.Model(n / 500, rho, rho * 0.2 / 0.8)
         for method, label in (
-            ("knockoffs-frequency", "knockoffs, many copies, frequency"),
+            ("knockoffs-frequency", "knockoffs, share of copies"),
             ("lasso", "lasso"),
         ):
             expected = theory.power(model, method, fdr=0.2)
@@ -78,7 +78,7 @@ def test_predict_says_that_thresholds_are_ideal_and_what_procedures_reach() -> N
         row = f"<td>{want.power:.3f}</td><td>{want.fdr:.3f}</td>"
         assert f"<td>{one.label}</td>{row}" in html
     assert power_shown(at, "knockoffs, one copy") < 0.1
-    assert power_shown(at, "knockoffs, many copies, e-values") < 0.01
+    assert power_shown(at, "knockoffs, e-values of copies") < 0.01
     assert found.study.assumptions in html
     again = at.run()  # what is known is drawn at once
     assert bodies(again) == html
@@ -92,7 +92,7 @@ def test_the_law_of_the_effects_can_be_chosen(choice: str, law: theory.Effects) 
     at = opened(n="600", p="500", k="50", r2="0.8", fdr="0.2", effects=choice)
     assert not at.exception
     expected = theory.power(theory.Model(1.2, 0.1, 0.025, law), "knockoffs-frequency", fdr=0.2)
-    assert power_shown(at, "knockoffs, many copies, frequency") == pytest.approx(expected, abs=6e-4)
+    assert power_shown(at, "knockoffs, share of copies") == pytest.approx(expected, abs=6e-4)
     assert f"a linear response and {law.label}." in bodies(at)
 
 
@@ -102,7 +102,7 @@ def test_effects_of_ones_own_are_as_many_as_signals() -> None:
     assert "4 signals among 50 variables" in bodies(at)
     law = theory.EmpiricalEffects([1.0, -2.0, 3.0, 1.5])
     expected = theory.power(theory.Model(2.0, 0.08, 0.02, law), "knockoffs-frequency", fdr=0.2)
-    assert power_shown(at, "knockoffs, many copies, frequency") == pytest.approx(expected, abs=6e-4)
+    assert power_shown(at, "knockoffs, share of copies") == pytest.approx(expected, abs=6e-4)
     assert "a linear response and 4 given effects." in bodies(at)
 
 

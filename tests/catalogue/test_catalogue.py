@@ -98,5 +98,5 @@ def test_every_predictor_is_there(row):
 
 
 def test_what_cannot_be_run_says_what_can():
-    with pytest.raises(ArgumentError, match="one that can be run on data, one of auto, .*'bayes'"):
+    with pytest.raises(ArgumentError, match=r"one that can be run on data, one of auto, .*'bayes'"):
         catalogue.method("bayes").load_selector()

@@ -395,7 +395,7 @@ def test_a_former_name_does_what_it_did_and_says_the_new_one(table, case):
     assert found["variables"] == now["variables"]
     kept = ("controls", "level", "proven")
     assert [found["guarantee"][key] for key in kept] == [now["guarantee"][key] for key in kept]
-    row = catalogue.of_selector(found["method"], {name: 0 for name in _decisive(options)})
+    row = catalogue.of_selector(found["method"], dict.fromkeys(_decisive(options), 0))
     assert row.name == name
 
 

@@ -228,8 +228,9 @@ def test_a_cell_is_one_point():
 def test_every_quantity_of_every_method_agrees_with_the_theory():
     """Within four standard errors; thresholds at which false selections are not rare."""
     table = sweep(
-        method=["lasso", "stability-ideal", "knockoffs-frequency", "knockoffs-ideal"], alpha=2.5, rho=0.3, Delta=0.05,
-        lam=[0.2], threshold=0.02, Pi_th=0.3, N=96, n_members=24, n_datasets=60, random_state=0,
+        method=["lasso", "stability-ideal", "knockoffs-frequency", "knockoffs-ideal"],
+        alpha=2.5, rho=0.3, Delta=0.05, lam=[0.2], threshold=0.02, Pi_th=0.3, N=96,
+        n_members=24, n_datasets=60, random_state=0,
     )  # fmt: skip
     table += sweep(
         method="stability-ideal", alpha=2.5, rho=0.3, Delta=0.05, lam=[0.2], threshold=0.4, N=96,

@@ -23,7 +23,7 @@ from selica.experiments.figures import (
     finite_size,
     power,
 )
-from selica.experiments.figures.figure import Run
+from selica.experiments.figures.figure import FigureRun
 from selica.experiments.measure import measure
 
 
@@ -241,7 +241,7 @@ def test_kill_and_resume(smoke, tmp_path):
 
 def test_compute_reports_progress():
     seen = []
-    figure_module("power").compute("smoke", Run(progress=lambda d, t: seen.append((d, t))))
+    figure_module("power").compute("smoke", FigureRun(progress=lambda d, t: seen.append((d, t))))
     assert seen[0][0] == 0
     assert seen[-1][0] == seen[-1][1]
 

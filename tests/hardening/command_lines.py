@@ -11,6 +11,7 @@ from unittest import mock
 import typer
 from hypothesis import strategies as st
 
+from selica import catalogue
 from selica.cli import app
 from tests.hardening.commands import selica
 
@@ -20,8 +21,8 @@ _ABSURD = (
 )
 _SIZES = ("2", "20", "100", "1000", "100000")
 _SHARES = ("0.01", "0.1", "0.5", "0.9", "1")
-_METHODS = ("knockoff", "stability", "lasso", "ideal", "stability_none")
-_SELECTORS = ("lasso", "knockoffs", "splitting", "bolasso", "stability", "derandomized")
+_METHODS = tuple(one.name for one in catalogue.methods() if one.predictor is not None)
+_SELECTORS = tuple(one.name for one in catalogue.methods() if one.selector is not None)
 _SENSIBLE = {
     "n_samples": _SIZES,
     "n_features": _SIZES,

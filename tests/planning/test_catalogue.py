@@ -14,7 +14,7 @@ import pytest
 
 import selica.correlated
 from selica import catalogue, planning, selectors
-from selica._core.errors import ArgumentError, DoesNotApply, RenamedWarning
+from selica._core.errors import ArgumentError, DoesNotApply, RefusedError, RenamedWarning
 from selica.catalogue import Method
 from selica.planning.predict.finite import Expected
 from selica.planning.predict.prediction import Forecast
@@ -147,6 +147,26 @@ def test_a_method_of_somebody_else_is_compared_searched_measured_and_diagnosed(t
     fitted = Theirs(fdr=0.2, sampler="iid", lam=0.05, random_state=0).fit(table, y)
     assert planning.diagnose(fitted, table, y).method == "theirs"
     assert "theirs" in [one.method for one in planning.compare_methods(**STUDY).predictions]
+
+
+def test_a_wrong_argument_of_a_method_is_no_refusal(theirs, table, monkeypatch):
+    """A predictor that recommends what its selector does not take: a mistake, and not the data."""
+
+    def mistaken(studies, level, best):
+        return [Forecast(Expected(0.5, 0.0, 1.0, 0.0), {"fdr": 5.0}) for _ in studies]
+
+    monkeypatch.setattr(sys.modules["their_package"], "found_by_half", mistaken)
+    with pytest.raises(ArgumentError, match=r"methods\['theirs'\]: fdr must"):
+        planning.plasmode_power(table, 6, r2=0.9, methods="theirs", n_sets=2, theory=False)
+
+
+def test_what_the_data_refuse_is_counted_and_no_error(theirs, table, monkeypatch):
+    def refuse(self, X, y):
+        raise RefusedError("These data do not allow it.")
+
+    monkeypatch.setattr(Theirs, "fit", refuse)
+    found = planning.plasmode_power(table, 6, r2=0.9, methods="theirs", n_sets=2, theory=False)
+    assert (found.methods.rows[0]["refused"], found.methods.rows[0]["power"]) == (2, 0.0)
 
 
 def test_defaults_come_from_the_signatures_of_the_selectors(monkeypatch):

@@ -14,7 +14,9 @@ def test_lines_bands_and_one_legend():
          "error": 0.01}
         for Delta in (0.01, 0.1)
         for r in (0.6, 0.0)  # in any order
-        for method, rate in (("stability-ideal", 2.0), ("stability-ideal", 1.0), ("knockoffs-frequency", None))
+        for method, rate in (
+            ("stability-ideal", 2.0), ("stability-ideal", 1.0), ("knockoffs-frequency", None)
+        )
     ]  # fmt: skip
     figure = plot_correlated_power(Table.of(rows), 0.1)
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
@@ -26,6 +28,6 @@ def test_lines_bands_and_one_legend():
             np.testing.assert_allclose(drawn.get_xydata(), [[0.0, 0.9], [0.6, 0.3]])
     shown = [text.get_text() for text in figure.legends[0].get_texts()]
     assert shown == [
-        "stability, ideal, rate 2", "stability, ideal, rate 1", "knockoffs, many copies, frequency",
+        "stability, ideal, rate 2", "stability, ideal, rate 1", "knockoffs, share of copies",
     ]  # fmt: skip
     assert figure.axes[0].get_ylabel() == "power at FDR 0.1"

@@ -29,12 +29,12 @@ from selica.sampling import GaussianKnockoffs, simulate
 from selica.selectors import AssumptionWarning
 
 SELECTORS = {
-    "stability": StabilitySelection(n_resamples=20, random_state=0),
-    "pfer": StabilitySelection(n_resamples=20, resampling="pairs", pfer=2.0, random_state=0),
+    "stability-ideal": StabilitySelection("cv", n_resamples=20, random_state=0),
+    "stability-pfer": StabilitySelection(n_resamples=20, pfer=2.0, random_state=0),
     "knockoffs": KnockoffSelection(0.3, sampler="iid", random_state=0),
-    "derandomized": DerandomizedKnockoffs(0.3, n_copies=4, sampler="iid", random_state=0),
-    "derandomized, threshold": DerandomizedKnockoffs(threshold=0.7, n_copies=4, random_state=0),
-    "aggregated": AggregatedKnockoffs(0.3, n_copies=4, random_state=0),
+    "knockoffs-evalues": DerandomizedKnockoffs(0.3, n_copies=4, sampler="iid", random_state=0),
+    "knockoffs-frequency": DerandomizedKnockoffs(threshold=0.7, n_copies=4, random_state=0),
+    "knockoffs-pvalues": AggregatedKnockoffs(0.3, n_copies=4, random_state=0),
     "splitting": DataSplitting(0.3, n_splits=4, random_state=0),
     "bolasso": Bolasso(n_resamples=20, random_state=0),
     "lasso": LassoSelection(random_state=0),
@@ -76,6 +76,18 @@ def selection(data, selector, names=None):
     return select(selector, data.X, data.y, names, "y & z")
 
 
+def test_a_report_says_whether_copies_pass_as_columns(data):
+    for name in ("knockoffs", "knockoffs-evalues", "knockoffs-pvalues"):
+        found = selection(data, SELECTORS[name])
+        measured = SELECTORS[name].exchangeability_
+        told = found.to_dict()["exchangeability"]
+        assert (told["ratio"], told["p_value"]) == (measured.ratio, measured.p_value)
+        assert f"<h2>Knockoff copies</h2>\n<p>{measured}</p>" in page(found)
+    found = selection(data, SELECTORS["lasso"])
+    assert found.to_dict()["exchangeability"] is None
+    assert "Knockoff copies" not in page(found)
+
+
 @pytest.mark.parametrize("name", SELECTORS)
 def test_every_method_writes_a_report(data, name, tmp_path):
     found = selection(data, SELECTORS[name])
@@ -101,7 +113,7 @@ def test_every_method_writes_a_report(data, name, tmp_path):
 
 def test_the_same_selection_is_the_same_files(data, tmp_path):
     for folder in ("a", "b"):
-        write_report(selection(data, SELECTORS["stability"]), tmp_path / folder)
+        write_report(selection(data, SELECTORS["stability-pfer"]), tmp_path / folder)
     for name in ("selection.csv", "selection.json", "report.html"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 

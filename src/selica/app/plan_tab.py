@@ -62,7 +62,7 @@ def _planned(power: float, study: UnsizedStudy) -> Plan:
     if planned is not None:
         _draw(planned, power)
         return planned
-    drawn: Drawn | None = None
+    drawn: DrawnPlan | None = None
     begun = said_at = monotonic()
 
     def on_step() -> None:
@@ -92,7 +92,7 @@ def _planned(power: float, study: UnsizedStudy) -> Plan:
     return planned
 
 
-class Drawn(NamedTuple):
+class DrawnPlan(NamedTuple):
     """Parts of a plan that are on the page."""
 
     curves: DeltaGenerator
@@ -100,7 +100,7 @@ class Drawn(NamedTuple):
     working: DeltaGenerator
 
 
-def _draw(planned: Plan, power: float, drawn: Drawn | None = None) -> Drawn:
+def _draw(planned: Plan, power: float, drawn: DrawnPlan | None = None) -> DrawnPlan:
     """Draw a plan, or more of one that is drawn."""
     curves = charts.curves(
         planned.curves,
@@ -111,7 +111,7 @@ def _draw(planned: Plan, power: float, drawn: Drawn | None = None) -> Drawn:
         drawn=drawn and drawn.curves,
     )
     table = markup.table(planned.rows, drawn=drawn and drawn.table)
-    return Drawn(curves, table, drawn.working if drawn else st.empty())
+    return DrawnPlan(curves, table, drawn.working if drawn else st.empty())
 
 
 def _recipe(planned: Plan, power: float, study: UnsizedStudy) -> None:

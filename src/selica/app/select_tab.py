@@ -9,7 +9,7 @@ import streamlit as st
 
 from selica._core.errors import SelicaError
 from selica.app import markup, selecting
-from selica.app.selecting import Outcome
+from selica.app.selecting import ShownSelection
 from selica.reports import Columns
 from selica.reports.page import HEADINGS
 from selica.selectors.stability import PFER
@@ -31,7 +31,7 @@ class _Request(NamedTuple):
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _outcome(request: _Request, _table: Columns) -> Outcome:
+def _outcome(request: _Request, _table: Columns) -> ShownSelection:
     return selecting.select(_table, request.target, request.drop, request.method, request.level)
 
 
@@ -124,7 +124,7 @@ def _level(name: str | None) -> float | None:
     return None
 
 
-def _show(outcome: Outcome) -> None:
+def _show(outcome: ShownSelection) -> None:
     for caution in outcome.cautions:
         markup.remark(caution)
     markup.cards(

@@ -46,7 +46,7 @@ def label_of(name: str) -> str | None:
     return row.label if row is not None and row.label in methods() else None
 
 
-class Outcome(NamedTuple):
+class ShownSelection(NamedTuple):
     """A selection, ready to be shown and downloaded."""
 
     title: str
@@ -92,7 +92,7 @@ def awkward(table: reports.Columns, target: str) -> list[str]:
 
 def select(
     table: reports.Columns, target: str, drop: tuple[str, ...], method: str, level: float | None
-) -> Outcome:
+) -> ShownSelection:
     """Run the method with this label at a level of its usual kind."""
     chosen = methods()[method]
     X, y, names = reports.split(table, target, drop)
@@ -100,7 +100,7 @@ def select(
     selector = chosen.load_selector()(**parameters, random_state=0)
     with _FITS.turn():
         selection = reports.select(selector, X, y, names, target, table)
-        return Outcome(
+        return ShownSelection(
             title=selection.summary.title,
             n_selected=len(selection.selected),
             n_variables=len(names),

@@ -30,7 +30,7 @@ from selica.cli.plan_options import (
     Methods,
     Power,
     Samples,
-    Settings,
+    SettingsChoice,
     SettingsName,
     Signals,
     signal_count,
@@ -92,7 +92,7 @@ def samples(
     fdr: Level = 0.1,
     effects: Effects = GAUSSIAN,
     method: Methods = None,
-    settings: SettingsName = Settings.best,
+    settings: SettingsName = SettingsChoice.best,
     at_most: Annotated[
         int, typer.Option(help="More samples are not considered.", max=MOST)
     ] = 1_000_000,
@@ -118,7 +118,7 @@ def effect(
     fdr: Level = 0.1,
     effects: Effects = GAUSSIAN,
     method: Methods = None,
-    settings: SettingsName = Settings.best,
+    settings: SettingsName = SettingsChoice.best,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
@@ -145,7 +145,7 @@ def signals(
     fdr: Level = 0.1,
     effects: Effects = GAUSSIAN,
     method: Methods = None,
-    settings: SettingsName = Settings.best,
+    settings: SettingsName = SettingsChoice.best,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
@@ -172,7 +172,7 @@ def level(
     effect_size: EffectSize = None,
     effects: Effects = GAUSSIAN,
     method: Methods = None,
-    settings: SettingsName = Settings.best,
+    settings: SettingsName = SettingsChoice.best,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:

@@ -64,7 +64,7 @@ def rounded_up(x: float) -> float:
     return float(f"{math.ceil(x * scale - 1e-9) / scale:.{_SHORT}g}")
 
 
-class Run:
+class SelectorRun:
     """How to run a method once there is data.
 
     Parameters
@@ -84,7 +84,7 @@ class Run:
         self.words = command_of(selector, parameters, *([] if source is None else [source]))
 
     @classmethod
-    def of(cls, one: Prediction, source: Sequence[str] | None = None) -> Run:
+    def of(cls, one: Prediction, source: Sequence[str] | None = None) -> SelectorRun:
         """The settings of a prediction."""
         return cls(catalogue.method(one.method).class_name, one.parameters, source)
 
@@ -160,7 +160,7 @@ def print_comparison(found: Comparison, equal: float | None) -> None:
     if best is None:
         return
     typer.echo("\nOnce there is data:")
-    Run.of(best).tell()
+    SelectorRun.of(best).tell()
     if other is not None:
         _tell_other(
             other, f"{label(other.method)}, {_SETTINGS[other.settings]} (power {other.power:.2f})"
@@ -269,7 +269,7 @@ def print_requirement(
     if best is None:
         return
     typer.echo("\nOnce there is data:")
-    Run.of(best.prediction).tell()
+    SelectorRun.of(best.prediction).tell()
     if other is not None:
         _tell_other(other.prediction, f"{_value(other)} with {label(other.method)}")
 
@@ -286,7 +286,7 @@ def _tell_other(one: Prediction, what: str) -> None:
     """What to run where a check refuses the first choice."""
     typer.echo()
     say(f"Refits check message passing and may refuse the data. Then {what}:")
-    typer.echo(copyable(Run.of(one).words))
+    typer.echo(copyable(SelectorRun.of(one).words))
 
 
 def _print(headings: list[str], rows: list[list[str]], title: str, words: int = 1) -> None:
@@ -338,5 +338,7 @@ def _tell_rough(predictions: Iterable[Prediction]) -> None:
 
 def _prediction_dict(one: Prediction) -> dict[str, Any]:
     return (
-        one.to_dict() | {"label": label(one.method), "parameters": one.parameters} | Run.of(one).row
+        one.to_dict()
+        | {"label": label(one.method), "parameters": one.parameters}
+        | SelectorRun.of(one).row
     )

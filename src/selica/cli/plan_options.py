@@ -12,7 +12,7 @@ from selica.cli.naming import listed, predicted
 from selica.cli.options import EffectLaw, given_one, signals_of
 
 
-class Settings(StrEnum):
+class SettingsChoice(StrEnum):
     """Settings of the methods."""
 
     best = "best"
@@ -48,7 +48,8 @@ Methods = Annotated[
     ),
 ]
 SettingsName = Annotated[
-    Settings, typer.Option(help="Penalty and rate with the most power, or selectors as they come.")
+    SettingsChoice,
+    typer.Option(help="Penalty and rate with the most power, or selectors as they come."),
 ]
 
 

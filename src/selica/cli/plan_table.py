@@ -46,7 +46,7 @@ from selica.cli.output import (
     waiting,
     write_figure,
 )
-from selica.cli.plan_answers import Run, label
+from selica.cli.plan_answers import SelectorRun, label
 from selica.cli.plan_options import (
     EffectSize,
     Methods,
@@ -182,13 +182,13 @@ def _best(found: PlasmodePower, names: list[str], fdr: float) -> str | None:
     return max(kept, key=lambda name: kept[name], default=None)
 
 
-def _as_it_comes(method: str, X: Array, planted: dict[str, Any], source: Source) -> Run:
+def _as_it_comes(method: str, X: Array, planted: dict[str, Any], source: Source) -> SelectorRun:
     """The settings that ran."""
     from selica import planning
 
     sizes = (len(X), int((np.ptp(X, axis=0) > 0.0).sum()))
     found = planning.compare_methods(*sizes, **planted, methods=[method])
-    return Run.of(found.one(method, "default"), source.words)
+    return SelectorRun.of(found.one(method, "default"), source.words)
 
 
 def _print_first(first: Table) -> None:

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from selica.planning import Prediction
 
 
-class Resampling(StrEnum):
-    """Resampling laws by name."""
+class TheoryResampling(StrEnum):
+    """TheoryResampling laws by name."""
 
     poisson = "poisson"
     bernoulli = "bernoulli"
@@ -94,11 +94,13 @@ def predict(
     ] = "prediction",
     mu_b: Annotated[
         list[float] | None,
-        typer.Option("--mu-b", "--mu-B", help="Resampling rate; repeatable. Default: 1 and 2."),
+        typer.Option(
+            "--mu-b", "--mu-B", help="TheoryResampling rate; repeatable. Default: 1 and 2."
+        ),
     ] = None,
     resampling: Annotated[
-        Resampling, typer.Option(help="Resampling law of stability selection.")
-    ] = Resampling.poisson,
+        TheoryResampling, typer.Option(help="TheoryResampling law of stability selection.")
+    ] = TheoryResampling.poisson,
     effects: Effects = GAUSSIAN,
     details: Annotated[
         bool,
@@ -124,7 +126,7 @@ def predict(
     name, noise = given_one("the noise", r2=r2, snr=snr, delta=delta)
     model = _model(*size, name, noise, law)
     penalty = number_or_word("lam", lam, ("prediction", "power"))
-    rates = mu_b or ([0.5] if resampling is Resampling.bernoulli else [1.0, 2.0])
+    rates = mu_b or ([0.5] if resampling is TheoryResampling.bernoulli else [1.0, 2.0])
     real("fdr", fdr, at_least=0.0, at_most=1.0)
     check_figure(plot)
     runs: Runs = [
@@ -306,8 +308,8 @@ def _print_tables(
         say(COUNTS)
     say("rate: rows drawn for each row of the data, in every resample")
     say(
-        "frequency: selected is a variable that beats its copy in at least the share Pi_th of the "
-        "copies (or, with Z_th, in half of them by at least Z_th)"
+        "share of copies: selected is a variable that beats its copy in at least the share Pi_th of "
+        "the copies (or, with Z_th, in half of them by at least Z_th)"
     )
     say(CEILING)
 
@@ -378,7 +380,7 @@ def _number(value: Any) -> str:
 
 
 def _draw(
-    model: theory.Model, penalty: float | str, resampling: Resampling, runs: Runs, fdr: float
+    model: theory.Model, penalty: float | str, resampling: TheoryResampling, runs: Runs, fdr: float
 ) -> Figure:
     from selica import theory
     from selica.plots import plot_power

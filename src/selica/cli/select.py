@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from selica.reports import Columns, Selection
 
 
-class Resampling(StrEnum):
+class RowResampling(StrEnum):
     """Ways to draw rows again."""
 
     bootstrap = "bootstrap"
@@ -137,7 +137,7 @@ def select(
         typer.Option(help=f"Rows drawn for each row there is ({takers('resample_rate')})."),
     ] = None,
     resampling: Annotated[
-        Resampling | None,
+        RowResampling | None,
         typer.Option(
             help="How rows are drawn; by default pairs of halves, with --lam or --fdr bootstrap "
             f"({takers('resampling')})."

@@ -36,7 +36,7 @@ def simulated_method(name: object) -> str:
     return choice("method", found, tuple(simulated_methods()))
 
 
-class Rule(NamedTuple):
+class SelectionRule(NamedTuple):
     """A method, and the thresholds at which it selects."""
 
     method: str
@@ -57,7 +57,7 @@ class Cell:
 
     Parameters
     ----------
-    rules : tuple of Rule
+    rules : tuple of SelectionRule
         All of one ensemble.
     alpha, rho, Delta : float
         Samples per variable, share of signals, noise variance.
@@ -74,7 +74,7 @@ class Cell:
         As in `sampling.simulate`; anything but "identity" uses Gaussian knockoffs.
     """
 
-    rules: tuple[Rule, ...]
+    rules: tuple[SelectionRule, ...]
     alpha: float
     rho: float
     Delta: float
@@ -149,7 +149,7 @@ def _digest(values: Array) -> str:
 
 
 def check_cell(
-    rules: tuple[Rule, ...],
+    rules: tuple[SelectionRule, ...],
     model: Model,
     lams: Array,
     *,
@@ -178,7 +178,8 @@ def check_cell(
     parse_covariance(covariance, size, np.random.default_rng(0))  # for its errors
     return Cell(
         rules=tuple(
-            Rule(r.method, tuple(dict.fromkeys(map(float, r.thresholds))), r.Pi_th) for r in rules
+            SelectionRule(r.method, tuple(dict.fromkeys(map(float, r.thresholds))), r.Pi_th)
+            for r in rules
         ),
         alpha=float(model.alpha),
         rho=float(model.rho),

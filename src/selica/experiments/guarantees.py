@@ -120,7 +120,7 @@ def all_methods(setting: Setting, sigma: Any) -> dict[str, Any]:
     return out
 
 
-class Found(NamedTuple):
+class SelectionErrors(NamedTuple):
     """One selection."""
 
     mask: BoolArray
@@ -132,7 +132,7 @@ class Found(NamedTuple):
 
 def _run(
     setting: Setting, seeds: Sequence[np.random.SeedSequence], methods: Methods
-) -> list[dict[str, Found]]:
+) -> list[dict[str, SelectionErrors]]:
     """Selections on some data sets, by method."""
     out = []
     coef = setting.coef
@@ -148,18 +148,18 @@ def _run(
         if setting.binary:
             chance = np.random.default_rng(child(seed, 1)).random(setting.n)
             y = (chance < expit(signal)).astype(float)
-        found: dict[str, Found] = {}
+        found: dict[str, SelectionErrors] = {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for name, selector in selectors.items():
                 try:
                     selector.set_params(random_state=child(seed, 2)).fit(blank.X, y)
                 except SelicaError:  # a level that cannot be held: nothing is selected
-                    found[name] = Found(
+                    found[name] = SelectionErrors(
                         np.zeros(setting.p, dtype=bool), _asked(selector), None, None
                     )
                     continue
-                found[name] = Found(
+                found[name] = SelectionErrors(
                     selector.support_,
                     selector.guarantee_,
                     getattr(selector, "selection_probabilities_", None),
@@ -215,7 +215,7 @@ def guarantees(
     )
 
 
-def _row(setting: Setting, name: str, found: list[Found]) -> Row:
+def _row(setting: Setting, name: str, found: list[SelectionErrors]) -> Row:
     truth = setting.coef != 0.0
     masks = np.array([one.mask for one in found])
     wrong = np.count_nonzero(masks & ~truth, axis=1).astype(float)

@@ -91,7 +91,7 @@ def _of_first(study: Study, q: float) -> Rates:
     return halves.rates(_BOUNDED, n_members=_RESAMPLES)
 
 
-class Found(NamedTuple):
+class SelectionPower(NamedTuple):
     """One selection."""
 
     power: float
@@ -102,7 +102,7 @@ class Found(NamedTuple):
     """Variables the resamples did take on average; zero where q is None."""
 
 
-def _run(study: Study, seeds: Sequence[np.random.SeedSequence]) -> list[dict[str, Found]]:
+def _run(study: Study, seeds: Sequence[np.random.SeedSequence]) -> list[dict[str, SelectionPower]]:
     """Selections on some data sets, by method."""
     out = []
     selectors = _selectors(study)
@@ -111,13 +111,13 @@ def _run(study: Study, seeds: Sequence[np.random.SeedSequence]) -> list[dict[str
             study.n_samples, study.n_features, study.n_signals, noise_variance=study.model.Delta,
             effects=study.effects, scale="article", random_state=seed,
         )  # fmt: skip
-        found: dict[str, Found] = {}
+        found: dict[str, SelectionPower] = {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for name, selector in selectors.items():
                 mask = selector.set_params(random_state=child(seed, 1)).fit(data.X, data.y).support_
                 q = getattr(selector, "q_", None)
-                found[name] = Found(
+                found[name] = SelectionPower(
                     tpp(mask, data.support), fdp(mask, data.support),
                     q, 0.0 if q is None else selector.mean_selected_,
                 )  # fmt: skip
@@ -168,7 +168,7 @@ def power_beside_theory(
     return Table.of(rows)
 
 
-def _row(study: Study, found: list[Found], predicted: Rates | None) -> Row:
+def _row(study: Study, found: list[SelectionPower], predicted: Rates | None) -> Row:
     (power, false), (power_error, false_error) = mean_and_error(
         np.array([(one.power, one.fdp) for one in found])
     )

@@ -16,7 +16,7 @@ from selica._core.table import Table
 from selica._core.types import Progress
 from selica._core.validation import choice, count, flag, reporter, workers
 from selica.experiments.figures import FIGURES, figure_module
-from selica.experiments.figures.figure import SCALES, Finding, Run
+from selica.experiments.figures.figure import SCALES, FigureRun, Finding
 from selica.experiments.store import Store
 
 _DEPENDENCIES = ("numpy", "scipy", "numba", "joblib", "matplotlib", "pandas", "pyarrow")
@@ -104,7 +104,7 @@ def reproduce(
     store = Store(parts)
     module = figure_module(name)
     begin = time.perf_counter()
-    table = module.compute(scale, Run(random_state, n_jobs, store, progress))
+    table = module.compute(scale, FigureRun(random_state, n_jobs, store, progress))
     seconds = time.perf_counter() - begin
     for suffix in (".png", ".pdf", ".parquet", ".json"):
         (folder / f"{name}{suffix}").unlink(missing_ok=True)  # of an earlier run

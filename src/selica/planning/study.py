@@ -183,7 +183,7 @@ def models(studies: Sequence[Study], axes: int = 0) -> Model:
         np.array([getattr(model, name) for model in each]).reshape(shape)
         for name in ("alpha", "rho", "Delta")
     )
-    return Model(alpha, rho, Delta, each[0].effects)
+    return each[0].like(alpha, rho, Delta)  # a study is valid
 
 
 def _ratio(k: int, r2: float | None, snr: float | None, effect_size: float | None) -> float:

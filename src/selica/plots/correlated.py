@@ -14,6 +14,9 @@ from selica.plots.style import line_style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_COLUMNS = ("Delta", "correlation", "method", "mu_B", "value", "error")
+"""Columns that are drawn."""
+
 
 def plot_correlated_power(table: Table, level: float) -> Figure:
     """Draw power at a level of the FDR against the correlation, a panel for each noise.
@@ -39,7 +42,7 @@ def plot_correlated_power(table: Table, level: float) -> Figure:
     >>> len(plot_correlated_power(Table.of(rows), 0.1).axes)
     1
     """
-    Table.check("table", table, "Delta", "correlation", "method", "mu_B", "value", "error")
+    Table.check("table", table, *_COLUMNS)
     check.finite("level", level)
     noises = table.unique("Delta")
     rates = sorted(rate for rate in table.unique("mu_B") if rate is not None)

@@ -46,7 +46,8 @@ def plot_rate_function(
     --------
     >>> from selica import theory
     >>> from selica.plots import plot_rate_function
-    >>> found = theory.rate_function(theory.Model(1.0, 0.3, 0.1), "stability-ideal", 0.2, [-1, 0, 1])
+    >>> model = theory.Model(1.0, 0.3, 0.1)
+    >>> found = theory.rate_function(model, "stability-ideal", 0.2, [-1, 0, 1])
     >>> figure = plot_rate_function(found)
     >>> len(figure.axes)
     1

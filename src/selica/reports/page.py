@@ -9,6 +9,7 @@ from typing import Any
 from selica._version import __version__
 from selica.reports.figure import inline_svg
 from selica.reports.selection import Selection
+from selica.sampling import Exchangeability
 from selica.selectors import Guarantee
 from selica.selectors.summary import cell
 
@@ -74,6 +75,7 @@ def page(selection: Selection) -> str:
         *_notes("About the data", selection.cautions),
         "<h2>What this promises</h2>",
         f"<p class=promise>{escape(str(selection.guarantee))}</p>",
+        *_copies(selection.copies),
         *_notes("Notes", selection.notes),
         "<h2>Selected, and the next in line</h2>",
         _table(near[:MOST_ROWS]),
@@ -100,6 +102,11 @@ def _promise(guarantee: Guarantee) -> dict[str, str]:
         return {"controlled": "nothing"}
     aim = "" if guarantee.proven else ", aimed at"
     return {f"{guarantee.controls}{aim}": f"≤ {guarantee.level:.3g}"}
+
+
+def _copies(copies: Exchangeability | None) -> list[str]:
+    """Return the paragraph on knockoff copies, where copies were drawn."""
+    return [] if copies is None else ["<h2>Knockoff copies</h2>", f"<p>{escape(str(copies))}</p>"]
 
 
 def _notes(heading: str, notes: Sequence[str]) -> list[str]:

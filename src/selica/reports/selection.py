@@ -15,6 +15,7 @@ from selica._core.validation import short
 from selica._core.warning import noted
 from selica._version import __version__
 from selica.reports.tables import Columns
+from selica.sampling import Exchangeability
 from selica.selectors import Guarantee, Summary
 from selica.selectors.base import NamedColumns, Selector, plain, printable
 
@@ -36,6 +37,8 @@ class Selection:
     used : dict
         What it made of them: penalties, q, threshold and kind of response, where it knows them,
         and how many rows each class has.
+    copies : Exchangeability, optional
+        Whether the knockoff copies pass as columns, where copies were drawn.
     summary : Summary
     guarantee : Guarantee
     threshold : float, optional
@@ -65,6 +68,7 @@ class Selection:
     threshold: float | None
     cautions: tuple[str, ...]
     notes: tuple[str, ...]
+    copies: Exchangeability | None = None
 
     @property
     def method(self) -> str:
@@ -97,6 +101,7 @@ class Selection:
             "selected": self.selected,
             "duplicates": {name: list(same) for name, same in self.selector.duplicates_.items()},
             "guarantee": self.guarantee.to_dict() | {"text": str(self.guarantee)},
+            "exchangeability": None if self.copies is None else self.copies.to_dict(),
             "threshold": self.threshold,
             "cautions": list(self.cautions),
             "notes": list(self.notes),
@@ -166,6 +171,7 @@ def select(
         threshold=_threshold(selector),
         cautions=tuple(dict.fromkeys(cautions)),
         notes=tuple(notes),
+        copies=getattr(getattr(selector, "selector_", selector), "exchangeability_", None),
     )
 
 

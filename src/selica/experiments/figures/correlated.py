@@ -14,8 +14,8 @@ from selica import theory
 from selica._core.table import Row, Table
 from selica._core.types import Array
 from selica.correlated.solution import jackknife, tpr_at_level
-from selica.experiments.cells import Rule, check_cell, covariance_label
-from selica.experiments.figures.figure import Finding, Run, at_scale, edges_allowed
+from selica.experiments.cells import SelectionRule, check_cell, covariance_label
+from selica.experiments.figures.figure import FigureRun, Finding, at_scale, edges_allowed
 from selica.experiments.figures.power import METHODS, NOISES, PI_TH, RHO, style_of
 from selica.experiments.grid import Measured, collect
 from selica.experiments.summary import failure_rows, rates_of_data
@@ -33,7 +33,7 @@ AHEAD = ("stability-ideal", 2.0)
 _TOP = 0.4
 
 
-def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
+def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
     """Curves at each method's penalty, and the power at FDR 0.1 with its standard error."""
     N, members, datasets = at_scale(scale, (32, 16, 4), (100, 64, 16), (200, 128, 48))
     settings = {"N": N, "n_members": members, "n_datasets": datasets}
@@ -46,12 +46,13 @@ def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
         for r in CORRELATIONS:
             covariance = ("ar1", r) if r > 0.0 else "identity"
             for method, rate, rules in (
-                ("thresholded-lasso", 1.0, (Rule("thresholded-lasso", sizes),)),
-                ("lasso", 1.0, (Rule("lasso", (0.0,)),)),
-                ("stability-ideal", 1.0, (Rule("stability-ideal", votes),)),
-                ("stability-ideal", 2.0, (Rule("stability-ideal", votes),)),
+                ("thresholded-lasso", 1.0, (SelectionRule("thresholded-lasso", sizes),)),
+                ("lasso", 1.0, (SelectionRule("lasso", (0.0,)),)),
+                ("stability-ideal", 1.0, (SelectionRule("stability-ideal", votes),)),
+                ("stability-ideal", 2.0, (SelectionRule("stability-ideal", votes),)),
                 ("knockoffs-ideal", 1.0,
-                 (Rule("knockoffs-frequency", signs, PI_TH), Rule("knockoffs-ideal", signs))),
+                 (SelectionRule("knockoffs-frequency", signs, PI_TH),
+                  SelectionRule("knockoffs-ideal", signs))),
             ):  # fmt: skip
                 lams = _penalties(model, method, rate)
                 cells.append(

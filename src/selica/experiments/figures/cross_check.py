@@ -8,9 +8,9 @@ import numpy as np
 
 from selica import theory
 from selica._core.table import Row, Table
-from selica.experiments.cells import Rule, check_cell
+from selica.experiments.cells import SelectionRule, check_cell
 from selica.experiments.compare import agrees, deviations
-from selica.experiments.figures.figure import Finding, Run, at_scale
+from selica.experiments.figures.figure import FigureRun, Finding, at_scale
 from selica.experiments.grid import collect, tabulate
 from selica.experiments.summary import theory_rows
 from selica.plots.canvas import canvas, legend, letter, line, markers
@@ -28,8 +28,8 @@ Z_TH, PI_TH = 0.05, 0.15
 N, LARGER = 128, 512
 LAMS = (0.05, 0.075, 0.1, 0.14, 0.18, 0.24, 0.32, 0.42, 0.56, 0.75, 1.0, 1.4, 2.0)
 RULES = {
-    "stability-ideal": Rule("stability-ideal", (PI_TH,)),
-    "knockoffs-frequency": Rule("knockoffs-frequency", (Z_TH,), PI_TH),
+    "stability-ideal": SelectionRule("stability-ideal", (PI_TH,)),
+    "knockoffs-frequency": SelectionRule("knockoffs-frequency", (Z_TH,), PI_TH),
 }
 _ORDER = {
     "stability-ideal": ("q", "m", "v"),
@@ -39,7 +39,7 @@ _NAMES = {"q": "$q$", "m": "$m$", "v": "$v$", "v_tilde": r"$\tilde v$", "tpr": "
 TITLES = {"stability-ideal": "stability selection", "knockoffs-frequency": "derandomized knockoffs"}
 
 
-def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
+def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
     """Both methods at every penalty; theory for the members of the run and for infinitely many."""
     members, datasets, beside = at_scale(scale, (16, 4, 2), (64, 32, 8), (256, 512, 32))
     lams = np.array(LAMS)

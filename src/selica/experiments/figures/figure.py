@@ -20,7 +20,7 @@ SCALES = ("smoke", "quick", "paper")
 T = TypeVar("T")
 
 
-class Run(NamedTuple):
+class FigureRun(NamedTuple):
     """How a figure is computed: seed, workers, and where finished parts are kept."""
 
     random_state: int = 0
@@ -49,7 +49,7 @@ class FigureModule(Protocol):
 
     TITLE: str
 
-    def compute(self, scale: str, run: Run = ...) -> Table:
+    def compute(self, scale: str, run: FigureRun = ...) -> Table:
         """The numbers."""
 
     def draw(self, table: Table) -> Figure:

@@ -12,7 +12,7 @@ from selica._core.types import Array
 from selica.experiments.cells import check_cell
 from selica.experiments.compare import deviations
 from selica.experiments.figures.cross_check import MODEL, RULES, TITLES
-from selica.experiments.figures.figure import Finding, Run, at_scale
+from selica.experiments.figures.figure import FigureRun, Finding, at_scale
 from selica.experiments.grid import collect, tabulate
 from selica.plots.canvas import canvas, legend, letter, line, markers
 from selica.plots.style import quantity_style
@@ -32,7 +32,7 @@ QUANTITIES = {
 }
 
 
-def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
+def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
     """The setting of the cross-check at sizes from 32 up; larger systems need fewer data sets."""
     sizes, members, work = at_scale(
         scale,

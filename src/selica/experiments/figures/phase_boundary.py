@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from selica import theory
 from selica._core.table import Table
-from selica.experiments.figures.figure import Finding, Run, at_scale
+from selica.experiments.figures.figure import FigureRun, Finding, at_scale
 from selica.plots.canvas import canvas, legend, line, note
 from selica.plots.style import line_style
 
@@ -27,7 +27,7 @@ METHODS: tuple[tuple[str, float | None], ...] = (
 )
 
 
-def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
+def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
     """Critical alpha against rho, and where derandomized knockoffs cross each resampling rate."""
     rho = np.linspace(0.0, 1.0, at_scale(scale, 41, 201, 401))
     rows = []

@@ -9,7 +9,7 @@ import numpy as np
 from selica import theory
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
-from selica.experiments.figures.figure import Finding, Run, at_scale, edges_allowed
+from selica.experiments.figures.figure import FigureRun, Finding, at_scale, edges_allowed
 from selica.plots.canvas import canvas, legend, letter, line
 from selica.plots.style import LineStyle, line_style
 
@@ -41,12 +41,12 @@ def style_of(method: str, rate: float | None) -> LineStyle:
     return line_style(method, rate, RATES.index(rate) if rate is not None else 0)
 
 
-def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
+def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
     """Curves at the penalty that minimises a member's prediction error."""
     return curves(scale, run, "prediction")
 
 
-def curves(scale: str, run: Run, criterion: str) -> Table:
+def curves(scale: str, run: FigureRun, criterion: str) -> Table:
     """TPR at many levels of the FDR, in all panels.
 
     Rows with sweep "Z_th" trace derandomized knockoffs as the article does, with Pi_th fixed.

@@ -6,7 +6,7 @@ from typing import Any
 
 from selica._core.table import Table
 from selica.experiments.figures import power
-from selica.experiments.figures.figure import Finding, Run
+from selica.experiments.figures.figure import FigureRun, Finding
 from selica.experiments.figures.power import ALPHAS, NOISES, curves, draw, power_at
 
 __all__ = ["TITLE", "compute", "draw", "findings"]
@@ -14,7 +14,7 @@ __all__ = ["TITLE", "compute", "draw", "findings"]
 TITLE = "Power at the best penalty"
 
 
-def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
+def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
     """Curves at the penalty that makes each method most powerful."""
     return curves(scale, run, "power")
 

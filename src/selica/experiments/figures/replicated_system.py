@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selica._core.table import Table
-from selica.experiments.figures.figure import Finding, Run
+from selica.experiments.figures.figure import FigureRun, Finding
 from selica.plots.canvas import canvas
 from selica.plots.schematic import arrow, box, dot
 
@@ -24,7 +24,7 @@ _BOXES = ("box 1", "box 2", "box n_1")
 _REPLICAS = ("replica 1", "replica 2", "replica n_2")
 
 
-def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
+def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
     """The replicas: the box each is in, and its overlap with the first of the first box."""
     rows = []
     for a in _BOXES:

@@ -77,7 +77,7 @@ def ceilings(studies: Studies, fdr: float) -> tuple[Prediction, ...]:
     fdr : float
     """
     model = models(studies)
-    law, s = model.effects.mixture(), np.asarray(solve_bayes(model).m_hat)
+    law, s = model.mixture, np.asarray(solve_bayes(model).m_hat)
 
     def selected(u: Array) -> list[Expected]:
         """Return what is selected where the evidence is more than at a field of size u."""

@@ -215,7 +215,7 @@ def _beyond(solution: Solution, var: Array, x: Array) -> tuple[Array, Array]:
     """Return P(abs(h) > x) of nulls and signals for fields h with noise, at (L, X)."""
     noise = np.ravel(var)
     signal = over_signals(
-        solution.model.effects.mixture().folded(),
+        solution.model.signals,
         np.ravel(solution.Q_hat),
         noise,
         lambda mean, var: two_sided(x[:, :, None], mean[:, None], var[:, None]),
@@ -377,7 +377,7 @@ def cut_of_fields(solution: Solution, fdr: float) -> float:
     """
     sd = math.sqrt(solution.chi_hat)
     u = np.linspace(0.0, _FARTHEST + 1.0, 2 * _THRESHOLDS)
-    signals = solution.model.effects.mixture().folded()
+    signals = solution.model.signals
     log_tpr, log_fpr, _ = log_rates(signals, np.full(u.size, sd / solution.Q_hat), u)
     fpr, rho = np.exp(log_fpr), solution.rho
     # relative, so that what is linear between two steps is the logarithm
