@@ -165,7 +165,7 @@ def own_table(
 
 
 def _assumptions(effects: EffectLaw) -> str:
-    """What power on a table of one's own assumes."""
+    """Return what power on a table of one's own assumes."""
     return (
         "Assumes independent rows, a linear response and "
         f"{effects.law.label}; columns are those of the table."
@@ -173,7 +173,7 @@ def _assumptions(effects: EffectLaw) -> str:
 
 
 def _best(found: PlasmodePower, names: list[str], fdr: float) -> str | None:
-    """The most powerful of those that may well keep the level."""
+    """Return the most powerful of those that may well keep the level."""
     kept = {
         name: float(row["power"])
         for name, row in zip(names, found.methods, strict=True)
@@ -183,7 +183,7 @@ def _best(found: PlasmodePower, names: list[str], fdr: float) -> str | None:
 
 
 def _as_it_comes(method: str, X: Array, planted: dict[str, Any], source: Source) -> SelectorRun:
-    """The settings that ran."""
+    """Return how to run the settings that ran."""
     from selica import planning
 
     sizes = (len(X), int((np.ptp(X, axis=0) > 0.0).sum()))
@@ -192,7 +192,7 @@ def _as_it_comes(method: str, X: Array, planted: dict[str, Any], source: Source)
 
 
 def _print_first(first: Table) -> None:
-    """What is known before the simulation."""
+    """Print what is known before the simulation."""
     if len(first) == 0:
         return
     known = [row for row in first if row["power"] is not None]
@@ -317,7 +317,7 @@ def diagnosis(
 
 
 def _compared(found: Diagnosis) -> list[str] | None:
-    """The command that compares all methods in a study like the data; None without an estimate."""
+    """Return the command that compares all methods in such a study; None without an estimate."""
     if found.reason is not None or found.r2 is None:
         return None
     sizes = f"-n {found.n_samples} -p {found.n_features} -k {found.n_signals}"
@@ -325,7 +325,7 @@ def _compared(found: Diagnosis) -> list[str] | None:
 
 
 def _draw(plot: Path | None, found: Diagnosis, *, quiet: bool) -> None:
-    """The figure of a diagnosis, if it has one."""
+    """Draw the figure of a diagnosis, if it has one."""
     if found.reason is None:
         write_figure(plot, found.plot, quiet=quiet)
     elif plot is not None and not quiet:

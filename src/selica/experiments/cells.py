@@ -107,13 +107,13 @@ class Cell:
         return isinstance(self.covariance, str) and self.covariance == IDENTITY
 
     def seed(self, parent: np.random.SeedSequence, dataset: int) -> np.random.SeedSequence:
-        """The seed of a data set: methods are compared on the same data, sizes are not."""
+        """Return the seed of a data set: methods are compared on the same data, sizes are not."""
         text = f"{self.alpha!r} {self.rho!r} {self.Delta!r} {self.N}"
         word = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
         return child(parent, word, dataset)
 
     def labels(self) -> Row:
-        """The columns that name this cell in a table."""
+        """Return the columns that name this cell in a table."""
         ensemble = self.ensemble
         return {
             "alpha": self.alpha,
@@ -129,7 +129,7 @@ class Cell:
 
 
 def covariance_label(covariance: Any) -> str:
-    """A covariance in a few letters; different ones have different letters."""
+    """Return a covariance in a few letters; different ones have different letters."""
     if isinstance(covariance, str):
         return covariance
     if isinstance(covariance, tuple):
@@ -138,7 +138,7 @@ def covariance_label(covariance: Any) -> str:
 
 
 def _effects_label(effects: Effects) -> str:
-    """A law of effects in a few letters; one that does not show its values gets a digest."""
+    """Return a law of effects in a few letters; one that does not show its values gets a digest."""
     if isinstance(effects, EmpiricalEffects):
         return f"{effects!r} {_digest(np.concatenate(effects.mixture()))}"
     return repr(effects)
@@ -159,7 +159,7 @@ def check_cell(
     n_datasets: int = 64,
     covariance: Any = IDENTITY,
 ) -> Cell:
-    """A cell of values that can be simulated, or one sentence about the first that cannot."""
+    """Return a cell of values that can be simulated, or raise for the first that cannot."""
     for rule in rules:
         choice("method", rule.method, tuple(simulated_methods()))
         moved = THRESHOLDS[rule.ensemble]

@@ -54,7 +54,7 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
 
 
 def page(selection: Selection) -> str:
-    """The HTML text of a report."""
+    """Return the HTML text of a report."""
     rows = selection.rows
     chosen = len(selection.selected)
     near = rows[: chosen + 5]
@@ -97,7 +97,7 @@ def page(selection: Selection) -> str:
 
 
 def _promise(guarantee: Guarantee) -> dict[str, str]:
-    """What is controlled, as a number with its name; a practice is not called a bound."""
+    """Return what is controlled, as a number with its name; a practice is not called a bound."""
     if guarantee.level is None:
         return {"controlled": "nothing"}
     aim = "" if guarantee.proven else ", aimed at"
@@ -144,7 +144,7 @@ def _all(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
 
 
 def _settings(settings: dict[str, Any], used: dict[str, Any]) -> str:
-    """What was asked for, and what the method made of it where that is not the same."""
+    """Return what was asked for, and what the method made of it where that is not the same."""
     shown = {name: _setting(value) for name, value in settings.items()}
     for name, value in used.items():
         text = (

@@ -27,7 +27,7 @@ _TOP = 0.4
 
 
 def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
-    """All methods at thresholds for which the theory expects FDR 0.05 to 0.3."""
+    """Return all methods at thresholds for which the theory expects FDR 0.05 to 0.3."""
     N, members, datasets = at_scale(scale, (64, 16, 4), (128, 64, 16), (256, 256, 48))
     size = {"N": N, "n_members": members, "n_datasets": datasets}
     fine = np.linspace(0.0, _TOP, at_scale(scale, 9, 41, 81))[1:]
@@ -75,13 +75,13 @@ def _cells(model: theory.Model, size: dict[str, int]) -> list[Cell]:
 
 
 def _reach(thresholds: Array, fdr: Array) -> tuple[float, ...]:
-    """The thresholds whose FDR is nearest to the levels, each once."""
+    """Return the thresholds whose FDR is nearest to the levels, each once."""
     nearest = np.abs(fdr[:, None] - LEVELS).argmin(axis=0)
     return tuple(thresholds[np.unique(nearest)].tolist())
 
 
 def findings(table: Table) -> list[Finding]:
-    """The farthest marker of each method."""
+    """Return the farthest marker of each method."""
     found = deviations(table.where(source=("theory", "monte-carlo")))
     out = []
     for method, rate in METHODS:
@@ -101,7 +101,7 @@ def findings(table: Table) -> list[Finding]:
 
 
 def draw(table: Table) -> Figure:
-    """Two panels: lines for infinite systems and ensembles, markers for finite ones."""
+    """Draw two panels: lines for infinite systems and ensembles, markers for finite ones."""
     figure, axes = canvas(1, 2, (9.0, 4.6), sharey=True)
     dots = table.where(source="monte-carlo", status="ok")
     for panel, Delta in zip(axes[0], NOISES, strict=True):
