@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from selica import KnockoffSelection, StabilitySelection, planning
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica.planning.data import first_answer
 from selica.planning.data.diagnosis import Estimate, estimate, reason_against
 from selica.planning.data.first_answer import COVERED, LARGEST
@@ -71,7 +71,7 @@ def test_a_first_answer_for_every_method_that_has_one(table, effect_size):
 
 def test_a_covariance_without_copies_is_no_error(table, monkeypatch):
     def refused(Sigma):
-        raise ArgumentError("Sigma must be positive definite.")
+        raise RefusedError("Sigma must be positive definite.")
 
     monkeypatch.setattr(first_answer, "s_matrix", refused)
     asked = {"methods": ["knockoff", "lasso"], "random_state": 1}
