@@ -372,8 +372,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
     def _why_no_votes(self) -> str:
         top = float(self.selection_probabilities_.max())
         text = (
-            f"A variable needs {100 * self.threshold_:.3g} % of the copies; the largest share is "
-            f"{100 * top:.3g} %."
+            f"A variable must be selected with {100 * self.threshold_:.3g} % of the copies; the "
+            f"largest share is {100 * top:.3g} %."
         )
         if self.negatives_ is None:
             return text
