@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from selica._core.errors import ArgumentError
 from selica.control import stability_bound, stability_parameters, supported_bound
-from selica.control.stability import ASSUMPTIONS, largest_usable_q
+from selica.control.stability import ASSUMPTIONS, bound_obstacle, largest_usable_q
 from selica.experiments.chance import reached_by_chance
 
 UNIMODAL = [0.02631579, 0.1052632, 0.2368421, 0.4210526, 0.6578947]
@@ -375,3 +375,18 @@ def test_where_the_bound_does_not_apply(kwargs, message):
 def test_exactly_two_are_given(two):
     with pytest.raises(ArgumentError, match="exactly two"):
         stability_parameters(100, **two)
+
+
+@pytest.mark.parametrize("assumption", ["none", "unimodal", "r-concave"])
+@pytest.mark.parametrize("p", [1, 2, 50])
+@pytest.mark.parametrize("n_pairs", [1, 50, 10_001])
+def test_the_obstacle_is_known_before_the_bound_is_asked_for(assumption, p, n_pairs):
+    for q in (0.0, 0.5, 10.0, 30.0, 50.0):
+        for cutoff in (0.3, 0.5, 0.55, 0.75, 1.0):
+            obstacle = bound_obstacle(p, q, cutoff, n_pairs, assumption)
+            try:
+                supported_bound(p, q, cutoff, n_pairs, assumption)
+            except ArgumentError:
+                assert obstacle.endswith(".")
+            else:
+                assert obstacle == ""

@@ -7,7 +7,14 @@ import pickle
 import numpy as np
 import pytest
 
-from selica._core.errors import ArgumentError, BoundaryWarning, ColumnError, ConvergenceWarning
+from selica import errors
+from selica._core.errors import (
+    ArgumentError,
+    BoundaryWarning,
+    ColumnError,
+    ConvergenceWarning,
+    SelicaError,
+)
 from selica._core.validation import (
     broadcast,
     choice,
@@ -165,3 +172,14 @@ def test_a_flag_is_true_or_false_and_no_number():
     for bad in (0, 1, "yes", None, np.array([True])):
         with pytest.raises(ArgumentError, match=r"^adaptive must be True or False; got"):
             flag("adaptive", bad)
+
+
+def test_errors_have_one_base_and_a_public_home():
+    assert errors.SelicaError is SelicaError
+    assert issubclass(SelicaError, ValueError)
+    kinds = (errors.ArgumentError, errors.RefusedError, errors.DoesNotApply)
+    for kind in kinds:
+        assert kind.__base__ is SelicaError
+        assert str(kind("two\nlines")) == "two lines"
+    assert issubclass(ColumnError, errors.RefusedError)
+    assert isinstance(ColumnError("{column} is constant.", 2).named("age"), errors.RefusedError)

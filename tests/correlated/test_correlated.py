@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import poisson
 
 from selica import planning, theory
-from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.errors import ArgumentError, ConvergenceWarning, RefusedError
 from selica.correlated import fixed_point
 from selica.correlated.drawn_fits import GaussianCopies, SingleBody, mean_signal
 from selica.correlated.fixed_point import balanced, controlled
@@ -312,7 +312,6 @@ def test_what_is_not_solved_is_said(monkeypatch):
         (stability, {"covariance": np.eye(5), "effects": np.ones(4)}, "effects"),
         (stability, {"covariance": np.eye(5), "n_members": 1}, "n_members"),
         (stability, {"covariance": np.eye(5), "n_data": 2}, "n_data"),
-        (knockoff, {"covariance": np.ones((5, 5))}, "positive definite"),
         (knockoff, {"covariance": np.eye(5), "s": "magic"}, "s must be one of"),
         (knockoff, {"covariance": np.eye(5), "s": 2.5}, "semidefinite"),
         (knockoff, {"covariance": np.eye(5), "s": np.ones(4)}, "one entry"),
@@ -321,6 +320,11 @@ def test_what_is_not_solved_is_said(monkeypatch):
 def test_one_sentence_for_bad_input(solve, arguments, words):
     with pytest.raises(ArgumentError, match=words):
         solve(**arguments)
+
+
+def test_a_covariance_without_copies_is_refused():
+    with pytest.raises(RefusedError, match="positive definite"):
+        knockoff(np.ones((5, 5)))
 
 
 def test_nothing_to_explain_is_said():

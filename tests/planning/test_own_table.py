@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from selica import KnockoffSelection, StabilitySelection, catalogue, planning
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica.planning.data import correlated_power
 from selica.planning.data.correlated_power import LARGEST
 from selica.planning.data.diagnosis import SignalEstimate, estimate, reason_against
@@ -73,7 +73,7 @@ def test_a_first_answer_for_every_method_that_has_one(table, effect_size):
 
 def test_a_covariance_without_copies_is_no_error(table, monkeypatch):
     def refused(Sigma):
-        raise ArgumentError("Sigma must be positive definite.")
+        raise RefusedError("Sigma must be positive definite.")
 
     monkeypatch.setattr(correlated_power, "s_matrix", refused)
     asked = {"methods": ["knockoffs", "lasso"], "random_state": 1}

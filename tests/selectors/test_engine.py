@@ -93,7 +93,7 @@ def test_refits_take_over_where_message_passing_is_wrong(correlated, monkeypatch
     assert auto.fields_ is None
     np.testing.assert_array_equal(auto.selection_probabilities_, refits.selection_probabilities_)
     np.testing.assert_array_equal(auto.signs_, refits.signs_)
-    assert "from refits" in str(auto.summary())
+    assert "by refits" in str(auto.summary())
 
 
 def test_a_wrong_answer_is_noticed(data, monkeypatch):

@@ -182,6 +182,10 @@ def test_the_chosen_method_is_a_note():
     found = AutoSelection(n_resamples=10, random_state=0).fit(DATA.X, DATA.y)
     assert any(note.startswith("Method: ") for note in found.notes_)
     assert set(found.summary().notes) <= set(found.notes_)
+    with pytest.warns(AssumptionWarning):
+        found.fit(X, DATA.y)
+    assert set(found.selector_.notes_) <= set(found.notes_)
+    assert "Constant columns are never selected: x5." in found.selector_.notes_
 
 
 def test_inside_noted_nothing_is_said_but_renamings():

@@ -340,7 +340,10 @@ def _obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) ->
     """Say why the bound does not apply, in a sentence; empty if it does."""
     theta = q / p
     if cutoff <= theta + ROUNDING:
-        return f"cutoff must be above q / p = {theta:g}, or noise passes it; got {cutoff:g}."
+        return (
+            f"cutoff must be above q / p = {theta:g}, which irrelevant variables reach by chance; "
+            f"got {cutoff:g}."
+        )
     if assumption == "r-concave":
         return ""
     if cutoff <= 0.5 + ROUNDING:

@@ -181,6 +181,10 @@ def _missing(label: Any) -> bool:
 def _complain(scheme: str, rate: float, n: int, groups: object, strata: object) -> None:
     what = "rows" if groups is None else "groups"
     if strata is not None:
-        raise RefusedError(f"strata: a stratum of {n} {what} is too small, {scheme} draws none.")
+        raise RefusedError(
+            f"strata: a stratum of {n} {what} is too small: {scheme!r} draws none of them."
+        )
     name = "rate" if scheme != "pairs" else "n_samples" if groups is None else "groups"
-    raise ArgumentError(f"{name} is too small: of {n} {what} {scheme} at rate {rate:g} draws none.")
+    raise ArgumentError(
+        f"{name} is too small: {scheme!r} at rate {rate:g} draws none of the {n} {what}."
+    )

@@ -138,6 +138,8 @@ class AutoSelection(Selector):
         # what is known of the rows and of identical columns is as true of the chosen selector
         self.selector_.guarantee_ = self.guarantee_
         self.selector_.duplicates_ = self.duplicates_
+        self.selector_.cautions_ = self.cautions_
+        self.selector_._noticed = self._noticed
         return self
 
     def _select(self, data: Data, table: Array) -> None:

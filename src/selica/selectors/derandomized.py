@@ -193,16 +193,19 @@ class DerandomizedKnockoffs(KnockoffSelector):
         attempts, penalty = self._message_passing(data, w)
         measure = self._measure(penalty)
 
+        found: KnockoffComparison | None = None
+
         def votes(copies: int) -> BoolArray:
-            if len(self.statistics_) == 0:
-                self._comparison = self._compare(data, table, B)
-                self.exchangeability_ = self._comparison.exchangeability
-            self.statistics_ = self._comparison.statistics(copies, measure, self.n_jobs)
+            nonlocal found
+            if found is None:  # message passing may need no copy at all
+                found = self._compare(data, table, B)
+                self.exchangeability_ = found.exchangeability
+            self.statistics_ = found.statistics(copies, measure, self.n_jobs)
             return np.asarray(w < self.statistics_)
 
         def counts(copies: int) -> tuple[IntArray, int]:
-            found = votes(copies)
-            return np.asarray(np.count_nonzero(found[:, data.varies], axis=0)), len(found)
+            each = votes(copies)
+            return np.asarray(np.count_nonzero(each[:, data.varies], axis=0)), len(each)
 
         outcome = decide(self.engine, attempts, counts, B)
         self.fields_, self.probability_error_, self.note_ = outcome
@@ -372,8 +375,8 @@ class DerandomizedKnockoffs(KnockoffSelector):
     def _why_no_votes(self) -> str:
         top = float(self.selection_probabilities_.max())
         text = (
-            f"A variable needs {100 * self.threshold_:.3g} % of the copies; the largest share is "
-            f"{100 * top:.3g} %."
+            f"A variable must be selected with {100 * self.threshold_:.3g} % of the copies; the "
+            f"largest share is {100 * top:.3g} %."
         )
         if self.negatives_ is None:
             return text

@@ -26,7 +26,7 @@ from selica.statistics.data import penalty_path
 ENGINES = ("auto", "monte-carlo", "semi-analytic")
 TOLERANCE = 0.03
 """Message passing is believed if its probabilities err by no more, as a root mean square."""
-REFITTED = "The probabilities are from refits: "
+REFITTED = "The probabilities were computed by refits: "
 """How a note begins where message passing was not used."""
 _FEWEST_CHECKS = 32
 """Refits that check message passing, at least."""
@@ -271,7 +271,7 @@ def decide(
         state = "" if fields.converged else " It did not converge."
         return EngineOutcome(
             fields, None,
-            "The probabilities are from message passing and were not checked by refits "
+            "The probabilities were computed by message passing and not checked by refits "
             f"(engine='auto' checks them); they assume {rest}.{state}",
         )  # fmt: skip
     reason = "does not apply here"
@@ -297,8 +297,8 @@ def decide(
         if error <= TOLERANCE:
             return EngineOutcome(
                 fields, error,
-                f"The probabilities are from message passing; {fitted} refits bound their error "
-                f"(root mean square) by {error:.2g}.",
+                f"The probabilities were computed by message passing; {fitted} refits bound their "
+                f"error (root mean square) by {error:.2g}.",
             )  # fmt: skip
         how = (
             f"by up to {error:.2g}, above {TOLERANCE:g}" if error < 1.0 else "for single variables"

@@ -83,7 +83,10 @@ class LassoSelection(Selector):
         return self._ranked(title, "coefficient", self.coef_, np.abs(self.coef_))
 
     def _why(self) -> str:
-        return f"The penalty {self.lam_:.3g} is too large for any variable; a smaller lam would."
+        return (
+            f"The penalty {self.lam_:.3g} is too large for any variable; a smaller lam would "
+            "select some."
+        )
 
     def plot(self) -> Figure:
         """Draw the coefficients of the first variables (needs matplotlib)."""

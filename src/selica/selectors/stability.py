@@ -448,7 +448,7 @@ class StabilitySelection(Selector):
             return self._why_no_evidence()
         top = float(self.selection_probabilities_.max())
         if top == 0.0 and self.q_ is None:
-            return "No resample selects any variable: a smaller lam would."
+            return "No resample selects any variable; a smaller lam would select some."
         if top == 0.0:
             return (
                 "No half of the rows selects any variable: no column is associated with the "
