@@ -7,7 +7,6 @@ import pytest
 
 from selica._core.errors import ArgumentError
 from selica._core.scaling import (
-    lam_from_average,
     noise_from_r2,
     noise_from_snr,
     penalty_of_data,
@@ -114,9 +113,3 @@ def test_penalties_broadcast():
     got = penalty_of_data(np.array([0.1, 0.2]), 100, 50, 0.2, 0.05)
     # l = lam sqrt(p) s / n, s = 2
     np.testing.assert_allclose(got, np.array([0.1, 0.2]) * np.sqrt(50) * 2.0 / 100, rtol=1e-14)
-
-
-def test_penalties_of_averages_and_of_sums():
-    weights = np.array([[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]])
-    np.testing.assert_allclose(lam_from_average([0.5, 0.25], weights), [[1.5, 0.75], [1.5, 0.75]])
-    np.testing.assert_allclose(lam_from_average(2.0, weights[0]), 6.0)

@@ -13,7 +13,7 @@ from selica._core.types import Array, IntArray
 from selica._core.validation import real
 from selica.amp.kernels import copied_rows
 from selica.amp.loop import State, iterate_path
-from selica.amp.problem import Problem, check
+from selica.amp.problem import MessageProblem, check
 from selica.amp.results import KnockoffAmp, shaped
 from selica.amp.single_body import at_rest, member
 from selica.amp.squares import Squares, floors, noise_of, squares_of
@@ -139,7 +139,7 @@ class Step:
     copied variables' part of a prediction.
     """
 
-    problem: Problem
+    problem: MessageProblem
     squares: Squares
     scale: Array
     """(p, 1): variance of the entries of each copied column."""

@@ -132,7 +132,7 @@ def iterate_path(
         partial(_some, step, some), _repeated(start, some.size), floors, tol=max(tol, _ROUGHLY),
         max_iter=max_iter // 2,
     )  # fmt: skip
-    left = max_iter - int(rough.iterations.max())
+    remaining = max_iter - int(rough.iterations.max())
     solved = np.flatnonzero(rough.status == Status.CONVERGED)
     near, rate = _repeated(start, L), np.ones(L)
     if solved.size:
@@ -140,7 +140,7 @@ def iterate_path(
         known = solved[where]
         near = _between(tuple(part[..., known] for part in rough.state), nodes, lam)
         rate = np.interp(np.log(lam), np.log(nodes), rough.rate[known])
-    whole = iterate(step, near, floors, tol=tol, max_iter=left, rate=rate)
+    whole = iterate(step, near, floors, tol=tol, max_iter=remaining, rate=rate)
     whole.iterations[some] += rough.iterations
     return whole
 
@@ -168,8 +168,8 @@ def _between(solved: State, nodes: Array, lam: Array) -> State:
 def _lagrange(nodes: Array, at: Array, points: int) -> Array:
     """(nodes, at): weights of the nearest nodes in polynomials through `points` of them."""
     points = min(points, nodes.size)
-    left = np.clip(np.searchsorted(nodes, at) - points // 2, 0, nodes.size - points)
-    near = left + np.arange(points)[:, None]
+    first = np.clip(np.searchsorted(nodes, at) - points // 2, 0, nodes.size - points)
+    near = first + np.arange(points)[:, None]
     weights = np.zeros((nodes.size, at.size))
     for k, node in enumerate(near):
         others = np.delete(near, k, axis=0)

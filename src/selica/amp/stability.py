@@ -12,7 +12,7 @@ from selica._core.counts import CountLaw, check_rate, count_law
 from selica._core.types import Array, IntArray
 from selica._core.validation import single
 from selica.amp.loop import State, iterate_path
-from selica.amp.problem import Problem, check, check_weakness
+from selica.amp.problem import MessageProblem, check, check_weakness
 from selica.amp.results import StabilityAmp, shaped
 from selica.amp.single_body import Member, member
 from selica.amp.squares import Squares, floors, noise_of, squares_of
@@ -129,7 +129,7 @@ class Fields(NamedTuple):
 class Step:
     """One iteration."""
 
-    problem: Problem
+    problem: MessageProblem
     law: CountLaw
     weakness: float
     squares: Squares

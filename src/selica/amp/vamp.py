@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.counts import CountLaw
+from selica._core.losses import Loss, loss_of
 from selica._core.parallel import blas_threads_for
 from selica._core.results import Status
 from selica._core.types import Array, BoolArray, IntArray
 from selica.amp.couplings import Beliefs, Cavities, Coupling, coupling_of
 from selica.amp.loop import Outcome, State, iterate
 from selica.amp.outputs import Output, output_of
-from selica.amp.problem import Problem, check, check_weakness
+from selica.amp.problem import MessageProblem, check, check_weakness
 from selica.amp.results import StabilityVamp, shaped
 from selica.amp.single_body import Member, member
 from selica.amp.stability import resampling_law
@@ -42,7 +43,7 @@ def stability_vamp(
     lam: ArrayLike,
     resample_rate: float = 1.0,
     *,
-    response: str = "linear",
+    response: str | Loss = "linear",
     form: str = "diagonal",
     resampling: str = "poisson",
     weakness: float = 1.0,
@@ -59,7 +60,7 @@ def stability_vamp(
         + \tfrac12 \lambda_2 \sum_i w_i^2
 
     with random weights :math:`c_\mu` of the rows, where :math:`\ell` is half the squared residual
-    or, for labels 0 and 1, the log-loss.
+    or, for a binary response of 0 and 1, the log-loss.
 
     Parameters
     ----------
@@ -70,7 +71,8 @@ def stability_vamp(
         Penalties, in the unit of the sum above. Each is started from the next larger one.
     resample_rate, resampling, weakness, lam2
         As in `stability_amp`.
-    response : {"linear", "binary"}
+    response : {"linear", "binary"}, or a registered response or its loss
+        Message passing is for losses that are sums over the rows.
     form : {"diagonal", "restricted"}
         One variance for each row and variable, O(n p min(n, p)) an iteration; or one for all of
         them, which suits designs with singular vectors in general position, O(n p) an iteration.
@@ -96,7 +98,7 @@ def stability_vamp(
     weakness = check_weakness(weakness)
     law = resampling_law(resampling, resample_rate)
     with blas_threads_for(problem.X.shape):
-        joined = _along(problem, response, form, law, weakness)
+        joined = _along(problem, loss_of(response, "response"), form, law, weakness)
     return shaped(
         StabilityVamp, problem.single, lam=problem.lam, lam2=problem.lam2, weakness=weakness,
         **joined,
@@ -104,12 +106,12 @@ def stability_vamp(
 
 
 def _along(
-    problem: Problem, response: str, form: str, law: CountLaw, weakness: float
+    problem: MessageProblem, loss: Loss, form: str, law: CountLaw, weakness: float
 ) -> dict[str, Array]:
     """The attributes of a result, penalty by penalty from the largest on."""
-    units = _units(problem, response)
+    units = _units(problem, loss)
     design = problem.X / units.column
-    output = output_of(response, problem.y / units.response, law)
+    output = output_of(loss, problem.y / units.response, law)
     coupling = coupling_of(design, form)
     start = _start(coupling, *design.shape)
     floors = tuple(_ROUNDING * float(np.sqrt(part.shape[0])) for part in start)
@@ -124,7 +126,7 @@ def _along(
     return {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
 
 
-def _solve(step: Step, start: State, floors: tuple[float, ...], problem: Problem) -> Outcome:
+def _solve(step: Step, start: State, floors: tuple[float, ...], problem: MessageProblem) -> Outcome:
     """With long steps first, with shorter ones where these do not converge."""
     best = Outcome(
         start, np.array([str(Status.MAX_ITER)]), np.full(1, np.inf), np.zeros(1, np.intp),
@@ -159,10 +161,10 @@ class Units(NamedTuple):
         return np.minimum(lam2 / self.column**2, _UNREACHABLE)[:, None]
 
 
-def _units(problem: Problem, response: str) -> Units:
+def _units(problem: MessageProblem, loss: Loss) -> Units:
     length = np.linalg.norm(problem.X, axis=0)
     empty = length < _EMPTY
-    size = float(np.sqrt(np.mean(problem.y**2))) if response == "linear" else 1.0
+    size = float(np.sqrt(np.mean(problem.y**2))) if loss.quadratic else 1.0
     return Units(np.where(empty, 1.0, length), empty, size if size > _EMPTY else 1.0)
 
 

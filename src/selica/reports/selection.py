@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
+from selica._core.losses.base import plain, printable
 from selica._core.types import Array
 from selica._core.validation import short
 from selica._version import __version__
 from selica.reports.tables import Columns
 from selica.selectors import AssumptionWarning, Guarantee, Summary, UnstableWarning
-from selica.selectors.base import NamedColumns, Selector, plain, printable
+from selica.selectors.base import NamedColumns, Selector
 
 # What becomes a note of the report; other warnings are not meant for its reader.
 _SAID = (AssumptionWarning, UnstableWarning, BoundaryWarning, ConvergenceWarning)
@@ -216,9 +217,8 @@ def _used(selector: Any) -> dict[str, Any]:
     """What a selector made of its parameters, as far as it knows."""
     method = getattr(selector, "method_", None)
     selector = getattr(selector, "selector_", selector)
-    binary = getattr(selector, "classes_", None) is not None
     used: dict[str, Any] = {} if method is None else {"method": method}
-    used["response"] = "binary" if binary else "linear"
+    used["response"] = getattr(selector, "response_", "linear")
     found = getattr(selector, "lam_", getattr(selector, "lams_", None))
     if found is not None:
         lams = np.atleast_1d(np.asarray(found, dtype=float))

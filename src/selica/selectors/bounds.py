@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from selica._core.errors import ArgumentError
 from selica._core.rounding import ROUNDING
 from selica.control import stability_parameters, supported_bound
@@ -40,11 +38,7 @@ _CARRIED = 0.5
 
 def carried(data: Data) -> int:
     """Variables that a fit to half of the rows can carry."""
-    counted = data.y[data.weight > 0.0]
-    rows = counted.size
-    if data.loss == "logistic":  # what a fit learns is limited by the rarer class
-        ones = int(np.count_nonzero(counted))
-        rows = 2 * min(ones, rows - ones)
+    rows = data.loss.informative_rows(data.y[data.weight > 0.0])
     return max(int(_CARRIED * rows / 2), 1)
 
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
-from selica._core.errors import ArgumentError, ConvergenceWarning
+from selica._core.errors import ConvergenceWarning, DoesNotApply
+from selica._core.losses import require, treats
 from selica._core.parallel import one_blas_thread
-from selica._core.scaling import ridge_of_ratio
 from selica._core.types import Array, IntArray
 from selica.amp import KnockoffAmp, StabilityAmp, knockoff_amp, stability_amp, stability_vamp
 from selica.amp.results import Fields, Members
@@ -22,7 +22,7 @@ from selica.selectors.base import AssumptionWarning
 from selica.selectors.members import Scheme
 from selica.selectors.summary import SEEN
 from selica.statistics import Data
-from selica.statistics.data import penalty_path
+from selica.statistics.data import penalty_path, ridge_of_ratio
 
 ENGINES = ("auto", "monte-carlo", "semi-analytic")
 TOLERANCE = 0.03
@@ -70,19 +70,18 @@ def stability_fields(
 
 
 def vector_fields(data: Data, penalty: float, scheme: Scheme) -> Members:
-    """Message passing for correlated columns, and for labels; penalty in glmnet's unit."""
-    X, y = _weighted(data) if data.loss == "squared" else (data.X, data.y)
+    """Message passing for correlated columns and any loss; penalty in glmnet's unit."""
+    X, y = _weighted(data) if data.loss.quadratic else (data.X, data.y)
     p = X.shape[1]
-    if data.loss == "logistic":
+    if not data.loss.quadratic:
         # an intercept: a column so large that its penalty is none
         X = np.column_stack([X, np.full(y.size, _INTERCEPT)])
     with _threads(X):
         rate = _rate(scheme, y.size)
         lam = penalty * rate * y.size
         found = stability_vamp(
-            X, y, lam, rate, response="linear" if data.loss == "squared" else "binary",
-            resampling=_LAWS[scheme.resampling], weakness=scheme.weakness,
-            lam2=ridge_of_ratio(lam, data.l1_ratio),
+            X, y, lam, rate, response=data.loss, resampling=_LAWS[scheme.resampling],
+            weakness=scheme.weakness, lam2=ridge_of_ratio(lam, data.l1_ratio),
         )  # fmt: skip
     return found.first_variables(p)
 
@@ -106,14 +105,16 @@ def stability_attempts(
         partial(fields, data, penalty, scheme) for fields in (stability_fields, vector_fields)
     )
     dear = n * p * min(n, p) > (_DEAR if engine == "auto" else _DEAREST)
-    if data.loss == "logistic":
+    if not data.loss.quadratic:
         fits = not dear and bool(np.all(data.weight == 1.0))
-        if not fits and engine == "semi-analytic":
-            raise ArgumentError(
-                "engine='semi-analytic': labels with sample weights, or in so large a table, need "
-                "'monte-carlo'."
-            )
-        return [vector] if fits else []
+        if engine == "semi-analytic":
+            require("message passing", data.loss)
+            if not fits:
+                raise DoesNotApply(
+                    "engine='semi-analytic' is for a linear response where there are sample "
+                    "weights, or so large a table; use engine='monte-carlo'."
+                )
+        return [vector] if fits and treats("message passing", data.loss) else []
     if calibrated or dear:
         return [plain]
     if correlated(data):

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError, ColumnError
+from selica._core.losses import require
 from selica._core.memory import check_memory
 from selica._core.parallel import blas_threads_for, pieces
 from selica._core.random import child, generator, seed_sequence
@@ -143,8 +144,7 @@ class KnockoffSelector(Selector):
                 return Drawn(drawn, data.X, centre=0.0)
             sampler = FixedKnockoffs(intercept=True) if sampler == "fixed" else GaussianKnockoffs()
         if isinstance(sampler, FixedKnockoffs):
-            if data.loss != "squared":
-                raise ArgumentError("sampler: fixed-X knockoffs need a continuous response.")
+            require("fixed-X knockoffs", data.loss)
             if not sampler.intercept:
                 raise ArgumentError(
                     "sampler must be FixedKnockoffs(intercept=True): columns are centred here."

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from selica._core.errors import ArgumentError, RefusedError
+from selica._core.losses import require
 from selica._core.memory import check_memory
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
@@ -105,7 +106,7 @@ class StabilitySelection(Selector):
         against some refits and reports its estimated error; where that is above 0.03, or message
         passing does not converge or apply, all resamples are refitted. By default "auto" with
         `fdr`, else "monte-carlo".
-    response : {"auto", "linear", "binary"}
+    response : {"auto", "linear", "binary"} or another registered response
         "auto": binary where y has two values.
     n_jobs : int, optional
         Workers, through joblib; None: threads of this process.
@@ -257,13 +258,13 @@ class StabilitySelection(Selector):
                 "engine='semi-analytic' is for the lasso at one penalty: leave out q, pfer and "
                 "estimator."
             )
-        linear = data.loss == "squared"
-        if self.fdr is not None and not (possible and linear and engine != "monte-carlo"):
+        if self.fdr is not None and not (possible and engine != "monte-carlo"):
             raise ArgumentError(
-                "fdr is for a linear response and the lasso at one penalty, by message passing: "
-                "leave out q, estimator and engine='monte-carlo'; for two classes use pfer, or "
-                "knockoffs."
+                "fdr is for the lasso at one penalty, by message passing: leave out q, estimator "
+                "and engine='monte-carlo', or use knockoffs."
             )
+        if self.fdr is not None:
+            require("message passing with p-values", data.loss)
         return engine != "monte-carlo" and possible
 
     def _penalties(
@@ -274,10 +275,9 @@ class StabilitySelection(Selector):
         if isinstance(lam, str) and lam == "auto" and self.fdr is not None:
             lam = "power"
         if isinstance(lam, str) and lam == "power":
-            if not analytic or data.loss != "squared":
-                raise ArgumentError(
-                    "lam='power' needs engine='semi-analytic' or 'auto' and a linear response."
-                )
+            if not analytic:
+                raise ArgumentError("lam='power' needs engine='semi-analytic' or 'auto'.")
+            require("penalty for power", data.loss)
             best = penalty_for_power(data, partial(stability_fields, data, scheme=scheme))
             if best is not None:
                 return np.array([best])

@@ -69,7 +69,7 @@ class Data(NamedTuple):
     """Bound of the relative error of products with these."""
     rows: IntArray
     """(B, r): the rows of positive weight."""
-    nb: IntArray
+    n_rows: IntArray
     """(B,): their number."""
     weight: Array
     """(B, r): their weights."""
@@ -171,7 +171,7 @@ def _ahead(lams, place):
 
 @njit(cache=True, nogil=True)
 def _make_room(space, m, k, na, needed, columns, slot, penalty, bar):
-    """A space in which member m has `needed` more places; its idle columns may have left."""
+    """A space in which member m has `needed` more places; its idle columns may have gone."""
     crowded = k[m] + needed > space.w.shape[1] or k[m] > na[m] + na[m] // 2 + 64
     if crowded and na[m] >= 0:
         least = np.empty(k[m])
@@ -187,7 +187,7 @@ def _make_room(space, m, k, na, needed, columns, slot, penalty, bar):
 
 @njit(cache=True, nogil=True)
 def _few_or_all(data, space, m, k, old, newest, norms, inverse, penalty, shift, slot, lam, ahead,
-                few, new, left):  # fmt: skip
+                few, new, residual):  # fmt: skip
     """Whether columns were missed, without gradients of all; returns (verdict, columns listed)."""
     t, rest = residual_line(space, m, k, newest, 2.0 * data.unit[m])
     rest += data.margin * (abs(1.0 + t) * norms[newest] + abs(t) * norms[1 - newest])
@@ -196,10 +196,10 @@ def _few_or_all(data, space, m, k, old, newest, norms, inverse, penalty, shift, 
     )
     if opened == 0:
         return CERTIFIED, 0
-    write_residual(space, m, k, data.y[m], data.nb[m], left)
+    write_residual(space, m, k, data.y[m], data.n_rows[m], residual)
     if opened > few:
         return ASKING, 0
-    missing, listed = settle(data, m, penalty, shift, left, lam, ahead, new, opened)
+    missing, listed = settle(data, m, penalty, shift, residual, lam, ahead, new, opened)
     return (MISSING if missing > 0 else CERTIFIED), listed
 
 
@@ -275,13 +275,13 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
     slot = np.full((members, columns), -1, dtype=np.int32)
     new = np.empty((members, columns), dtype=np.int32)
     n_new = np.zeros(members, dtype=np.int64)
-    held = np.zeros(members)  # the ridge in the factor of each member
+    old_ridge = np.zeros(members)  # the ridge in the factor of each member
     strength = np.empty(columns)
     old = np.empty((members, 2, columns), dtype=data.screen.dtype)
     norms = np.zeros((members, 2))
     newest = np.zeros(members, dtype=np.int64)
     residuals = np.empty((members, data.design.shape[1]), dtype=data.screen.dtype)
-    left = np.empty(data.rows.shape[1])
+    residual = np.empty(data.rows.shape[1])
     asking = np.empty(members, dtype=np.int64)
     few = max(8, columns // 32)
     # a design that stays in the cache is multiplied at once, for one member
@@ -299,7 +299,7 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
                 new[m, n_new[m]] = j
                 n_new[m] += 1
         if logistic and intercept:
-            space.columns[m, 0, : data.nb[m]] = 1.0
+            space.columns[m, 0, : data.n_rows[m]] = 1.0
             space.which[m, 0] = columns
             space.w[m, 0] = 0.0
             space.old_w[m, :, 0] = 0.0
@@ -323,38 +323,38 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
                     size = k[m]
                     k[m] = admit_columns(
                         space, m, size, new[m, : n_new[m]], data.design, data.own[m], data.rows[m],
-                        data.root[m], shift, data.nb[m], slot[m],
+                        data.root[m], shift, data.n_rows[m], slot[m],
                     )  # fmt: skip
                     if not logistic:
-                        admit_products(space, m, size, k[m], data.y[m], data.nb[m])
+                        admit_products(space, m, size, k[m], data.y[m], data.n_rows[m])
                     n_new[m] = 0
                 lam2 = data.lam2[m, max(place, 0)]
-                failed, na[m], steps, gap, off, square = solve_member(
-                    data, space, m, k[m], na[m], penalty, lam, lam2, held[m], logistic, tol,
-                    max_iter, left,
+                failed, na[m], steps, gap, violation, square = solve_member(
+                    data, space, m, k[m], na[m], penalty, lam, lam2, old_ridge[m], logistic, tol,
+                    max_iter, residual,
                 )  # fmt: skip
-                held[m] = lam2
+                old_ridge[m] = lam2
                 verdict = ASKING
                 if place >= 0:
                     kept.iterations[m, place] += steps
                     kept.gap[m, place] = gap
-                    kept.kkt[m, place] = off
+                    kept.kkt[m, place] = violation
                     kept.status[m, place] = failed
                     if not logistic:
                         verdict, n_new[m] = _few_or_all(
                             data, space, m, k[m], old[m], newest[m], norms[m], inverse, penalty,
-                            shift, slot[m], lam, ahead, few, new[m], left,
+                            shift, slot[m], lam, ahead, few, new[m], residual,
                         )  # fmt: skip
                 elif not logistic:
-                    write_residual(space, m, k[m], data.y[m], data.nb[m], left)
+                    write_residual(space, m, k[m], data.y[m], data.n_rows[m], residual)
                 if verdict == ASKING:
                     newest[m] = 1 - newest[m]
                     norms[m, newest[m]] = np.sqrt(square)
                     space.old_w[m, newest[m], : k[m]] = space.w[m, : k[m]]
                     space.old_q[m, newest[m], : k[m]] = space.q[m, : k[m]]
                     residuals[n_asking] = 0
-                    for i in range(data.nb[m]):
-                        residuals[n_asking, data.rows[m, i]] = data.root[m, i] * left[i]
+                    for i in range(data.n_rows[m]):
+                        residuals[n_asking, data.rows[m, i]] = data.root[m, i] * residual[i]
                     asking[n_asking] = m
                     if not alone:
                         n_asking += 1

@@ -9,9 +9,10 @@ import numpy as np
 
 from selica._core.counts import count_law, single_fit
 from selica._core.errors import ArgumentError
+from selica._core.losses import LogisticLoss
 from selica._core.results import statuses, unwrap
 from selica._core.types import Array
-from selica.theory.glm.responses import Logistic, LogLoss
+from selica.theory.glm.responses import Logistic
 from selica.theory.glm.rows import Rows
 from selica.theory.glm.solver import Body, Point, solve_point
 from selica.theory.iid.equations import Equations
@@ -97,7 +98,7 @@ def solve_labels(
         four = (flat[name][i : i + 1] for name in ("alpha", "rho", "Delta", "lam"))
         eq = Equations.of_signals(*four, law=law, signals=mixture, copies=0)
         alpha, T = float(flat["alpha"][i]), float(flat["T"][i])
-        rows = Rows.of(alpha, T, LogLoss(), law.weight[0], law.probability[0])
+        rows = Rows.of(alpha, T, LogisticLoss(), law.weight[0], law.probability[0])
         with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
             answers.append(solve_point(rows, Body.of(eq, T, float(flat["lam2"][i]))))
     columns = {
