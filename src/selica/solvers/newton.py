@@ -293,7 +293,7 @@ def _judged(problem: Ensemble, at: Minimised, w: Array, a: Array) -> Fit:
         ridge_conjugate(q[m], w[m], penalty[m], np.array(ridge[m]), scale[m], w.shape[1])
         for m in range(len(w))
     ]
-    free = np.vecdot(size * (penalty == 0.0), np.abs(w))  # the dual point has to leave these alone
+    free = _left_to_free_columns(problem, at, w, eta, q)
     gap = np.maximum(objective - dual + np.array(bent) + free, 0.0)
     active = np.where(w != 0.0, np.abs(q - np.where(w != 0.0, penalty, 0.0) * np.sign(w)), 0.0)
     idle = np.where(w == 0.0, size - np.minimum(penalty, size), 0.0)
@@ -301,3 +301,19 @@ def _judged(problem: Ensemble, at: Minimised, w: Array, a: Array) -> Fit:
     if problem.fit_intercept:
         kkt = np.maximum(kkt, np.abs(slope.sum(axis=1)))
     return Fit(w, a, eta, objective, gap, kkt)
+
+
+def _left_to_free_columns(
+    problem: Ensemble, at: Minimised, w: Array, eta: Array, q: Array
+) -> Array:
+    """Return about what columns without a penalty can still gain, of which no dual point tells.
+
+    A dual point needs their gradients q to be zero: it may be off by |q w|, and a Newton step would
+    gain q^2 / 2 over the curvature.
+    """
+    free = (at.penalty() == 0.0) & (at.ridge() == 0.0)
+    if not free.any():
+        return np.zeros(len(w))
+    curve = problem.loss.majorant(at.y, at.c, eta) @ at.X**2
+    gain = np.abs(q * w) + 0.5 * q**2 / np.maximum(curve, _TINY)
+    return np.where(free, gain, 0.0).sum(axis=1)
