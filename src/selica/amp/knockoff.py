@@ -75,7 +75,7 @@ def knockoff_amp(
     """
     problem = check(X, y, lam, lam2, tol, max_iter)
     squares = squares_of(problem, variances)
-    step = Step(problem, squares, _variance(problem.X, scale))
+    step = KnockoffStep(problem, squares, _variance(problem.X, scale))
     w = real("w_threshold", w_threshold)
     if w.ndim:
         raise ArgumentError("w_threshold must be one number; `probability` takes several.")
@@ -132,7 +132,7 @@ class KnockoffFields(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class KnockoffStep:
     """One iteration.
 
     Of the copies rows see two sums, which are the same for all rows: variance and response of the

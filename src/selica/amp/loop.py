@@ -25,7 +25,7 @@ Step = Callable[[State, IntArray], State]
 """(state, which penalties) -> the next state, undamped."""
 
 
-class Outcome(NamedTuple):
+class Iteration(NamedTuple):
     """Where an iteration ended, for each penalty."""
 
     state: State
@@ -46,7 +46,7 @@ def iterate(
     max_iter: int,
     shares: tuple[float, float] = _STEPS,
     rate: Array | None = None,
-) -> Outcome:
+) -> Iteration:
     """Repeats `step` until the state stays, each penalty with a damping of its own.
 
     Parameters
@@ -67,7 +67,7 @@ def iterate(
 
     Returns
     -------
-    Outcome
+    Iteration
         With the state of the smallest change, where it did not converge.
     """
     L = start[0].shape[-1]
@@ -100,7 +100,7 @@ def iterate(
                 tuple(part.compress(keep, -1) for part in parts) for parts in (now, steps)
             )
             live = live[keep]
-    return Outcome(best, status.astype(str), books.residual, books.iterations, books.rate)
+    return Iteration(best, status.astype(str), books.residual, books.iterations, books.rate)
 
 
 def iterate_path(
@@ -111,7 +111,7 @@ def iterate_path(
     *,
     tol: float,
     max_iter: int,
-) -> Outcome:
+) -> Iteration:
     """`iterate` for many penalties: a few of them roughly, then all from between those.
 
     Parameters

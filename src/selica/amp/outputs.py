@@ -25,7 +25,7 @@ _RARE = 1e-9
 """Weights a row has less often than this are left out of sums over rows, weights and nodes."""
 
 
-class Answer(NamedTuple):
+class RowAnswer(NamedTuple):
     """Averages over weights and members, for each row."""
 
     mean: Array
@@ -39,7 +39,7 @@ class Answer(NamedTuple):
 class Output(Protocol):
     """The rows of a data set with their loss."""
 
-    def __call__(self, omega: Array, chi: Array, v: Array) -> Answer:
+    def __call__(self, omega: Array, chi: Array, v: Array) -> RowAnswer:
         """Return the answers of the rows; shapes (n, 1), chi and v also (1, 1)."""
 
     def error(self, omega: Array) -> float:
@@ -52,11 +52,11 @@ class SquaredRows:
     def __init__(self, y: Array, law: CountLaw) -> None:
         self._y, self._law = y[:, None], law
 
-    def __call__(self, omega: Array, chi: Array, v: Array) -> Answer:
+    def __call__(self, omega: Array, chi: Array, v: Array) -> RowAnswer:
         """Return the answers by f_1 and f_2 - f_1^2 of the weights."""
         f = row_averages(self._law, chi)
         z = self._y - omega
-        return Answer(f.f1 * z, f.f1, f.spread * (z**2 + v))
+        return RowAnswer(f.f1 * z, f.f1, f.spread * (z**2 + v))
 
     def error(self, omega: Array) -> float:
         """Return the mean square error of the response."""
@@ -75,7 +75,7 @@ class AnyRows:
         self._node = np.tile(node, int(often.sum()))
         self._share = (share[often, None] * (gauss / gauss.sum())).ravel()
 
-    def __call__(self, omega: Array, chi: Array, v: Array) -> Answer:
+    def __call__(self, omega: Array, chi: Array, v: Array) -> RowAnswer:
         """Return the answers by the proximal map of the loss."""
         field = omega + np.sqrt(v) * self._node
         pull = np.broadcast_to(chi * self._c, field.shape)
@@ -87,7 +87,7 @@ class AnyRows:
         mean = np.sum(self._share * G, axis=1, keepdims=True)
         rest = 1.0 - self._share.sum()  # rows with weight zero, which answer nothing
         variance = np.sum(self._share * (G - mean) ** 2, axis=1, keepdims=True) + rest * mean**2
-        return Answer(mean, slope, np.maximum(variance - v * slope**2, 0.0))
+        return RowAnswer(mean, slope, np.maximum(variance - v * slope**2, 0.0))
 
     def error(self, omega: Array) -> float:
         """Return the mean square error of the expected response."""

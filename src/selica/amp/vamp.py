@@ -14,11 +14,11 @@ from selica._core.parallel import blas_threads_for
 from selica._core.results import Status
 from selica._core.types import Array, BoolArray, IntArray
 from selica.amp.couplings import Beliefs, Cavities, Coupling, coupling_of
-from selica.amp.loop import Outcome, State, iterate
+from selica.amp.loop import Iteration, State, iterate
 from selica.amp.outputs import Output, output_of
 from selica.amp.problem import MessageProblem, check, check_weakness
 from selica.amp.results import StabilityVamp, shaped
-from selica.amp.single_body import Member, member
+from selica.amp.single_body import MemberMoments, member
 from selica.amp.stability import resampling_law
 
 # A variable selected by all but this share of the members counts as selected by all but it. Its
@@ -118,7 +118,7 @@ def _along(
     parts: list[dict[str, Array]] = [{}] * problem.lam.size
     for k in np.argsort(-problem.lam, kind="stable"):
         penalties = units.penalties(problem.lam[k]), units.ridges(problem.lam2[k])
-        step = Step(coupling, output, *penalties, weakness)
+        step = VectorStep(coupling, output, *penalties, weakness)
         outcome = _solve(step, start, floors, problem)
         parts[k] = _described(step, outcome, units)
         if outcome.status[0] == Status.CONVERGED:
@@ -126,9 +126,11 @@ def _along(
     return {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
 
 
-def _solve(step: Step, start: State, floors: tuple[float, ...], problem: MessageProblem) -> Outcome:
+def _solve(
+    step: VectorStep, start: State, floors: tuple[float, ...], problem: MessageProblem
+) -> Iteration:
     """With long steps first, with shorter ones where these do not converge."""
-    best = Outcome(
+    best = Iteration(
         start, np.array([str(Status.MAX_ITER)]), np.full(1, np.inf), np.zeros(1, np.intp),
         np.ones(1),
     )  # fmt: skip
@@ -175,7 +177,7 @@ def _start(coupling: Coupling, n: int, p: int) -> State:
     return tuple(np.full((size, 1), float(k == 2)) for k, size in enumerate(sizes))
 
 
-def _described(step: Step, outcome: Outcome, units: Units) -> dict[str, Array]:
+def _described(step: VectorStep, outcome: Iteration, units: Units) -> dict[str, Array]:
     """The attributes of a result in the units of the user, for one penalty."""
     at = Cavities(*outcome.state)
     found = step.member(at)
@@ -191,7 +193,7 @@ def _described(step: Step, outcome: Outcome, units: Units) -> dict[str, Array]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class VectorStep:
     """One iteration at one penalty; a state is `Cavities`, as columns."""
 
     coupling: Coupling
@@ -208,7 +210,7 @@ class Step:
         beliefs = (*self._variables(at), *self._rows(at))
         return tuple(part[:, None] for part in self.coupling(Beliefs(*(b[:, 0] for b in beliefs))))
 
-    def member(self, at: Cavities) -> Member:
+    def member(self, at: Cavities) -> MemberMoments:
         """What members make of the fields."""
         return member(at.g, at.v_hat, at.Q_hat, self.lam, self.weakness, lam2=self.lam2)
 

@@ -16,7 +16,7 @@ from selica._core.losses import Loss
 from selica._core.parallel import one_blas_thread
 from selica._core.types import Array, Progress
 from selica._core.validation import matrix, reporter, workers
-from selica.solvers.paths import STOPPED, Data, Entries, Kept, follow
+from selica.solvers.paths import STOPPED, ChunkData, Kept, SparseEntries, follow
 from selica.solvers.results import LassoBatch
 from selica.solvers.screening import SUMMED
 from selica.solvers.working_set import Space, make_space, positive_rows, take_columns
@@ -48,7 +48,7 @@ _NEWTON_STEPS = 100
 _STATUS = np.array(["converged", "max_iter", "stopped"])
 
 
-class Limits(NamedTuple):
+class SolverLimits(NamedTuple):
     """Tolerances and limits, the same for all members."""
 
     tol: float
@@ -71,7 +71,7 @@ class Ensemble(NamedTuple):
     """(columns,) or (B, columns): penalty weights."""
     loss: Loss
     keep: frozenset[str]
-    limits: Limits
+    limits: SolverLimits
     fit_intercept: bool = False
     standardize: bool = False
     variance: Array | None = None
@@ -138,7 +138,7 @@ def make_problem(
         factor=np.ones(columns) if penalty_weights is None else penalty_weights,
         loss=loss,
         keep=frozenset((keep,) if isinstance(keep, str) else keep),
-        limits=Limits(tol, steps, max_active),
+        limits=SolverLimits(tol, steps, max_active),
         fit_intercept=fit_intercept,
         standardize=standardize,
         copies=copies,
@@ -364,7 +364,7 @@ class Workspace:
 
 def solve_chunk(
     problem: Ensemble, design: ScreenedDesign, space: Workspace
-) -> tuple[Kept, Entries]:
+) -> tuple[Kept, SparseEntries]:
     """Solve the members of a chunk along their paths, by the compiled kernel of their loss."""
     members, n = problem.weights.shape
     lams = np.broadcast_to(problem.lams, (members, problem.lams.shape[-1]))
@@ -375,7 +375,7 @@ def solve_chunk(
     scales = _scales(problem, design, own)
     response = _scaled_response if problem.loss.quadratic else _plain_response
     root, y, unit, base = response(problem, weight, y)
-    data = Data(
+    data = ChunkData(
         design=design.columns,
         own=own.columns,
         screen=design.screen,

@@ -17,14 +17,14 @@ from selica._core.losses import loss_of
 from selica._core.types import Array, BoolArray, IntArray
 from selica.solvers.ensemble import (
     Ensemble,
-    Limits,
+    SolverLimits,
     Workspace,
     copy_of,
     empty_kept,
     make_design,
     solve_chunk,
 )
-from selica.solvers.paths import CONVERGED, FAILED, Entries, Kept
+from selica.solvers.paths import CONVERGED, FAILED, Kept, SparseEntries
 from selica.solvers.quadratic import ridge_conjugate
 
 _LEAST_CURVATURE = 1e-6
@@ -113,7 +113,7 @@ class Fit(NamedTuple):
             mine[which[better]] = theirs[better]
 
 
-def solve_chunk_of_any_loss(problem: Ensemble) -> tuple[Kept, Entries]:
+def solve_chunk_of_any_loss(problem: Ensemble) -> tuple[Kept, SparseEntries]:
     """Solve the members of a chunk along their paths; as `ensemble.solve_chunk`."""
     members, n_lams = problem.weights.shape[0], problem.lams.shape[-1]
     kept = empty_kept(problem.keep, members, n_lams, problem.n_columns)
@@ -121,7 +121,7 @@ def solve_chunk_of_any_loss(problem: Ensemble) -> tuple[Kept, Entries]:
         parts = [_follow(problem, kept, slice(None))]
     else:
         parts = [_follow(_alone(problem, m), kept, slice(m, m + 1)) for m in range(members)]
-    return kept, Entries(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    return kept, SparseEntries(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _alone(problem: Ensemble, m: int) -> Ensemble:
@@ -130,7 +130,7 @@ def _alone(problem: Ensemble, m: int) -> Ensemble:
     return one._replace(X=np.hstack([problem.X, copy_of(one, 0)]), copies=None)
 
 
-def _follow(problem: Ensemble, kept: Kept, place_of: slice) -> Entries:
+def _follow(problem: Ensemble, kept: Kept, place_of: slice) -> SparseEntries:
     """Follow the paths of members, and write what is kept to their places."""
     members, n = problem.weights.shape
     p = problem.X.shape[1]
@@ -166,10 +166,10 @@ def _follow(problem: Ensemble, kept: Kept, place_of: slice) -> Entries:
         entries.append(_record(kept, rows, place, w[live], lams[live, place]))
         if live.size == 0:
             break
-    return Entries(*(np.concatenate(part) for part in zip(*entries, strict=True)))
+    return SparseEntries(*(np.concatenate(part) for part in zip(*entries, strict=True)))
 
 
-def _record(kept: Kept, rows: IntArray, place: int, w: Array, lam: Array) -> Entries:
+def _record(kept: Kept, rows: IntArray, place: int, w: Array, lam: Array) -> SparseEntries:
     """Keep the coefficients of members at one penalty; return them in sparse form."""
     active = w != 0.0
     if kept.coef.size:
@@ -183,7 +183,7 @@ def _record(kept: Kept, rows: IntArray, place: int, w: Array, lam: Array) -> Ent
         known = kept.entry[rows]
         kept.entry[rows] = np.where(active & (known == 0.0), lam[:, None], known)
     member, column = np.nonzero(active)
-    return Entries(rows[member] * kept.gap.shape[1] + place, column, w[member, column])
+    return SparseEntries(rows[member] * kept.gap.shape[1] + place, column, w[member, column])
 
 
 def _variances(problem: Ensemble) -> tuple[Array, BoolArray]:
@@ -259,7 +259,7 @@ def _model(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Array, Array]:
         factor=at.factor,
         loss=loss_of("squared"),
         keep=frozenset(["coef"]),
-        limits=Limits(_MODEL_TOLERANCE, _MODEL_EPOCHS, None),
+        limits=SolverLimits(_MODEL_TOLERANCE, _MODEL_EPOCHS, None),
         fit_intercept=problem.fit_intercept,
         standardize=at.variance is not None,
         variance=at.variance,
@@ -316,4 +316,4 @@ def _left_to_free_columns(
         return np.zeros(len(w))
     curve = problem.loss.majorant(at.y, at.c, eta) @ at.X**2
     gain = np.abs(q * w) + 0.5 * q**2 / np.maximum(curve, _TINY)
-    return np.where(free, gain, 0.0).sum(axis=1)
+    return np.asarray(np.where(free, gain, 0.0).sum(axis=1))

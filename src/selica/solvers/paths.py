@@ -51,7 +51,7 @@ _CACHED, _CACHED_BY_ALL = 256_000, 16_000_000
 _LOOK = 0.1
 
 
-class Data(NamedTuple):
+class ChunkData(NamedTuple):
     """The problems of a chunk: B members over one design of n rows.
 
     `columns` counts those of the design and then those of a member's own.
@@ -97,7 +97,7 @@ class Data(NamedTuple):
     """(B,): intercepts without variables (linear model)."""
 
 
-class Entries(NamedTuple):
+class SparseEntries(NamedTuple):
     """Coefficients in sparse form."""
 
     rows: IntArray
@@ -246,7 +246,9 @@ def _finish(data, space, m, k, place, tol, max_active, kept, entries, used):
     if entries.values.size > 0:
         if used + k > entries.values.size:
             size = 2 * (used + k)
-            larger = Entries(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
+            larger = SparseEntries(
+                np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
+            )
             larger.rows[:used] = entries.rows[:used]
             larger.columns[:used] = entries.columns[:used]
             larger.values[:used] = entries.values[:used]
@@ -289,7 +291,7 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
     if data.own.shape[1] > 0:
         alone = 2 * data.screen.size * data.screen.itemsize <= _CACHED_BY_ALL
     size = 1024 if sparse else 0
-    entries = Entries(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
+    entries = SparseEntries(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
     used = 0
 
     for m in range(members):
@@ -370,7 +372,7 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
                         data, space, m, k[m], place, tol, max_active, kept, entries, used
                     )
         if n_asking == 0:
-            return space, Entries(
+            return space, SparseEntries(
                 entries.rows[:used], entries.columns[:used], entries.values[:used]
             )
         multiply(data, residuals, asking, n_asking, old, newest)

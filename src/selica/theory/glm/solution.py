@@ -14,7 +14,7 @@ from selica._core.results import statuses, unwrap
 from selica._core.types import Array
 from selica.theory.glm.responses import Logistic
 from selica.theory.glm.rows import Rows
-from selica.theory.glm.solver import Body, Point, solve_point
+from selica.theory.glm.solver import Body, GlmPoint, solve_point
 from selica.theory.iid.equations import Equations
 from selica.theory.model import Model
 from selica.theory.solution import LassoSolution, LossGiven, StabilitySolution
@@ -92,7 +92,7 @@ def solve_labels(
     shape = points["lam"].shape
     flat = {name: np.ravel(value) for name, value in points.items()}
     mixture = model.effects.mixture()
-    answers: list[Point] = []
+    answers: list[GlmPoint] = []
     for i in range(flat["lam"].size):
         law = count_law(resampling, flat["mu_B"][i : i + 1]) if resampling else single_fit(1)
         four = (flat[name][i : i + 1] for name in ("alpha", "rho", "Delta", "lam"))
@@ -102,7 +102,8 @@ def solve_labels(
         with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
             answers.append(solve_point(rows, Body.of(eq, T, float(flat["lam2"][i]))))
     columns = {
-        name: np.array([getattr(a, name) for a in answers]).reshape(shape) for name in Point._fields
+        name: np.array([getattr(a, name) for a in answers]).reshape(shape)
+        for name in GlmPoint._fields
     }
     residual, found = columns["residual"], columns.pop("found")
     status = statuses(found & (residual <= tolerance), residual)

@@ -43,7 +43,7 @@ _PATH_STEPS = 200
 """Steps of the way from a large penalty."""
 
 
-class Overlaps(NamedTuple):
+class MemberOverlaps(NamedTuple):
     """Of one member."""
 
     m: float
@@ -73,10 +73,10 @@ class Body:
             return cls(eq, float(np.sqrt(T / rho)), lam2)
         return cls(replace(eq, rho=np.zeros(1)), 1.0, lam2)
 
-    def member(self, Q_hat: float, m_hat: float, total: float) -> Overlaps:
+    def member(self, Q_hat: float, m_hat: float, total: float) -> MemberOverlaps:
         """Overlaps of one member at its fields."""
         part = self._overlaps(Q_hat, m_hat, total, 0.0)
-        return Overlaps(part["m"], part["q"], part["chi"])
+        return MemberOverlaps(part["m"], part["q"], part["chi"])
 
     def pair(self, Q_hat: float, m_hat: float, total: float, v_hat: float) -> dict[str, float]:
         """q, m, chi and v at the fields of an ensemble."""
@@ -104,7 +104,7 @@ class Body:
         return {name: float(part[name][0]) * by for name, by in factor.items()}
 
 
-class Point(NamedTuple):
+class GlmPoint(NamedTuple):
     """The answer at one point."""
 
     q: float
@@ -122,7 +122,7 @@ class Point(NamedTuple):
     iterations: int
 
 
-def solve_point(rows: Rows, body: Body) -> Point:
+def solve_point(rows: Rows, body: Body) -> GlmPoint:
     """Members, pairs, and how far one undamped step moves the answer."""
     fields, found, count = _solve_members(rows, body)
     Q_hat, m_hat, total = (float(x) for x in np.exp(fields))
@@ -137,7 +137,7 @@ def solve_point(rows: Rows, body: Body) -> Point:
         own = there.at(answer["v"]).v_hat
     after = body.pair(back.Q_hat, back.m_hat, back.total, min(own, back.total))
     residual = max(abs(after[k] - answer[k]) / (1.0 + abs(answer[k])) for k in answer)
-    return Point(
+    return GlmPoint(
         **answer,
         Q_hat=Q_hat,
         m_hat=m_hat,
@@ -236,7 +236,7 @@ def _at(body: Body, log_lam: Array) -> Body:
 
 
 def _solve_pairs(
-    rows: Rows, body: Body, one: Overlaps, fields: tuple[float, float, float]
+    rows: Rows, body: Body, one: MemberOverlaps, fields: tuple[float, float, float]
 ) -> tuple[float, float, int]:
     """v and v_hat."""
     Q_hat, m_hat, total = fields
