@@ -12,7 +12,7 @@ from sklearn.covariance import OAS
 
 from selica import AggregatedKnockoffs, DataSplitting, DerandomizedKnockoffs, KnockoffSelection
 from selica._core import memory
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.random import child
 from selica.control import ebh, frequency_bound, knockoff_evalues, knockoff_threshold
 from selica.sampling import FixedKnockoffs, GaussianKnockoffs, simulate
@@ -261,7 +261,7 @@ def test_constant_columns_need_no_copy():
 
 
 def test_fixed_copies_are_for_a_centred_linear_response():
-    with pytest.raises(ArgumentError, match="continuous"):
+    with pytest.raises(DoesNotApply, match="continuous"):
         KnockoffSelection(0.3, sampler=FixedKnockoffs(intercept=True)).fit(DATA.X, DATA.y > 0)
     with pytest.raises(ArgumentError, match="intercept"):
         KnockoffSelection(0.3, sampler=FixedKnockoffs()).fit(DATA.X, DATA.y)

@@ -11,7 +11,7 @@ from sklearn.linear_model import Lasso, Ridge
 from sklearn.tree import DecisionTreeRegressor
 
 from selica import Bolasso, LassoSelection, StabilitySelection
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.random import child, seed_sequence
 from selica.control import supported_bound
 from selica.sampling import resample_weights, simulate
@@ -214,7 +214,7 @@ def test_a_level_alone_is_enough():
     assert found.engine_ == "auto"
     assert found.fields_ is not None
     assert found.support_.sum() > 5
-    with pytest.raises(ArgumentError, match="for two classes use pfer"):
+    with pytest.raises(DoesNotApply, match="for two classes use pfer"):
         fit(study.X, study.y > 0.0, fdr=0.1)
 
 
@@ -280,5 +280,5 @@ def test_weights_of_rows():
 @pytest.mark.parametrize("method", [StabilitySelection, Bolasso, LassoSelection])
 def test_the_theory_has_no_penalty_for_two_classes(method):
     message = r"^lam='theory' is for a continuous response.*; use lam='cv' for two classes\.$"
-    with pytest.raises(ArgumentError, match=message):
+    with pytest.raises(DoesNotApply, match=message):
         method("theory", random_state=0).fit(DATA.X, DATA.y > 0.0)

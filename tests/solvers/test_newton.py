@@ -46,7 +46,6 @@ def _problem(seed, n=60, p=40, members=5):
         {"standardize": True, "lam2": 0.3},
         {"fit_intercept": False},
         {"max_active": 5},
-        {"penalty_weights": np.r_[0.0, 2.0, np.ones(38)]},
     ],
     ids=str,
 )
@@ -66,6 +65,28 @@ def test_the_logistic_path_without_its_kernel(settings):
         np.testing.assert_array_equal(getattr(found, name), getattr(known, name))
     assert np.abs(found.sparse - known.sparse).max() < 1e-6
     assert np.array_equal(found.status == "stopped", known.status == "stopped")
+
+
+def test_columns_without_a_penalty_are_settled_too():
+    X, y, weights, lams = _problem(0)
+    factor = np.r_[0.0, 2.0, np.ones(38)]
+    known = logistic_path_batch(X, y, lams, weights, factor, tol=1e-13)
+    found = solve(
+        make_problem(
+            X, y, lams, weights, SlowLogistic(), penalty_weights=factor, fit_intercept=True,
+            tol=1e-12,
+        )
+    )  # fmt: skip
+    assert found.converged
+    assert found.kkt.max() < 1e-5
+
+    def objective(fit):
+        eta = np.einsum("blp,np->bln", fit.coef, X) + fit.intercept[..., None]
+        value = LogisticLoss().total(y, weights[:, None], eta)
+        return value + lams * (factor * np.abs(fit.coef)).sum(axis=2)
+
+    assert np.all(objective(found) <= objective(known) + 1e-12)
+    np.testing.assert_allclose(found.coef, known.coef, atol=1e-4)
 
 
 def test_squares_without_their_kernel():

@@ -72,6 +72,8 @@ class Loss(ABC):
         Whether the loss of a row is half the squared residual. Then a row of weight c is a row
         multiplied by the root of c, an intercept is a matter of centring, and the unit of the
         response is a matter of taste.
+    distinct_values : int or None
+        Number of different values by which the response is recognised.
     noisy : bool
         Whether the response has noise whose variance is a parameter of its own.
     """
@@ -81,6 +83,7 @@ class Loss(ABC):
     label: ClassVar[str]
     kernel: ClassVar[str | None] = None
     quadratic: ClassVar[bool] = False
+    distinct_values: ClassVar[int | None] = None
     noisy: ClassVar[bool] = False
 
     def __repr__(self) -> str:
@@ -90,7 +93,7 @@ class Loss(ABC):
 
     def recognises(self, values: Array) -> bool:
         """Return whether a response with these different values can be nothing else."""
-        return False
+        return bool(values.size == self.distinct_values)
 
     def read(self, y: Array) -> Reading:
         """Return a response as the numbers that are fitted, or raise one sentence.

@@ -31,6 +31,7 @@ class LogisticLoss(LabelledLoss):
     response = "binary"
     label = "two classes"
     kernel = "logistic"
+    distinct_values = 2
     labels: Array = np.ones(1)
     multiplicity: Array = np.full(1, 2.0)
 
@@ -66,10 +67,6 @@ class LogisticLoss(LabelledLoss):
         share, other = (np.clip(part, _LEAST_SHARE, 1.0) for part in (mean, 1.0 - mean))
         value = -total * (share * np.log(share) + other * np.log(other))
         return Null(np.log(share / other), np.asarray(c * (mean[..., None] - y)), value)
-
-    def recognises(self, values: Array) -> bool:
-        """Return whether there are two different values."""
-        return bool(values.size == 2)
 
     def read(self, y: Array) -> Reading:
         """Return 1 for the second of two classes and 0 for the first."""
