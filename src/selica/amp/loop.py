@@ -13,11 +13,13 @@ from selica._core.types import Array, BoolArray, IntArray
 from selica.amp.judge import DONE, GOES_ON, GONE, Books, judge
 from selica.amp.kernels import compare
 
-# Of a step: what is taken at least and at most.
 _STEPS = (0.02, 1.0)
-# Of many penalties, one in so many is solved first, and only so far: the rest of the way all of
-# them go together, in products with as many columns as there are penalties.
-_EVERY, _ROUGHLY = 4, 1e-3
+"""Shares of a step that are taken at least and at most."""
+_EVERY = 4
+"""Of many penalties, one in so many is solved first; then all of them go together, in products with
+as many columns as there are penalties."""
+_ROUGH_TOLERANCE = 1e-3
+"""How far those are solved that come first."""
 
 State = tuple[Array, ...]
 """Arrays whose last axis runs over the penalties."""
@@ -129,8 +131,8 @@ def iterate_path(
     order = np.argsort(lam, kind="stable")
     some = order[np.unique(np.r_[0:L:_EVERY, L - 1])]
     rough = iterate(
-        partial(_some, step, some), _repeated(start, some.size), floors, tol=max(tol, _ROUGHLY),
-        max_iter=max_iter // 2,
+        partial(_some, step, some), _repeated(start, some.size), floors,
+        tol=max(tol, _ROUGH_TOLERANCE), max_iter=max_iter // 2,
     )  # fmt: skip
     remaining = max_iter - int(rough.iterations.max())
     solved = np.flatnonzero(rough.status == Status.CONVERGED)

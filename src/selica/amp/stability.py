@@ -14,7 +14,7 @@ from selica._core.validation import single
 from selica.amp.loop import State, iterate_path
 from selica.amp.problem import MessageProblem, check, check_weakness
 from selica.amp.results import StabilityAmp, shaped
-from selica.amp.single_body import MemberMoments, member
+from selica.amp.single_body import EnsembleMoments, member
 from selica.amp.squares import Squares, floors, noise_of, squares_of
 from selica.amp.weights import row_averages
 
@@ -157,7 +157,7 @@ class StabilityStep:
         E = np.mean(square, axis=0, keepdims=True)
         return StabilityFields(Q_hat * w_bar + field, v_hat, Q_hat, a, E)
 
-    def member(self, fields: StabilityFields, columns: IntArray) -> MemberMoments:
+    def member(self, fields: StabilityFields, columns: IntArray) -> EnsembleMoments:
         """What members make of the fields, at some of the penalties."""
         return member(
             fields.g, fields.v_hat, fields.Q_hat, self.problem.lam[columns], self.weakness,

@@ -18,7 +18,7 @@ from selica.amp.loop import Iteration, State, iterate
 from selica.amp.outputs import Output, output_of
 from selica.amp.problem import MessageProblem, check, check_weakness
 from selica.amp.results import StabilityVamp, shaped
-from selica.amp.single_body import MemberMoments, member
+from selica.amp.single_body import EnsembleMoments, member
 from selica.amp.stability import resampling_law
 
 # A variable selected by all but this share of the members counts as selected by all but it. Its
@@ -29,12 +29,17 @@ _ALWAYS = 1e-4
 _FLATTEST = 1e-8
 # A share of the answer of a row that is left to the row itself, at least.
 _LEAST = 1e-12
-# Shortest and longest steps, up to a part of the iterations; a state is used again if near. Near
-# twins among the variables let the change grow for a while, which is no reason for short steps.
-_ATTEMPTS, _NEAR = (((0.3, 1.0), 0.3), ((0.02, 0.3), 1.0)), 1e-2
-# In units of columns of length one and rows of size one: what a change is compared with, at
-# least, a penalty that no field reaches, and the length below which a column is empty.
-_ROUNDING, _UNREACHABLE, _EMPTY = 1e-6, 1e30, 1e-75
+_ATTEMPTS = (((0.3, 1.0), 0.3), ((0.02, 0.3), 1.0))
+"""Shortest and longest steps, up to a part of the iterations. Near twins among the variables let
+the change grow for a while, which is no reason for short steps."""
+_NEAR = 1e-2
+"""A state with a smaller change is where the next attempt begins."""
+_ROUNDING = 1e-6
+"""What a change is compared with, at least, for columns of length one and rows of size one."""
+_UNREACHABLE = 1e30
+"""A penalty that no field reaches, in the same unit."""
+_EMPTY = 1e-75
+"""A column of a smaller length is empty."""
 
 
 def stability_vamp(
@@ -210,7 +215,7 @@ class VectorStep:
         beliefs = (*self._variables(at), *self._rows(at))
         return tuple(part[:, None] for part in self.coupling(Beliefs(*(b[:, 0] for b in beliefs))))
 
-    def member(self, at: Cavities) -> MemberMoments:
+    def member(self, at: Cavities) -> EnsembleMoments:
         """What members make of the fields."""
         return member(at.g, at.v_hat, at.Q_hat, self.lam, self.weakness, lam2=self.lam2)
 

@@ -211,7 +211,7 @@ def solve(
 
 
 def _alone(problem: Ensemble) -> Part:
-    """A chunk on a worker."""
+    """Solve a chunk on a worker."""
     with one_blas_thread():
         design = None if problem.loss.kernel is None else make_design(problem)
         return _part(problem, design, Workspace())
@@ -235,7 +235,7 @@ def _part(problem: Ensemble, design: ScreenedDesign | None, space: Workspace) ->
 
 
 def _join(problem: Ensemble, parts: list[Part]) -> LassoBatch:
-    """The chunks as one result."""
+    """Return the chunks as one result."""
     members = problem.weights.shape[0]
 
     def stack(name: str) -> Any:
@@ -282,7 +282,7 @@ class ScreenedDesign(NamedTuple):
 
     @property
     def margin(self) -> float:
-        """Bound of the relative error of a product with `screen`, in any order of summation."""
+        """Return a bound of the relative error of a product with `screen`, however summed."""
         unit = float(np.finfo(self.screen.dtype).eps) / 2.0
         n = self.screen.shape[1]
         terms = min(n, SUMMED) + n // SUMMED + 8
@@ -290,7 +290,7 @@ class ScreenedDesign(NamedTuple):
 
 
 def make_design(problem: Ensemble) -> ScreenedDesign:
-    """The design of a problem, column by column, in both precisions."""
+    """Return the design of a problem, column by column, in both precisions."""
     X = problem.X
     p = X.shape[1]
     columns = X.T
@@ -304,13 +304,13 @@ def make_design(problem: Ensemble) -> ScreenedDesign:
 
 
 def _blocks(columns: int, rows: int) -> list[slice]:
-    """Slices of columns that fit into a cache."""
+    """Return slices of columns that fit into a cache."""
     step = max(1, 100_000 // max(rows, 1))
     return [slice(start, min(start + step, columns)) for start in range(0, columns, step)]
 
 
 def _precision(problem: Ensemble) -> Any:
-    """Single precision, unless numbers are too large or too small for it."""
+    """Return single precision, unless numbers are too large or too small for it."""
     columns = np.maximum(problem.X.max(axis=0), -problem.X.min(axis=0))
     response = np.abs(problem.y).max() * problem.weights.max(initial=0.0)
     sizes = np.concatenate([columns, columns * response, problem.factor.ravel(), [response]])
@@ -339,7 +339,7 @@ class Workspace:
         self._own: Own | None = None
 
     def take(self, members: int, rows: int, columns: int) -> Space:
-        """Empty working sets for this many members."""
+        """Return empty working sets for this many members."""
         space: Space | None = self._space
         if space is None or space.columns.shape[0] < members or space.columns.shape[2] < rows:
             # address space is free until it is used, moving to a larger one is not; so many
@@ -350,7 +350,7 @@ class Workspace:
         return space
 
     def own(self, members: int, p: int, n: int, dtype: Any) -> Own:
-        """Room for the own columns of this many members."""
+        """Return room for the own columns of this many members."""
         shape = (members, p, n)
         if self._own is None or self._own.columns.shape != shape:
             lines = np.empty((2, members, p))
@@ -358,7 +358,7 @@ class Workspace:
         return self._own
 
     def give_back(self, space: Space) -> None:
-        """Keeps the arrays, grown as they may be, for the next chunk."""
+        """Keep the arrays, grown as they may be, for the next chunk."""
         self._space = space
 
 

@@ -39,13 +39,23 @@ from selica.solvers.working_set import (
     write_residual,
 )
 
-# What is known of the columns outside a working set.
-CERTIFIED, MISSING, ASKING = 0, 1, 2
-# How a solution ended.
-CONVERGED, FAILED, STOPPED = 0, 1, 2
+CERTIFIED = 0
+"""No column outside a working set was missed."""
+MISSING = 1
+"""Some were, and are listed."""
+ASKING = 2
+"""The gradients of all columns are needed to tell."""
+CONVERGED = 0
+"""A solution reached its tolerance."""
+FAILED = 1
+"""It did not."""
+STOPPED = 2
+"""A member stopped before it, with too many active columns."""
 
-# Bytes of a design that is meant to stay in the cache of a core, or of all cores (with copies).
-_CACHED, _CACHED_BY_ALL = 256_000, 16_000_000
+_CACHED = 256_000
+"""Bytes of a design that is meant to stay in the cache of a core."""
+_CACHED_BY_ALL = 16_000_000
+"""Bytes of a design with copies that is meant to stay in the cache of all cores."""
 # How far below the next penalty candidates are looked for, in steps of the penalty. The strong
 # rule has 1, which hardly misses a column; missed ones are found and cheap, needless ones are not.
 _LOOK = 0.1

@@ -39,7 +39,10 @@ _STALE = 1e-12
 # Products of a scale and a gradient may exceed a penalty by this share, by rounding.
 _ROUNDING = 1e-14
 
-OK, FAILED = 0, 1
+OK = 0
+"""A problem was solved."""
+FAILED = 1
+"""It was not."""
 
 
 @njit(cache=True, fastmath=True, nogil=True)

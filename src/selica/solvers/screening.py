@@ -12,8 +12,10 @@ _BLOCK = 32
 SUMMED = 4096
 # Up to this many rows a general matrix product is faster than tiles.
 _SHORT = 512
-# Bounds and bars are moved apart by this much where they are compared in single precision.
-_BELOW, _ABOVE = 1.0 - 1e-6, 1.0 + 1e-6
+_BELOW = 1.0 - 1e-6
+"""Factor of a bar that bounds are compared with in single precision."""
+_ABOVE = 1.0 + 1e-6
+"""Factor of a bound there."""
 # A bound made of differences of computed numbers is widened by this share of |y|.
 _ROUNDING = 1e-6
 
