@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.core.dispatcher import Dispatcher
 
 import selica
 
@@ -46,13 +47,15 @@ def walk(call: Callable[[], Any]) -> Walk:
     files: dict[str, None] = {}
     functions: set[Any] = set()
     changes, last = 0, ""
-    home = str(_HOME)
+    home, kernels = str(_HOME), _kernels()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
         nonlocal changes, last
         code = frame.f_code
         if event != "call" or not code.co_filename.startswith(home):
             return
+        if (code.co_filename, code.co_name) in kernels:
+            return  # numba reports the call of a kernel as if it were Python
         files[code.co_filename] = None
         functions.add(code)
         changes += code.co_filename != last
@@ -67,6 +70,14 @@ def walk(call: Callable[[], Any]) -> Walk:
         threading.setprofile(None)
     entered = [str(Path(name).relative_to(_HOME)) for name in files]
     return Walk(entered, len(functions), changes)
+
+
+def _kernels() -> set[tuple[str, str]]:
+    """Return file and name of all compiled functions that the modules of the package hold."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("selica.")]
+    held = (value for module in modules for value in list(vars(module).values()))
+    codes = (value.py_func.__code__ for value in held if isinstance(value, Dispatcher))
+    return {(code.co_filename, code.co_name) for code in codes}
 
 
 def calls() -> dict[str, Callable[[], Any]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,76 @@ def kernel(tmp_path):
         return module.thrice
 
     return load
+
+
+CALLED = """
+from selica._core.compiled import njit
+
+FACTOR = 3.0
+
+@njit(cache=True)
+def times(x):
+    return FACTOR * x
+"""
+CALLING = """
+from selica._core.compiled import njit
+from called_kernels import FACTOR, times
+
+@njit(cache=True)
+def outer(x):
+    return times(x) + 1.0
+
+@njit(cache=True)
+def constant(x):
+    return FACTOR - x
+
+@njit(cache=True)
+def alone(x):
+    return x + 2.0
+"""
+
+
+@pytest.fixture
+def kernels(tmp_path, monkeypatch):
+    """Loads kernels that call one another across files, as a new process would."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "called_kernels.py").write_text(CALLED)
+    (tmp_path / "calling_kernels.py").write_text(CALLING)
+
+    def load():
+        compiled._digest.cache_clear()
+        for name in ("calling_kernels", "called_kernels"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        return importlib.import_module("calling_kernels")
+
+    yield load
+    for name in ("calling_kernels", "called_kernels"):
+        sys.modules.pop(name, None)
+
+
+def _called(module):
+    kernels = module.outer, module.constant, module.alone
+    values = [kernel(2.0) for kernel in kernels]
+    return values, [sum(kernel.stats.cache_hits.values()) for kernel in kernels]
+
+
+def test_a_changed_kernel_in_another_file_is_noticed(kernels, tmp_path):
+    assert _called(kernels()) == ([7.0, 1.0, 4.0], [0, 0, 0])
+    assert _called(kernels()) == ([7.0, 1.0, 4.0], [1, 1, 1])
+    other = tmp_path / "called_kernels.py"
+    other.write_text(CALLED.replace("3.0", "5.0"))
+    os.utime(other, (1.0, 1.0))  # whatever the clock says
+    assert _called(kernels()) == ([11.0, 3.0, 4.0], [0, 0, 1])
+    assert _called(kernels()) == ([11.0, 3.0, 4.0], [1, 1, 1])
+
+
+def test_files_that_are_written_anew_are_not_compiled_again(kernels, tmp_path):
+    _called(kernels())
+    for file in tmp_path.glob("*.py"):
+        file.write_text(file.read_text())
+        os.utime(file, (1.0, 1.0))
+    assert _called(kernels())[1] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

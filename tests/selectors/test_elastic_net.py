@@ -20,13 +20,12 @@ from selica import (
 )
 from selica._core.errors import ArgumentError
 from selica._core.random import child, seed_sequence
-from selica._core.scaling import ridge_of_ratio
 from selica.sampling import GaussianKnockoffs, iid_copies, resample_weights, simulate
 from selica.selectors.engine import TOLERANCE
 from selica.selectors.stability import ROWS
 from selica.statistics import cross_validate, knockoff_statistic, make_data
 from selica.statistics.cross_validation import folds
-from selica.statistics.data import beside
+from selica.statistics.data import beside, ridge_of_ratio
 from tests.amp.instances import rms
 
 DATA = simulate(120, 30, 6, snr=5.0, covariance=("ar1", 0.6), random_state=0)

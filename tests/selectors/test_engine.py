@@ -10,12 +10,7 @@ import numpy as np
 import pytest
 
 from selica import DerandomizedKnockoffs, StabilitySelection
-from selica._core.errors import (
-    ArgumentError,
-    ConvergenceWarning,
-    DoesNotApply,
-    RefusedError,
-)
+from selica._core.errors import ArgumentError, ConvergenceWarning, DoesNotApply, RefusedError
 from selica.amp import StabilityVamp
 from selica.control import benjamini_hochberg
 from selica.sampling import simulate
@@ -357,7 +352,7 @@ def test_auto_answers_like_refits_where_nothing_varies():
 def test_labels_with_weights_need_refits(data):
     labels = (data.y > 0).astype(int)
     weight = np.random.default_rng(0).exponential(size=len(labels))
-    with pytest.raises(DoesNotApply, match="binary response with sample weights"):
+    with pytest.raises(DoesNotApply, match="a linear response where there are sample weights"):
         StabilitySelection(0.02, engine="semi-analytic").fit(data.X, labels, weight)
 
 

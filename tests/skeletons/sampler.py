@@ -28,9 +28,9 @@ class ShuffledColumns(Sampler):
     assumption = "the predictors are independent of each other"
     mismatch = "the columns are not independent, as sampler='shuffled' takes them to be"
 
-    def needs(self, rows: int, columns: int, *, linear: bool) -> None:
+    def needs(self, rows: int, columns: int, loss: Any) -> None:
         """Refuse tables with too few rows; any response will do."""
-        super().needs(rows, columns, linear=linear)
+        super().needs(rows, columns, loss)
         if rows < FEWEST_ROWS:
             raise RefusedError(f"sampler='shuffled' needs {FEWEST_ROWS} rows; X has {rows}.")
 

@@ -168,11 +168,11 @@ def test_a_member_stops_before_too_many_variables():
 
 
 def test_chunks_and_workers_do_not_show(monkeypatch):
-    from selica.solvers import problem as module
+    from selica.solvers import ensemble as module
 
     X, y, weights, lams = _problem(11, n=40, p=90, members=37)
-    monkeypatch.setattr(module, "_MOST", 8)
-    monkeypatch.setattr(module, "_ENOUGH", 8)
+    monkeypatch.setattr(module, "MOST_MEMBERS", 8)
+    monkeypatch.setattr(module, "ENOUGH_MEMBERS", 8)
     serial = lasso_path_batch(X, y, lams, weights, keep=["coef", "counts"])
     alone = [lasso_path_batch(X, y, lams, weights[m : m + 1]).coef[0] for m in range(37)]
     np.testing.assert_allclose(serial.coef, alone, atol=1e-10)

@@ -110,7 +110,7 @@ def test_separable_data_and_one_class():
 
 
 def test_labels_are_checked():
-    with pytest.raises(ArgumentError, match="y must hold the labels"):
+    with pytest.raises(ArgumentError, match="y must hold 0 and 1 only"):
         logistic_path_batch(np.eye(3), [0, 1, 2], [0.1], np.ones((1, 3)))
 
 

@@ -17,10 +17,10 @@ from selica.statistics.cross_validation import folds
 from selica.statistics.data import (
     beside,
     fit_members,
+    lam_from_average,
     largest_penalty,
     penalty_path,
     standardised,
-    summed_penalties,
 )
 from selica.statistics.importance import importances
 from selica.statistics.mirror import mirror_statistic
@@ -238,5 +238,5 @@ def test_further_columns_are_standardised_alike():
 
 def test_penalties_of_averages_and_of_sums():
     weights = np.array([[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]])
-    got = summed_penalties(np.array([0.5, 0.25]), weights)
+    got = lam_from_average(np.array([0.5, 0.25]), weights)
     np.testing.assert_allclose(got, [[1.5, 0.75], [1.5, 0.75]])

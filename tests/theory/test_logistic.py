@@ -9,8 +9,9 @@ from scipy.special import ndtr, ndtri
 from selica import theory
 from selica._core.counts import count_law, single_fit
 from selica._core.errors import ArgumentError
-from selica.theory.glm.responses import LogLoss
-from selica.theory.glm.rows import Rows, gauss, proximal
+from selica._core.losses import LogisticLoss, SquaredLoss
+from selica._core.losses.base import LabelledLoss
+from selica.theory.glm.rows import Rows, gauss
 from selica.theory.glm.solver import Body, solve_point
 from selica.theory.iid.equations import IidEquations
 from tests.oracles import logistic as oracle
@@ -74,10 +75,10 @@ def test_overlaps_from_the_fields(effects, mu_B):
 def test_quadrature(sd):
     # E[sigmoid(x)] = 1/2; E[sigmoid(x) x] = sd^2 E[sigmoid'(x)]: a fine rule for the latter
     x, weight = gauss(sd)
-    sigmoid = LogLoss().chance(np.ones(1), x)
+    sigmoid = LogisticLoss().chance(np.ones(1), x)
     fine = np.linspace(-9 * sd, 9 * sd, 40_001)
     density = np.exp(-0.5 * (fine / sd) ** 2)
-    slope = LogLoss().chance_slope(np.ones(1), fine) @ density / density.sum()
+    slope = LogisticLoss().chance_slope(np.ones(1), fine) @ density / density.sum()
     assert weight @ sigmoid == pytest.approx(0.5, abs=1e-15)
     assert weight @ (sigmoid * x) == pytest.approx(sd**2 * slope, rel=1e-12)
 
@@ -86,8 +87,8 @@ def test_fits_at_any_pull():
     pull = np.repeat([0.0, 1e-8, 1.0, 30.0, 1e4, 1e8], 41)
     field = np.tile(np.linspace(-200.0, 200.0, 41), 6)
     y = np.ones(pull.size)
-    z = proximal(LogLoss(), y, field, pull)
-    left = z - field + pull * LogLoss().slope(y, z)
+    z = LogisticLoss().proximal(y, field, pull)
+    left = z - field + pull * LogisticLoss().slope(y, z)
     assert np.all(np.abs(left) <= 1e-12 * (1.0 + np.abs(field) + np.abs(z) + pull * 1e-3))
 
 
@@ -146,7 +147,7 @@ def test_best_penalties():
 # --- limits ----------------------------------------------------------------------------------
 
 
-class Squares:
+class Squares(SquaredLoss, LabelledLoss):
     """Half the squared residual of a Gaussian response, summed over a grid of responses."""
 
     def __init__(self, T, Delta):
@@ -161,15 +162,6 @@ class Squares:
 
     def chance_slope(self, y, z0):
         return self.chance(y, z0) * (y - z0) / self.Delta
-
-    def value(self, y, z):
-        return 0.5 * (y - z) ** 2
-
-    def slope(self, y, z):
-        return z - y
-
-    def curvature(self, y, z):
-        return np.ones(np.broadcast_shapes(np.shape(y), np.shape(z)))
 
 
 def _point(rows_of, loss, alpha, rho, T, lam, law, effects):
@@ -231,7 +223,7 @@ class SignRows(Rows):
 def test_strong_labels_are_signs():
     # corrections are of the order 1/T
     law = count_law("poisson", np.array([1.0]))
-    point = _point(SignRows.of, LogLoss(), 1.0, 0.2, 1.0, 0.2, law, theory.GaussianEffects())
+    point = _point(SignRows.of, LogisticLoss(), 1.0, 0.2, 1.0, 0.2, law, theory.GaussianEffects())
     for T, close in ((100.0, 0.1), (1e4, 1e-3)):
         s = _solve(1.0, 0.2, T, 0.2)
         answer = [s.q, s.m / np.sqrt(T), s.chi, s.v, s.Q_hat, s.m_hat * np.sqrt(T)]

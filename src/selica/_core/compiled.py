@@ -1,4 +1,9 @@
-"""Compiled functions whose cache on disk is checked before it is used."""
+"""Compiled functions whose cache on disk is checked before it is used.
+
+Numba compares a cached function with the time stamp of its own file. A kernel is compiled into
+those that call it, though, from whatever file: here the stamp is made of the contents of all files
+that a kernel reaches, and of the constants it uses.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +15,12 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import numba
 from numba.core.caching import IndexDataCacheFile
+from numba.core.dispatcher import Dispatcher
 
 QUIET = "SELICA_QUIET"
 """Environment variable; where it is set, nothing is said about compilation."""
@@ -22,12 +29,14 @@ _SEAL = 32
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """As `numba.njit`, but for files of the cache that are damaged: those are made anew.
+    """Compile as `numba.njit`, but make files of the cache anew that are damaged or out of date.
 
     Numba reads its files unseen. One that was cut short or overwritten ends every call in an error
     until somebody deletes it, or runs as machine code. Here each file ends with a digest of what is
     before it; where the two do not agree there is no file. One that cannot be written is left out.
-    The first function of a process that has to be compiled says so on standard error.
+    A function is compiled again when its file or that of a kernel it calls has changed, and not
+    when files were only written anew. The first function of a process that has to be compiled says
+    so on standard error.
 
     Parameters
     ----------
@@ -48,7 +57,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         kernel = numba.njit(**options)(function)
         cache: Any = getattr(kernel, "_cache", None)  # there is none where numba is switched off
         if isinstance(getattr(cache, "_cache_file", None), IndexDataCacheFile):
-            cache._cache_file = _SealedFile(cache._cache_file)
+            cache._cache_file = _SealedFile(cache._cache_file, function)
         return kernel
 
     return compiled
@@ -63,10 +72,13 @@ def threads() -> int:
 class _SealedFile(IndexDataCacheFile):
     """The index of a function and its machine code, each with a seal."""
 
-    def __init__(self, plain: IndexDataCacheFile) -> None:
+    def __init__(self, plain: IndexDataCacheFile, function: Callable[..., Any]) -> None:
         vars(self).update(vars(plain))
+        self._function = function
 
     def load(self, key: Any) -> Any:
+        # not before: a kernel that is called may be defined later
+        self._source_stamp = _stamp(self._function) or self._source_stamp
         found = super().load(key)
         if found is None:
             _announce()
@@ -77,7 +89,12 @@ class _SealedFile(IndexDataCacheFile):
             super().save(key, data)
 
     def _load_index(self) -> Any:
-        return super()._load_index() if _sealed(self._index_path) else {}
+        if not _sealed(self._index_path):
+            return {}
+        try:
+            return super()._load_index()
+        except (AttributeError, ImportError):  # it names a class that has another name by now
+            return {}
 
     def _load_data(self, name: str) -> Any:
         path = self._data_path(name)
@@ -104,6 +121,46 @@ def _announce() -> None:
             file=sys.stderr,
             flush=True,
         )
+
+
+def _stamp(function: Callable[..., Any]) -> str | None:
+    """Return a digest of all that a kernel is compiled from; None where sources are not files."""
+    files: dict[str, None] = {}
+    constants: list[str] = []
+    waiting: list[Any] = [function]
+    seen: set[int] = set()
+    while waiting:
+        kernel = waiting.pop()
+        if id(kernel) in seen:
+            continue
+        seen.add(id(kernel))
+        files[kernel.__code__.co_filename] = None
+        for name in sorted(_names(kernel.__code__)):
+            value = kernel.__globals__.get(name)
+            if isinstance(value, Dispatcher):
+                waiting.append(value.py_func)
+            elif isinstance(value, int | float | str | tuple):
+                constants.append(f"{kernel.__qualname__} {name} {value!r}")
+            elif isinstance(value, type) and value.__module__ in sys.modules:
+                source = getattr(sys.modules[value.__module__], "__file__", None)
+                if source is not None and value.__module__ != "builtins":
+                    files[source] = None
+    try:
+        digests = [_digest(file) for file in sorted(files)]
+    except OSError:
+        return None
+    return _seal("\n".join([*digests, *sorted(constants)]).encode()).hex()
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return the global names that a piece of code may use, inner functions included."""
+    inner = (part for part in code.co_consts if isinstance(part, CodeType))
+    return set(code.co_names).union(*(_names(part) for part in inner))
+
+
+@cache
+def _digest(file: str) -> str:
+    return _seal(Path(file).read_bytes()).hex()
 
 
 def _seal(content: bytes) -> bytes:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import LARGEST, number, positive, real
+from selica._core.validation import positive, real
 
 
 def noise_from_snr(rho: ArrayLike, snr: ArrayLike) -> Array:
@@ -67,24 +67,6 @@ def penalty_of_data(
     scale = 1.0 / np.sqrt(np.asarray(rho) + np.asarray(Delta))
     rows = np.asarray(mu_B) * np.asarray(n_samples)
     return np.asarray(np.asarray(lam) * np.sqrt(n_features) * scale / rows)
-
-
-def ridge_of_ratio(lam: ArrayLike, l1_ratio: float) -> Array:
-    """The ridge beside a penalty, for scikit-learn's share of the l1 norm in an elastic net.
-
-    The penalty is lam |w|_1 + lam2 |w|^2 / 2, and scikit-learn's alpha is lam / l1_ratio in the
-    same unit.
-
-    Examples
-    --------
-    >>> from selica._core.scaling import ridge_of_ratio
-    >>> ridge_of_ratio([2.0, 0.4], 0.5).tolist()
-    [2.0, 0.4]
-    >>> ridge_of_ratio(2.0, 1.0).item()
-    0.0
-    """
-    share = number("l1_ratio", l1_ratio, at_least=1.0 / LARGEST, at_most=1.0)
-    return np.asarray(real("lam", lam, at_least=0.0) * ((1.0 - share) / share))
 
 
 def coefficient_of_data(

@@ -74,7 +74,7 @@ class Wide:
         self._X = X
 
     def __call__(self, beliefs: Beliefs) -> Cavities:
-        """By M itself."""
+        """Return the cavities by M itself."""
         mu, S, tau, u, D, sigma2 = beliefs
         X, root = self._X, np.sqrt(D)
         A = root[:, None] * X * np.sqrt(S)
@@ -85,11 +85,12 @@ class Wide:
         B = X * np.sqrt(tau)
         spread = B @ B.T
         spread[np.diag_indices_from(spread)] += sigma2
-        return _cavities(
-            X, beliefs, M @ (u - X @ mu), m, 1.0 - S * m, own / D,
-            np.einsum("ij,ij->j", F, spread @ F) - m**2 * tau,
-            np.vecdot(M, M @ spread) - own**2 * sigma2,
+        sums = Sums(
+            M @ (u - X @ mu), m, 1.0 - S * m, own / D,
+            spread=np.einsum("ij,ij->j", F, spread @ F) - m**2 * tau,
+            rows=np.vecdot(M, M @ spread) - own**2 * sigma2,
         )  # fmt: skip
+        return _cavities(X, beliefs, sums)
 
 
 class Tall:
@@ -101,7 +102,7 @@ class Tall:
         self._X = X
 
     def __call__(self, beliefs: Beliefs) -> Cavities:
-        """By E = (I + S^1/2 X'DX S^1/2)^-1 and N = X'MX."""
+        """Return the cavities by E = (I + S^1/2 X'DX S^1/2)^-1 and N = X'MX."""
         mu, S, tau, u, D, sigma2 = beliefs
         X, root = self._X, np.sqrt(S)
         A, B = np.sqrt(D)[:, None] * X, (D * np.sqrt(sigma2))[:, None] * X
@@ -115,11 +116,12 @@ class Tall:
         e = u - X @ mu
         m = np.maximum(np.diagonal(N), 0.0)
         others = np.vecdot(H, H @ (B.T @ B))
-        return _cavities(
-            X, beliefs, D * (e - H @ (X.T @ (D * e))), m, np.diagonal(E), 1.0 - leverage,
-            (N**2) @ tau - np.diagonal(N) ** 2 * tau + (F**2).T @ sigma2,
-            (F**2) @ tau + D**2 * others - (leverage * D) ** 2 * sigma2,
+        sums = Sums(
+            D * (e - H @ (X.T @ (D * e))), m, np.diagonal(E), 1.0 - leverage,
+            spread=(N**2) @ tau - np.diagonal(N) ** 2 * tau + (F**2).T @ sigma2,
+            rows=(F**2) @ tau + D**2 * others - (leverage * D) ** 2 * sigma2,
         )  # fmt: skip
+        return _cavities(X, beliefs, sums)
 
 
 class Rotated:
@@ -133,7 +135,7 @@ class Rotated:
         self._s2 = s**2
 
     def __call__(self, beliefs: Beliefs) -> Cavities:
-        """By averages over the singular values."""
+        """Return the cavities by averages over the singular values."""
         mu, S, tau, u, D, sigma2 = beliefs
         n, p, s2 = *self._X.shape, self._s2
         shrink = 1.0 / (1.0 + s2 * S * D)
@@ -143,34 +145,50 @@ class Rotated:
         m = np.atleast_1d(N.sum() / p)
         leverage = np.atleast_1d(np.sum(1.0 - shrink) / n)
         M2 = (np.sum((D * shrink) ** 2) + (n - s2.size) * D**2) / n
-        return _cavities(
-            self._X, beliefs, r, m, 1.0 - S * m, 1.0 - leverage,
-            (np.sum(N**2) / p - m**2) * tau + np.sum(N * D * shrink) / p * sigma2,
-            np.sum(N * D * shrink) / n * tau + (M2 - (D * (1.0 - leverage)) ** 2) * sigma2,
+        sums = Sums(
+            r, m, 1.0 - S * m, 1.0 - leverage,
+            spread=(np.sum(N**2) / p - m**2) * tau + np.sum(N * D * shrink) / p * sigma2,
+            rows=np.sum(N * D * shrink) / n * tau + (M2 - (D * (1.0 - leverage)) ** 2) * sigma2,
         )  # fmt: skip
+        return _cavities(self._X, beliefs, sums)
 
 
 def coupling_of(X: Array, form: str) -> Coupling:
-    """The coupling by the form of the variances."""
+    """Return the coupling by the form of the variances."""
     if choice("form", form, FORMS) == "restricted":
         return Rotated(X)
     return Wide(X) if X.shape[0] < X.shape[1] else Tall(X)
 
 
-def _cavities(
-    X: Array, b: Beliefs, r: Array, m: Array, free: Array, kept: Array, spread: Array, rows: Array
-) -> Cavities:
-    """From r, m, 1 - S m, M_{mu mu} / D and the two sums over the others, before division."""
-    free, kept = np.maximum(free, _LEAST), np.clip(kept, _LEAST, 1.0)
+class Sums(NamedTuple):
+    """Sums over all variables and rows, of which the own part has still to be divided out."""
+
+    r: Array
+    """M (u - X mu), (n,)."""
+    m: Array
+    """Diagonal of X'MX, (p,)."""
+    free: Array
+    """1 - S m, (p,)."""
+    kept: Array
+    """M_{mu mu} / D, (n,)."""
+    spread: Array
+    """Variance over the members that the others give a field, (p,)."""
+    rows: Array
+    """And a predictor, (n,)."""
+
+
+def _cavities(X: Array, b: Beliefs, sums: Sums) -> Cavities:
+    """Return what the others say of a variable or a row."""
+    free, kept = np.maximum(sums.free, _LEAST), np.clip(sums.kept, _LEAST, 1.0)
     own = kept * b.D
     return Cavities(
-        (m * b.mu + X.T @ r) / free, np.maximum(spread, 0.0) / free**2, m / free,
-        b.u - r / own, np.maximum(rows, 0.0) / own**2, (1.0 - kept) / own,
+        (sums.m * b.mu + X.T @ sums.r) / free, np.maximum(sums.spread, 0.0) / free**2,
+        sums.m / free, b.u - sums.r / own, np.maximum(sums.rows, 0.0) / own**2, (1.0 - kept) / own,
     )  # fmt: skip
 
 
 def _inverse(matrix: Array) -> Array:
-    """Of a matrix whose eigenvalues are at least one; NaN where its entries overflowed."""
+    """Return the inverse of a matrix with eigenvalues of at least one; NaN if it overflowed."""
     try:
         factor = cho_factor(matrix, lower=True, check_finite=False)
     except np.linalg.LinAlgError:

@@ -12,12 +12,22 @@ from selica._core.types import Array, IntArray
 
 # Steps that turn back on the last ones are too long, steps that repeat them too short.
 _TURN = 0.4
-# A change that is larger than all of the last few shortens the step as well, and for a while the
-# longest step allowed, so that the iteration does not run into the same wall.
-_MEMORY, _SHORTER, _RECOVERY = 4, 0.7, 1.01
-# Changes that stay this far above the smallest one seen, for this long, are divergence.
-_LOST, _PATIENCE = 1e3, 60
-GOES_ON, DONE, GONE = 0, 1, 2
+_MEMORY = 4
+"""A change that is larger than all of so many before shortens the step as well."""
+_SHORTER = 0.7
+"""Factor of the longest step allowed, after such a change."""
+_RECOVERY = 1.01
+"""Factor by which it grows again: the iteration should not run into the same wall."""
+_LOST = 1e3
+"""Changes that stay so many times above the smallest one seen are divergence."""
+_PATIENCE = 60
+"""If they stay there for so many steps."""
+GOES_ON = 0
+"""Verdict on a step: it was not the last."""
+DONE = 1
+"""The iteration has converged."""
+GONE = 2
+"""The iteration has diverged."""
 
 
 class Books(NamedTuple):

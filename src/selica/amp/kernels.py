@@ -16,9 +16,10 @@ from selica._core.compiled import njit
 _SQRT_HALF = math.sqrt(0.5)
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 
-# A threshold this many standard deviations out is passed with a probability below 1e-320; the other
-# threshold does not count where it is exp(-40) times as likely to be passed.
-_NEVER, _OTHER_SIDE = 38.5, 80.0
+_NEVER = 38.5
+"""A threshold this many standard deviations out is passed with a probability below 1e-320."""
+_OTHER_SIDE = 80.0
+"""The other threshold does not count where it is exp(-40) times as likely to be passed."""
 
 _FAST = {"reassoc", "contract", "nsz"}
 

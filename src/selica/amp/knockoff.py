@@ -13,7 +13,7 @@ from selica._core.types import Array, IntArray
 from selica._core.validation import real
 from selica.amp.kernels import copied_rows
 from selica.amp.loop import State, iterate_path
-from selica.amp.problem import Problem, check
+from selica.amp.problem import MessageProblem, check
 from selica.amp.results import KnockoffAmp, shaped
 from selica.amp.single_body import at_rest, member
 from selica.amp.squares import Squares, floors, noise_of, squares_of
@@ -75,7 +75,7 @@ def knockoff_amp(
     """
     problem = check(X, y, lam, lam2, tol, max_iter)
     squares = squares_of(problem, variances)
-    step = Step(problem, squares, _variance(problem.X, scale))
+    step = KnockoffStep(problem, squares, _variance(problem.X, scale))
     w = real("w_threshold", w_threshold)
     if w.ndim:
         raise ArgumentError("w_threshold must be one number; `probability` takes several.")
@@ -132,14 +132,14 @@ class KnockoffFields(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class KnockoffStep:
     """One iteration.
 
     Of the copies rows see two sums, which are the same for all rows: variance and response of the
     copied variables' part of a prediction.
     """
 
-    problem: Problem
+    problem: MessageProblem
     squares: Squares
     scale: Array
     """(p, 1): variance of the entries of each copied column."""

@@ -13,11 +13,13 @@ from selica._core.types import Array, BoolArray, IntArray
 from selica.amp.judge import DONE, GOES_ON, GONE, Books, judge
 from selica.amp.kernels import compare
 
-# Of a step: what is taken at least and at most.
 _STEPS = (0.02, 1.0)
-# Of many penalties, one in so many is solved first, and only so far: the rest of the way all of
-# them go together, in products with as many columns as there are penalties.
-_EVERY, _ROUGHLY = 4, 1e-3
+"""Shares of a step that are taken at least and at most."""
+_EVERY = 4
+"""Of many penalties, one in so many is solved first; then all of them go together, in products with
+as many columns as there are penalties."""
+_ROUGH_TOLERANCE = 1e-3
+"""How far those are solved that come first."""
 
 State = tuple[Array, ...]
 """Arrays whose last axis runs over the penalties."""
@@ -25,7 +27,7 @@ Step = Callable[[State, IntArray], State]
 """(state, which penalties) -> the next state, undamped."""
 
 
-class Outcome(NamedTuple):
+class Iteration(NamedTuple):
     """Where an iteration ended, for each penalty."""
 
     state: State
@@ -46,7 +48,7 @@ def iterate(
     max_iter: int,
     shares: tuple[float, float] = _STEPS,
     rate: Array | None = None,
-) -> Outcome:
+) -> Iteration:
     """Repeats `step` until the state stays, each penalty with a damping of its own.
 
     Parameters
@@ -67,7 +69,7 @@ def iterate(
 
     Returns
     -------
-    Outcome
+    Iteration
         With the state of the smallest change, where it did not converge.
     """
     L = start[0].shape[-1]
@@ -100,7 +102,7 @@ def iterate(
                 tuple(part.compress(keep, -1) for part in parts) for parts in (now, steps)
             )
             live = live[keep]
-    return Outcome(best, status.astype(str), books.residual, books.iterations, books.rate)
+    return Iteration(best, status.astype(str), books.residual, books.iterations, books.rate)
 
 
 def iterate_path(
@@ -111,7 +113,7 @@ def iterate_path(
     *,
     tol: float,
     max_iter: int,
-) -> Outcome:
+) -> Iteration:
     """`iterate` for many penalties: a few of them roughly, then all from between those.
 
     Parameters
@@ -129,10 +131,10 @@ def iterate_path(
     order = np.argsort(lam, kind="stable")
     some = order[np.unique(np.r_[0:L:_EVERY, L - 1])]
     rough = iterate(
-        partial(_some, step, some), _repeated(start, some.size), floors, tol=max(tol, _ROUGHLY),
-        max_iter=max_iter // 2,
+        partial(_some, step, some), _repeated(start, some.size), floors,
+        tol=max(tol, _ROUGH_TOLERANCE), max_iter=max_iter // 2,
     )  # fmt: skip
-    left = max_iter - int(rough.iterations.max())
+    remaining = max_iter - int(rough.iterations.max())
     solved = np.flatnonzero(rough.status == Status.CONVERGED)
     near, rate = _repeated(start, L), np.ones(L)
     if solved.size:
@@ -140,7 +142,7 @@ def iterate_path(
         known = solved[where]
         near = _between(tuple(part[..., known] for part in rough.state), nodes, lam)
         rate = np.interp(np.log(lam), np.log(nodes), rough.rate[known])
-    whole = iterate(step, near, floors, tol=tol, max_iter=left, rate=rate)
+    whole = iterate(step, near, floors, tol=tol, max_iter=remaining, rate=rate)
     whole.iterations[some] += rough.iterations
     return whole
 
@@ -168,8 +170,8 @@ def _between(solved: State, nodes: Array, lam: Array) -> State:
 def _lagrange(nodes: Array, at: Array, points: int) -> Array:
     """(nodes, at): weights of the nearest nodes in polynomials through `points` of them."""
     points = min(points, nodes.size)
-    left = np.clip(np.searchsorted(nodes, at) - points // 2, 0, nodes.size - points)
-    near = left + np.arange(points)[:, None]
+    first = np.clip(np.searchsorted(nodes, at) - points // 2, 0, nodes.size - points)
+    near = first + np.arange(points)[:, None]
     weights = np.zeros((nodes.size, at.size))
     for k, node in enumerate(near):
         others = np.delete(near, k, axis=0)

@@ -12,23 +12,20 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import expit, roots_hermitenorm
+from scipy.special import roots_hermitenorm
 
 from selica._core.counts import CountLaw
-from selica._core.errors import ArgumentError
-from selica._core.root import find_root
-from selica._core.types import Array, IntArray
-from selica._core.validation import choice
+from selica._core.losses import Loss, RowLoss, require
+from selica._core.types import Array
 from selica.amp.weights import row_averages
 
-RESPONSES = ("linear", "binary")
-# Gauss nodes for the members of a row.
 _NODES = 16
-# Weights a row has less often than this are left out of sums over rows, weights and nodes.
+"""Gauss nodes for the members of a row."""
 _RARE = 1e-9
+"""Weights a row has less often than this are left out of sums over rows, weights and nodes."""
 
 
-class Answer(NamedTuple):
+class RowAnswer(NamedTuple):
     """Averages over weights and members, for each row."""
 
     mean: Array
@@ -40,80 +37,68 @@ class Answer(NamedTuple):
 
 
 class Output(Protocol):
-    """A loss."""
+    """The rows of a data set with their loss."""
 
-    def __call__(self, omega: Array, chi: Array, v: Array) -> Answer:
-        """Answers of the rows; shapes (n, 1), chi and v also (1, 1)."""
+    def __call__(self, omega: Array, chi: Array, v: Array) -> RowAnswer:
+        """Return the answers of the rows; shapes (n, 1), chi and v also (1, 1)."""
 
     def error(self, omega: Array) -> float:
-        """Mean square error of the averaged predictors of the rows."""
+        """Return the mean square error of the averaged predictions of the rows."""
 
 
-class Squares:
+class SquaredRows:
     """Half the squared residual: G = c/(1 + chi c) (y - omega), all averages in closed form."""
 
     def __init__(self, y: Array, law: CountLaw) -> None:
         self._y, self._law = y[:, None], law
 
-    def __call__(self, omega: Array, chi: Array, v: Array) -> Answer:
-        """With f_1 and f_2 - f_1^2 of the weights."""
+    def __call__(self, omega: Array, chi: Array, v: Array) -> RowAnswer:
+        """Return the answers by f_1 and f_2 - f_1^2 of the weights."""
         f = row_averages(self._law, chi)
         z = self._y - omega
-        return Answer(f.f1 * z, f.f1, f.spread * (z**2 + v))
+        return RowAnswer(f.f1 * z, f.f1, f.spread * (z**2 + v))
 
     def error(self, omega: Array) -> float:
-        """Of the response."""
+        """Return the mean square error of the response."""
         return float(np.mean((self._y - omega) ** 2))
 
 
-class Logistic:
-    """Log-loss of a label 0 or 1: one scalar equation for each row, weight and Gauss node."""
+class AnyRows:
+    """Any loss of a row: one scalar equation for each row, weight and Gauss node."""
 
-    def __init__(self, y: Array, law: CountLaw) -> None:
-        if not np.isin(y, (0.0, 1.0)).all():
-            raise ArgumentError("y: the labels of a binary response must be 0 and 1.")
+    def __init__(self, loss: RowLoss, y: Array, law: CountLaw) -> None:
         c, share = law.weight[0], law.probability[0]
         node, gauss = roots_hermitenorm(_NODES)
         often = (share > _RARE) & (c > 0.0)  # a weight of zero gives no answer
-        self._y = y[:, None]
+        self._loss, self._y = loss, y[:, None]
         self._c = np.repeat(c[often], _NODES)
         self._node = np.tile(node, int(often.sum()))
         self._share = (share[often, None] * (gauss / gauss.sum())).ravel()
 
-    def __call__(self, omega: Array, chi: Array, v: Array) -> Answer:
-        """By Newton's method between bounds."""
+    def __call__(self, omega: Array, chi: Array, v: Array) -> RowAnswer:
+        """Return the answers by the proximal map of the loss."""
         field = omega + np.sqrt(v) * self._node
         pull = np.broadcast_to(chi * self._c, field.shape)
-        label = np.broadcast_to(self._y, field.shape)
-        z = _proximal(field.ravel(), pull.ravel(), label.ravel()).reshape(field.shape)
-        fitted = expit(z)
-        curvature = self._c * fitted * expit(-z)
-        G = self._c * (label - fitted)
+        y = np.broadcast_to(self._y, field.shape)
+        z = self._loss.proximal(y.ravel(), field.ravel(), pull.ravel()).reshape(field.shape)
+        curvature = self._c * self._loss.curvature(y, z)
+        G = -self._c * self._loss.slope(y, z)
         slope = np.sum(self._share * curvature / (1.0 + chi * curvature), axis=1, keepdims=True)
         mean = np.sum(self._share * G, axis=1, keepdims=True)
         rest = 1.0 - self._share.sum()  # rows with weight zero, which answer nothing
         variance = np.sum(self._share * (G - mean) ** 2, axis=1, keepdims=True) + rest * mean**2
-        return Answer(mean, slope, np.maximum(variance - v * slope**2, 0.0))
+        return RowAnswer(mean, slope, np.maximum(variance - v * slope**2, 0.0))
 
     def error(self, omega: Array) -> float:
-        """Of the probability of a one."""
-        return float(np.mean((self._y - expit(omega)) ** 2))
+        """Return the mean square error of the expected response."""
+        return float(np.mean((self._y - self._loss.mean(omega)) ** 2))
 
 
-def _proximal(field: Array, pull: Array, label: Array) -> Array:
-    """z = field + pull (label - sigmoid(z)), all of shape (k,)."""
-
-    def equation(z: Array, which: IntArray) -> tuple[Array, Array]:
-        fitted = expit(z)
-        value = z - field[which] - pull[which] * (label[which] - fitted)
-        return value, 1.0 + pull[which] * fitted * (1.0 - fitted)
-
-    low, high = field - pull * (1.0 - label), field + pull * label
-    # halfway the sigmoid is within its range whatever the pull
-    return find_root(equation, 0.5 * (low + high), lower=low, upper=high, tol=1e-6).x
-
-
-def output_of(response: str, y: Array, law: CountLaw) -> Output:
-    """The loss by the name of the response."""
-    kind = choice("response", response, RESPONSES)
-    return Squares(y, law) if kind == "linear" else Logistic(y, law)
+def output_of(loss: Loss, y: Array, law: CountLaw) -> Output:
+    """Return the rows of a response with their loss, which must be one of single rows."""
+    loss.check(y)
+    if loss.quadratic:
+        return SquaredRows(y, law)
+    require("message passing", loss)
+    assert isinstance(loss, RowLoss)
+    return AnyRows(loss, y, law)

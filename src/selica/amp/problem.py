@@ -15,7 +15,7 @@ _LARGEST = 1e75
 """Entries of X and y stay below: products of four of them have to be numbers."""
 
 
-class Problem(NamedTuple):
+class MessageProblem(NamedTuple):
     """A design, a response and penalties."""
 
     X: Array
@@ -32,7 +32,7 @@ class Problem(NamedTuple):
 
 def check(
     X: ArrayLike, y: ArrayLike, lam: ArrayLike, lam2: ArrayLike, tol: float, max_iter: int
-) -> Problem:
+) -> MessageProblem:
     """The arguments all algorithms share.
 
     The response and the columns are divided by nothing: `lam` is in the unit of X'y.
@@ -57,7 +57,7 @@ def check(
             f"got shape {ridge.shape}."
         )
     lams = np.atleast_1d(penalties)
-    return Problem(
+    return MessageProblem(
         design, response, lams, np.broadcast_to(ridge, lams.shape), penalties.ndim == 0,
         number("tol", tol, at_least=1e-13, at_most=1.0), count("max_iter", max_iter),
     )  # fmt: skip

@@ -19,7 +19,7 @@ from selica.amp.kernels import soft_moments
 _SHARP = 1e-8
 
 
-class Member(NamedTuple):
+class EnsembleMoments(NamedTuple):
     """Averages over the members; shape of the fields."""
 
     w_bar: Array
@@ -40,7 +40,7 @@ def member(
     weakness: float = 1.0,
     *,
     lam2: Array | float = 0.0,
-) -> Member:
+) -> EnsembleMoments:
     """Averages over the members in fields N(g, v_hat).
 
     Parameters
@@ -56,7 +56,7 @@ def member(
         other = soft_moments(g, sd, lam / weakness)
         variance = 0.5 * (variance + other[1]) + 0.25 * (first - other[0]) ** 2
         first, Pi = 0.5 * (first + other[0]), 0.5 * (Pi + other[2])
-    return Member(first / Q_hat, variance / Q_hat**2, Pi / Q_hat, Pi)
+    return EnsembleMoments(first / Q_hat, variance / Q_hat**2, Pi / Q_hat, Pi)
 
 
 class AtRest(NamedTuple):

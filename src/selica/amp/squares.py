@@ -11,7 +11,7 @@ from selica._core.types import Array
 from selica._core.validation import choice
 from selica.amp.kernels import across, along, pack, unpack
 from selica.amp.loop import State
-from selica.amp.problem import Problem
+from selica.amp.problem import MessageProblem
 
 VARIANCES = ("vector", "scalar")
 # What a change is compared with, at least, as a share of the fields without any fit.
@@ -132,7 +132,7 @@ class Margins:
         return np.asarray(self._columns * np.sum(self._rows * values, axis=0))
 
 
-def squares_of(problem: Problem, variances: str) -> Squares:
+def squares_of(problem: MessageProblem, variances: str) -> Squares:
     """The form of the variances by name."""
     if choice("variances", variances, VARIANCES) == "scalar":
         return Margins(problem.X)

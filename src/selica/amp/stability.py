@@ -12,9 +12,9 @@ from selica._core.counts import CountLaw, check_rate, count_law
 from selica._core.types import Array, IntArray
 from selica._core.validation import single
 from selica.amp.loop import State, iterate_path
-from selica.amp.problem import Problem, check, check_weakness
+from selica.amp.problem import MessageProblem, check, check_weakness
 from selica.amp.results import StabilityAmp, shaped
-from selica.amp.single_body import Member, member
+from selica.amp.single_body import EnsembleMoments, member
 from selica.amp.squares import Squares, floors, noise_of, squares_of
 from selica.amp.weights import row_averages
 
@@ -84,13 +84,13 @@ def stability_amp(
     weakness = check_weakness(weakness)
     law = resampling_law(resampling, resample_rate)
     squares = squares_of(problem, variances)
-    step = Step(problem, law, weakness, squares)
+    step = StabilityStep(problem, law, weakness, squares)
     start = step.start()
     outcome = iterate_path(
         step, start, floors(start[:3], problem.y), problem.lam,
         tol=problem.tol, max_iter=problem.max_iter,
     )  # fmt: skip
-    fields = Fields(*outcome.state)
+    fields = StabilityFields(*outcome.state)
     found = step.member(fields, np.arange(problem.lam.size))
     return shaped(
         StabilityAmp, problem.single, lam=problem.lam, lam2=problem.lam2,
@@ -107,7 +107,7 @@ def resampling_law(resampling: str, resample_rate: float) -> CountLaw:
     return count_law(resampling, np.array([single("resample_rate", rate)]))
 
 
-class Fields(NamedTuple):
+class StabilityFields(NamedTuple):
     """A state: what variables see of the rows, and the rows' residuals.
 
     Fields change slowly with the penalty; what variables make of them, by orders of magnitude.
@@ -126,17 +126,17 @@ class Fields(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StabilityStep:
     """One iteration."""
 
-    problem: Problem
+    problem: MessageProblem
     law: CountLaw
     weakness: float
     squares: Squares
 
     def __call__(self, state: State, columns: IntArray) -> State:
         """The next state, undamped."""
-        fields = Fields(*state)
+        fields = StabilityFields(*state)
         found = self.member(fields, columns)
         return self.fields(found.w_bar, found.v, found.chi, fields.a)
 
@@ -146,7 +146,7 @@ class Step:
         zeros = np.zeros((p, 1))
         return self.fields(zeros, zeros, zeros, np.zeros((n, 1)))
 
-    def fields(self, w_bar: Array, v: Array, chi: Array, a: Array) -> Fields:
+    def fields(self, w_bar: Array, v: Array, chi: Array, a: Array) -> StabilityFields:
         """From variables to rows and back."""
         fit, chi_row, v_row = self.squares.to_rows(w_bar, chi, v)
         f = row_averages(self.law, chi_row)
@@ -155,9 +155,9 @@ class Step:
         spread = f.spread * (v_row + square) + f.f1**2 * v_row
         field, Q_hat, v_hat = self.squares.to_columns(a, f.f1, spread)
         E = np.mean(square, axis=0, keepdims=True)
-        return Fields(Q_hat * w_bar + field, v_hat, Q_hat, a, E)
+        return StabilityFields(Q_hat * w_bar + field, v_hat, Q_hat, a, E)
 
-    def member(self, fields: Fields, columns: IntArray) -> Member:
+    def member(self, fields: StabilityFields, columns: IntArray) -> EnsembleMoments:
         """What members make of the fields, at some of the penalties."""
         return member(
             fields.g, fields.v_hat, fields.Q_hat, self.problem.lam[columns], self.weakness,

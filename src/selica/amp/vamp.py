@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.counts import CountLaw
+from selica._core.losses import Loss, loss_of
 from selica._core.parallel import blas_threads_for
 from selica._core.results import Status
 from selica._core.types import Array, BoolArray, IntArray
 from selica.amp.couplings import Beliefs, Cavities, Coupling, coupling_of
-from selica.amp.loop import Outcome, State, iterate
+from selica.amp.loop import Iteration, State, iterate
 from selica.amp.outputs import Output, output_of
-from selica.amp.problem import Problem, check, check_weakness
+from selica.amp.problem import MessageProblem, check, check_weakness
 from selica.amp.results import StabilityVamp, shaped
-from selica.amp.single_body import Member, member
+from selica.amp.single_body import EnsembleMoments, member
 from selica.amp.stability import resampling_law
 
 # A variable selected by all but this share of the members counts as selected by all but it. Its
@@ -28,12 +29,17 @@ _ALWAYS = 1e-4
 _FLATTEST = 1e-8
 # A share of the answer of a row that is left to the row itself, at least.
 _LEAST = 1e-12
-# Shortest and longest steps, up to a part of the iterations; a state is used again if near. Near
-# twins among the variables let the change grow for a while, which is no reason for short steps.
-_ATTEMPTS, _NEAR = (((0.3, 1.0), 0.3), ((0.02, 0.3), 1.0)), 1e-2
-# In units of columns of length one and rows of size one: what a change is compared with, at
-# least, a penalty that no field reaches, and the length below which a column is empty.
-_ROUNDING, _UNREACHABLE, _EMPTY = 1e-6, 1e30, 1e-75
+_ATTEMPTS = (((0.3, 1.0), 0.3), ((0.02, 0.3), 1.0))
+"""Shortest and longest steps, up to a part of the iterations. Near twins among the variables let
+the change grow for a while, which is no reason for short steps."""
+_NEAR = 1e-2
+"""A state with a smaller change is where the next attempt begins."""
+_ROUNDING = 1e-6
+"""What a change is compared with, at least, for columns of length one and rows of size one."""
+_UNREACHABLE = 1e30
+"""A penalty that no field reaches, in the same unit."""
+_EMPTY = 1e-75
+"""A column of a smaller length is empty."""
 
 
 def stability_vamp(
@@ -42,7 +48,7 @@ def stability_vamp(
     lam: ArrayLike,
     resample_rate: float = 1.0,
     *,
-    response: str = "linear",
+    response: str | Loss = "linear",
     form: str = "diagonal",
     resampling: str = "poisson",
     weakness: float = 1.0,
@@ -59,7 +65,7 @@ def stability_vamp(
         + \tfrac12 \lambda_2 \sum_i w_i^2
 
     with random weights :math:`c_\mu` of the rows, where :math:`\ell` is half the squared residual
-    or, for labels 0 and 1, the log-loss.
+    or, for a binary response of 0 and 1, the log-loss.
 
     Parameters
     ----------
@@ -70,7 +76,8 @@ def stability_vamp(
         Penalties, in the unit of the sum above. Each is started from the next larger one.
     resample_rate, resampling, weakness, lam2
         As in `stability_amp`.
-    response : {"linear", "binary"}
+    response : {"linear", "binary"}, or a registered response or its loss
+        Message passing is for losses that are sums over the rows.
     form : {"diagonal", "restricted"}
         One variance for each row and variable, O(n p min(n, p)) an iteration; or one for all of
         them, which suits designs with singular vectors in general position, O(n p) an iteration.
@@ -96,7 +103,7 @@ def stability_vamp(
     weakness = check_weakness(weakness)
     law = resampling_law(resampling, resample_rate)
     with blas_threads_for(problem.X.shape):
-        joined = _along(problem, response, form, law, weakness)
+        joined = _along(problem, loss_of(response, "response"), form, law, weakness)
     return shaped(
         StabilityVamp, problem.single, lam=problem.lam, lam2=problem.lam2, weakness=weakness,
         **joined,
@@ -104,19 +111,19 @@ def stability_vamp(
 
 
 def _along(
-    problem: Problem, response: str, form: str, law: CountLaw, weakness: float
+    problem: MessageProblem, loss: Loss, form: str, law: CountLaw, weakness: float
 ) -> dict[str, Array]:
     """The attributes of a result, penalty by penalty from the largest on."""
-    units = _units(problem, response)
+    units = _units(problem, loss)
     design = problem.X / units.column
-    output = output_of(response, problem.y / units.response, law)
+    output = output_of(loss, problem.y / units.response, law)
     coupling = coupling_of(design, form)
     start = _start(coupling, *design.shape)
     floors = tuple(_ROUNDING * float(np.sqrt(part.shape[0])) for part in start)
     parts: list[dict[str, Array]] = [{}] * problem.lam.size
     for k in np.argsort(-problem.lam, kind="stable"):
         penalties = units.penalties(problem.lam[k]), units.ridges(problem.lam2[k])
-        step = Step(coupling, output, *penalties, weakness)
+        step = VectorStep(coupling, output, *penalties, weakness)
         outcome = _solve(step, start, floors, problem)
         parts[k] = _described(step, outcome, units)
         if outcome.status[0] == Status.CONVERGED:
@@ -124,9 +131,11 @@ def _along(
     return {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
 
 
-def _solve(step: Step, start: State, floors: tuple[float, ...], problem: Problem) -> Outcome:
+def _solve(
+    step: VectorStep, start: State, floors: tuple[float, ...], problem: MessageProblem
+) -> Iteration:
     """With long steps first, with shorter ones where these do not converge."""
-    best = Outcome(
+    best = Iteration(
         start, np.array([str(Status.MAX_ITER)]), np.full(1, np.inf), np.zeros(1, np.intp),
         np.ones(1),
     )  # fmt: skip
@@ -159,10 +168,10 @@ class Units(NamedTuple):
         return np.minimum(lam2 / self.column**2, _UNREACHABLE)[:, None]
 
 
-def _units(problem: Problem, response: str) -> Units:
+def _units(problem: MessageProblem, loss: Loss) -> Units:
     length = np.linalg.norm(problem.X, axis=0)
     empty = length < _EMPTY
-    size = float(np.sqrt(np.mean(problem.y**2))) if response == "linear" else 1.0
+    size = float(np.sqrt(np.mean(problem.y**2))) if loss.quadratic else 1.0
     return Units(np.where(empty, 1.0, length), empty, size if size > _EMPTY else 1.0)
 
 
@@ -173,7 +182,7 @@ def _start(coupling: Coupling, n: int, p: int) -> State:
     return tuple(np.full((size, 1), float(k == 2)) for k, size in enumerate(sizes))
 
 
-def _described(step: Step, outcome: Outcome, units: Units) -> dict[str, Array]:
+def _described(step: VectorStep, outcome: Iteration, units: Units) -> dict[str, Array]:
     """The attributes of a result in the units of the user, for one penalty."""
     at = Cavities(*outcome.state)
     found = step.member(at)
@@ -189,7 +198,7 @@ def _described(step: Step, outcome: Outcome, units: Units) -> dict[str, Array]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class VectorStep:
     """One iteration at one penalty; a state is `Cavities`, as columns."""
 
     coupling: Coupling
@@ -206,7 +215,7 @@ class Step:
         beliefs = (*self._variables(at), *self._rows(at))
         return tuple(part[:, None] for part in self.coupling(Beliefs(*(b[:, 0] for b in beliefs))))
 
-    def member(self, at: Cavities) -> Member:
+    def member(self, at: Cavities) -> EnsembleMoments:
         """What members make of the fields."""
         return member(at.g, at.v_hat, at.Q_hat, self.lam, self.weakness, lam2=self.lam2)
 

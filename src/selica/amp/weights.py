@@ -39,21 +39,21 @@ def row_averages(law: CountLaw, chi: Array) -> RowAverages:
     f1, spread, slope, spread_slope = _exact(law, at)
     step = float(spacing) * (1.0 + scale * at) / scale  # d chi from one node to the next
     share = (u - low) / float(spacing)
-    left = np.minimum(share.astype(np.intp), nodes.size - 2)
-    share -= left
+    node = np.minimum(share.astype(np.intp), nodes.size - 2)
+    share -= node
     return RowAverages(
-        _between(f1, slope * step, left, share),
-        np.maximum(_between(spread, spread_slope * step, left, share), 0.0),
+        _between(f1, slope * step, node, share),
+        np.maximum(_between(spread, spread_slope * step, node, share), 0.0),
     )
 
 
-def _between(value: Array, slope: Array, left: IntArray, share: Array) -> Array:
+def _between(value: Array, slope: Array, node: IntArray, share: Array) -> Array:
     """The cubic with these values and slopes at equal distances, a share of the way to the next."""
     rise = np.diff(value)
     square = 3.0 * rise - 2.0 * slope[:-1] - slope[1:]
     cube = slope[:-1] + slope[1:] - 2.0 * rise
-    inner = slope[left] + share * (square[left] + share * cube[left])
-    return np.asarray(value[left] + share * inner)
+    inner = slope[node] + share * (square[node] + share * cube[node])
+    return np.asarray(value[node] + share * inner)
 
 
 def _exact(law: CountLaw, chi: Array) -> tuple[Array, Array, Array, Array]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from selica._core.errors import ArgumentError
+from selica._core.losses.base import plain, printable
 from selica._core.types import Array
 from selica._core.validation import short
 from selica._core.warning import noted
@@ -17,7 +18,7 @@ from selica._version import __version__
 from selica.reports.tables import Columns
 from selica.sampling import Exchangeability
 from selica.selectors import Guarantee, Summary
-from selica.selectors.base import NamedColumns, Selector, plain, printable
+from selica.selectors.base import NamedColumns, Selector
 
 _PLAIN = (str, bool, int, float, type(None))
 
@@ -211,9 +212,8 @@ def _used(selector: Any) -> dict[str, Any]:
     """Return what a selector made of its parameters, as far as it knows."""
     method = getattr(selector, "method_", None)
     selector = getattr(selector, "selector_", selector)
-    binary = getattr(selector, "classes_", None) is not None
     used: dict[str, Any] = {} if method is None else {"method": method}
-    used["response"] = "binary" if binary else "linear"
+    used["response"] = getattr(selector, "response_", "linear")
     found = getattr(selector, "lam_", getattr(selector, "lams_", None))
     if found is not None:
         lams = np.atleast_1d(np.asarray(found, dtype=float))

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import lstsq, qr
 
-from selica._core.errors import ArgumentError, ColumnError, DoesNotApply, RefusedError
+from selica._core.errors import ArgumentError, ColumnError, RefusedError
+from selica._core.losses import Loss, require
 from selica._core.random import ROWS, RandomState, child, seed_sequence
 from selica._core.types import Array
 from selica._core.validation import count, flag, matrix, real, single
@@ -77,11 +78,10 @@ class FixedKnockoffs(Sampler):
         """
         return 2 * count("n_features", n_features) + self.intercept
 
-    def needs(self, rows: int, columns: int, *, linear: bool) -> None:
+    def needs(self, rows: int, columns: int, loss: Loss) -> None:
         """Refuse a binary response, too few rows and too many columns; see `Sampler.needs`."""
-        super().needs(rows, columns, linear=linear)
-        if not linear:
-            raise DoesNotApply("sampler: fixed-X knockoffs need a continuous response.")
+        super().needs(rows, columns, loss)
+        require("fixed-X knockoffs", loss)
         if not self.intercept:
             raise ArgumentError(
                 "sampler must be FixedKnockoffs(intercept=True): columns are centred here."

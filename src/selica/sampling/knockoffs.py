@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh
 
 from selica._core.errors import ArgumentError, RefusedError
+from selica._core.losses import Loss
 from selica._core.memory import check_memory
 from selica._core.random import RandomState
 from selica._core.types import Array
@@ -239,9 +240,9 @@ class GaussianKnockoffs(Sampler):
         """Mean of the columns."""
         return self.mean
 
-    def needs(self, rows: int, columns: int, *, linear: bool) -> None:
+    def needs(self, rows: int, columns: int, loss: Loss) -> None:
         """Refuse a table with too many columns for the memory; see `Sampler.needs`."""
-        super().needs(rows, columns, linear=linear)
+        super().needs(rows, columns, loss)
         check_copies_fit(columns)
 
     def doubts(self, X: Array) -> list[Doubt]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError, RefusedError
+from selica._core.losses import Loss
 from selica._core.random import RandomState
 from selica._core.types import Array
 from selica._core.validation import choice, short
@@ -87,15 +88,15 @@ class Sampler(ABC):
     standardised: bool = False
     independent: bool = False
 
-    def needs(self, rows: int, columns: int, *, linear: bool) -> None:
+    def needs(self, rows: int, columns: int, loss: Loss) -> None:
         """Refuse, in one sentence, a table that cannot be copied.
 
         Parameters
         ----------
         rows, columns : int
             Size of the table, without columns that need no copy; they will be centred.
-        linear : bool
-            Whether the response is a number with a linear model.
+        loss : Loss
+            Of the response.
         """
         if columns == 0:
             raise RefusedError("X: all columns are constant; there is nothing to select.")

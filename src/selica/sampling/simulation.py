@@ -1,4 +1,4 @@
-"""Synthetic data sets: sparse effects, designs with a known covariance, linear or logistic y."""
+"""Synthetic data sets: sparse effects, designs with a known covariance, linear or binary y."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import expit
 
 from selica._core.effects import Effects, check_effects
 from selica._core.errors import ArgumentError
+from selica._core.losses import Loss, loss_of
 from selica._core.random import SIMULATION, RandomState, child, seed_sequence
 from selica._core.results import Result
 from selica._core.types import Array, BoolArray
@@ -46,13 +46,13 @@ class Simulation(Result):
     X: Array
     """Design, shape (n, p); columns contiguous in memory."""
     y: Array
-    """Response, shape (n,); zeros and ones if it is logistic."""
+    """Response, shape (n,); zeros and ones if it is binary."""
     coef: Array
     """True coefficients, shape (p,)."""
     support: BoolArray
     """Which variables have an effect, shape (p,)."""
     noise_variance: float | None
-    """Variance of the noise; None for a logistic response."""
+    """Variance of the noise; None for a response without noise of its own, e.g. a binary one."""
     covariance: Covariance
     """Covariance of the rows as drawn; `numpy.asarray` makes the (p, p) matrix of it."""
 
@@ -102,7 +102,7 @@ def simulate(
     sparsity : float, optional
         Each variable has an effect with this probability, independently.
     snr, r2, noise_variance : float, optional
-        Exactly one of them for a linear response, none for a logistic one. Ratio of the signal's
+        Exactly one of them for a linear response, none for a binary one. Ratio of the signal's
         to the noise's variance, or the signal's share of the variance of y, for the coefficients
         as drawn and new rows: the signal's variance is coef' Sigma coef (where `sparsity` happens
         to give no signal at all, that of p * sparsity independent unit effects). To compare with
@@ -117,8 +117,8 @@ def simulate(
     design : {"gaussian", "rademacher"} or ("t", dof)
         Law of the independent variables of unit variance, out of which the rows are made by a
         square root of the covariance; dof > 2.
-    response : {"linear", "logistic"}
-        y = X coef + noise, or y = 1 with log odds X coef, else 0.
+    response : {"linear", "binary"} or the name of another loss
+        y = X coef + noise; or y = 1 with log odds X coef, else 0 ("logistic" says the same).
     random_state : None, int, SeedSequence, Generator or RandomState
         The same seed gives the same design whatever the effects and the noise are.
     scale : {"unit", "article"}
@@ -143,9 +143,9 @@ def simulate(
     n, p = count("n_samples", n_samples), count("n_features", n_features)
     effects = check_effects(effects)
     draw = _design(design)
-    response = choice("response", response, ("linear", "logistic"))
+    loss = loss_of(response, "response")
     scale = choice("scale", scale, ("unit", "article"))
-    noise = _noise(response, snr=snr, r2=r2, noise_variance=noise_variance)
+    noise = _noise(loss, snr=snr, r2=r2, noise_variance=noise_variance)
     share = _share(n_signals, sparsity, p)
     if noise is not None and noise[0] != "noise_variance" and share == 0.0:
         name = "n_signals" if sparsity is None else "sparsity"
@@ -168,12 +168,13 @@ def simulate(
 
     X = sigma.colour(draw(of_design, (sigma.n_white, n))).T
     signal = X @ coef
-    if noise is None:
-        y = (of_response.random(n) < expit(signal)).astype(float)
-        return Simulation(X, y, coef, support, None, sigma)
-    power = sigma.variance_of(coef) if support.any() else share * (p if scale == "unit" else 1.0)
-    variance = _noise_variance(*noise, power)
-    y = signal + np.sqrt(variance) * of_response.standard_normal(n)
+    variance = None
+    if noise is not None:
+        power = (
+            sigma.variance_of(coef) if support.any() else share * (p if scale == "unit" else 1.0)
+        )
+        variance = _noise_variance(*noise, power)
+    y = loss.draw(signal, variance, of_response)
     return Simulation(X, y, coef, support, variance, sigma)
 
 
@@ -189,12 +190,12 @@ def _share(n_signals: int | None, sparsity: float | None, p: int) -> float:
     return k / p
 
 
-def _noise(response: str, **given: float | None) -> tuple[str, float] | None:
-    """Name and value of the one noise argument; None for a logistic response."""
-    if response == "logistic":
+def _noise(loss: Loss, **given: float | None) -> tuple[str, float] | None:
+    """Return name and value of the one noise argument; None for a response without noise."""
+    if not loss.noisy:
         for name, value in given.items():
             if value is not None:
-                raise ArgumentError(f"{name} has no meaning for a logistic response.")
+                raise ArgumentError(f"{name} has no meaning for a {loss.name} response.")
         return None
     name, value = exactly_one(**given)
     if name == "noise_variance":

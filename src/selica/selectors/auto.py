@@ -242,7 +242,7 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
         Of the fit; the copy that is compared with the columns is the first of knockoffs with it.
     """
     n, p = table.shape
-    cells = MOST_CELLS if data.loss == "squared" else MOST_CELLS_OF_CLASSES
+    cells = MOST_CELLS if data.loss.quadratic else MOST_CELLS_OF_CLASSES
     if p > MOST_COLUMNS:
         return Choice(
             "stability-pfer", f"as knockoffs of more than {MOST_COLUMNS:,} columns take long"

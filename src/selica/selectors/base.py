@@ -13,9 +13,12 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from selica._core.errors import ArgumentError, RefusedError
+from selica._core.losses import read_response
+from selica._core.losses.base import LARGEST_RESPONSE, printable
+from selica._core.losses.table import AUTO
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
-from selica._core.validation import LARGEST, choice, number, short
+from selica._core.validation import LARGEST, number
 from selica._core.warning import heard, warn
 from selica.sampling.checks import row_shares
 from selica.selectors import checks
@@ -27,11 +30,8 @@ from selica.statistics import Data, make_data
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-RESPONSES = ("auto", "linear", "binary")
-_LARGEST_VALUE = 1e150
-"""The square of a larger number, times the number of rows, is not a number any more."""
 _LISTED_ITEMS = 3
-"""How many pairs of columns, or values of a response, a sentence lists."""
+"""How many pairs of columns a sentence lists."""
 
 
 class AssumptionWarning(UserWarning):
@@ -142,18 +142,19 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise
         if named.names:
             self.feature_names_in_ = np.array(named.names, dtype=object)
-        if np.abs(table).max() > _LARGEST_VALUE:
+        if np.abs(table).max() > LARGEST_RESPONSE:
             raise RefusedError(
-                f"X has values beyond {_LARGEST_VALUE:g}, which cannot be squared; rescale them."
+                f"X has values beyond {LARGEST_RESPONSE:g}, which cannot be squared; rescale them."
             )
-        loss, labels = _response(self.response, target)
+        loss, read = read_response(self.response, target)
+        self.response_ = loss.response
         self.__dict__.pop("classes_", None)
-        if loss == "logistic":
-            self.classes_ = np.unique(target)
+        if read.classes is not None:
+            self.classes_ = read.classes
         weight = None if sample_weight is None else row_shares(sample_weight, len(table))
         if weight is not None and np.count_nonzero(weight) < 2:
             raise ArgumentError("sample_weight must be positive for at least two rows.")
-        data = make_data(table, labels, loss, weight)._replace(l1_ratio=self._share())
+        data = make_data(table, read.values, loss, weight)._replace(l1_ratio=self._share())
         return data, table, target
 
     def _cautioned(
@@ -174,7 +175,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self._caution(caution)
         left_out = [name for name, _ in named.left_out]
         said = checks.survival(target, response, names, table, left_out)
-        if said is None and data.loss == "squared" and self.response == "auto":
+        if said is None and data.loss.quadratic and self.response == AUTO:
             said = checks.few_values(target, response.astype(float))
         if said is not None:
             self._caution(said)
@@ -323,20 +324,6 @@ def _few(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def printable(name: str) -> str:
-    """Return a name without halves of characters (surrogates), which no file can hold."""
-    return name.encode("utf-8", "backslashreplace").decode()
-
-
-def plain(value: Any) -> str:
-    """Return a value of the response as a person writes it: 2, not 2.0 or np.float64(2.0)."""
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    if isinstance(value, int | float | np.number):
-        return f"{float(value):.10g}"
-    return printable(str(value))
-
-
 def _refuse_text(X: Any) -> None:
     """Name the columns of a table that are not numbers, if that is why it was refused."""
     if hasattr(X, "columns"):
@@ -368,34 +355,3 @@ def _are_numbers(column: Any) -> bool:
     except TypeError:  # missing values and other objects: scikit-learn has words for them
         pass
     return True
-
-
-def _response(response: str, y: Array) -> tuple[str, Array]:
-    """Return the loss that fits a response, and its numbers."""
-    choice("response", response, RESPONSES)
-    try:
-        classes = np.unique(y)
-    except TypeError:
-        kinds = {type(value): value for value in y[::-1]}
-        several = ", ".join(short(value) for value in list(kinds.values())[::-1][:_LISTED_ITEMS])
-        raise ArgumentError(
-            f"y mixes values of different kinds ({several}): give numbers, or two classes."
-        ) from None
-    if classes.size < 2:
-        raise RefusedError(f"y is constant ({plain(classes[0])}): there is nothing to explain.")
-    binary = classes.size == 2 if response == "auto" else response == "binary"
-    if binary:
-        if classes.size != 2:
-            raise ArgumentError(
-                f"y must have two classes for response='binary'; got {classes.size}."
-            )
-        return "logistic", (y == classes[1]).astype(float)
-    try:
-        values = y.astype(float)
-    except (TypeError, ValueError):
-        raise ArgumentError(
-            f"y must be numbers, or have two classes; got {short(plain(y[0]))}."
-        ) from None
-    if not np.all(np.abs(values) <= _LARGEST_VALUE):
-        raise ArgumentError(f"y must be finite and at most {_LARGEST_VALUE:g} in size.")
-    return "squared", values

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from selica._core.errors import ArgumentError
 from selica._core.rounding import ROUNDING
 from selica.control import stability_parameters, supported_bound
@@ -41,11 +39,7 @@ fits to noise, and true variables lose their places."""
 
 def carried(data: Data) -> int:
     """Return how many variables a fit to half of the rows can carry."""
-    counted = data.y[data.weight > 0.0]
-    rows = counted.size
-    if data.loss == "logistic":  # what a fit learns is limited by the rarer class
-        ones = int(np.count_nonzero(counted))
-        rows = 2 * min(ones, rows - ones)
+    rows = data.loss.informative_rows(data.y[data.weight > 0.0])
     return max(int(_CARRIED_SHARE * rows / 2), 1)
 
 

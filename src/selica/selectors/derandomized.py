@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
+from selica._core.losses import require, treats
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray, IntArray
@@ -225,17 +226,18 @@ class DerandomizedKnockoffs(KnockoffSelector):
             as_sampler(self.sampler).independent
             and self.statistic == "coefficient"
             and self.estimator is None
-            and data.loss == "squared"
             and not (isinstance(self.lam, str) and self.lam == "cv")
             and bool(np.all(data.weight == 1.0))
         )
-        if engine == "monte-carlo" or not possible:
-            if engine == "semi-analytic":
+        if engine == "semi-analytic":
+            require("message passing over copies", data.loss)
+            if not possible:
                 raise DoesNotApply(
                     "engine='semi-analytic' needs sampler='iid', statistic='coefficient', no "
-                    "estimator, one penalty (lam='cv' has one for each copy), no sample weights "
-                    "and a linear response."
+                    "estimator, one penalty (lam='cv' has one for each copy) and no sample weights."
                 )
+        possible &= treats("message passing over copies", data.loss)
+        if engine == "monte-carlo" or not possible:
             return [], None
         if not data.varies.any():
             raise RefusedError("X: all columns are constant; there is nothing to select.")

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import bdtr, bdtrc
 
 from selica._core.errors import ConvergenceWarning, DoesNotApply
+from selica._core.losses import require, treats
 from selica._core.parallel import one_blas_thread
-from selica._core.scaling import ridge_of_ratio
 from selica._core.types import Array, IntArray
 from selica._core.warning import warn
 from selica.amp import KnockoffAmp, StabilityAmp, knockoff_amp, stability_amp, stability_vamp
@@ -21,7 +21,7 @@ from selica.amp.results import Fields, Members
 from selica.selectors.base import AssumptionWarning
 from selica.selectors.members import SEEN, Scheme
 from selica.statistics import Data
-from selica.statistics.data import penalty_path
+from selica.statistics.data import penalty_path, ridge_of_ratio
 
 ENGINES = ("auto", "monte-carlo", "semi-analytic")
 TOLERANCE = 0.03
@@ -79,19 +79,18 @@ def stability_fields(
 
 
 def vector_fields(data: Data, penalty: float, scheme: Scheme) -> Members:
-    """Run message passing for correlated columns, or a binary response; glmnet's penalty."""
-    X, y = _weighted(data) if data.loss == "squared" else (data.X, data.y)
+    """Run message passing for correlated columns and any loss; penalty in glmnet's unit."""
+    X, y = _weighted(data) if data.loss.quadratic else (data.X, data.y)
     p = X.shape[1]
-    if data.loss == "logistic":
+    if not data.loss.quadratic:
         # an intercept: a column so large that its penalty is none
         X = np.column_stack([X, np.full(y.size, _INTERCEPT)])
     with _threads(X):
         rate = _rate(scheme, y.size)
         lam = penalty * rate * y.size
         found = stability_vamp(
-            X, y, lam, rate, response="linear" if data.loss == "squared" else "binary",
-            resampling=_WEIGHTS[scheme.resampling], weakness=scheme.weakness,
-            lam2=ridge_of_ratio(lam, data.l1_ratio),
+            X, y, lam, rate, response=data.loss, resampling=_WEIGHTS[scheme.resampling],
+            weakness=scheme.weakness, lam2=ridge_of_ratio(lam, data.l1_ratio),
         )  # fmt: skip
     return found.first_variables(p)
 
@@ -116,14 +115,16 @@ def stability_attempts(
         partial(fields, data, penalty, scheme) for fields in (stability_fields, vector_fields)
     )
     costly = n * p * min(n, p) > (_COSTLY if engine == "auto" else _TOO_COSTLY)
-    if data.loss == "logistic":
+    if not data.loss.quadratic:
         fits = not costly and bool(np.all(data.weight == 1.0))
-        if not fits and engine == "semi-analytic":
-            raise DoesNotApply(
-                "engine='semi-analytic' is not for a binary response with sample weights, or in so "
-                "large a table; use engine='monte-carlo'."
-            )
-        return [vector] if fits else []
+        if engine == "semi-analytic":
+            require("message passing", data.loss)
+            if not fits:
+                raise DoesNotApply(
+                    "engine='semi-analytic' works with a linear response where there are "
+                    "sample weights, or so large a table; use engine='monte-carlo'."
+                )
+        return [vector] if fits and treats("message passing", data.loss) else []
     if calibrated or costly:
         return [plain]
     if correlated(data):

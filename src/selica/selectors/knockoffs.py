@@ -55,8 +55,7 @@ class KnockoffSelector(Selector):
         sampler = as_sampler(self.sampler)
         named = isinstance(self.sampler, str)
         columns = int(np.count_nonzero(data.varies)) if named else table.shape[1]
-        linear = data.loss == "squared"
-        sampler.needs(len(table), columns, linear=linear)
+        sampler.needs(len(table), columns, data.loss)
         try:
             # a constant column has no copy, and needs none
             found = KnockoffComparison(

@@ -105,10 +105,10 @@ class Refits:
         """Weights of the rows and of the penalties, for all members."""
         data, scheme = self._data, self._scheme
         # halves are drawn purely at random, as the bounds of stability selection ask for
-        even = data.loss == "logistic" and scheme.resampling not in ("subsample", "pairs")
+        halves = scheme.resampling in ("subsample", "pairs")
         weights = resample_weights(
             data.y.size, self._members, scheme.resampling, scheme.rate,
-            strata=data.y if even else None, random_state=self._seeds[0],
+            strata=None if halves else data.loss.strata(data.y), random_state=self._seeds[0],
         )  # fmt: skip
         p = data.X.shape[1]
         return weights, _weakened(scheme.weakness, self._members, p, self._seeds[1])
@@ -159,7 +159,7 @@ def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Sele
     total = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
     mean = rows @ data.X / total
     sd = np.sqrt(np.maximum(rows @ data.X**2 / total - mean**2, 0.0))
-    pull = (rows * (data.y - rows @ data.y[:, None] / total)) @ data.X / total
+    pull = data.loss.null(data.y, rows).gradient @ data.X / total
     top = np.max(np.abs(pull) / np.where(sd > 1e-9, sd, np.inf), initial=0.0)
     if settings["penalty_weights"] is not None:
         top /= settings["penalty_weights"].min()

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from selica._core.errors import ArgumentError, DoesNotApply
+from selica._core.errors import ArgumentError
+from selica._core.losses import require
 from selica._core.scaling import penalty_of_data
 from selica._core.types import Array
 from selica._core.validation import positive, short
@@ -45,11 +46,8 @@ def choose_penalties(
             raise ArgumentError(
                 "lam='theory' is for the lasso; with l1_ratio below 1 use lam='cv'."
             )
-        if lam == "theory" and data.loss != "squared":
-            raise DoesNotApply(
-                "lam='theory' is for a continuous response: the model is estimated from a squared "
-                "error; use lam='cv' for two classes."
-            )
+        if lam == "theory":
+            require("penalty by theory", data.loss)
         found = cross_validate(data, rng)
         if lam != "theory":
             return found.penalties[found.best : found.best + 1]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from selica._core.losses import Loss, treats
 from selica._core.parallel import pieces
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
@@ -101,13 +102,13 @@ class DataSplitting(Selector):
             return rates, chosen[0]
         return rates, rates > inclusion_rate_cutoff(rates, level)
 
-    def _guarantee(self, loss: str) -> Guarantee:
+    def _guarantee(self, loss: Loss) -> Guarantee:
         law = (
             "many variables matter, the predictors depend weakly on each other and the lasso finds "
             "all that matter"
         )
         source = "Dai, Lin, Xing and Liu 2023, in the limit of many variables"
-        if loss == "logistic":
+        if not treats("theorem of data splitting", loss):
             law += ", with enough rows that estimates of the others are symmetric about zero"
             source = "after Dai, Lin, Xing and Liu 2023, whose theorem fits both halves alike"
         return Guarantee("false discovery rate", float(self.fdr), False, law, source)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
+from selica._core.errors import ArgumentError, RefusedError
+from selica._core.losses import require
 from selica._core.memory import SMALL, check_memory
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
@@ -112,7 +113,7 @@ class StabilitySelection(Selector):
         against some refits and reports its estimated error; where that is above 0.03, or message
         passing does not converge or apply, all resamples are refitted. By default "auto" with
         `fdr`, else "monte-carlo".
-    response : {"auto", "linear", "binary"}
+    response : {"auto", "linear", "binary"} or another registered response
         "auto": binary where y has two values.
     n_jobs : int, optional
         Workers, through joblib; None: threads of this process.
@@ -273,14 +274,13 @@ class StabilitySelection(Selector):
                 "engine='semi-analytic' works with the lasso at one penalty: leave out q, pfer "
                 "and estimator."
             )
-        linear = data.loss == "squared"
-        if self.fdr is not None and not (possible and linear and engine != "monte-carlo"):
-            kind = ArgumentError if linear else DoesNotApply
-            raise kind(
-                "fdr works with a linear response and the lasso at one penalty, by message "
-                "passing: leave out q, estimator and engine='monte-carlo'; for two classes use "
-                "pfer, or knockoffs."
+        if self.fdr is not None and not (possible and engine != "monte-carlo"):
+            raise ArgumentError(
+                "fdr works with the lasso at one penalty, by message passing: leave out q, "
+                "estimator and engine='monte-carlo', or use knockoffs."
             )
+        if self.fdr is not None:
+            require("message passing with p-values", data.loss)
         return engine != "monte-carlo" and possible
 
     def _penalties(
@@ -291,11 +291,9 @@ class StabilitySelection(Selector):
         if isinstance(lam, str) and lam == "auto" and self.fdr is not None:
             lam = "power"
         if isinstance(lam, str) and lam == "power":
-            if not analytic or data.loss != "squared":
-                kind = DoesNotApply if analytic else ArgumentError
-                raise kind(
-                    "lam='power' needs engine='semi-analytic' or 'auto' and a linear response."
-                )
+            if not analytic:
+                raise ArgumentError("lam='power' needs engine='semi-analytic' or 'auto'.")
+            require("penalty for power", data.loss)
             best = penalty_for_power(data, partial(stability_fields, data, scheme=scheme))
             if best is not None:
                 return np.array([best])

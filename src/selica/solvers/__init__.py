@@ -1,7 +1,11 @@
 """Arrays in, arrays and a certificate out: whole ensembles of penalised fits as one computation."""
 
-from selica.solvers.lasso import knockoff_path_batch, lasso_batch, lasso_path_batch
-from selica.solvers.logistic import logistic_path_batch
+from selica.solvers.lasso import (
+    knockoff_path_batch,
+    lasso_batch,
+    lasso_path_batch,
+    logistic_path_batch,
+)
 from selica.solvers.results import LassoBatch
 
 __all__ = [

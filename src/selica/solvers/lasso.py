@@ -1,4 +1,4 @@
-"""Weighted lassos by the hundred, along a path of penalties."""
+"""Penalised regressions by the hundred, along a path of penalties: what a user calls."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
+from selica._core.losses import Loss, loss_of
 from selica._core.types import Array, Progress
-from selica._core.validation import choice, count, flag, matrix, real
-from selica.solvers.keeping import solve
-from selica.solvers.problem import check, penalty_factor
+from selica._core.validation import choice, count, flag, matrix, number, real
+from selica.solvers.ensemble import Ensemble, make_problem, solve
 from selica.solvers.results import LassoBatch
+
+KEEP = ("coef", "sparse", "counts", "moments", "entry")
+"""What can be kept of the members."""
 
 
 def lasso_path_batch(
@@ -33,7 +36,7 @@ def lasso_path_batch(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> LassoBatch:
-    r"""B weighted lassos or elastic nets over one design, along a path of penalties.
+    r"""Fit B weighted lassos or elastic nets over one design, along a path of penalties.
 
     Member b minimises, at each penalty,
 
@@ -91,11 +94,70 @@ def lasso_path_batch(
     >>> fit.coef[0, 0].round(12).tolist()
     [1.0, -0.5, 0.0]
     """
-    problem = check(X, y, lams, lam2, weights, penalty_weights, max_active, keep, tol, max_iter)
-    problem = problem._replace(
-        fit_intercept=flag("fit_intercept", fit_intercept),
-        standardize=flag("standardize", standardize),
-    )
+    problem = _checked(
+        X, y, lams, weights, "squared", penalty_weights=penalty_weights, lam2=lam2, keep=keep,
+        tol=tol, max_iter=max_iter, max_active=max_active, fit_intercept=fit_intercept,
+        standardize=standardize,
+    )  # fmt: skip
+    return solve(problem, n_jobs, progress)
+
+
+def logistic_path_batch(
+    X: ArrayLike,
+    y: ArrayLike,
+    lams: ArrayLike,
+    weights: ArrayLike,
+    penalty_weights: ArrayLike | None = None,
+    *,
+    lam2: ArrayLike = 0.0,
+    fit_intercept: bool = True,
+    standardize: bool = False,
+    max_active: int | None = None,
+    keep: str | Iterable[str] = "coef",
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> LassoBatch:
+    r"""Fit B weighted l1-penalised logistic regressions over one design, along a path of penalties.
+
+    Member b minimises, for a binary response of 0 and 1 and :math:`\eta_i = a_b + x_i \cdot w`,
+
+    .. math:: \sum_i c_{bi} [\log(1 + e^{\eta_i}) - y_i \eta_i] + \lambda \sum_j u_{bj} |w_j|
+        + \tfrac12 \lambda_2 \sum_j w_j^2 .
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+    y : array of shape (n,) or (B, n)
+        A binary response, 0 and 1.
+    lams, weights, penalty_weights, lam2, standardize, keep, max_active, n_jobs, progress
+        As in `lasso_path_batch`.
+    fit_intercept : bool
+        Whether the unpenalised a_b is fitted.
+    tol : float
+        Largest duality gap, relative to the loss of the model without variables.
+    max_iter : int
+        Newton steps at each penalty.
+
+    Returns
+    -------
+    LassoBatch
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.solvers import logistic_path_batch
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> fit = logistic_path_batch(X, [0, 0, 1, 1], [0.5], np.ones((1, 4)))
+    >>> fit.converged, bool(fit.coef[0, 0, 0] > 0)
+    (True, True)
+    """
+    problem = _checked(
+        X, y, lams, weights, "logistic", penalty_weights=penalty_weights, lam2=lam2, keep=keep,
+        tol=tol, max_iter=max_iter, max_active=max_active, fit_intercept=fit_intercept,
+        standardize=standardize,
+    )  # fmt: skip
     return solve(problem, n_jobs, progress)
 
 
@@ -116,9 +178,9 @@ def knockoff_path_batch(
     max_iter: int = 10_000,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-    loss: str = "squared",
+    loss: str | Loss = "squared",
 ) -> LassoBatch:
-    """Lassos on [X, copy of X], one for each knockoff copy; products with X are shared.
+    """Fit lassos on [X, copy of X], one for each knockoff copy; products with X are shared.
 
     Parameters
     ----------
@@ -139,8 +201,8 @@ def knockoff_path_batch(
         Row weights, the same in all members.
     fit_intercept, standardize, keep, tol, max_iter, n_jobs, progress
         As in `lasso_path_batch`.
-    loss : {"squared", "logistic"}
-        Logistic loss for labels 0 and 1, as in `logistic_path_batch`.
+    loss : str or Loss
+        "squared"; "logistic" for a binary response, as in `logistic_path_batch`; or another loss.
 
     Returns
     -------
@@ -160,24 +222,17 @@ def knockoff_path_batch(
     if not callable(copies):
         raise ArgumentError("copies must be a function of the number of the member.")
     design = matrix("X", X)
-    n, p = design.shape
+    n = design.shape[0]
     given = np.ones(n) if sample_weight is None else sample_weight
     one = real("sample_weight", given, at_least=0.0)
     if one.shape != (n,):
         raise ArgumentError(f"sample_weight must have shape ({n},); got {one.shape}.")
     weights = np.broadcast_to(one, (members, n))
-    factor = penalty_factor(penalty_weights, 2 * p)
-    if factor.shape != (2 * p,):
-        raise ArgumentError(f"penalty_weights must have shape ({2 * p},); got {factor.shape}.")
-    problem = check(design, y, lams, lam2, weights, None, None, keep, tol, max_iter)
-    problem = problem._replace(
-        factor=factor,
-        fit_intercept=flag("fit_intercept", fit_intercept),
-        standardize=flag("standardize", standardize),
+    problem = _checked(
+        design, y, lams, weights, loss, penalty_weights=penalty_weights, lam2=lam2, keep=keep,
+        tol=tol, max_iter=max_iter, fit_intercept=fit_intercept, standardize=standardize,
         copies=copies,
-    )
-    if choice("loss", loss, ("squared", "logistic")) == "logistic":
-        problem = problem.with_labels()
+    )  # fmt: skip
     return solve(problem, n_jobs, progress)
 
 
@@ -191,7 +246,7 @@ def lasso_batch(
     lam2: ArrayLike = 0.0,
     **settings: Any,
 ) -> LassoBatch:
-    """B weighted lassos or elastic nets, each at its own penalty.
+    """Fit B weighted lassos or elastic nets, each at its own penalty.
 
     Parameters
     ----------
@@ -224,10 +279,77 @@ def lasso_batch(
 
 
 def _of_members(name: str, value: ArrayLike, members: int) -> Array:
-    """(B, 1): one number for each member."""
+    """Return one number for each member, (B, 1)."""
     each = np.asarray(real(name, value, at_least=0.0))
     if each.ndim > 1 or (each.ndim == 1 and each.size != members):
         raise ArgumentError(
             f"{name} must be a number or have one entry for each of {members} members."
         )
     return np.broadcast_to(each, (members,))[:, None]
+
+
+def _checked(
+    X: ArrayLike,
+    y: ArrayLike,
+    lams: ArrayLike,
+    weights: ArrayLike,
+    loss: str | Loss,
+    *,
+    penalty_weights: ArrayLike | None,
+    lam2: ArrayLike,
+    keep: str | Iterable[str],
+    tol: float,
+    max_iter: int,
+    fit_intercept: bool,
+    standardize: bool,
+    max_active: int | None = None,
+    copies: Callable[[int], Array] | None = None,
+) -> Ensemble:
+    """Return the problem that the arguments of `lasso_path_batch` pose, checked."""
+    design = matrix("X", X)
+    n = design.shape[0]
+    columns = design.shape[1] * (1 if copies is None else 2)
+    rows = np.ascontiguousarray(real("weights", weights, at_least=0.0, copy=False))
+    if rows.ndim != 2 or rows.shape[1] != n:
+        raise ArgumentError(f"weights must have shape (members, {n}); got {rows.shape}.")
+    members = rows.shape[0]
+    response = real("y", y, copy=False)
+    if response.shape not in ((n,), (members, n)):
+        raise ArgumentError(f"y must have shape ({n},) or ({members}, {n}); got {response.shape}.")
+    path = np.atleast_1d(real("lams", lams, at_least=0.0))
+    if path.ndim > 2 or (path.ndim == 2 and path.shape[0] != members):
+        raise ArgumentError(f"lams must have shape (L,) or ({members}, L); got {path.shape}.")
+    ridge = real("lam2", lam2, at_least=0.0)
+    if ridge.shape not in ((), path.shape[-1:], path.shape):
+        raise ArgumentError(
+            f"lam2 must be a number or have one entry for each of the {path.shape[-1]} penalties; "
+            f"got shape {ridge.shape}."
+        )
+    factor = _penalty_factor(penalty_weights, columns, None if copies is not None else members)
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
+        keep = (keep,)
+    kind = loss_of(loss)
+    problem = make_problem(
+        design, response, path, rows, kind, penalty_weights=factor, lam2=ridge,
+        keep=[choice("keep", one, KEEP) for one in keep],
+        tol=number("tol", tol, at_least=1e-14, at_most=1.0),
+        max_iter=count("max_iter", max_iter),
+        max_active=None if max_active is None else count("max_active", max_active, at_least=0),
+        fit_intercept=flag("fit_intercept", fit_intercept),
+        standardize=flag("standardize", standardize),
+        copies=copies,
+    )  # fmt: skip
+    kind.check(response)
+    return problem
+
+
+def _penalty_factor(given: ArrayLike | None, columns: int, members: int | None) -> Array:
+    """Return penalty weights, ones by default; without `members` they are the same for all."""
+    if given is None:
+        return np.ones(columns)
+    factor = real("penalty_weights", given, at_least=0.0)
+    shapes = [(columns,)] if members is None else [(columns,), (members, columns)]
+    if factor.shape not in shapes:
+        allowed = " or ".join(str(shape) for shape in shapes)
+        raise ArgumentError(f"penalty_weights must have shape {allowed}; got {factor.shape}.")
+    return factor

@@ -91,19 +91,19 @@ def _balance(c, y, eta, count):
 
 
 @njit(cache=True, nogil=True)
-def _state(A, c, y, eta, count, size, w, q, penalty, ridge, left):
+def _state(A, c, y, eta, count, size, w, q, penalty, ridge, residual):
     """Weighted residual, gradients and the gap on the working set, in the unit of the objective."""
     for i in range(count):
-        left[i] = c[i] * (y[i] - 1.0 / (1.0 + np.exp(-eta[i])))
+        residual[i] = c[i] * (y[i] - 1.0 / (1.0 + np.exp(-eta[i])))
     scale = 1.0
     for j in range(size):
-        q[j] = dot(A[j], 0, left, count) - ridge[j] * w[j]
+        q[j] = dot(A[j], 0, residual, count) - ridge[j] * w[j]
         if penalty[j] > 0.0 and abs(q[j]) > penalty[j]:
             scale = min(scale, penalty[j] / abs(q[j]))
     dual = -ridge_conjugate(q, w, penalty, ridge, scale, size)
     for i in range(count):
         if c[i] > 0.0:
-            v = y[i] - scale * left[i] / c[i]
+            v = y[i] - scale * residual[i] / c[i]
             dual += c[i] * _entropy(min(max(v, 0.0), 1.0))
     value = _objective(c, y, eta, count, w, penalty, ridge, size)
     return value, max(value - dual, 0.0)
@@ -124,11 +124,27 @@ def _free_are_settled(A, c, count, size, penalty, q, enough):
 
 @njit(cache=True, nogil=True)
 def newton(
-    A, G, L, b, w, q, order, c, y, count, size, constant, penalty, ridge, enough, max_newton, left
+    A,
+    G,
+    L,
+    b,
+    w,
+    q,
+    order,
+    c,
+    y,
+    count,
+    size,
+    constant,
+    penalty,
+    ridge,
+    enough,
+    max_newton,
+    residual,
 ):
     """Proximal Newton steps until the gap is `enough`; returns (gap, steps).
 
-    `constant`: column 0 is the intercept. w, q (gradients) and left (weighted residual) are
+    `constant`: column 0 is the intercept. w, q (gradients) and residual (weighted residual) are
     updated; G, L, b and order are scratch.
     """
     eta, trial_eta = np.empty(count), np.empty(count)
@@ -138,7 +154,7 @@ def newton(
     _predict(A, w, size, count, eta)
     if constant:
         w[0] += _balance(c, y, eta, count)
-    value, gap = _state(A, c, y, eta, count, size, w, q, penalty, ridge, left)
+    value, gap = _state(A, c, y, eta, count, size, w, q, penalty, ridge, residual)
     for step in range(max_newton):
         if gap <= enough and _free_are_settled(A, c, count, size, penalty, q, enough):
             return gap, step
@@ -146,7 +162,7 @@ def newton(
             chance = 1.0 / (1.0 + np.exp(-eta[i]))
             curve = c[i] * max(chance * (1.0 - chance), _LEAST_CURVATURE)
             root[i] = np.sqrt(curve)
-            pull[i] = (left[i] + curve * eta[i]) / root[i]
+            pull[i] = (residual[i] + curve * eta[i]) / root[i]
         for j in range(size):
             for i in range(count):
                 scaled[j, i] = root[i] * A[j, i]
@@ -162,7 +178,7 @@ def newton(
         # decrease the quadratic model promises, for the rule of Armijo
         slope = 0.0
         for i in range(count):
-            slope -= left[i] * (trial_eta[i] - eta[i])
+            slope -= residual[i] * (trial_eta[i] - eta[i])
         for j in range(size):
             slope += penalty[j] * (abs(trial[j]) - abs(w[j])) + ridge[j] * w[j] * (trial[j] - w[j])
         # where the gain drowns in rounding the iteration is quadratic and needs no search
@@ -188,10 +204,10 @@ def newton(
         _predict(A, w, size, count, eta)
         if constant:
             w[0] += _balance(c, y, eta, count)
-        value, gap = _state(A, c, y, eta, count, size, w, q, penalty, ridge, left)
+        value, gap = _state(A, c, y, eta, count, size, w, q, penalty, ridge, residual)
         if small and gap >= before:  # as far as rounding allows
             w[:size] = slopes
             _predict(A, w, size, count, eta)
-            value, gap = _state(A, c, y, eta, count, size, w, q, penalty, ridge, left)
+            value, gap = _state(A, c, y, eta, count, size, w, q, penalty, ridge, residual)
             return gap, step + 1
     return gap, max_newton

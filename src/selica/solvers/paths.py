@@ -39,19 +39,29 @@ from selica.solvers.working_set import (
     write_residual,
 )
 
-# What is known of the columns outside a working set.
-CERTIFIED, MISSING, ASKING = 0, 1, 2
-# How a solution ended.
-CONVERGED, FAILED, STOPPED = 0, 1, 2
+CERTIFIED = 0
+"""No column outside a working set was missed."""
+MISSING = 1
+"""Some were, and are listed."""
+ASKING = 2
+"""The gradients of all columns are needed to tell."""
+CONVERGED = 0
+"""A solution reached its tolerance."""
+FAILED = 1
+"""It did not."""
+STOPPED = 2
+"""A member stopped before it, with too many active columns."""
 
-# Bytes of a design that is meant to stay in the cache of a core, or of all cores (with copies).
-_CACHED, _CACHED_BY_ALL = 256_000, 16_000_000
+_CACHED = 256_000
+"""Bytes of a design that is meant to stay in the cache of a core."""
+_CACHED_BY_ALL = 16_000_000
+"""Bytes of a design with copies that is meant to stay in the cache of all cores."""
 # How far below the next penalty candidates are looked for, in steps of the penalty. The strong
 # rule has 1, which hardly misses a column; missed ones are found and cheap, needless ones are not.
 _LOOK = 0.1
 
 
-class Data(NamedTuple):
+class ChunkData(NamedTuple):
     """The problems of a chunk: B members over one design of n rows.
 
     `columns` counts those of the design and then those of a member's own.
@@ -69,7 +79,7 @@ class Data(NamedTuple):
     """Bound of the relative error of products with these."""
     rows: IntArray
     """(B, r): the rows of positive weight."""
-    nb: IntArray
+    n_rows: IntArray
     """(B,): their number."""
     weight: Array
     """(B, r): their weights."""
@@ -97,7 +107,7 @@ class Data(NamedTuple):
     """(B,): intercepts without variables (linear model)."""
 
 
-class Entries(NamedTuple):
+class SparseEntries(NamedTuple):
     """Coefficients in sparse form."""
 
     rows: IntArray
@@ -171,7 +181,7 @@ def _ahead(lams, place):
 
 @njit(cache=True, nogil=True)
 def _make_room(space, m, k, na, needed, columns, slot, penalty, bar):
-    """A space in which member m has `needed` more places; its idle columns may have left."""
+    """A space in which member m has `needed` more places; its idle columns may have gone."""
     crowded = k[m] + needed > space.w.shape[1] or k[m] > na[m] + na[m] // 2 + 64
     if crowded and na[m] >= 0:
         least = np.empty(k[m])
@@ -187,7 +197,7 @@ def _make_room(space, m, k, na, needed, columns, slot, penalty, bar):
 
 @njit(cache=True, nogil=True)
 def _few_or_all(data, space, m, k, old, newest, norms, inverse, penalty, shift, slot, lam, ahead,
-                few, new, left):  # fmt: skip
+                few, new, residual):  # fmt: skip
     """Whether columns were missed, without gradients of all; returns (verdict, columns listed)."""
     t, rest = residual_line(space, m, k, newest, 2.0 * data.unit[m])
     rest += data.margin * (abs(1.0 + t) * norms[newest] + abs(t) * norms[1 - newest])
@@ -196,10 +206,10 @@ def _few_or_all(data, space, m, k, old, newest, norms, inverse, penalty, shift, 
     )
     if opened == 0:
         return CERTIFIED, 0
-    write_residual(space, m, k, data.y[m], data.nb[m], left)
+    write_residual(space, m, k, data.y[m], data.n_rows[m], residual)
     if opened > few:
         return ASKING, 0
-    missing, listed = settle(data, m, penalty, shift, left, lam, ahead, new, opened)
+    missing, listed = settle(data, m, penalty, shift, residual, lam, ahead, new, opened)
     return (MISSING if missing > 0 else CERTIFIED), listed
 
 
@@ -246,7 +256,9 @@ def _finish(data, space, m, k, place, tol, max_active, kept, entries, used):
     if entries.values.size > 0:
         if used + k > entries.values.size:
             size = 2 * (used + k)
-            larger = Entries(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
+            larger = SparseEntries(
+                np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
+            )
             larger.rows[:used] = entries.rows[:used]
             larger.columns[:used] = entries.columns[:used]
             larger.values[:used] = entries.values[:used]
@@ -275,13 +287,13 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
     slot = np.full((members, columns), -1, dtype=np.int32)
     new = np.empty((members, columns), dtype=np.int32)
     n_new = np.zeros(members, dtype=np.int64)
-    held = np.zeros(members)  # the ridge in the factor of each member
+    old_ridge = np.zeros(members)  # the ridge in the factor of each member
     strength = np.empty(columns)
     old = np.empty((members, 2, columns), dtype=data.screen.dtype)
     norms = np.zeros((members, 2))
     newest = np.zeros(members, dtype=np.int64)
     residuals = np.empty((members, data.design.shape[1]), dtype=data.screen.dtype)
-    left = np.empty(data.rows.shape[1])
+    residual = np.empty(data.rows.shape[1])
     asking = np.empty(members, dtype=np.int64)
     few = max(8, columns // 32)
     # a design that stays in the cache is multiplied at once, for one member
@@ -289,7 +301,7 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
     if data.own.shape[1] > 0:
         alone = 2 * data.screen.size * data.screen.itemsize <= _CACHED_BY_ALL
     size = 1024 if sparse else 0
-    entries = Entries(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
+    entries = SparseEntries(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
     used = 0
 
     for m in range(members):
@@ -299,7 +311,7 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
                 new[m, n_new[m]] = j
                 n_new[m] += 1
         if logistic and intercept:
-            space.columns[m, 0, : data.nb[m]] = 1.0
+            space.columns[m, 0, : data.n_rows[m]] = 1.0
             space.which[m, 0] = columns
             space.w[m, 0] = 0.0
             space.old_w[m, :, 0] = 0.0
@@ -323,38 +335,38 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
                     size = k[m]
                     k[m] = admit_columns(
                         space, m, size, new[m, : n_new[m]], data.design, data.own[m], data.rows[m],
-                        data.root[m], shift, data.nb[m], slot[m],
+                        data.root[m], shift, data.n_rows[m], slot[m],
                     )  # fmt: skip
                     if not logistic:
-                        admit_products(space, m, size, k[m], data.y[m], data.nb[m])
+                        admit_products(space, m, size, k[m], data.y[m], data.n_rows[m])
                     n_new[m] = 0
                 lam2 = data.lam2[m, max(place, 0)]
-                failed, na[m], steps, gap, off, square = solve_member(
-                    data, space, m, k[m], na[m], penalty, lam, lam2, held[m], logistic, tol,
-                    max_iter, left,
+                failed, na[m], steps, gap, violation, square = solve_member(
+                    data, space, m, k[m], na[m], penalty, lam, lam2, old_ridge[m], logistic, tol,
+                    max_iter, residual,
                 )  # fmt: skip
-                held[m] = lam2
+                old_ridge[m] = lam2
                 verdict = ASKING
                 if place >= 0:
                     kept.iterations[m, place] += steps
                     kept.gap[m, place] = gap
-                    kept.kkt[m, place] = off
+                    kept.kkt[m, place] = violation
                     kept.status[m, place] = failed
                     if not logistic:
                         verdict, n_new[m] = _few_or_all(
                             data, space, m, k[m], old[m], newest[m], norms[m], inverse, penalty,
-                            shift, slot[m], lam, ahead, few, new[m], left,
+                            shift, slot[m], lam, ahead, few, new[m], residual,
                         )  # fmt: skip
                 elif not logistic:
-                    write_residual(space, m, k[m], data.y[m], data.nb[m], left)
+                    write_residual(space, m, k[m], data.y[m], data.n_rows[m], residual)
                 if verdict == ASKING:
                     newest[m] = 1 - newest[m]
                     norms[m, newest[m]] = np.sqrt(square)
                     space.old_w[m, newest[m], : k[m]] = space.w[m, : k[m]]
                     space.old_q[m, newest[m], : k[m]] = space.q[m, : k[m]]
                     residuals[n_asking] = 0
-                    for i in range(data.nb[m]):
-                        residuals[n_asking, data.rows[m, i]] = data.root[m, i] * left[i]
+                    for i in range(data.n_rows[m]):
+                        residuals[n_asking, data.rows[m, i]] = data.root[m, i] * residual[i]
                     asking[n_asking] = m
                     if not alone:
                         n_asking += 1
@@ -370,7 +382,7 @@ def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_ac
                         data, space, m, k[m], place, tol, max_active, kept, entries, used
                     )
         if n_asking == 0:
-            return space, Entries(
+            return space, SparseEntries(
                 entries.rows[:used], entries.columns[:used], entries.values[:used]
             )
         multiply(data, residuals, asking, n_asking, old, newest)

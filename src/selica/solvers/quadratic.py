@@ -39,7 +39,10 @@ _STALE = 1e-12
 # Products of a scale and a gradient may exceed a penalty by this share, by rounding.
 _ROUNDING = 1e-14
 
-OK, FAILED = 0, 1
+OK = 0
+"""A problem was solved."""
+FAILED = 1
+"""It was not."""
 
 
 @njit(cache=True, fastmath=True, nogil=True)
@@ -80,11 +83,11 @@ def _factor_row(G, order, L, row, line):
         line[i] = (line[i] - dot(L, at, line, i)) * L[at + i]
         at += i + 1
     own = _entry(G, j, j)
-    left = own - dot(line, 0, line, row)
-    if left <= DEPENDENT * own:
+    rest = own - dot(line, 0, line, row)
+    if rest <= DEPENDENT * own:
         return False
     L[at : at + row] = line[:row]
-    L[at + row] = 1.0 / np.sqrt(left)
+    L[at + row] = 1.0 / np.sqrt(rest)
     return True
 
 
@@ -282,11 +285,11 @@ def solve_active_set(G, b, penalty, k, w, order, na, L, q, max_rounds):
         if entered > 0:
             continue
         gradient_on(G, b, w, q, k)
-        off = 0.0
+        violation = 0.0
         for i in range(na):
             j = order[i]
-            off = max(off, abs(q[j] - penalty[j] * sign[i]))
-        if renewed or off <= _STALE * largest:
+            violation = max(violation, abs(q[j] - penalty[j] * sign[i]))
+        if renewed or violation <= _STALE * largest:
             return OK, na, rounds + 1
         renewed = True
         for i in range(na):

@@ -12,8 +12,10 @@ _BLOCK = 32
 SUMMED = 4096
 # Up to this many rows a general matrix product is faster than tiles.
 _SHORT = 512
-# Bounds and bars are moved apart by this much where they are compared in single precision.
-_BELOW, _ABOVE = 1.0 - 1e-6, 1.0 + 1e-6
+_BELOW = 1.0 - 1e-6
+"""Factor of a bar that bounds are compared with in single precision."""
+_ABOVE = 1.0 + 1e-6
+"""Factor of a bound there."""
 # A bound made of differences of computed numbers is widened by this share of |y|.
 _ROUNDING = 1e-6
 
@@ -105,7 +107,7 @@ def open_columns(old, newest, t, rest, inverse, reach, slot, least, new, limit):
 
 
 @njit(cache=True, nogil=True)
-def settle(data, m, penalty, shift, left, lam, ahead, new, count):
+def settle(data, m, penalty, shift, residual, lam, ahead, new, count):
     """Gradients of a few columns; lists those above lam, or else above `ahead`, as `screened`."""
     p = data.design.shape[0]
     kept, missing = 0, 0
@@ -113,8 +115,8 @@ def settle(data, m, penalty, shift, left, lam, ahead, new, count):
         j = new[c]
         column = data.design[j] if j < p else data.own[m, j - p]
         value = 0.0
-        for i in range(data.nb[m]):
-            value += data.root[m, i] * left[i] * (column[data.rows[m, i]] - shift[j])
+        for i in range(data.n_rows[m]):
+            value += data.root[m, i] * residual[i] * (column[data.rows[m, i]] - shift[j])
         size = abs(value) / penalty[j]
         if size > lam:
             if missing == 0:

@@ -96,7 +96,7 @@ def positive_rows(weights, most):
     members, n = weights.shape
     rows = np.zeros((members, most), dtype=np.uint32)
     weight = np.zeros((members, most))
-    nb = np.zeros(members, dtype=np.int64)
+    n_rows = np.zeros(members, dtype=np.int64)
     for m in range(members):
         count = 0
         for i in range(n):
@@ -104,8 +104,8 @@ def positive_rows(weights, most):
                 rows[m, count] = i
                 weight[m, count] = weights[m, i]
                 count += 1
-        nb[m] = count
-    return rows, weight, nb
+        n_rows[m] = count
+    return rows, weight, n_rows
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"}, nogil=True)
@@ -207,20 +207,20 @@ def gram_rows(A, k, total, m, G):
 
 
 @njit(cache=True, nogil=True)
-def write_column(column, rows, root, shift, nb, line):
+def write_column(column, rows, root, shift, n_rows, line):
     """A column over the rows of positive weight, shifted and scaled."""
-    for i in range(nb):
+    for i in range(n_rows):
         line[i] = root[i] * (column[rows[i]] - shift)
 
 
 @njit(cache=True, nogil=True)
-def admit_columns(space, m, k, new, XT, own, rows, root, shift, nb, slot):
+def admit_columns(space, m, k, new, XT, own, rows, root, shift, n_rows, slot):
     """Appends columns to the working set of member m, with coefficient zero; returns its size."""
     p = XT.shape[0]
     for c in range(new.size):
         j = new[c]
         column = XT[j] if j < p else own[j - p]
-        write_column(column, rows, root, shift[j], nb, space.columns[m, k + c])
+        write_column(column, rows, root, shift[j], n_rows, space.columns[m, k + c])
         space.which[m, k + c] = j
         space.w[m, k + c] = 0.0
         space.old_w[m, :, k + c] = 0.0
@@ -229,12 +229,12 @@ def admit_columns(space, m, k, new, XT, own, rows, root, shift, nb, slot):
 
 
 @njit(cache=True, nogil=True)
-def admit_products(space, m, k, total, ys, nb):
+def admit_products(space, m, k, total, ys, n_rows):
     """Gram matrix, products with the response and gradients of columns k .. total - 1."""
     A, G, b = space.columns[m], space.gram[m], space.b[m]
     for i in range(k, total):
-        b[i] = dot(A[i], 0, ys, nb)
-    gram_rows(A, k, total, nb, G)
+        b[i] = dot(A[i], 0, ys, n_rows)
+    gram_rows(A, k, total, n_rows, G)
     for i in range(k, total):
         at = i * (i + 1) // 2
         space.square[m, i] = G[at + i]
@@ -280,10 +280,10 @@ def compact(space, m, k, na, slot, least):
 
 
 @njit(cache=True, nogil=True)
-def write_residual(space, m, k, ys, nb, left):
-    """left = y - X w over the scaled rows."""
-    for i in range(nb):
-        left[i] = ys[i]
+def write_residual(space, m, k, ys, n_rows, residual):
+    """residual = y - X w over the scaled rows."""
+    for i in range(n_rows):
+        residual[i] = ys[i]
     for i in range(k):
         if space.w[m, i] != 0.0:
-            axpy(-space.w[m, i], space.columns[m, i], 0, left, nb)
+            axpy(-space.w[m, i], space.columns[m, i], 0, residual, n_rows)

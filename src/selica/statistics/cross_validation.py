@@ -11,8 +11,10 @@ from selica._core.results import Result
 from selica._core.types import Array, IntArray
 from selica.statistics.data import Data, fit_members, penalty_path
 
-# Places of a default path at which it may end, if its smallest error lies this far before.
-_ENDS, _PATIENCE = (20, 30, 40, 50, 60), 5
+_ENDS = (20, 30, 40, 50, 60)
+"""Places of a default path at which it may end."""
+_PATIENCE = 5
+"""It does, where its smallest error lies this many places before."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -33,7 +35,7 @@ class CrossValidation(Result):
     penalties: Array
     """(L,), in glmnet's unit, from large to small."""
     error: Array
-    """(L,): mean squared error, or deviance for labels, of rows left out."""
+    """(L,): mean deviance of rows left out; for a linear response the mean squared error."""
     spread: Array
     """(L,): standard error of it, from the folds."""
     coef: Array
@@ -45,12 +47,13 @@ class CrossValidation(Result):
 
 
 def folds(data: Data, n_folds: int, rng: np.random.Generator) -> IntArray:
-    """Fold of each row, at random; labels are spread evenly."""
+    """Return the fold of each row, at random; strata of the loss are spread evenly."""
     n = data.y.size
     place = np.empty(n, dtype=np.intp)
     groups = [np.arange(n)]
-    if data.loss == "logistic":
-        groups = [np.flatnonzero(data.y == label) for label in (0.0, 1.0)]
+    strata = data.loss.strata(data.y)
+    if strata is not None:
+        groups = [np.flatnonzero(strata == label) for label in np.unique(strata)]
     start = 0
     for rows in groups:
         place[rng.permutation(rows)] = (start + np.arange(rows.size)) % n_folds
@@ -66,7 +69,7 @@ def cross_validate(
     penalties: Array | None = None,
     **settings: Any,
 ) -> CrossValidation:
-    """Cross-validation of the penalty, and the fit to all rows, in one call of the solver.
+    """Cross-validate the penalty, and make the fit to all rows, in one call of the solver.
 
     Parameters
     ----------
@@ -107,8 +110,8 @@ def cross_validate(
         for k in range(n_folds):
             rows = left_out[k]
             line = data.X[rows] @ fit.coef[k].T + fit.intercept[k]
-            loss = _loss(data.loss, data.y[rows, None], line)
-            errors[k] = data.weight[rows] @ loss / mass[k]
+            deviance = data.loss.deviance(data.y[rows, None], line)
+            errors[k] = data.weight[rows] @ deviance / mass[k]
         parts.append(errors)
         coef.append(fit.coef[-1])
         done = min(end, path.size)
@@ -120,9 +123,3 @@ def cross_validate(
     best = int(np.argmin(error))
     near = int(np.argmax(error <= error[best] + spread[best]))
     return CrossValidation(path, error, spread, np.concatenate(coef), best, near)
-
-
-def _loss(loss: str, y: Array, line: Array) -> Array:
-    if loss == "squared":
-        return np.asarray((y - line) ** 2)
-    return np.asarray(2.0 * (np.logaddexp(0.0, line) - y * line))

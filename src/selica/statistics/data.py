@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from selica._core.scaling import ridge_of_ratio
-from selica._core.types import Array, BoolArray
-from selica.solvers import LassoBatch, lasso_path_batch, logistic_path_batch
+from selica._core.losses import Loss, loss_of
+from selica._core.types import Array, BoolArray, Progress
+from selica.solvers import LassoBatch
+from selica.solvers.ensemble import make_problem, solve
 
-# A column whose standard deviation is below this share of its size is constant to rounding.
 _CONSTANT = 1e-12
+"""A column whose standard deviation is below this share of its size is constant to rounding."""
 
 
 class Data(NamedTuple):
@@ -30,9 +32,9 @@ class Data(NamedTuple):
     X: Array
     """(n, p), columns of weighted mean 0 and variance 1; constant ones are zero."""
     y: Array
-    """(n,): centred and divided by `y_scale`, or labels 0 and 1."""
-    loss: str
-    """squared or logistic."""
+    """(n,): in the unit in which the loss is fitted, e.g. divided by `y_scale`, or 0 and 1."""
+    loss: Loss
+    """What is fitted to the response."""
     weight: Array
     """(n,): weights of the rows, of mean one."""
     varies: BoolArray
@@ -40,13 +42,13 @@ class Data(NamedTuple):
     x_scale: Array
     """(p,): what the columns were divided by."""
     y_scale: float
-    """What the response was divided by; 1 for labels."""
+    """What the response was divided by; 1 for a binary response."""
     l1_ratio: float = 1.0
     """Share of the l1 norm in the penalty: 1 is the lasso, less an elastic net."""
 
 
 def standardised(X: Array, weight: Array | None = None) -> tuple[Array, Array]:
-    """Columns of weighted mean 0 and variance 1, and what they were divided by.
+    """Return columns of weighted mean 0 and variance 1, and what they were divided by.
 
     Column by column, so that exchanging a column with its knockoff exchanges the results. A
     constant column becomes zero, with a scale of one.
@@ -63,8 +65,17 @@ def standardised(X: Array, weight: Array | None = None) -> tuple[Array, Array]:
     return centred, scale
 
 
-def make_data(X: Array, y: Array, loss: str, weight: Array | None = None) -> Data:
-    """Standardises a table and, for the squared loss, the response.
+def make_data(X: Array, y: Array, loss: str | Loss, weight: Array | None = None) -> Data:
+    """Standardise a table and, as the loss asks for it, the response.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+    y : array of shape (n,)
+    loss : str or Loss
+        By name or by response, or the loss itself.
+    weight : array of shape (n,), optional
+        Weights of the rows.
 
     Examples
     --------
@@ -77,16 +88,13 @@ def make_data(X: Array, y: Array, loss: str, weight: Array | None = None) -> Dat
     rows = np.ones(X.shape[0]) if weight is None else weight / weight.mean()
     columns, scale = standardised(X, weight)
     varies = np.asarray(columns.any(axis=0))
-    y_scale = 1.0
-    if loss == "squared":
-        y = y - np.average(y, weights=rows)
-        y_scale = float(np.sqrt(np.average(y**2, weights=rows)))
-        y = y / y_scale if y_scale > 0.0 else y
-    return Data(columns, y, loss, rows, varies, scale, y_scale)
+    kind = loss_of(loss)
+    y, y_scale = kind.standardised(y, rows)
+    return Data(columns, y, kind, rows, varies, scale, y_scale)
 
 
 def beside(data: Data, columns: Array) -> Data:
-    """The data with further columns, standardised in the same way."""
+    """Return the data with further columns, standardised in the same way."""
     more, scale = standardised(columns, None if np.all(data.weight == 1.0) else data.weight)
     return data._replace(
         X=np.concatenate([data.X, more], axis=1),
@@ -95,30 +103,49 @@ def beside(data: Data, columns: Array) -> Data:
     )
 
 
-def summed_penalties(penalties: Array, rows: Array) -> Array:
-    """Return penalties of sums over rows, (B, L), from those of weighted averages.
+def lam_from_average(penalty: ArrayLike, weights: ArrayLike) -> Array:
+    """Return penalties of sums over rows from those of weighted averages, for each member.
 
     glmnet (``lambda``) and scikit-learn (``alpha``) divide the loss by the total weight of the
-    rows; `selica.solvers` do not.
-
-    Parameters
-    ----------
-    penalties : array of shape (L,)
-    rows : array of shape (B, n)
-        Weights of the rows in each member.
+    rows; `selica.solvers` do not. For weights of shape (B, n) and L penalties the result has the
+    shape (B, L); with one penalty, (B,).
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selica.statistics.data import summed_penalties
-    >>> summed_penalties(np.array([0.5, 0.1]), np.array([[1.0, 1.0, 2.0]])).tolist()
+    >>> from selica.statistics.data import lam_from_average
+    >>> lam_from_average([0.5, 0.1], [[1.0, 1.0, 2.0]]).tolist()
     [[2.0, 0.4]]
     """
-    return np.asarray(np.multiply.outer(rows.sum(axis=-1), penalties))
+    return np.asarray(np.multiply.outer(np.asarray(weights).sum(axis=-1), penalty))
 
 
-def fit_members(data: Data, penalties: Array, weights: Array, **settings: Any) -> LassoBatch:
-    """Penalised fits with an intercept, one for each row of weights.
+def ridge_of_ratio(lam: ArrayLike, l1_ratio: float) -> Array:
+    """Return the ridge beside a penalty, for scikit-learn's share of the l1 norm in an elastic net.
+
+    The penalty is lam |w|_1 + lam2 |w|^2 / 2, and scikit-learn's alpha is lam / l1_ratio in the
+    same unit.
+
+    Examples
+    --------
+    >>> from selica.statistics.data import ridge_of_ratio
+    >>> ridge_of_ratio([2.0, 0.4], 0.5).tolist()
+    [2.0, 0.4]
+    >>> ridge_of_ratio(2.0, 1.0).item()
+    0.0
+    """
+    return np.asarray(np.asarray(lam) * ((1.0 - l1_ratio) / l1_ratio))
+
+
+def fit_members(
+    data: Data,
+    penalties: Array,
+    weights: Array,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> LassoBatch:
+    """Fit penalised regressions with an intercept, one for each row of weights.
 
     With `data.l1_ratio` below one these are elastic nets, each penalty with the ridge beside it.
 
@@ -129,25 +156,26 @@ def fit_members(data: Data, penalties: Array, weights: Array, **settings: Any) -
         In glmnet's unit: the loss is averaged over the weight of the rows.
     weights : array of shape (B, n)
         Resampling weights; those of the rows come on top.
-    **settings
+    n_jobs, progress, **settings
         As in `solvers.lasso_path_batch`.
     """
     rows = weights * data.weight
-    solve = logistic_path_batch if data.loss == "logistic" else lasso_path_batch
-    lams = summed_penalties(np.atleast_1d(penalties), rows)
-    lam2 = 0.0 if data.l1_ratio == 1.0 else ridge_of_ratio(lams, data.l1_ratio)
-    return solve(data.X, data.y, lams, rows, lam2=lam2, fit_intercept=True, **settings)
+    lams = lam_from_average(np.atleast_1d(penalties), rows)
+    lam2 = ridge_of_ratio(lams, data.l1_ratio)
+    problem = make_problem(
+        data.X, data.y, lams, rows, data.loss, lam2=lam2, fit_intercept=True, **settings
+    )
+    return solve(problem, n_jobs, progress)
 
 
 def largest_penalty(data: Data) -> float:
-    """The smallest penalty, in glmnet's unit, at which nothing is selected."""
-    centre = np.average(data.y, weights=data.weight)
-    pull = np.abs((data.weight * (data.y - centre)) @ data.X)
+    """Return the smallest penalty, in glmnet's unit, at which nothing is selected."""
+    pull = np.abs(data.loss.null(data.y, data.weight).gradient @ data.X)
     return float(pull.max(initial=0.0) / data.weight.sum())
 
 
 def penalty_path(data: Data, n_penalties: int = 60, ratio: float | None = None) -> Array:
-    """Penalties from the largest down, evenly spaced in their logarithms."""
+    """Return penalties from the largest down, evenly spaced in their logarithms."""
     n, p = data.X.shape
     smallest = ratio if ratio is not None else (1e-2 if n <= p else 1e-3)
     top = largest_penalty(data)

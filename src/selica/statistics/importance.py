@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, BoolArray
@@ -16,7 +16,7 @@ from selica.statistics.data import Data
 def selections(
     estimator: Any, data: Data, weight: Array | None = None, q: int | None = None
 ) -> BoolArray:
-    """The variables that a base learner selects from the data.
+    """Return the variables that a base learner selects from the data.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def selections(
 
 
 def importances(estimator: Any, data: Data, weight: Array | None = None) -> Array:
-    """Sizes of `coef_`, or `feature_importances_`, of a fit to the data.
+    """Return the sizes of `coef_`, or `feature_importances_`, of a fit to the data.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ def importances(estimator: Any, data: Data, weight: Array | None = None) -> Arra
 
 
 def _fitted(estimator: Any, data: Data, weight: Array | None) -> Any:
-    """A fresh copy of an estimator, fitted to the rows as often as they were drawn."""
+    """Return a fresh copy of an estimator, fitted to the rows as often as they were drawn."""
     if not hasattr(estimator, "fit"):
         raise ArgumentError(f"estimator must have a method fit; got {short(estimator)}.")
     rows = np.ones(data.y.size) if weight is None else weight
     keep = np.flatnonzero(rows > 0.0)
-    fresh = copy.deepcopy(estimator)
+    fresh = clone(estimator, safe=False)
     X, y, rows = data.X[keep], data.y[keep], (rows * data.weight)[keep]
     if np.all(rows == rows[0]):
         fresh.fit(X, y)
@@ -75,7 +75,7 @@ def _fitted(estimator: Any, data: Data, weight: Array | None) -> Any:
 
 
 def importance_of(fitted: Any, p: int) -> Array:
-    """The importances a fitted estimator, or the last step of a pipeline, offers."""
+    """Return the importances that a fitted estimator, or the last step of a pipeline, offers."""
     last = _last(fitted)
     for name in ("coef_", "feature_importances_"):
         if hasattr(last, name):
@@ -88,6 +88,6 @@ def importance_of(fitted: Any, p: int) -> Array:
 
 
 def _last(fitted: Any) -> Any:
-    """The estimator itself, the last step of a pipeline, or the best of a search."""
+    """Return the estimator itself, the last step of a pipeline, or the best of a search."""
     last = fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted
     return getattr(last, "best_estimator_", last)

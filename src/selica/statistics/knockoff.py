@@ -29,7 +29,7 @@ def knockoff_statistic(
     estimator: Any = None,
     n_folds: int = 10,
 ) -> Array:
-    """W of every variable, for one copy.
+    """Return W of every variable, for one copy.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def knockoff_statistic(
 
 
 def _entry(both: Data, p: int) -> Array:
-    """Signed maximum of the penalties at which variable and copy enter the path."""
+    """Return the signed maximum of the penalties at which variable and copy enter the path."""
     path = penalty_path(both, 200)
     fit = fit_members(both, path, np.ones((1, both.y.size)), keep="entry", n_jobs=1)
     assert fit.first_entry is not None

@@ -16,18 +16,21 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from selica._core.errors import RefusedError
+from selica._core.losses import require
 from selica._core.types import Array
 from selica.statistics.cross_validation import cross_validate, folds
 from selica.statistics.data import Data, standardised
 
-# A logistic fit to classes that a plane separates has no end. This much of the sum of squared
-# coefficients, beside a log likelihood summed over the rows, gives it one; else it is not felt.
 _RIDGE = 1e-3
+"""A logistic fit to classes that a plane separates has no end. This much of the sum of squared
+coefficients, beside a log likelihood summed over the rows, gives it one; else it is not felt."""
 
 
 def mirror_statistic(data: Data, rng: np.random.Generator, *, n_folds: int = 10) -> Array:
-    """M of every variable for one random split into halves, with as many rows of each class."""
-    if data.loss == "logistic" and min(np.bincount(data.y.astype(int))) < 2:
+    """Return M of every variable for a random split into halves, even for each class."""
+    require("data splitting", data.loss)
+    strata = data.loss.strata(data.y)
+    if strata is not None and np.unique(strata, return_counts=True)[1].min() < 2:
         raise RefusedError("y must have two rows of each class, one for each half; got one.")
     place = folds(data, 2, rng)
     half, other = (
@@ -44,12 +47,12 @@ def mirror_statistic(data: Data, rng: np.random.Generator, *, n_folds: int = 10)
     M = np.zeros(b1.size)
     if chosen.size:
         part = other._replace(X=other.X[:, chosen])
-        M[chosen] = (_of_labels if data.loss == "logistic" else _of_numbers)(b1[chosen], part)
+        M[chosen] = (_of_numbers if data.loss.quadratic else _of_labels)(b1[chosen], part)
     return M
 
 
 def _of_numbers(b1: Array, other: Data) -> Array:
-    """Sum of the sizes, with the sign of the product; b2 by least squares."""
+    """Return the sum of the sizes, with the sign of the product; b2 by least squares."""
     root = np.sqrt(other.weight)
     design = np.column_stack([np.ones(other.y.size), other.X])
     b2 = np.linalg.lstsq(root[:, None] * design, root * other.y, rcond=None)[0][1:]
@@ -57,7 +60,7 @@ def _of_numbers(b1: Array, other: Data) -> Array:
 
 
 def _of_labels(b1: Array, other: Data) -> Array:
-    """Product; b2 by maximum likelihood, in units of its standard error but for a factor."""
+    """Return the product; b2 by maximum likelihood, in units of its standard error."""
     X, _ = standardised(other.X, other.weight)
     fit = LogisticRegression(C=0.5 / _RIDGE, solver="newton-cholesky", max_iter=1000)
     b2 = fit.fit(X, other.y, sample_weight=other.weight).coef_[0]

@@ -16,7 +16,7 @@ _STARTS = ((0.02, 0.3), (0.1, 0.6), (0.3, 0.9))
 
 
 def estimate_model(data: Data, found: CrossValidation) -> Model:
-    """The model whose lasso has the cross-validated error and the sparsity that were seen.
+    """Return the model whose lasso has the cross-validated error and the sparsity that were seen.
 
     Two numbers at the best penalty, the error of rows left out and the share of active variables,
     determine two unknowns, the share of signals and the noise. It assumes what the theory does:
@@ -48,6 +48,6 @@ def estimate_model(data: Data, found: CrossValidation) -> Model:
 
 
 def _unbounded(x: Array) -> tuple[float, float]:
-    """Shares between zero and one from any two numbers."""
+    """Return shares between zero and one from any two numbers."""
     share = np.clip(1.0 / (1.0 + np.exp(-x)), 1e-6, 1.0 - 1e-6)
     return float(share[0]), float(share[1])

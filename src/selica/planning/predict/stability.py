@@ -48,7 +48,8 @@ def by_message_passing(studies: Studies, level: float, best: bool) -> Iterator[F
 
     def usable(one: StabilitySolution) -> bool:
         cut = cut_of_fields(one, level)
-        return math.isfinite(cut) and LOWEST_PROBABILITY <= one.selection_probability(cut) <= _CERTAIN
+        probability = one.selection_probability(cut) if math.isfinite(cut) else 1.0
+        return bool(LOWEST_PROBABILITY <= probability <= _CERTAIN)
 
     for study, (one, settings) in zip(studies, _ordering(studies, best, usable), strict=True):
         rates = one.rates_of_field(np.asarray(cut_of_fields(one, level)))

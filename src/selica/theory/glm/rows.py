@@ -20,20 +20,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from selica._core.root import find_root
-from selica._core.types import Array, IntArray
-from selica.theory.glm.responses import Loss
+from selica._core.losses.base import LabelledLoss
+from selica._core.types import Array
 
 if TYPE_CHECKING:
     from scipy.interpolate import BSpline
 
-_STEP = 0.45  # of a field, by the strip of analyticity: exp(-2 pi^2 / 0.45) = 1e-19
-_STEP_SD = 0.65  # in standard deviations, by the Gaussian: exp(-2 pi^2 / 0.65^2) = 5e-21
-_REACH = 9.0  # standard deviations; the rest weighs 2e-19
+_STEP = 0.45
+"""Of a field, by the strip of analyticity: exp(-2 pi^2 / 0.45) = 1e-19."""
+_STEP_SD = 0.65
+"""In standard deviations, by the Gaussian: exp(-2 pi^2 / 0.65^2) = 5e-21."""
+_REACH = 9.0
+"""Standard deviations that are summed over; the rest weighs 2e-19."""
 _MOST_NODES = 20_001
-_TABLE_STEP, _DEGREE = 0.125, 9  # a spline of this degree errs by less than 1e-14 at this step
-_LITTLE = 1e-18  # share of the total weight that is left out
-_NOTHING = 1e-200  # fields of such a variance are zero
+"""Nodes of a sum, at most."""
+_TABLE_STEP = 0.125
+"""Distance of the nodes of a table of G."""
+_DEGREE = 9
+"""Degree of the spline through them, which errs by less than 1e-14."""
+_LITTLE = 1e-18
+"""Share of the total weight that is left out."""
+_NOTHING = 1e-200
+"""Fields of such a variance are zero."""
 
 
 class Averages(NamedTuple):
@@ -64,12 +72,14 @@ class Rows:
 
     alpha: float
     T: float
-    loss: Loss
+    loss: LabelledLoss
     weight: Array
     probability: Array
 
     @classmethod
-    def of(cls, alpha: float, T: float, loss: Loss, weight: Array, probability: Array) -> Rows:
+    def of(
+        cls, alpha: float, T: float, loss: LabelledLoss, weight: Array, probability: Array
+    ) -> Rows:
         """Rows; weights that add nothing to any sum are one weight of zero."""
         gain = weight * probability
         often = gain > _LITTLE * gain.sum()
@@ -86,11 +96,11 @@ class Rows:
         c, p = self.weight, self.probability
         z = self._fit(omega, chi)
         G = -c * self.loss.slope(y, z)
-        bend = c * self.loss.curvature(y, z)
+        curve = c * self.loss.curvature(y, z)
         mean = G @ p
         varied = (G - mean[..., None]) ** 2 @ p
         return Averages(
-            Q_hat=self.alpha * float(np.sum(share * ((bend / (1.0 + chi * bend)) @ p))),
+            Q_hat=self.alpha * float(np.sum(share * ((curve / (1.0 + chi * curve)) @ p))),
             m_hat=self.alpha * float(np.sum(slope * mean)),
             total=self.alpha * float(np.sum(share * (mean**2 + varied))),
             own=self.alpha * float(np.sum(share * varied)),
@@ -103,7 +113,7 @@ class Rows:
         grid = np.linspace(-reach, reach, int(np.ceil(2.0 * reach / _TABLE_STEP)) + 1)
         y = self.loss.labels[:, None, None]
         mean = (-self.weight * self.loss.slope(y, self._fit(grid, chi))) @ self.probability
-        from scipy.interpolate import make_interp_spline  # a quarter of a second, for labels only
+        from scipy.interpolate import make_interp_spline  # a quarter of a second, seldom needed
 
         table = make_interp_spline(grid, mean, k=_DEGREE, axis=1)
         return Pairs(self, m, total, self.member(m, total, chi).own, table)
@@ -130,7 +140,7 @@ class Rows:
         field = np.broadcast_to(omega[:, None], shape)
         label = np.broadcast_to(self.loss.labels[:, None, None], shape)
         pull = np.broadcast_to(chi * self.weight, shape)
-        return proximal(self.loss, label.ravel(), field.ravel(), pull.ravel()).reshape(shape)
+        return self.loss.proximal(label.ravel(), field.ravel(), pull.ravel()).reshape(shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +167,12 @@ class Pairs:
         G = self.table(field)  # (J, n, nodes of v)
         mean = G @ weight
         spread = (G - mean[..., None]) ** 2 @ weight
-        bend = self.table(field, 1) @ weight
+        slope = self.table(field, 1) @ weight
         alpha = self.rows.alpha
         return Shared(
             chi_hat=alpha * float(np.sum(share * mean**2)),
             v_hat=self.own + alpha * float(np.sum(share * spread)),
-            slope=alpha * float(np.sum(share * bend**2)),
+            slope=alpha * float(np.sum(share * slope**2)),
         )
 
 
@@ -181,20 +191,3 @@ def gauss(sd: float, ratio: float = 0.0, rest: float = 0.0) -> tuple[Array, Arra
     x: Array = np.linspace(-_REACH * sd, _REACH * sd, 2 * half + 1)
     weight = np.exp(-0.5 * (x / sd) ** 2)
     return x, np.asarray(weight / weight.sum())
-
-
-def proximal(loss: Loss, label: Array, field: Array, pull: Array) -> Array:
-    """z = field - pull * slope(label, z), all of shape (k,), by Newton's method between bounds.
-
-    The loss is convex: the root lies between the field and one full step from it. Without the
-    bounds Newton's method cycles where pull is large.
-    """
-
-    def equation(z: Array, index: IntArray) -> tuple[Array, Array]:
-        y, force = label[index], pull[index]
-        value = z - field[index] + force * loss.slope(y, z)
-        return value, 1.0 + force * loss.curvature(y, z)
-
-    end = field - pull * loss.slope(label, field)
-    low, high = np.minimum(field, end), np.maximum(field, end)
-    return find_root(equation, 0.5 * (low + high), lower=low, upper=high, tol=1e-8).x

@@ -9,9 +9,10 @@ import numpy as np
 
 from selica._core.counts import count_law, single_fit
 from selica._core.errors import ArgumentError
+from selica._core.losses import LogisticLoss
 from selica._core.results import statuses, unwrap
 from selica._core.types import Array
-from selica.theory.glm.responses import Logistic, LogLoss
+from selica.theory.glm.responses import Logistic
 from selica.theory.glm.rows import Rows
 from selica.theory.glm.solver import Body, GlmPoint, solve_point
 from selica.theory.iid.equations import IidEquations
@@ -96,7 +97,7 @@ def solve_labels(
         four = (flat[name][i : i + 1] for name in ("alpha", "rho", "Delta", "lam"))
         eq = IidEquations.of_kinds(*four, law=law, kinds=model.kinds, copies=0)
         alpha, T = float(flat["alpha"][i]), float(flat["T"][i])
-        rows = Rows.of(alpha, T, LogLoss(), law.weight[0], law.probability[0])
+        rows = Rows.of(alpha, T, LogisticLoss(), law.weight[0], law.probability[0])
         with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
             answers.append(solve_point(rows, Body.of(eq, T, float(flat["lam2"][i]))))
     columns = {

@@ -24,13 +24,23 @@ from selica.theory.iid.equations import IidEquations
 from selica.theory.numerics.continuation import PathPoints, follow
 
 _DAMPED_STEPS = 8
-_NEWTON_STEPS, _MANY_STEPS = 30, 80
-_WIDTH = 1e-6  # of the difference quotients
-_TOL = 1e-13  # of the equations, in logarithms
-_GOOD = 1e-11  # where rounding keeps Newton's method from more
+"""Damped steps before Newton's method."""
+_NEWTON_STEPS = 30
+"""Newton steps from a near guess."""
+_MANY_STEPS = 80
+"""Newton steps from no guess."""
+_WIDTH = 1e-6
+"""Of the difference quotients."""
+_TOL = 1e-13
+"""Of the equations, in logarithms."""
+_GOOD = 1e-11
+"""Where rounding keeps Newton's method from more."""
 _LONGEST_STEP = 1.5
+"""Of a logarithm."""
 _HALVINGS = 6
+"""Times a step is halved, at most."""
 _PATH_STEPS = 200
+"""Steps of the way from a large penalty."""
 
 
 class MemberOverlaps(NamedTuple):
@@ -169,8 +179,8 @@ def _solve_members(rows: Rows, body: Body) -> tuple[Array, bool, int]:
 
 def _newton(rows: Rows, body: Body, fields: Array, steps: int) -> tuple[Array, bool, int]:
     """Newton's method with difference quotients; a step is halved until it improves."""
-    off = _moved(rows, body, fields)
-    size = float(np.max(np.abs(off)))
+    error = _moved(rows, body, fields)
+    size = float(np.max(np.abs(error)))
     for step in range(1, steps + 1):
         if not size < np.inf:
             return fields, False, step
@@ -180,11 +190,11 @@ def _newton(rows: Rows, body: Body, fields: Array, steps: int) -> tuple[Array, b
         for k in range(3):
             beside = fields.copy()
             beside[k] += _WIDTH
-            slopes[:, k] = (_moved(rows, body, beside) - off) / _WIDTH
+            slopes[:, k] = (_moved(rows, body, beside) - error) / _WIDTH
         try:
-            move = np.linalg.solve(-slopes, off)
+            move = np.linalg.solve(-slopes, error)
         except np.linalg.LinAlgError:
-            move = 0.5 * off
+            move = 0.5 * error
         move *= min(1.0, _LONGEST_STEP / max(float(np.max(np.abs(move))), 1e-300))
         for _ in range(_HALVINGS):
             target = fields + move
@@ -196,10 +206,10 @@ def _newton(rows: Rows, body: Body, fields: Array, steps: int) -> tuple[Array, b
         else:
             if size < _GOOD:
                 return fields, True, step
-            target = fields + 0.5 * off  # out of a fold: a damped step
+            target = fields + 0.5 * error  # out of a fold: a damped step
             new = _moved(rows, body, target)
             far = float(np.max(np.abs(new)))
-        fields, off, size = target, new, far
+        fields, error, size = target, new, far
     return fields, size < _GOOD, steps
 
 

@@ -1,0 +1,240 @@
+"""Losses: derivatives, proximal maps and certificates from their definitions; the tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from selica._core.errors import ArgumentError, DoesNotApply
+from selica._core.losses import (
+    LOSSES,
+    LogisticLoss,
+    Loss,
+    RowLoss,
+    SquaredLoss,
+    loss_of,
+    read_response,
+    register,
+    require,
+    responses,
+    treats,
+)
+from selica._core.losses.rooms import ROOMS
+from selica.sampling import simulate
+from tests.core.losses import check_row_loss
+
+ALL = [SquaredLoss(), LogisticLoss()]
+
+
+class ByValue(RowLoss):
+    """A loss of which no more than three functions are known."""
+
+    name, response, label = "by value", "by value", "numbers"
+
+    def __init__(self, known):
+        self.known = known
+
+    def value(self, y, z):
+        return self.known.value(y, z)
+
+    def slope(self, y, z):
+        return self.known.slope(y, z)
+
+    def curvature(self, y, z):
+        return self.known.curvature(y, z)
+
+
+class Poisson(RowLoss):
+    """Counts: unbounded curvature, and a smallest loss that is not zero."""
+
+    name, response, label = "poisson", "count", "counts"
+
+    def value(self, y, z):
+        return np.exp(np.minimum(z, 700.0)) - y * z
+
+    def slope(self, y, z):
+        return np.exp(np.minimum(z, 700.0)) - y
+
+    def curvature(self, y, z):
+        return np.exp(np.minimum(z, 700.0)) + 0.0 * y
+
+    def lowest(self, y):
+        return y - y * np.log(np.where(y > 0.0, y, 1.0))
+
+
+def responses_of(loss, n=40):
+    rng = np.random.default_rng(5)
+    if isinstance(loss, LogisticLoss):
+        return (np.arange(n) % 3 == 0).astype(float)
+    if isinstance(loss, Poisson):
+        return rng.poisson(2.0, n).astype(float)
+    return rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("loss", [*ALL, *map(ByValue, ALL), Poisson()], ids=str)
+def test_a_loss_is_what_it_says(loss):
+    check_row_loss(loss, responses_of(getattr(loss, "known", loss)))
+
+
+@pytest.mark.parametrize("loss", ALL, ids=str)
+def test_closed_forms_are_what_newton_finds(loss):
+    rng, plain = np.random.default_rng(1), ByValue(loss)
+    y = responses_of(loss)
+    c = rng.random((3, y.size))
+    for intercept in (True, False):
+        known, found = (one.null(y, c, intercept) for one in (loss, plain))
+        for name in ("intercept", "gradient", "value"):
+            np.testing.assert_allclose(
+                getattr(known, name), getattr(found, name), rtol=1e-10, atol=1e-12
+            )
+    field, pull = 3.0 * rng.standard_normal(y.size), 10.0 ** rng.uniform(-3, 3, y.size)
+    np.testing.assert_allclose(
+        loss.proximal(y, field, pull), plain.proximal(y, field, pull), rtol=1e-9, atol=1e-9
+    )
+    eta = rng.standard_normal((3, y.size))
+    np.testing.assert_allclose(loss.balance(y, c, eta), plain.balance(y, c, eta), atol=1e-12)
+
+
+def test_the_null_fit_of_counts():
+    # a0 = log(sum c y / sum c), lam_max 9.975: P1 of the reference numbers
+    X = np.array([
+        [1.0, 0.5, -0.3], [-0.8, 1.2, 0.4], [0.3, -1.0, 1.1], [1.5, 0.2, -0.9],
+        [-1.2, -0.7, 0.6], [0.1, 0.9, -1.4], [0.7, -0.4, 0.2], [-0.5, 0.6, 0.8],
+    ])  # fmt: skip
+    y = np.array([3.0, 0, 1, 5, 0, 2, 2, 1])
+    null = Poisson().null(y, np.ones(8))
+    assert null.intercept == pytest.approx(0.559615787935, abs=1e-12)
+    assert null.value == pytest.approx(6.165378968904, abs=1e-11)
+    np.testing.assert_allclose(null.gradient @ X, [-9.975, -0.825, 6.775], atol=1e-12)
+
+
+def test_the_log_loss_is_stable_and_far_from_zero_too():
+    loss, z = LogisticLoss(), np.array([-800.0, -40.0, 40.0, 800.0])
+    for y in (np.zeros(4), np.ones(4)):
+        s = 2.0 * y - 1.0
+        np.testing.assert_allclose(
+            loss.value(y, z), np.where(s * z < 0, np.abs(z), np.exp(-np.abs(z))), rtol=1e-12
+        )
+        np.testing.assert_allclose(
+            loss.slope(y, z), -s * np.where(s * z < 0, 1.0, np.exp(-np.abs(z))), rtol=1e-12
+        )
+    assert loss.curvature(np.zeros(1), np.array([40.0]))[0] == pytest.approx(np.exp(-40.0))
+
+
+def test_a_mean_without_weight_is_zero():
+    assert SquaredLoss().null(np.arange(3.0), np.zeros(3)).intercept == 0.0
+    assert LogisticLoss().null(np.ones(3), np.zeros(3)).value == 0.0
+
+
+# --- reading, drawing ------------------------------------------------------------------------
+
+
+def test_responses_are_recognised():
+    for y, name in (
+        (np.array([0.5, 1.0, 2.0]), "squared"),
+        (np.array([1.0, 2.0, 1.0]), "logistic"),
+        (np.array(["no", "yes", "no"]), "logistic"),
+        (np.array([True, False]), "logistic"),
+        (np.array([0, 1, 2, 3]), "squared"),
+    ):
+        assert read_response("auto", y)[0].name == name
+    loss, read = read_response("linear", np.array([1, 2, 1]))
+    assert (loss.name, read.values.tolist(), read.classes) == ("squared", [1.0, 2.0, 1.0], None)
+    loss, read = read_response("binary", np.array(["a", "b", "a"]))
+    assert (read.values.tolist(), list(read.classes)) == ([0.0, 1.0, 0.0], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("response", "y", "sentence"),
+    [
+        ("counts", [1.0, 2.0], "response must be one of 'auto', 'linear', 'binary'"),
+        ("auto", [2.0, 2.0], "y is constant \\(2\\): there is nothing to explain"),
+        ("binary", [1.0, 2.0, 3.0], "y must have two classes for response='binary'; got 3"),
+        ("auto", ["a", "b", "c"], "y must be numbers, or have two classes; got 'a'"),
+        ("linear", [1.0, 1e200], "y must be finite and at most 1e\\+150"),
+    ],
+)
+def test_bad_responses_are_named(response, y, sentence):
+    with pytest.raises(ArgumentError, match=sentence):
+        read_response(response, np.array(y))
+    mixed = np.array([1, "a", None], dtype=object)
+    with pytest.raises(ArgumentError, match="y mixes values of different kinds"):
+        read_response("auto", mixed)
+
+
+def test_responses_are_drawn_from_their_predictors():
+    rng = np.random.default_rng(0)
+    eta = np.repeat([-1.0, 0.5], 40_000)
+    for loss, noise in ((SquaredLoss(), 4.0), (LogisticLoss(), None)):
+        y = loss.draw(eta, noise, rng).reshape(2, -1)
+        spread = y.std(axis=1) / np.sqrt(y.shape[1])
+        assert np.all(np.abs(y.mean(axis=1) - loss.mean(np.array([-1.0, 0.5]))) < 5.0 * spread)
+    same = [simulate(50, 5, 2, response=word, random_state=3).y for word in ("logistic", "binary")]
+    np.testing.assert_array_equal(*same)
+    with pytest.raises(ArgumentError, match="snr has no meaning for a logistic response"):
+        simulate(50, 5, 2, snr=1.0, response="binary")
+
+
+# --- tables ----------------------------------------------------------------------------------
+
+
+def test_losses_are_found_by_name_and_by_response():
+    assert set(LOSSES) >= {"squared", "logistic"}
+    assert responses()[:2] == ("linear", "binary")
+    for loss in LOSSES.values():
+        assert loss_of(loss.name) is loss_of(loss.response) is loss_of(loss) is loss
+    with pytest.raises(ArgumentError, match="loss must be one of 'squared', 'logistic'"):
+        loss_of("hinge")
+    with pytest.raises(ArgumentError, match="loss must be one of"):
+        loss_of(3)
+
+
+def test_a_response_has_one_loss(monkeypatch):
+    monkeypatch.setattr("selica._core.losses.table.LOSSES", dict(LOSSES))
+
+    class Other(SquaredLoss):
+        name = "other"
+
+    with pytest.raises(ArgumentError, match="'linear' belongs to the loss 'squared'"):
+        register(Other())
+
+
+def test_every_room_has_a_sentence():
+    class Whole(Loss):
+        """A loss that is no sum over rows, of which a room asks no more than its kind."""
+
+        name, response, label = "whole", "survival", "times of events"
+        total = gradient = majorant = dual = infimum = balance = mean = deviance = None
+
+    for room in ROOMS:
+        assert treats(room, SquaredLoss())
+        require(room, SquaredLoss())
+        with pytest.raises(DoesNotApply, match=r"times of events.*\.$") as found:
+            require(room, Whole())
+        assert "{" not in str(found.value)
+    treated = {room for room in ROOMS if treats(room, LogisticLoss())}
+    assert treated == {"message passing", "data splitting"}
+
+
+def test_rows_of_the_rarer_class_count():
+    y = np.array([0.0, 0, 0, 0, 0, 1, 1])
+    assert LogisticLoss().informative_rows(y) == 4
+    assert SquaredLoss().informative_rows(y) == 7
+    assert SquaredLoss().strata(y) is None
+    np.testing.assert_array_equal(LogisticLoss().strata(y), y)
+
+
+def test_proximal_maps_minimise():
+    rng = np.random.default_rng(2)
+    for loss in (LogisticLoss(), Poisson()):
+        y = responses_of(loss, 6)
+        field, pull = rng.standard_normal(6), np.array([0.01, 0.3, 1.0, 3.0, 20.0, 400.0])
+        z = loss.proximal(y, field, pull)
+        for k in range(6):
+
+            def cost(x, k=k, loss=loss, y=y, field=field, pull=pull):
+                return pull[k] * loss.value(y[k], np.asarray(x)) + 0.5 * (x - field[k]) ** 2
+
+            found = minimize_scalar(cost, bracket=(z[k] - 1.0, z[k] + 1.0), tol=1e-12)
+            assert cost(z[k]) <= found.fun + 1e-10 * (1.0 + abs(found.fun))
