@@ -67,6 +67,26 @@ def test_penalties_are_those_of_scikit_learn():
     np.testing.assert_allclose(ours, peer.coef_, atol=1e-8)
 
 
+def test_penalties_of_averages_and_of_sums():
+    weights = np.array([[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]])
+    np.testing.assert_allclose(lam_from_average([0.5, 0.25], weights), [[1.5, 0.75], [1.5, 0.75]])
+    np.testing.assert_allclose(lam_from_average(2.0, weights[0]), 6.0)
+
+
+def test_a_loss_is_given_by_name_by_response_or_as_it_is():
+    same = [make_data(STUDY.X, STUDY.y, which) for which in ("squared", "linear", DATA.loss)]
+    assert all(data.loss is DATA.loss for data in same)
+    with pytest.raises(ArgumentError, match="loss must be one of 'squared', 'logistic'"):
+        make_data(STUDY.X, STUDY.y, "hinge")
+
+
+def test_an_estimator_is_fitted_anew():
+    fresh = RandomForestRegressor(n_estimators=5, warm_start=True, random_state=0)
+    used = RandomForestRegressor(n_estimators=5, warm_start=True, random_state=0)
+    used.fit(generator().standard_normal((80, 12)), STUDY.y)
+    np.testing.assert_array_equal(importances(used, DATA), importances(fresh, DATA))
+
+
 def test_folds_are_even_and_labels_too():
     place = folds(DATA, 7, generator())
     assert set(np.bincount(place)) == {11, 12}
