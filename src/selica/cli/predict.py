@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class TheoryResampling(StrEnum):
-    """TheoryResampling laws by name."""
+    """Distributions of the row weights by name."""
 
     poisson = "poisson"
     bernoulli = "bernoulli"
@@ -99,7 +99,7 @@ def predict(
         ),
     ] = None,
     resampling: Annotated[
-        TheoryResampling, typer.Option(help="TheoryResampling law of stability selection.")
+        TheoryResampling, typer.Option(help="How stability selection draws rows again.")
     ] = TheoryResampling.poisson,
     effects: Effects = GAUSSIAN,
     details: Annotated[
