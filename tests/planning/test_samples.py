@@ -127,8 +127,8 @@ def test_what_is_recommended_keeps_the_level():
     reason = f"predicted FDR {above.prediction.fdr:.3f} is above the level 0.1"
     assert left_out == ((above, reason),)
     text = str(found)
-    assert f"Fewest samples: {kept.value} with stability selection, PFER bound" in text
-    assert f"Left out: stability selection, FDR by message passing: {reason}." in text
+    assert f"Fewest samples: {kept.value} with {kept.prediction.label}: " in text
+    assert f"Left out: {above.prediction.label}: {reason}." in text
     assert text.endswith("a linear response and Gaussian effects.")
 
 

@@ -85,10 +85,8 @@ def _decides(row: Method, selector: Any) -> bool:
     def used(name: str) -> Any:
         return getattr(selector, f"{name}_", getattr(selector, name, None))
 
-    rates = {"fdr": ("fdr",), "pfer": ("pfer", "q")}  # a bound may come from q
-    asked = [name for level in row.levels for name in rates.get(level, (level,))]
     fixed = all(used(name) == value for name, value in row.preset.items())
-    return fixed and any(used(name) is not None for name in asked)
+    return fixed and any(used(name) is not None for name in (*row.levels, *row.decided_by))
 
 
 class SignalEstimate(NamedTuple):
