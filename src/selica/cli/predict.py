@@ -94,9 +94,7 @@ def predict(
     ] = "prediction",
     mu_b: Annotated[
         list[float] | None,
-        typer.Option(
-            "--mu-b", "--mu-B", help="TheoryResampling rate; repeatable. Default: 1 and 2."
-        ),
+        typer.Option("--mu-b", "--mu-B", help="Resampling rate; repeatable. Default: 1 and 2."),
     ] = None,
     resampling: Annotated[
         TheoryResampling, typer.Option(help="How stability selection draws rows again.")
