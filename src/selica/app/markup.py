@@ -9,6 +9,8 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from selica._core.html import html_table
+
 STYLE = """<style>
 .block-container { padding-top: 2.2rem; max-width: 84rem; }
 [data-testid="stHeader"] { background: transparent; }
@@ -128,15 +130,8 @@ def beside(
 
 def _table(rows: Sequence[Mapping[str, Any]], marked: Sequence[bool] = (), title: str = "") -> str:
     """Return a table as HTML."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
-    lines = "".join(
-        f"<tr{' class=marked' if mark else ''}>"
-        + "".join(f"<td>{escape(cell(value))}</td>" for value in row.values())
-        + "</tr>"
-        for row, mark in zip(rows, marked or [False] * len(rows), strict=True)
-    )
-    above = f"<caption>{escape(title)}</caption>" if title else ""
-    return f"<table>{above}<tr>{head}</tr>{lines}</table>"
+    texts = [{name: cell(value) for name, value in row.items()} for row in rows]
+    return html_table(texts, marked or [False] * len(rows), mark="marked", title=title)
 
 
 def notes(*texts: str) -> None:

@@ -112,7 +112,7 @@ Effects = Annotated[
     str,
     typer.Option(
         "--effects",
-        metavar="LAW",
+        metavar="EFFECTS",
         help="Distribution of the non-zero effects: gaussian, laplace or point (all equal), or "
         "your own: numbers such as 0.5,-0.3,0.2, or a file with one number a line. Only their "
         "ratios count.",

@@ -11,6 +11,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
+from selica import catalogue
 from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
 from selica._core.validation import count
 from selica.cli.naming import diagnosed, listed, to_diagnose, to_plan
@@ -62,9 +63,6 @@ if TYPE_CHECKING:
     from selica._core.types import Array
     from selica.planning import Diagnosis, PlasmodePower
 
-_RUN = ("stability-fdr", "knockoffs", "knockoffs-evalues", "stability-pfer")
-"""Methods that run on a table by default."""
-
 
 def own_table(
     n_signals: Signals = None,
@@ -92,8 +90,8 @@ def own_table(
 ) -> None:
     """Power on a table of one's own: signals are planted in its columns, and selectors run.
 
-    Correlations cost power here as they will in the study. By default stability-fdr, knockoffs,
-    knockoffs-evalues and stability-pfer run, as they come.
+    Correlations cost power here as they will in the study. By default the procedures run, as they
+    come, that `selica predict` shows beside ideal thresholds.
 
     Example: selica plan table measurements.csv --target yield -k 20 --r2 0.6
     """
@@ -112,7 +110,7 @@ def own_table(
         X, names = source.read()[::2]
     else:
         X, names = reports.variables(reports.read_table(source.table), source.drop, target)
-    chosen = to_plan(method or _RUN)
+    chosen = to_plan(method or [one.name for one in catalogue.methods(beside_ideal=True)])
     first = None
     if theory:
         with waiting("a first answer by theory"):

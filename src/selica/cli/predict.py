@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class TheoryResampling(StrEnum):
-    """TheoryResampling laws by name."""
+    """Distributions of the row weights by name."""
 
     poisson = "poisson"
     bernoulli = "bernoulli"
@@ -94,12 +94,10 @@ def predict(
     ] = "prediction",
     mu_b: Annotated[
         list[float] | None,
-        typer.Option(
-            "--mu-b", "--mu-B", help="TheoryResampling rate; repeatable. Default: 1 and 2."
-        ),
+        typer.Option("--mu-b", "--mu-B", help="Resampling rate; repeatable. Default: 1 and 2."),
     ] = None,
     resampling: Annotated[
-        TheoryResampling, typer.Option(help="TheoryResampling law of stability selection.")
+        TheoryResampling, typer.Option(help="How stability selection draws rows again.")
     ] = TheoryResampling.poisson,
     effects: Effects = GAUSSIAN,
     details: Annotated[

@@ -36,7 +36,7 @@ def simulated_method(name: object) -> str:
     return choice("method", found, tuple(simulated_methods()))
 
 
-class SelectionRule(NamedTuple):
+class ThresholdRule(NamedTuple):
     """A method, and the thresholds at which it selects."""
 
     method: str
@@ -57,7 +57,7 @@ class Cell:
 
     Parameters
     ----------
-    rules : tuple of SelectionRule
+    rules : tuple of ThresholdRule
         All of one ensemble.
     alpha, rho, Delta : float
         Samples per variable, share of signals, noise variance.
@@ -74,7 +74,7 @@ class Cell:
         As in `sampling.simulate`; anything but "identity" uses Gaussian knockoffs.
     """
 
-    rules: tuple[SelectionRule, ...]
+    rules: tuple[ThresholdRule, ...]
     alpha: float
     rho: float
     Delta: float
@@ -149,7 +149,7 @@ def _digest(values: Array) -> str:
 
 
 def check_cell(
-    rules: tuple[SelectionRule, ...],
+    rules: tuple[ThresholdRule, ...],
     model: Model,
     lams: Array,
     *,
@@ -178,7 +178,7 @@ def check_cell(
     parse_covariance(covariance, size, np.random.default_rng(0))  # for its errors
     return Cell(
         rules=tuple(
-            SelectionRule(r.method, tuple(dict.fromkeys(map(float, r.thresholds))), r.Pi_th)
+            ThresholdRule(r.method, tuple(dict.fromkeys(map(float, r.thresholds))), r.Pi_th)
             for r in rules
         ),
         alpha=float(model.alpha),

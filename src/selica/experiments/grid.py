@@ -20,7 +20,7 @@ from selica._core.random import RandomState, seed_sequence
 from selica._core.table import Table
 from selica._core.types import Progress
 from selica._core.validation import positive, real, reporter, short, workers
-from selica.experiments.cells import IDENTITY, Cell, SelectionRule, check_cell, simulated_method
+from selica.experiments.cells import IDENTITY, Cell, ThresholdRule, check_cell, simulated_method
 from selica.experiments.measure import Dataset, measure
 from selica.experiments.sources import sources
 from selica.experiments.store import Store
@@ -339,11 +339,11 @@ def _axis(name: str, value: ArrayLike) -> list[float]:
     return list(dict.fromkeys(np.ravel(real(name, value)).tolist()))
 
 
-def _rule(method: str, threshold: ArrayLike | None, Pi_th: float) -> SelectionRule:
+def _rule(method: str, threshold: ArrayLike | None, Pi_th: float) -> ThresholdRule:
     if method == "lasso":
-        return SelectionRule(method, (0.0,))
+        return ThresholdRule(method, (0.0,))
     usual = 0.5 if method == "stability-ideal" else 0.0
     at = np.ravel(real("threshold", usual if threshold is None else threshold))
-    return SelectionRule(
+    return ThresholdRule(
         method, tuple(at.tolist()), Pi_th if method == "knockoffs-frequency" else None
     )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from selica._core.types import Array, BoolArray
-from selica.experiments.cells import Cell, SelectionRule
+from selica.experiments.cells import Cell, ThresholdRule
 from selica.sampling import GaussianKnockoffs, Simulation, iid_copies, resample_weights, simulate
 from selica.solvers import knockoff_path_batch, lasso_path_batch
 from selica.theory.selection.rates import votes_needed
@@ -130,7 +130,7 @@ def _moments(
 
 
 def _selections(
-    rule: SelectionRule, coef: Array, support: BoolArray, N: int
+    rule: ThresholdRule, coef: Array, support: BoolArray, N: int
 ) -> dict[str, list[list[float]]]:
     """Return true and false selections and the share of false ones, by penalty and threshold."""
     B = coef.shape[0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from selica._core.table import Row
 from selica._core.types import Array
-from selica.experiments.cells import Cell, SelectionRule
+from selica.experiments.cells import Cell, ThresholdRule
 from selica.experiments.measure import Dataset
 from selica.theory import Rates, solve_knockoff, solve_lasso, solve_stability
 
@@ -117,7 +117,7 @@ def failure_rows(cell: Cell, reason: str) -> list[Row]:
     return [_filled(base, None, None, None, None, None) | failed for base in bases]
 
 
-def _rates(solution: Any, rule: SelectionRule, threshold: float, n_members: int | None) -> Rates:
+def _rates(solution: Any, rule: ThresholdRule, threshold: float, n_members: int | None) -> Rates:
     rates: Rates
     if rule.method == "stability-ideal":
         rates = solution.rates(threshold, n_members)
@@ -130,7 +130,7 @@ def _rates(solution: Any, rule: SelectionRule, threshold: float, n_members: int 
     return rates
 
 
-def _base(cell: Cell, rule: SelectionRule, source: str, n_members: float | None) -> Row:
+def _base(cell: Cell, rule: ThresholdRule, source: str, n_members: float | None) -> Row:
     return {
         "method": rule.method,
         **cell.labels(),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from selica._core.html import html_table
 from selica._version import __version__
 from selica.reports.figure import inline_svg
 from selica.reports.selection import Selection
@@ -117,15 +118,9 @@ def _notes(heading: str, notes: Sequence[str]) -> list[str]:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
-    columns = list(rows[0])
-    head = "".join(f"<th>{escape(HEADINGS.get(c, c))}</th>" for c in columns)
-    lines = "\n".join(
-        f"<tr{' class=selected' if row['selected'] else ''}>"
-        + "".join(f"<td>{escape(cell(row[c]))}</td>" for c in columns)
-        + "</tr>"
-        for row in rows
-    )
-    return f"<div class=wide><table>\n<tr>{head}</tr>\n{lines}\n</table></div>"
+    texts = [{HEADINGS.get(name, name): cell(value) for name, value in row.items()} for row in rows]
+    table = html_table(texts, [bool(row["selected"]) for row in rows], mark="selected")
+    return f"<div class=wide>{table}</div>"
 
 
 def _figure(selector: Any) -> str:

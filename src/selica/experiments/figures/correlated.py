@@ -14,7 +14,7 @@ from selica import theory
 from selica._core.table import Row, Table
 from selica._core.types import Array
 from selica.correlated.solution import jackknife, tpr_at_level
-from selica.experiments.cells import SelectionRule, check_cell, covariance_label
+from selica.experiments.cells import ThresholdRule, check_cell, covariance_label
 from selica.experiments.figures.figure import FigureRun, Finding, at_scale, edges_allowed
 from selica.experiments.figures.power import METHODS, NOISES, PI_TH, RHO, style_of
 from selica.experiments.grid import Measured, collect
@@ -46,13 +46,13 @@ def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (i
         for r in CORRELATIONS:
             covariance = ("ar1", r) if r > 0.0 else "identity"
             for method, rate, rules in (
-                ("thresholded-lasso", 1.0, (SelectionRule("thresholded-lasso", sizes),)),
-                ("lasso", 1.0, (SelectionRule("lasso", (0.0,)),)),
-                ("stability-ideal", 1.0, (SelectionRule("stability-ideal", votes),)),
-                ("stability-ideal", 2.0, (SelectionRule("stability-ideal", votes),)),
+                ("thresholded-lasso", 1.0, (ThresholdRule("thresholded-lasso", sizes),)),
+                ("lasso", 1.0, (ThresholdRule("lasso", (0.0,)),)),
+                ("stability-ideal", 1.0, (ThresholdRule("stability-ideal", votes),)),
+                ("stability-ideal", 2.0, (ThresholdRule("stability-ideal", votes),)),
                 ("knockoffs-ideal", 1.0,
-                 (SelectionRule("knockoffs-frequency", signs, PI_TH),
-                  SelectionRule("knockoffs-ideal", signs))),
+                 (ThresholdRule("knockoffs-frequency", signs, PI_TH),
+                  ThresholdRule("knockoffs-ideal", signs))),
             ):  # fmt: skip
                 lams = _penalties(model, method, rate)
                 cells.append(

@@ -8,7 +8,7 @@ import numpy as np
 
 from selica import theory
 from selica._core.table import Row, Table
-from selica.experiments.cells import SelectionRule, check_cell
+from selica.experiments.cells import ThresholdRule, check_cell
 from selica.experiments.compare import agrees, deviations
 from selica.experiments.figures.figure import FigureRun, Finding, at_scale
 from selica.experiments.grid import collect, tabulate
@@ -28,8 +28,8 @@ Z_TH, PI_TH = 0.05, 0.15
 N, LARGER = 128, 512
 LAMS = (0.05, 0.075, 0.1, 0.14, 0.18, 0.24, 0.32, 0.42, 0.56, 0.75, 1.0, 1.4, 2.0)
 RULES = {
-    "stability-ideal": SelectionRule("stability-ideal", (PI_TH,)),
-    "knockoffs-frequency": SelectionRule("knockoffs-frequency", (Z_TH,), PI_TH),
+    "stability-ideal": ThresholdRule("stability-ideal", (PI_TH,)),
+    "knockoffs-frequency": ThresholdRule("knockoffs-frequency", (Z_TH,), PI_TH),
 }
 _ORDER = {
     "stability-ideal": ("q", "m", "v"),

@@ -9,7 +9,7 @@ import numpy as np
 from selica import theory
 from selica._core.table import Table
 from selica._core.types import Array
-from selica.experiments.cells import Cell, SelectionRule, check_cell
+from selica.experiments.cells import Cell, ThresholdRule, check_cell
 from selica.experiments.compare import agrees, deviations
 from selica.experiments.figures.figure import FigureRun, Finding, at_scale, edges_allowed
 from selica.experiments.figures.power import METHODS, NOISES, PI_TH, RHO, style_of
@@ -55,13 +55,13 @@ def _cells(model: theory.Model, size: dict[str, int]) -> list[Cell]:
     single = theory.solve_lasso(model, lam["lasso"])
     copies = theory.solve_knockoff(model, lam["knockoffs-ideal"])
     grid = np.linspace(0.0, 3.0, 3001)[1:]
-    coefficient = SelectionRule("thresholded-lasso", _reach(grid, single.rates(grid).fdr))
+    coefficient = ThresholdRule("thresholded-lasso", _reach(grid, single.rates(grid).fdr))
     both = (
-        SelectionRule("knockoffs-frequency", _reach(grid, copies.rates(grid, PI_TH).fdr), PI_TH),
-        SelectionRule("knockoffs-ideal", _reach(grid, copies.single_rates(grid).fdr)),
+        ThresholdRule("knockoffs-frequency", _reach(grid, copies.rates(grid, PI_TH).fdr), PI_TH),
+        ThresholdRule("knockoffs-ideal", _reach(grid, copies.single_rates(grid).fdr)),
     )
     cells = [
-        check_cell((SelectionRule("lasso", (0.0,)),), model, moved, **size),
+        check_cell((ThresholdRule("lasso", (0.0,)),), model, moved, **size),
         check_cell((coefficient,), model, np.array([lam["lasso"]]), **size),
         check_cell(both, model, np.array([lam["knockoffs-ideal"]]), **size),
     ]
@@ -69,7 +69,7 @@ def _cells(model: theory.Model, size: dict[str, int]) -> list[Cell]:
     for mu_B, penalty in rates.items():
         solution = theory.solve_stability(model, penalty, mu_B)
         fdr = np.array([solution.rates(p, size["n_members"]).fdr for p in votes])
-        rule = SelectionRule("stability-ideal", _reach(votes, fdr))
+        rule = ThresholdRule("stability-ideal", _reach(votes, fdr))
         cells.append(check_cell((rule,), model, np.array([penalty]), mu_B=mu_B, **size))
     return cells
 
