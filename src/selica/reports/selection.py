@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
-from selica._core.losses.base import plain, printable
 from selica._core.types import Array
-from selica._core.validation import short
+from selica._core.validation import printable, short, written
 from selica._version import __version__
 from selica.reports.tables import Columns
 from selica.selectors import AssumptionWarning, Guarantee, Summary, UnstableWarning
@@ -197,7 +196,7 @@ def _classes(selector: Any, y: Any) -> dict[str, int]:
     if getattr(selector, "classes_", None) is None:
         return {}
     values, sizes = np.unique(y, return_counts=True)
-    return {plain(value): int(size) for value, size in zip(values, sizes, strict=True)}
+    return {written(value): int(size) for value, size in zip(values, sizes, strict=True)}
 
 
 def _two(classes: dict[str, int]) -> tuple[str, ...]:

@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from selica._core.errors import ArgumentError
 from selica._core.losses import read_response
-from selica._core.losses.base import LARGEST_RESPONSE, printable
+from selica._core.losses.base import LARGEST_RESPONSE
 from selica._core.losses.table import AUTO
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
-from selica._core.validation import LARGEST, number
+from selica._core.validation import LARGEST, number, printable
 from selica.sampling.checks import row_shares
 from selica.selectors import checks
 from selica.selectors.checks import Column, Dependence
