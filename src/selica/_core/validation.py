@@ -228,3 +228,17 @@ def short(value: object) -> str:
     """Return one line about `value`, however long it is."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def written(value: Any) -> str:
+    """Return a value of the response as a person writes it: 2, not 2.0 or np.float64(2.0)."""
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, int | float | np.number):
+        return f"{float(value):.10g}"
+    return printable(str(value))
+
+
+def printable(name: str) -> str:
+    """Return a name without halves of characters (surrogates), which no file can hold."""
+    return name.encode("utf-8", "backslashreplace").decode()

@@ -93,7 +93,7 @@ def reproduce(
     ...     sorted({path.suffix for path in made.files})[:2]
     ['.csv', '.json']
     """
-    name, scale = choice("name", name, FIGURES), choice("scale", scale, SCALES)
+    name, scale = choice("name", name, tuple(FIGURES)), choice("scale", scale, SCALES)
     random_state = count("random_state", random_state, at_least=0, at_most=_LARGEST_SEED)
     n_jobs, anew = workers(n_jobs), flag("fresh", fresh)
     reporter(progress)

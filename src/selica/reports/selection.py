@@ -9,11 +9,17 @@ from typing import Any
 
 import numpy as np
 
+<<<<<<< HEAD
 from selica._core.errors import ArgumentError
 from selica._core.losses.base import plain, printable
 from selica._core.types import Array
 from selica._core.validation import short
 from selica._core.warning import noted
+=======
+from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
+from selica._core.types import Array
+from selica._core.validation import printable, short, written
+>>>>>>> loss/loss
 from selica._version import __version__
 from selica.reports.tables import Columns
 from selica.sampling import Exchangeability
@@ -192,7 +198,7 @@ def _classes(selector: Any, y: Any) -> dict[str, int]:
     if getattr(selector, "classes_", None) is None:
         return {}
     values, sizes = np.unique(y, return_counts=True)
-    return {plain(value): int(size) for value, size in zip(values, sizes, strict=True)}
+    return {written(value): int(size) for value, size in zip(values, sizes, strict=True)}
 
 
 def _two(classes: dict[str, int]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ import numpy as np
 from selica._core.errors import ArgumentError
 from selica._core.root import find_root
 from selica._core.types import Array, IntArray
-from selica._core.validation import short
+from selica._core.validation import short, written
 
 LARGEST_RESPONSE = 1e150
 """The square of a larger number, times the number of rows, is not a number any more."""
@@ -304,7 +304,7 @@ def real_response(y: Array) -> Array:
         values = y.astype(float)
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"y must be numbers, or have two classes; got {short(plain(y[0]))}."
+            f"y must be numbers, or have two classes; got {short(written(y[0]))}."
         ) from None
     if not np.all(np.abs(values) <= LARGEST_RESPONSE):
         raise ArgumentError(f"y must be finite and at most {LARGEST_RESPONSE:g} in size.")
@@ -314,17 +314,3 @@ def real_response(y: Array) -> Array:
 def weighted_mean(y: Array, c: Array) -> Array:
     """Return the mean of y by weights c over the last axis; zero where there is no weight."""
     return np.asarray(np.vecdot(c, y) / np.maximum(c.sum(axis=-1), _NO_WEIGHT))
-
-
-def plain(value: Any) -> str:
-    """Return a value of the response as a person writes it: 2, not 2.0 or np.float64(2.0)."""
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    if isinstance(value, int | float | np.number):
-        return f"{float(value):.10g}"
-    return printable(str(value))
-
-
-def printable(name: str) -> str:
-    """Return a name without halves of characters (surrogates), which no file can hold."""
-    return name.encode("utf-8", "backslashreplace").decode()
