@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md shows: each example is one file, works as it stands, and every room knows it."""
+"""What CONTRIBUTING.md shows: each example is one file, and every room knows it."""
 
 from __future__ import annotations
 
@@ -86,9 +86,7 @@ def test_a_method_is_known_to_the_tables_of_predictions(method):
     assert "tests of each column" in invoke("plan", "compare", *study, "--method", "marginal")
     found = planning.compare_methods(200, 100, 5, snr=1.0, methods=["marginal", "knockoffs"])
     assert {one.method for one in found.predictions} == {"marginal", "knockoffs"}
-    needed = planning.required_samples(
-        0.8, n_features=100, n_signals=5, snr=1.0, method="marginal"
-    )
+    needed = planning.required_samples(0.8, n_features=100, n_signals=5, snr=1.0, method="marginal")
     assert 50 < needed.answers[0].value < 2000
 
 

@@ -254,9 +254,3 @@ def test_the_model_of_the_data_is_recovered():
 def test_further_columns_are_standardised_alike():
     both = beside(DATA, STUDY.X)
     np.testing.assert_array_equal(both.X[:, :12], both.X[:, 12:])
-
-
-def test_penalties_of_averages_and_of_sums():
-    weights = np.array([[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]])
-    got = lam_from_average(np.array([0.5, 0.25]), weights)
-    np.testing.assert_allclose(got, [[1.5, 0.75], [1.5, 0.75]])

@@ -9,17 +9,10 @@ from typing import Any
 
 import numpy as np
 
-<<<<<<< HEAD
 from selica._core.errors import ArgumentError
-from selica._core.losses.base import plain, printable
-from selica._core.types import Array
-from selica._core.validation import short
-from selica._core.warning import noted
-=======
-from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
 from selica._core.types import Array
 from selica._core.validation import printable, short, written
->>>>>>> loss/loss
+from selica._core.warning import noted
 from selica._version import __version__
 from selica.reports.tables import Columns
 from selica.sampling import Exchangeability

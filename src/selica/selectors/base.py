@@ -18,12 +18,8 @@ from selica._core.losses.base import LARGEST_RESPONSE
 from selica._core.losses.table import AUTO
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
-<<<<<<< HEAD
-from selica._core.validation import LARGEST, number
-from selica._core.warning import heard, warn
-=======
 from selica._core.validation import LARGEST, number, printable
->>>>>>> loss/loss
+from selica._core.warning import heard, warn
 from selica.sampling.checks import row_shares
 from selica.selectors import checks
 from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-<<<<<<< HEAD
 from selica._core.errors import ArgumentError, RefusedError
-from selica._core.losses.base import Loss, Reading, plain
-=======
-from selica._core.errors import ArgumentError
 from selica._core.losses.base import Loss, Reading
->>>>>>> loss/loss
 from selica._core.losses.logistic import LogisticLoss
 from selica._core.losses.squared import SquaredLoss
 from selica._core.types import Array
@@ -89,11 +84,7 @@ def read_response(response: str, y: Array) -> tuple[Loss, Reading]:
             f"y mixes values of different kinds ({several}): give numbers, or two classes."
         ) from None
     if values.size < 2:
-<<<<<<< HEAD
-        raise RefusedError(f"y is constant ({plain(values[0])}): there is nothing to explain.")
-=======
-        raise ArgumentError(f"y is constant ({written(values[0])}): there is nothing to explain.")
->>>>>>> loss/loss
+        raise RefusedError(f"y is constant ({written(values[0])}): there is nothing to explain.")
     if response == AUTO:
         known = (loss for loss in LOSSES.values() if loss.recognises(values))
         loss = next(known, LOSSES[SquaredLoss.name])
