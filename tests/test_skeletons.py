@@ -21,6 +21,8 @@ from tests.cli.commands import invoke, parsed
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "CONTRIBUTING.md"
+# Only the ratios of weights count, and a test needs a number of rows.
+WEIGHTS = {"check_sample_weight_equivalence_on_dense_data": "weights are relative"}
 SKELETONS = ("method", "loss", "sampler", "figure")
 
 
@@ -59,7 +61,7 @@ def test_the_page_shows_the_file_that_is_tested(name):
 def test_a_method_passes_the_checks_of_scikit_learn(method):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check_estimator(method.MarginalTests())
+        check_estimator(method.MarginalTests(), expected_failed_checks=WEIGHTS)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import numpy as np
 
 from selica import theory
 from selica._core.table import Table
-from selica.experiments.figures.figure import Finding, Run, at_scale
+from selica.experiments.figures.figure import FigureRun, Finding, at_scale
 from selica.plots.style import line_style
 
 TITLE = "Power against the number of samples"
@@ -16,7 +16,7 @@ METHODS = ("stability-ideal", "knockoffs-frequency")
 """Methods that are drawn, by their names in the catalogue."""
 
 
-def compute(scale: str, run: Run = Run()) -> Table:  # noqa: B008 (immutable)
+def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
     """Return the numbers: power at a false discovery rate of 0.1, one row a point."""
     alphas = np.linspace(0.5, 2.0, at_scale(scale, 3, 7, 25))
     model = theory.Model(alphas, rho=0.1, Delta=0.05)

@@ -11,6 +11,7 @@ from scipy.stats import t as student
 from selica import catalogue
 from selica.control import benjamini_yekutieli
 from selica.planning.predict.finite import Expected
+from selica.planning.predict.prediction import Forecast
 from selica.planning.study import Study
 from selica.plots import plot_bars
 from selica.selectors.base import Selector
@@ -89,9 +90,7 @@ def correlation_pvalues(r: Any, n: int) -> Any:
     return 2.0 * student.sf(np.abs(limited) * np.sqrt((n - 2) / (1.0 - limited**2)), n - 2)
 
 
-def predict(
-    studies: tuple[Study, ...], fdr: float, best: bool
-) -> Iterator[tuple[Expected, dict[str, Any]]]:
+def predict(studies: tuple[Study, ...], fdr: float, best: bool) -> Iterator[Forecast]:
     """Predict what the method finds in each study; there is nothing to tune, so `best` is idle."""
     for study in studies:
         n, p, k = study.n_samples, study.n_features, study.n_signals
@@ -106,7 +105,7 @@ def predict(
             found.append((mask[:k].mean(), mask[k:].sum() / max(mask.sum(), 1), mask[k:].sum()))
         power, share, false = np.mean(found, axis=0).tolist()
         error = float(np.std([one[0] for one in found]) / np.sqrt(N_DRAWS))
-        yield Expected(power, share, k * power, false, error), {"fdr": fdr}
+        yield Forecast(Expected(power, share, k * power, false, error), {"fdr": fdr})
 
 
 ROW = catalogue.Method(
