@@ -12,8 +12,8 @@ import numpy as np
 from selica import catalogue
 from selica._core.types import Array
 from selica.planning.predict.finite import (
-    Expected,
     DrawnRule,
+    Expected,
     by_evalues,
     by_one_copy,
     by_pvalues,
