@@ -7,14 +7,14 @@ import pytest
 
 from selica import theory
 from selica.experiments import measure as room
-from selica.experiments.cells import SelectionRule, check_cell
+from selica.experiments.cells import ThresholdRule, check_cell
 from selica.sampling import simulate
 
 MODEL = theory.Model(2.0, 0.3, 0.05)
 
 
 def cell(method="stability-ideal", **change):
-    rule = SelectionRule(method, (0.3,), 0.4 if method == "knockoffs-frequency" else None)
+    rule = ThresholdRule(method, (0.3,), 0.4 if method == "knockoffs-frequency" else None)
     settings = {"N": 24, "n_members": 12, "n_datasets": 3} | change
     return check_cell((rule,), MODEL, np.array([0.2, 0.6]), **settings)
 
@@ -68,7 +68,7 @@ def test_rules_by_hand():
     support = np.array([True, True, False, False])
     votes = np.zeros((4, 1, 4))
     votes[:3, 0, 0], votes[:1, 0, 1], votes[:2, 0, 2] = 1.0, -1.0, 0.5
-    found = room._selections(SelectionRule("stability-ideal", (0.5, 0.75, 1.0)), votes, support, 4)
+    found = room._selections(ThresholdRule("stability-ideal", (0.5, 0.75, 1.0)), votes, support, 4)
     assert found["true"] == [[1.0, 1.0, 0.0]]
     assert found["false"] == [[1.0, 0.0, 0.0]]
     assert found["fdp"] == [[0.5, 0.0, 0.0]]  # nothing selected: nothing false
@@ -76,16 +76,16 @@ def test_rules_by_hand():
     both = np.zeros((2, 1, 8))
     both[:, 0, 0], both[0, 0, 4] = 1.0, 0.8  # Z of variable 0: 0.2 and 1.0
     both[:, 0, 2], both[:, 0, 7] = 0.3, 2.0  # a null with Z = 0.3; a copy ahead of its variable
-    one = room._selections(SelectionRule("knockoffs-ideal", (0.25,)), both, support, 4)
+    one = room._selections(ThresholdRule("knockoffs-ideal", (0.25,)), both, support, 4)
     assert one["true"] == [[0.5]]
     assert one["false"] == [[1.0]]
     assert one["fdp"] == [[0.75]]  # 1 and 1/2
-    every = room._selections(SelectionRule("knockoffs-frequency", (0.25,), 1.0), both, support, 4)
+    every = room._selections(ThresholdRule("knockoffs-frequency", (0.25,), 1.0), both, support, 4)
     assert every["true"] == [[0.0]]
     assert every["false"] == [[1.0]]
-    half = room._selections(SelectionRule("knockoffs-frequency", (0.25,), 0.5), both, support, 4)
+    half = room._selections(ThresholdRule("knockoffs-frequency", (0.25,), 0.5), both, support, 4)
     assert half["true"] == [[1.0]]
-    size = room._selections(SelectionRule("thresholded-lasso", (0.9,)), both[:1, :, :4], support, 4)
+    size = room._selections(ThresholdRule("thresholded-lasso", (0.9,)), both[:1, :, :4], support, 4)
     assert size["true"] == [[1.0]]
     assert size["false"] == [[0.0]]
 

@@ -11,7 +11,7 @@ import pytest
 import selica
 from selica._core.errors import RenamedWarning
 from selica.experiments import grid, simulate_cell
-from selica.experiments.cells import SelectionRule, check_cell, simulated_methods
+from selica.experiments.cells import ThresholdRule, check_cell, simulated_methods
 from selica.experiments.measure import measure
 from selica.experiments.sources import sources
 from selica.theory import Model
@@ -28,7 +28,7 @@ def test_every_file_that_runs_in_a_measurement_is_among_the_sources():
         files.add(frame.f_code.co_filename)
 
     for name in simulated_methods():
-        rule = SelectionRule(name, (0.3,), 0.4 if name == "knockoffs-frequency" else None)
+        rule = ThresholdRule(name, (0.3,), 0.4 if name == "knockoffs-frequency" else None)
         for covariance in ("identity", ("ar1", 0.3)):
             cell = check_cell(
                 (rule,), MODEL, np.array([0.4]), N=12, n_members=4, covariance=covariance

@@ -253,12 +253,12 @@ def test_identical_columns_are_in_every_file(data, tmp_path):
 
 
 def test_settings_say_what_was_used(data):
-    found = selection(data, SELECTORS["pfer"])
-    assert found.used["q"] == SELECTORS["pfer"].q_
-    assert found.used["threshold"] == SELECTORS["pfer"].threshold_
+    found = selection(data, SELECTORS["stability-pfer"])
+    assert found.used["q"] == SELECTORS["stability-pfer"].q_
+    assert found.used["threshold"] == SELECTORS["stability-pfer"].threshold_
     assert found.used["response"] == "linear"
     text = page(found)
-    assert f"<td>q</td><td>{SELECTORS['pfer'].q_}</td>" in text
+    assert f"<td>q</td><td>{SELECTORS['stability-pfer'].q_}</td>" in text
     assert "<td>response</td><td>auto: linear</td>" in text
     y = np.where(data.y > 0, 2.0, 1.0)
     found = select(LassoSelection(random_state=0), data.X, y, [f"v{j}" for j in range(12)], "y")

@@ -27,7 +27,7 @@ def curves(
     log: bool = False,
     drawn: DeltaGenerator | None = None,
 ) -> DeltaGenerator:
-    """Power of each method against something, with a legend below.
+    """Draw power of each method against something, with a legend below.
 
     Parameters
     ----------
@@ -112,18 +112,18 @@ def curves(
 
 
 def _floats(values: Sequence[float | None]) -> pa.Array:
-    """A column. `pa.array` would load pandas, and so would a data frame: half a second."""
+    """Return a column. `pa.array` would load pandas, as a data frame would: half a second."""
     data = np.array(values, dtype=float)
     return pa.Array.from_buffers(pa.float64(), data.size, [None, pa.py_buffer(data)])
 
 
 def _strings(values: Sequence[str]) -> pa.Array:
-    """A column of text."""
+    """Return a column of text."""
     data = [value.encode() for value in values]
     ends = np.cumsum([0, *map(len, data)], dtype=np.int32)
     return pa.StringArray.from_buffers(len(data), pa.py_buffer(ends), pa.py_buffer(b"".join(data)))
 
 
 def _dash(style: LineStyle) -> list[float]:
-    """Dashes of the library's figures in the units of Vega: its line is two pixels wide."""
+    """Return dashes of the library's figures in the units of Vega: its line is two pixels wide."""
     return [1, 0] if isinstance(style.dash, str) else [2 * part for part in style.dash[1]]

@@ -63,17 +63,17 @@ export default function ({ parentElement, setTriggerValue }) {
 
 @cache
 def _component() -> Callable[..., Any]:
-    """Registered when a page is served, not before."""
+    """Register the component when a page is served, not before."""
     return st.components.v2.component("selica_dragging", js=_SCRIPT)
 
 
 def dragged() -> tuple[str, float] | None:
-    """Key and value of the slider that is being dragged, if one is."""
+    """Return key and value of the slider that is being dragged, if one is."""
     return said(_component()(key=KEY, on_moved_change=lambda: None).moved)
 
 
 def said(moved: Any) -> tuple[str, float] | None:
-    """What a browser says, as far as it makes sense."""
+    """Return what a browser says, as far as it makes sense."""
     try:
         key, value = str(moved["key"]), float(moved["value"])
     except (TypeError, KeyError, ValueError, OverflowError):

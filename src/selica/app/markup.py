@@ -9,6 +9,8 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from selica._core.html import html_table
+
 STYLE = """<style>
 .block-container { padding-top: 2.2rem; max-width: 84rem; }
 [data-testid="stHeader"] { background: transparent; }
@@ -56,17 +58,17 @@ STYLE = """<style>
 
 
 def problem(text: str) -> None:
-    """A sentence on what is wrong. Not Markdown: a file may have put links into it."""
+    """Show a sentence on what is wrong. Not Markdown: a file may have put links into it."""
     st.html(f'<div class="selica-box problem" role=alert>{escape(text)}</div>')
 
 
 def remark(text: str) -> None:
-    """A sentence to be seen."""
+    """Show a sentence."""
     st.html(f"<div class=selica-box>{escape(text)}</div>")
 
 
 def cards(numbers: Mapping[str, str]) -> None:
-    """A few numbers in large print, each over its name."""
+    """Show a few numbers in large print, each over its name."""
     inner = "".join(
         f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>"
         for name, value in numbers.items()
@@ -75,7 +77,7 @@ def cards(numbers: Mapping[str, str]) -> None:
 
 
 def legend(lines: Sequence[tuple[str, str, Sequence[float]]]) -> None:
-    """Labels with their colours and dashes, in as many lines as the window needs."""
+    """Show labels with their colours and dashes, in as many lines as the window needs."""
     items = "".join(
         f'<span><i style="background: {_dashes(escape(colour), dash)}"></i>{escape(label)}</span>'
         for label, colour, dash in lines
@@ -84,7 +86,7 @@ def legend(lines: Sequence[tuple[str, str, Sequence[float]]]) -> None:
 
 
 def _dashes(colour: str, dash: Sequence[float]) -> str:
-    """A dashed line as a background: Streamlit lets no drawing through."""
+    """Return a dashed line as a background: Streamlit lets no drawing through."""
     stops, at = [], 0.0
     for k, part in enumerate(dash):
         stops.append(f"{colour if k % 2 == 0 else 'transparent'} {at:g}px {at + part:g}px")
@@ -99,7 +101,7 @@ def table(
     title: str = "",
     drawn: DeltaGenerator | None = None,
 ) -> DeltaGenerator:
-    """Rows with the same columns; marked ones are set off. Replaces a table that is drawn."""
+    """Show rows with the same columns, marked ones set off; replace a table that is drawn."""
     draw = st.html if drawn is None else drawn.html
     return draw(f"<div class=selica-wide>{_table(rows, marked, title)}</div>")
 
@@ -109,7 +111,7 @@ def beside(
     *tables: tuple[str, Sequence[Mapping[str, Any]]],
     drawn: DeltaGenerator | None = None,
 ) -> DeltaGenerator:
-    """Tables with titles of their own side by side, below each other on a narrow window.
+    """Show tables with titles side by side, below each other on a narrow window.
 
     Parameters
     ----------
@@ -127,25 +129,18 @@ def beside(
 
 
 def _table(rows: Sequence[Mapping[str, Any]], marked: Sequence[bool] = (), title: str = "") -> str:
-    """A table as HTML."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
-    lines = "".join(
-        f"<tr{' class=marked' if mark else ''}>"
-        + "".join(f"<td>{escape(cell(value))}</td>" for value in row.values())
-        + "</tr>"
-        for row, mark in zip(rows, marked or [False] * len(rows), strict=True)
-    )
-    above = f"<caption>{escape(title)}</caption>" if title else ""
-    return f"<table>{above}<tr>{head}</tr>{lines}</table>"
+    """Return a table as HTML."""
+    texts = [{name: cell(value) for name, value in row.items()} for row in rows]
+    return html_table(texts, marked or [False] * len(rows), mark="marked", title=title)
 
 
 def notes(*texts: str) -> None:
-    """Sentences in small print, each on lines of its own. Not Markdown, which takes longer."""
+    """Show sentences in small print, each on lines of its own. Not Markdown: it takes longer."""
     st.html("".join(f"<p class=selica-note>{escape(text)}</p>" for text in texts))
 
 
 def cell(value: Any) -> str:
-    """A value as text: four digits, a dash where there is none."""
+    """Return a value as text: four digits, a dash where there is none."""
     if value is None:
         return "-"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -12,7 +12,7 @@ TABS = {"Predict": "predict_tab", "Plan": "plan_tab", "Select": "select_tab"}
 
 
 def show() -> None:
-    """The whole page. Only the open tab does any work, and loads what it needs for it."""
+    """Show the page. Only the open tab does any work, and loads what it needs for it."""
     st.set_page_config(page_title="selica", page_icon="◎", layout="wide")
     st.html(STYLE)
     st.html(

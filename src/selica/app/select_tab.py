@@ -36,7 +36,7 @@ def _outcome(request: _Request, _table: Columns) -> ShownSelection:
 
 
 def show() -> None:
-    """Table and method on the left, the selection on the right."""
+    """Show table and method on the left, the selection on the right."""
     left, right = st.columns([1, 2.4], gap="large")
     with left:
         asked = _ask()
@@ -55,7 +55,7 @@ def show() -> None:
 
 
 def _ask() -> tuple[_Request, Columns] | None:
-    """The controls; None until a selection is wanted."""
+    """Show the controls, and return what is asked for; None until a selection is wanted."""
     source = st.radio("Table", [_DEMO, _OWN], key="data", bind="query-params", horizontal=True)
     drop: tuple[str, ...] = ()
     if source == _DEMO:

@@ -20,7 +20,7 @@ class Turns:
 
     @contextmanager
     def turn(self, waiting: Callable[[], object] = lambda: None) -> Iterator[None]:
-        """Waits for those who came before; `waiting` is called again and again, and may raise."""
+        """Wait for those who came before; `waiting` is called again and again, and may raise."""
         ticket = object()
         with self._changed:
             self._queue.append(ticket)

@@ -51,7 +51,7 @@ app.command("app")(page)
 
 
 def main() -> None:
-    """Entry point: bad input ends with one line on stderr and exit code 2.
+    """Run the command line: bad input ends with one line on stderr and exit code 2.
 
     So does what the system refuses, a full disk for instance, with exit code 1.
     """
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def _leave_output() -> None:
-    """What cannot be printed would fail once more when Python ends, with a traceback."""
+    """Drop what cannot be printed: it would fail once more when Python ends, with a traceback."""
     try:
         sys.stdout.flush()
     except OSError:

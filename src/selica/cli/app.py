@@ -49,24 +49,24 @@ def app(
 
 
 def _skip_components() -> None:
-    """Streamlit would look into all installed packages for components; the page has none."""
+    """Keep Streamlit from looking into all installed packages for components: there are none."""
     with suppress(ImportError):  # a version that keeps this elsewhere only starts 0.4 s later
         scanner = import_module("streamlit.components.v2.manifest_scanner")
         scanner.scan_component_manifests = lambda *_: []  # type: ignore[attr-defined]
 
 
 def _prepare() -> None:
-    """Works the first view out while the server starts and the browser opens."""
+    """Work the first view out while the server starts and the browser opens."""
     import_module("selica.app.predict_tab").prepare()
 
 
 def _script() -> Path:
-    """A path, not a module: the page is loaded by its server only."""
+    """Return the path of the page, which is loaded by its server only."""
     return Path(__file__).parents[1] / "app" / "served" / "start.py"
 
 
 def _flags(host: str, port: int, no_browser: bool) -> list[str]:
-    """Settings of the server: quiet, without telemetry, and with a limit on uploads."""
+    """Return settings of the server: quiet, without telemetry, and with a limit on uploads."""
     settings = {
         "server.address": host,
         "server.port": port,

@@ -39,7 +39,7 @@ _LARGEST_LIST = 1_000_000
 
 
 def effect_law(text: str) -> EffectLaw:
-    """The law that `--effects` asks for: by name, by numbers, or by a file of numbers."""
+    """Return the law that `--effects` asks for: by name, by numbers, or by a file of numbers."""
     from selica._core.effects import LAWS, effects_of  # late: other commands start faster
 
     if text in LAWS:
@@ -60,7 +60,7 @@ def effect_law(text: str) -> EffectLaw:
 
 
 def _file_of_numbers(text: str) -> str | None:
-    """What is in a file of this name; None where there is none."""
+    """Return what is in a file of this name; None where there is none."""
     path = Path(text)
     try:
         if not path.is_file():
@@ -75,7 +75,7 @@ def _file_of_numbers(text: str) -> str | None:
 
 
 def signals_of(n_signals: float | None, effects: EffectLaw) -> float | None:
-    """How many signals there are: as many as effects, where these were listed."""
+    """Return how many signals there are: as many as effects, where these were listed."""
     if effects.given is None or n_signals == effects.given:
         return n_signals
     if n_signals is not None:
@@ -112,7 +112,7 @@ Effects = Annotated[
     str,
     typer.Option(
         "--effects",
-        metavar="LAW",
+        metavar="EFFECTS",
         help="Distribution of the non-zero effects: gaussian, laplace or point (all equal), or "
         "your own: numbers such as 0.5,-0.3,0.2, or a file with one number a line. Only their "
         "ratios count.",
@@ -168,7 +168,7 @@ EngineName = Annotated[
 
 
 def option(name: str) -> str:
-    """What a parameter is called on the command line."""
+    """Return what a parameter is called on the command line."""
     return f"--{name.replace('_', '-')}"
 
 
@@ -182,13 +182,13 @@ _NAMES = _SHORT | {name: f"--{name.lower().replace('_', '-')}" for name in _LONG
 
 
 def options_named(text: str) -> str:
-    """A message in which arguments are called as on the command line."""
+    """Return a message in which arguments are called as on the command line."""
     named = re.sub(r"^\w+(?= must\b)", lambda found: _NAMES.get(found[0], found[0]), text)
     return re.sub(r"(?<=at most )n_features\b", _SHORT["n_features"], named)
 
 
 def given_one(what: str, **values: float | None) -> tuple[str, float]:
-    """The one option of several that is given."""
+    """Return the one option of several that is given."""
     some = [(name, value) for name, value in values.items() if value is not None]
     if len(some) != 1:
         known, got = ", ".join(map(option, values)), " and ".join(option(name) for name, _ in some)
@@ -197,7 +197,7 @@ def given_one(what: str, **values: float | None) -> tuple[str, float]:
 
 
 def number_or_word(name: str, text: str, words: tuple[str, ...]) -> float | str:
-    """An option that is a number or one of some words."""
+    """Return an option that is a number or one of some words."""
     if text in words:
         return text
     try:
@@ -208,6 +208,6 @@ def number_or_word(name: str, text: str, words: tuple[str, ...]) -> float | str:
 
 
 def check_jobs(n_jobs: int | None) -> None:
-    """Zero workers would do nothing."""
+    """Refuse zero workers, which would do nothing."""
     if n_jobs == 0:
         raise ArgumentError("--n-jobs must not be 0.")

@@ -72,17 +72,17 @@ def print_table(
 
 
 def print_json(report: Any) -> None:
-    """JSON without NaN or infinity: those are null."""
+    """Print JSON without NaN or infinity: those are null."""
     typer.echo(json.dumps(plain(report), indent=2, allow_nan=False))
 
 
 def say(text: str) -> None:
-    """A sentence, in lines that fit a terminal."""
+    """Print a sentence, in lines that fit a terminal."""
     typer.echo(textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False))
 
 
 def copyable(words: Sequence[str], end: str = " \\", indent: int = 2) -> str:
-    """Words of a command in lines that fit a terminal and run as they are."""
+    """Return words of a command in lines that fit a terminal and run as they are."""
     margin, lines = " " * indent, [" " * indent + words[0]]
     for word in words[1:]:
         if len(lines[-1]) + 1 + len(word) + len(end) > WIDTH:
@@ -94,14 +94,14 @@ def copyable(words: Sequence[str], end: str = " \\", indent: int = 2) -> str:
 
 
 def each(items: Sequence[T], what: str) -> Iterable[T]:
-    """The items, with a bar on the terminal while slow ones are worked out; nothing in a pipe."""
+    """Iterate over items, with a bar on the terminal while slow ones are worked out."""
     errors = Console(stderr=True)
     return track(items, what, console=errors, transient=True, disable=not errors.is_terminal)
 
 
 @contextmanager
 def bar(name: str) -> Iterator[Callback]:
-    """A bar with the time that is left; nothing in a pipe."""
+    """Show a bar with the time that is left; nothing in a pipe."""
     errors = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -118,7 +118,7 @@ def bar(name: str) -> Iterator[Callback]:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Says on the terminal what is being done; nothing in a pipe."""
+    """Say on the terminal what is being done; nothing in a pipe."""
     errors = Console(stderr=True)
     if errors.is_terminal:
         with errors.status(what):
@@ -128,7 +128,7 @@ def waiting(what: str) -> Iterator[None]:
 
 
 def check_figure(path: Path | None) -> None:
-    """A figure that cannot be written is known before the work starts."""
+    """Refuse a figure that cannot be written, before the work starts."""
     if path is None:
         return
     if path.suffix.lower() not in (".png", ".pdf", ".svg"):
@@ -138,7 +138,7 @@ def check_figure(path: Path | None) -> None:
 
 
 def write_figure(path: Path | None, draw: Callable[[], Figure], quiet: bool) -> None:
-    """Draws and writes a figure; without matplotlib there is a sentence instead."""
+    """Draw and write a figure; without matplotlib print a sentence instead."""
     if path is None:
         return
     try:

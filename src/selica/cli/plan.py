@@ -230,7 +230,7 @@ def _sizes(n_samples: int, n_features: int, n_signals: int) -> dict[str, Any]:
 
 
 def say_study(asked: dict[str, Any], effects: EffectLaw, r2: float | None) -> None:
-    """What was asked, in a sentence; with the share of the variance, where it is known."""
+    """Print what was asked, in a sentence; with the share of the variance, where it is known."""
     from selica._core.wording import signals as signals_in_words
 
     parts = {

@@ -59,7 +59,7 @@ _SHORT = 3
 
 
 def rounded_up(x: float) -> float:
-    """To few digits, never below: more samples, effect or level than needed is still enough."""
+    """Round up to few digits: more samples, effect or level than needed is still enough."""
     scale = 10.0 ** (_SHORT - 1 - math.floor(math.log10(x)))
     return float(f"{math.ceil(x * scale - 1e-9) / scale:.{_SHORT}g}")
 
@@ -85,7 +85,7 @@ class SelectorRun:
 
     @classmethod
     def of(cls, one: Prediction, source: Sequence[str] | None = None) -> SelectorRun:
-        """The settings of a prediction."""
+        """Return how to run the settings of a prediction."""
         return cls(catalogue.method(one.method).class_name, one.parameters, source)
 
     @property
@@ -95,7 +95,7 @@ class SelectorRun:
         return {"code": code, "command": " ".join(self.words)}
 
     def tell(self) -> None:
-        """Lines to copy."""
+        """Print lines to copy."""
         typer.echo(copyable(self.words))
         typer.echo("or, in Python,")
         parts = [f"{part}," for part in self.inner[:-1]] + self.inner[-1:]
@@ -110,7 +110,7 @@ def label(method: str) -> str:
 
 
 def comparison_dict(found: Comparison, effects: str, equal: float | None) -> dict[str, Any]:
-    """Everything, for JSON; `equal` is the power of the best if effects were equal."""
+    """Return a comparison for JSON; `equal` is the power of the best if effects were equal."""
     best, otherwise, left_out = found.recommendation
     chosen = {
         name: None if one is None else {"method": one.method, "settings": one.settings}
@@ -129,7 +129,7 @@ def comparison_dict(found: Comparison, effects: str, equal: float | None) -> dic
 
 
 def print_comparison(found: Comparison, equal: float | None) -> None:
-    """A table, and what to run; `equal` is the power of the best if effects were equal."""
+    """Print a table, and what to run; `equal` is the power of the best if effects were equal."""
     from selica.planning.questions.compare import NOTHING_FOUND
     from selica.planning.questions.recommendation import RULE
 
@@ -170,7 +170,7 @@ def print_comparison(found: Comparison, equal: float | None) -> None:
 def requirement_dict(
     found: Requirement, asked: dict[str, Any], equal: RequiredValue | None
 ) -> dict[str, Any]:
-    """Everything, for JSON; the values that were tried with the power at each."""
+    """Return a requirement for JSON; the values that were tried with the power at each."""
     from selica._core.wording import assumptions
 
     best, otherwise, left_out = found.recommendation
@@ -201,7 +201,7 @@ def requirement_dict(
 
 
 def settled(found: Requirement) -> Requirement:
-    """With levels of few digits in the settings, where levels were searched."""
+    """Return a requirement with levels of few digits, where levels were searched."""
     if found.quantity != "FDR level":
         return found
     told = []
@@ -217,7 +217,7 @@ def settled(found: Requirement) -> Requirement:
 def print_requirement(
     found: Requirement, equal: RequiredValue | None, n_signals: int | None
 ) -> None:
-    """A table, and what to run; `equal` is the answer of the best if effects were equal."""
+    """Print a table, and what to run; `equal` is the answer of the best if effects were equal."""
     from selica._core.wording import assumptions
     from selica.planning.questions.answers import far_apart
     from selica.planning.questions.recommendation import RULE
@@ -275,7 +275,7 @@ def print_requirement(
 
 
 def _r2(effect_size: float | None, n_signals: int | None) -> float | None:
-    """The share of the variance that so many effects of a size explain."""
+    """Return the share of the variance that so many effects of a size explain."""
     if effect_size is None or n_signals is None:
         return None
     snr = n_signals * effect_size**2
@@ -283,7 +283,7 @@ def _r2(effect_size: float | None, n_signals: int | None) -> float | None:
 
 
 def _tell_other(one: Prediction, what: str) -> None:
-    """What to run where a check refuses the first choice."""
+    """Print what to run where a check refuses the first choice."""
     typer.echo()
     say(f"Refits check message passing and may refuse the data. Then {what}:")
     typer.echo(copyable(SelectorRun.of(one).words))
@@ -299,7 +299,7 @@ def _title(quantity: str) -> str:
 
 
 def numbers(one: Prediction) -> list[str]:
-    """Power, FDR and expected counts, as they are printed."""
+    """Return power, FDR and expected counts, as they are printed."""
     counts = (one.true_selections, one.false_selections)
     return [f"{one.power:.2f}", f"{one.fdr:.3f}", *(f"{value:.1f}" for value in counts)]
 
@@ -313,7 +313,7 @@ def _value(answer: RequiredValue) -> str:
 
 
 def _legend(methods: Iterable[str], counts: bool = True) -> None:
-    """What the words of a table mean, as far as they are in it."""
+    """Print what the words of a table mean, as far as they are in it."""
     rows = [catalogue.method(name) for name in dict.fromkeys(methods)]
     controlled = {one.controls for one in rows}
     explained = [text for word, text in _CONTROLS.items() if word in controlled]
@@ -330,7 +330,7 @@ def _legend(methods: Iterable[str], counts: bool = True) -> None:
 
 
 def _tell_rough(predictions: Iterable[Prediction]) -> None:
-    """Powers that are not known well: they are means over draws."""
+    """Print the standard errors of powers that are not known well: they are means over draws."""
     for one in predictions:
         if one.power_error >= _ROUGH:
             say(f"{label(one.method)}: its power has a standard error of {one.power_error:.2f}")

@@ -11,6 +11,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
+from selica import catalogue
 from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
 from selica._core.validation import count
 from selica.cli.naming import diagnosed, listed, to_diagnose, to_plan
@@ -62,9 +63,6 @@ if TYPE_CHECKING:
     from selica._core.types import Array
     from selica.planning import Diagnosis, PlasmodePower
 
-_RUN = ("stability-fdr", "knockoffs", "knockoffs-evalues", "stability-pfer")
-"""Methods that run on a table by default."""
-
 
 def own_table(
     n_signals: Signals = None,
@@ -92,8 +90,8 @@ def own_table(
 ) -> None:
     """Power on a table of one's own: signals are planted in its columns, and selectors run.
 
-    Correlations cost power here as they will in the study. By default stability-fdr, knockoffs,
-    knockoffs-evalues and stability-pfer run, as they come.
+    Correlations cost power here as they will in the study. By default the procedures run, as they
+    come, that `selica predict` shows beside ideal thresholds.
 
     Example: selica plan table measurements.csv --target yield -k 20 --r2 0.6
     """
@@ -112,7 +110,7 @@ def own_table(
         X, names = source.read()[::2]
     else:
         X, names = reports.variables(reports.read_table(source.table), source.drop, target)
-    chosen = to_plan(method or _RUN)
+    chosen = to_plan(method or [one.name for one in catalogue.methods(beside_ideal=True)])
     first = None
     if theory:
         with waiting("a first answer by theory"):
@@ -165,7 +163,7 @@ def own_table(
 
 
 def _assumptions(effects: EffectLaw) -> str:
-    """What power on a table of one's own assumes."""
+    """Return what power on a table of one's own assumes."""
     return (
         "Assumes independent rows, a linear response and "
         f"{effects.law.label}; columns are those of the table."
@@ -173,7 +171,7 @@ def _assumptions(effects: EffectLaw) -> str:
 
 
 def _best(found: PlasmodePower, names: list[str], fdr: float) -> str | None:
-    """The most powerful of those that may well keep the level."""
+    """Return the most powerful of those that may well keep the level."""
     kept = {
         name: float(row["power"])
         for name, row in zip(names, found.methods, strict=True)
@@ -183,7 +181,7 @@ def _best(found: PlasmodePower, names: list[str], fdr: float) -> str | None:
 
 
 def _as_it_comes(method: str, X: Array, planted: dict[str, Any], source: Source) -> SelectorRun:
-    """The settings that ran."""
+    """Return how to run the settings that ran."""
     from selica import planning
 
     sizes = (len(X), int((np.ptp(X, axis=0) > 0.0).sum()))
@@ -192,7 +190,7 @@ def _as_it_comes(method: str, X: Array, planted: dict[str, Any], source: Source)
 
 
 def _print_first(first: Table) -> None:
-    """What is known before the simulation."""
+    """Print what is known before the simulation."""
     if len(first) == 0:
         return
     known = [row for row in first if row["power"] is not None]
@@ -317,7 +315,7 @@ def diagnosis(
 
 
 def _compared(found: Diagnosis) -> list[str] | None:
-    """The command that compares all methods in a study like the data; None without an estimate."""
+    """Return the command that compares all methods in such a study; None without an estimate."""
     if found.reason is not None or found.r2 is None:
         return None
     sizes = f"-n {found.n_samples} -p {found.n_features} -k {found.n_signals}"
@@ -325,7 +323,7 @@ def _compared(found: Diagnosis) -> list[str] | None:
 
 
 def _draw(plot: Path | None, found: Diagnosis, *, quiet: bool) -> None:
-    """The figure of a diagnosis, if it has one."""
+    """Draw the figure of a diagnosis, if it has one."""
     if found.reason is None:
         write_figure(plot, found.plot, quiet=quiet)
     elif plot is not None and not quiet:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class TheoryResampling(StrEnum):
-    """TheoryResampling laws by name."""
+    """Distributions of the row weights by name."""
 
     poisson = "poisson"
     bernoulli = "bernoulli"
@@ -94,12 +94,10 @@ def predict(
     ] = "prediction",
     mu_b: Annotated[
         list[float] | None,
-        typer.Option(
-            "--mu-b", "--mu-B", help="TheoryResampling rate; repeatable. Default: 1 and 2."
-        ),
+        typer.Option("--mu-b", "--mu-B", help="Resampling rate; repeatable. Default: 1 and 2."),
     ] = None,
     resampling: Annotated[
-        TheoryResampling, typer.Option(help="TheoryResampling law of stability selection.")
+        TheoryResampling, typer.Option(help="How stability selection draws rows again.")
     ] = TheoryResampling.poisson,
     effects: Effects = GAUSSIAN,
     details: Annotated[
@@ -209,7 +207,7 @@ def _model(
 
 
 def _rate(mu_B: float | None) -> float:
-    """The rate of a method that resamples; the others do not look at it."""
+    """Return the rate of a method that resamples; the others do not look at it."""
     return 1.0 if mu_B is None else mu_B
 
 
@@ -252,7 +250,7 @@ def _row(
 def _reached(
     model: theory.Model, n_samples: float | None, n_features: float | None, fdr: float
 ) -> tuple[list[Prediction] | None, str | None]:
-    """What procedures find in such a study; or why that is not known."""
+    """Return what procedures find in such a study; or why that is not known."""
     if n_samples is None or n_features is None:
         return None, "it takes the numbers of samples and variables (-n and -p)"
     from selica.planning.predict.prediction import check_level, predict
@@ -281,7 +279,7 @@ def _print_tables(
     n_samples: float | None,
     n_features: float | None,
 ) -> None:
-    """The study, and power at the ideal threshold."""
+    """Print the study, and power at the ideal threshold."""
     from selica._core.wording import signals
 
     console = Console(highlight=False)
@@ -308,14 +306,14 @@ def _print_tables(
         say(COUNTS)
     say("rate: rows drawn for each row of the data, in every resample")
     say(
-        "share of copies: selected is a variable that beats its copy in at least the share Pi_th of "
-        "the copies (or, with Z_th, in half of them by at least Z_th)"
+        "share of copies: a variable is selected that beats its copy in at least the share Pi_th "
+        "of the copies (or, with Z_th, in half of them by at least Z_th)"
     )
     say(CEILING)
 
 
 def _print_reached(reached: list[Prediction] | None, reason: str | None, fdr: float) -> None:
-    """What procedures find that set their threshold by the data."""
+    """Print what procedures find that set their threshold by the data."""
     typer.echo()
     if reached is None:
         say(f"What procedures reach is not known here: {reason}.")
@@ -330,7 +328,7 @@ def _print_reached(reached: list[Prediction] | None, reason: str | None, fdr: fl
 
 
 def _print_details(model: theory.Model, rows: list[dict[str, Any]]) -> None:
-    """Penalties, errors, order parameters."""
+    """Print penalties, errors and order parameters."""
     console = Console(highlight=False)
     typer.echo()
     say(

@@ -222,7 +222,7 @@ class Source(NamedTuple):
     def of(
         cls, table: Path | None, target: str | None, drop: list[str] | None, demo: bool
     ) -> Source:
-        """What the options say, if it is consistent."""
+        """Return the source that the options name, if they are consistent."""
         if demo:
             if table is not None or target is not None or drop:
                 raise ArgumentError(
@@ -247,13 +247,13 @@ class Source(NamedTuple):
         return [shlex.quote(str(self.table)), *named]
 
     def columns(self) -> Columns:
-        """The whole table."""
+        """Return the whole table."""
         from selica import reports
 
         return reports.demo_table() if self.table is None else reports.read_table(self.table)
 
     def read(self) -> tuple[Array, Any, tuple[str, ...]]:
-        """Variables, response, names."""
+        """Return variables, response and names."""
         from selica import reports
 
         return reports.split(self.columns(), self.target, self.drop)

@@ -23,7 +23,7 @@ SETTINGS = (
 
 
 def calibrated_methods(setting: Setting, sigma: Any) -> dict[str, Any]:
-    """Calibrated stability selection beside knockoffs that know the covariance, at all levels."""
+    """Return calibrated stability selection, and knockoffs that know the covariance."""
     knockoffs: dict[str, Any] = {
         "sampler": GaussianKnockoffs(0.0, sigma), "lam": _LAM, "n_jobs": 1,
     }  # fmt: skip

@@ -36,7 +36,7 @@ def simulated_method(name: object) -> str:
     return choice("method", found, tuple(simulated_methods()))
 
 
-class SelectionRule(NamedTuple):
+class ThresholdRule(NamedTuple):
     """A method, and the thresholds at which it selects."""
 
     method: str
@@ -57,7 +57,7 @@ class Cell:
 
     Parameters
     ----------
-    rules : tuple of SelectionRule
+    rules : tuple of ThresholdRule
         All of one ensemble.
     alpha, rho, Delta : float
         Samples per variable, share of signals, noise variance.
@@ -74,7 +74,7 @@ class Cell:
         As in `sampling.simulate`; anything but "identity" uses Gaussian knockoffs.
     """
 
-    rules: tuple[SelectionRule, ...]
+    rules: tuple[ThresholdRule, ...]
     alpha: float
     rho: float
     Delta: float
@@ -107,13 +107,13 @@ class Cell:
         return isinstance(self.covariance, str) and self.covariance == IDENTITY
 
     def seed(self, parent: np.random.SeedSequence, dataset: int) -> np.random.SeedSequence:
-        """The seed of a data set: methods are compared on the same data, sizes are not."""
+        """Return the seed of a data set: methods are compared on the same data, sizes are not."""
         text = f"{self.alpha!r} {self.rho!r} {self.Delta!r} {self.N}"
         word = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
         return child(parent, word, dataset)
 
     def labels(self) -> Row:
-        """The columns that name this cell in a table."""
+        """Return the columns that name this cell in a table."""
         ensemble = self.ensemble
         return {
             "alpha": self.alpha,
@@ -129,7 +129,7 @@ class Cell:
 
 
 def covariance_label(covariance: Any) -> str:
-    """A covariance in a few letters; different ones have different letters."""
+    """Return a covariance in a few letters; different ones have different letters."""
     if isinstance(covariance, str):
         return covariance
     if isinstance(covariance, tuple):
@@ -138,7 +138,7 @@ def covariance_label(covariance: Any) -> str:
 
 
 def _effects_label(effects: Effects) -> str:
-    """A law of effects in a few letters; one that does not show its values gets a digest."""
+    """Return a law of effects in a few letters; one that does not show its values gets a digest."""
     if isinstance(effects, EmpiricalEffects):
         return f"{effects!r} {_digest(np.concatenate(effects.mixture()))}"
     return repr(effects)
@@ -149,7 +149,7 @@ def _digest(values: Array) -> str:
 
 
 def check_cell(
-    rules: tuple[SelectionRule, ...],
+    rules: tuple[ThresholdRule, ...],
     model: Model,
     lams: Array,
     *,
@@ -159,7 +159,7 @@ def check_cell(
     n_datasets: int = 64,
     covariance: Any = IDENTITY,
 ) -> Cell:
-    """A cell of values that can be simulated, or one sentence about the first that cannot."""
+    """Return a cell of values that can be simulated, or raise for the first that cannot."""
     for rule in rules:
         choice("method", rule.method, tuple(simulated_methods()))
         moved = THRESHOLDS[rule.ensemble]
@@ -178,7 +178,7 @@ def check_cell(
     parse_covariance(covariance, size, np.random.default_rng(0))  # for its errors
     return Cell(
         rules=tuple(
-            SelectionRule(r.method, tuple(dict.fromkeys(map(float, r.thresholds))), r.Pi_th)
+            ThresholdRule(r.method, tuple(dict.fromkeys(map(float, r.thresholds))), r.Pi_th)
             for r in rules
         ),
         alpha=float(model.alpha),

@@ -15,7 +15,7 @@ from selica._core.types import Array
 
 
 def reached_by_chance(theta: float, n_pairs: int) -> Array:
-    """Probabilities that at least 0, 1, .., 2 B halves select a variable, in a large table.
+    """Return probabilities that at least 0, 1, .., 2 B halves select a variable, in a large table.
 
     Parameters
     ----------

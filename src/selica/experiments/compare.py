@@ -20,7 +20,7 @@ _ENOUGH = 8
 
 
 def deviations(table: Table) -> Table:
-    """Every simulated value with the theory at the same number of members.
+    """Return every simulated value with the theory at the same number of members.
 
     A rate that was never missed has no spread; it counts as known to one event in all that were
     tried. Where there is no spread otherwise, or no theory, there is no row.
@@ -81,7 +81,7 @@ def deviations(table: Table) -> Table:
 
 
 def agrees(rows: Table, limit: float = 4.0) -> bool | None:
-    """Whether all deviations are below the limit; None where data sets are too few to tell."""
+    """Return whether all deviations are below the limit; None for too few data sets."""
     if len(rows) == 0 or min(rows["n_datasets"]) < _ENOUGH:
         return None
     return bool(np.abs(rows["deviation"]).max() < limit)

@@ -48,7 +48,7 @@ def simulate_costs(
     n_members: int,
     random_state: RandomState | None = None,
 ) -> Array:
-    """Minimal costs of the members of ensembles, for each variable.
+    """Simulate minimal costs of the members of ensembles, for each variable.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def simulate_costs(
 
 
 def _costs(rate: RateFunction, N: int, members: int, seed: np.random.SeedSequence) -> Array:
-    """Costs of one data set."""
+    """Return costs of one data set."""
     model, lam = rate.model, rate.lam
     data = simulate(
         round(model.alpha * N),
@@ -110,7 +110,7 @@ def _costs(rate: RateFunction, N: int, members: int, seed: np.random.SeedSequenc
 
 
 def cost_cumulants(costs: dict[int, Array]) -> Table:
-    """Mean of the cost and N times its variance over the members, for each N.
+    """Return mean of the cost and N times its variance over the members, for each N.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def cost_cumulants(costs: dict[int, Array]) -> Table:
 
 
 def empirical_rate(rate: RateFunction, N: int, costs: Array, bins: int = 40) -> Table:
-    """What histograms of the costs say of s.
+    """Return what histograms of the costs say of s.
 
     Each data set has its own histogram, around its own mean cost, and logarithms are averaged over
     data sets: that is what the theory does. The prefactor of `RateFunction.density` is taken off.
@@ -167,7 +167,7 @@ def empirical_rate(rate: RateFunction, N: int, costs: Array, bins: int = 40) -> 
 
 
 def empirical_generating(costs: Array, N: int, y: Sequence[float]) -> Table:
-    """g(y) + y e(0) from the costs themselves: columns N, y, value, error.
+    """Return g(y) + y e(0) from the costs themselves: columns N, y, value, error.
 
     The logarithm of a mean over n members is too small by half its relative variance over n,
     which is put back.
@@ -186,7 +186,7 @@ def empirical_generating(costs: Array, N: int, y: Sequence[float]) -> Table:
 def extrapolate(
     N: Sequence[float], value: Sequence[float], error: Sequence[float]
 ) -> Extrapolation:
-    """The value at infinite N by weighted least squares on a + b/N."""
+    """Return the value at infinite N by weighted least squares on a + b/N."""
     size, sigma = np.asarray(N, dtype=float), np.asarray(error, dtype=float)
     if np.unique(size).size < 2:
         raise ArgumentError("N must have two values at least.")

@@ -26,7 +26,7 @@ def on_data_sets(
     n_jobs: int | None,
     progress: Progress | None,
 ) -> Iterator[tuple[Kind, list[Found]]]:
-    """Each kind of data set with what was found on `runs` of them.
+    """Return each kind of data set with what was found on `runs` of them.
 
     Parameters
     ----------

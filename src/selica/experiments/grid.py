@@ -20,7 +20,7 @@ from selica._core.random import RandomState, seed_sequence
 from selica._core.table import Table
 from selica._core.types import Progress
 from selica._core.validation import positive, real, reporter, short, workers
-from selica.experiments.cells import IDENTITY, Cell, SelectionRule, check_cell, simulated_method
+from selica.experiments.cells import IDENTITY, Cell, ThresholdRule, check_cell, simulated_method
 from selica.experiments.measure import Dataset, measure
 from selica.experiments.sources import sources
 from selica.experiments.store import Store
@@ -50,7 +50,7 @@ def collect(
     store: Store | None = None,
     progress: Progress | None = None,
 ) -> list[Measured]:
-    """Simulates cells, a few data sets at a time, through joblib.
+    """Simulate cells, a few data sets at a time, through joblib.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def collect(
 
 
 def _without_size(cell: Cell) -> tuple[Any, ...]:
-    """What a data set depends on: not on how many there are."""
+    """Return what a data set depends on: not on how many there are."""
     return tuple(getattr(cell, name) for name in cell.__slots__ if name != "n_datasets")
 
 
@@ -130,7 +130,7 @@ def _code() -> str:
 def _block(
     cell: Cell, seed: np.random.SeedSequence, block: range, i: int, key: str
 ) -> tuple[int, range, str, list[Any] | None, str]:
-    """A piece of work on a worker; what goes wrong in it is an answer, not the end of the run.
+    """Measure some data sets on a worker; what goes wrong is an answer, not the end of the run.
 
     With one thread in BLAS, here as on any worker: the last bit of a product may depend on it.
     """
@@ -142,7 +142,7 @@ def _block(
 
 
 def tabulate(measured: Iterable[Measured]) -> Table:
-    """Simulation and theory as one table; a cell that failed is a row with its reason."""
+    """Return simulation and theory as one table; a cell that failed is a row with its reason."""
     rows = []
     for part in measured:
         rows += theory_rows(part.cell)
@@ -170,7 +170,7 @@ def simulate_cell(
     store: Store | None = None,
     progress: Progress | None = None,
 ) -> Table:
-    """Finite-size runs of a method beside the theory, along a path of penalties.
+    """Simulate a method in finite systems beside the theory, along a path of penalties.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def sweep(
     store: Store | None = None,
     progress: Progress | None = None,
 ) -> Table:
-    """Finite-size runs over a grid of settings, beside the theory.
+    """Simulate finite systems over a grid of settings, beside the theory.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ def sweep(
 
 
 def _listed(name: str, value: Any, kinds: Any = (list, tuple)) -> list[Any]:
-    """One value or a list of values, as a list without repetitions."""
+    """Return one value or a list of values, as a list without repetitions."""
     values = list(value) if isinstance(value, kinds) else [value]
     if not values:
         raise ArgumentError(f"{name} must not be empty.")
@@ -335,15 +335,15 @@ def _listed(name: str, value: Any, kinds: Any = (list, tuple)) -> list[Any]:
 
 
 def _axis(name: str, value: ArrayLike) -> list[float]:
-    """The values of an axis of numbers, each once."""
+    """Return the values of an axis of numbers, each once."""
     return list(dict.fromkeys(np.ravel(real(name, value)).tolist()))
 
 
-def _rule(method: str, threshold: ArrayLike | None, Pi_th: float) -> SelectionRule:
+def _rule(method: str, threshold: ArrayLike | None, Pi_th: float) -> ThresholdRule:
     if method == "lasso":
-        return SelectionRule(method, (0.0,))
+        return ThresholdRule(method, (0.0,))
     usual = 0.5 if method == "stability-ideal" else 0.0
     at = np.ravel(real("threshold", usual if threshold is None else threshold))
-    return SelectionRule(
+    return ThresholdRule(
         method, tuple(at.tolist()), Pi_th if method == "knockoffs-frequency" else None
     )

@@ -91,7 +91,7 @@ SETTINGS = (
 
 
 def all_methods(setting: Setting, sigma: Any) -> dict[str, Any]:
-    """The methods whose promises are tested."""
+    """Return the methods whose promises are tested."""
     sampler = GaussianKnockoffs(0.0, sigma) if setting.known else "gaussian"
     knockoffs: dict[str, Any] = {
         "sampler": sampler,
@@ -133,7 +133,7 @@ class SelectionErrors(NamedTuple):
 def _run(
     setting: Setting, seeds: Sequence[np.random.SeedSequence], methods: Methods
 ) -> list[dict[str, SelectionErrors]]:
-    """Selections on some data sets, by method."""
+    """Return selections on some data sets, by method."""
     out = []
     coef = setting.coef
     selectors: dict[str, Any] = {}
@@ -170,7 +170,7 @@ def _run(
 
 
 def _asked(selector: Any) -> Guarantee:
-    """What a selector that refused was asked for."""
+    """Return what a selector that refused was asked for."""
     return Guarantee("false discovery rate", float(selector.fdr), False, "it refused", "")
 
 
@@ -183,7 +183,7 @@ def guarantees(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Table:
-    """Error rates and power of the selectors, measured on data with a known truth.
+    """Measure error rates and power of the selectors on data with a known truth.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from selica._core.types import Array, BoolArray
-from selica.experiments.cells import Cell, SelectionRule
+from selica.experiments.cells import Cell, ThresholdRule
 from selica.sampling import GaussianKnockoffs, Simulation, iid_copies, resample_weights, simulate
 from selica.solvers import knockoff_path_batch, lasso_path_batch
 from selica.theory.selection.rates import votes_needed
@@ -36,7 +36,7 @@ class Dataset(NamedTuple):
 
 
 def measure(cell: Cell, parent: np.random.SeedSequence, datasets: range) -> list[Dataset]:
-    """These data sets of a cell."""
+    """Measure these data sets of a cell."""
     knockoffs = None
     out = []
     for number in datasets:
@@ -71,7 +71,7 @@ def _one(
 def _coefficients(
     cell: Cell, data: Simulation, seed: np.random.SeedSequence, knockoffs: GaussianKnockoffs | None
 ) -> Array:
-    """(members, L, N), with knockoffs (members, L, 2 N)."""
+    """Return coefficients (members, L, N), with knockoffs (members, L, 2 N)."""
     if cell.ensemble == "knockoff":
         if knockoffs is None:
             copies = iid_copies(
@@ -130,9 +130,9 @@ def _moments(
 
 
 def _selections(
-    rule: SelectionRule, coef: Array, support: BoolArray, N: int
+    rule: ThresholdRule, coef: Array, support: BoolArray, N: int
 ) -> dict[str, list[list[float]]]:
-    """True and false selections and the share of false ones, at each penalty and threshold."""
+    """Return true and false selections and the share of false ones, by penalty and threshold."""
     B = coef.shape[0]
     size = np.abs(coef)
     score = size  # (members, L, N); a rule on votes has one "member"

@@ -43,14 +43,14 @@ STUDIES = {
 
 
 def _penalties(model: Model) -> tuple[float, float]:
-    """Penalties of least prediction error, for knockoffs and for bootstrapped rows."""
+    """Return penalties of least prediction error, for knockoffs and for bootstrapped rows."""
     return float(optimal_lam(model, "knockoffs-ideal")), float(
         optimal_lam(model, "stability-ideal", mu_B=1.0)
     )
 
 
 def _selectors(study: Study) -> dict[str, Any]:
-    """The methods with a prediction."""
+    """Return the methods with a prediction."""
     both, resampled = (study.penalty(lam) for lam in _penalties(study.model))
     knockoffs: dict[str, Any] = {"sampler": "iid", "lam": both, "n_jobs": 1}
     out: dict[str, Any] = {
@@ -72,7 +72,7 @@ def _selectors(study: Study) -> dict[str, Any]:
 
 
 def _predicted(study: Study) -> dict[str, Rates]:
-    """What the theory says about those that do not take the first q variables."""
+    """Return what the theory says about those that do not take the first q variables."""
     model = study.model
     both, resampled = _penalties(model)
     one = OneCopy(solve_knockoff(model, both), study.n_features)
@@ -86,7 +86,7 @@ def _predicted(study: Study) -> dict[str, Rates]:
 
 
 def _of_first(study: Study, q: float) -> Rates:
-    """What it says about those that do."""
+    """Return what the theory says about those that take the first q variables."""
     halves = first_variables(study.model, study.n_features, q)
     return halves.rates(_BOUNDED, n_members=_RESAMPLES)
 
@@ -103,7 +103,7 @@ class SelectionPower(NamedTuple):
 
 
 def _run(study: Study, seeds: Sequence[np.random.SeedSequence]) -> list[dict[str, SelectionPower]]:
-    """Selections on some data sets, by method."""
+    """Return selections on some data sets, by method."""
     out = []
     selectors = _selectors(study)
     for seed in seeds:
@@ -133,7 +133,7 @@ def power_beside_theory(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Table:
-    """Power and false discovery rate of the selectors, measured and predicted.
+    """Measure power and false discovery rate of the selectors beside predictions.
 
     Parameters
     ----------

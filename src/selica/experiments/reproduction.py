@@ -60,7 +60,7 @@ def reproduce(
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> Reproduced:
-    """Computes a figure and writes picture, table and provenance.
+    """Compute a figure and writes picture, table and provenance.
 
     Parameters
     ----------

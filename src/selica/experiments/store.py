@@ -63,7 +63,7 @@ class Store:
         return value
 
     def add(self, key: str, value: Any) -> None:
-        """Keeps a result; numbers keep every digit."""
+        """Keep a result; numbers keep every digit."""
         line = json.dumps({"key": key, "value": value})
         self._done[key] = json.loads(line)["value"]
         with naming(self.path):

@@ -8,7 +8,7 @@ import numpy as np
 
 from selica._core.table import Row
 from selica._core.types import Array
-from selica.experiments.cells import Cell, SelectionRule
+from selica.experiments.cells import Cell, ThresholdRule
 from selica.experiments.measure import Dataset
 from selica.theory import Rates, solve_knockoff, solve_lasso, solve_stability
 
@@ -17,14 +17,14 @@ MOMENTS = ("q", "m", "v", "v_tilde", "ensemble_error", "prediction_error")
 
 
 def mean_and_error(values: Array) -> tuple[Array, Array]:
-    """Mean over the first axis and its standard error (none for a single value)."""
+    """Return mean over the first axis and its standard error (none for a single value)."""
     n = values.shape[0]
     error = values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(values.shape[1:], np.nan)
     return values.mean(axis=0), error
 
 
 def ratio_and_error(top: Array, bottom: Array, empty: float) -> tuple[Array, Array]:
-    """Ratio of the means over the first axis, `empty` where nothing was counted, and its error."""
+    """Return the ratio of the means over the first axis (`empty` without counts), and its error."""
     whole = bottom.mean(axis=0)
     ratio = np.divide(top.mean(axis=0), whole, out=np.full_like(whole, empty), where=whole > 0.0)
     error = mean_and_error(top - ratio * bottom)[1]
@@ -32,7 +32,7 @@ def ratio_and_error(top: Array, bottom: Array, empty: float) -> tuple[Array, Arr
 
 
 def rates_of_data(datasets: list[Dataset], rule: int) -> dict[str, tuple[Array, Array, Array]]:
-    """tpr, fdr and fdr_pooled: values, errors, number of trials, each of shape (L, thresholds)."""
+    """Return tpr, fdr and fdr_pooled: values, errors, numbers of trials, (L, thresholds) each."""
     picked = [d.selections[rule] for d in datasets]
     true, false, fdp = (np.array([s[name] for s in picked]) for name in ("true", "false", "fdp"))
     signals = np.array([d.signals for d in datasets], dtype=float)[:, None, None]
@@ -46,7 +46,7 @@ def rates_of_data(datasets: list[Dataset], rule: int) -> dict[str, tuple[Array, 
 
 
 def simulation_rows(cell: Cell, datasets: list[Dataset]) -> list[Row]:
-    """Means over the data sets, with standard errors."""
+    """Return means over the data sets, with standard errors."""
     members = None if cell.ensemble == "lasso" else cell.n_members
     rows = []
     for i, rule in enumerate(cell.rules):
@@ -66,7 +66,7 @@ def simulation_rows(cell: Cell, datasets: list[Dataset]) -> list[Row]:
 
 
 def theory_rows(cell: Cell) -> list[Row]:
-    """What the theory expects: for infinitely many members, rates also for those of the cell."""
+    """Return rows of the theory: for infinitely many members, rates also for those of the cell."""
     if not cell.independent:
         return []
     lams = np.array(cell.lams)
@@ -101,7 +101,7 @@ def theory_rows(cell: Cell) -> list[Row]:
 def _over_penalties(
     base: Row, lams: Array, threshold: float | None, name: str, values: Array, status: Array
 ) -> list[Row]:
-    """Rows of the theory; where it did not converge they say so instead of "ok"."""
+    """Return rows of the theory; where it did not converge they say so instead of "ok"."""
     return [
         _filled(base, float(lam), threshold, name, value, None)
         | {"status": "ok" if state == "converged" else str(state)}
@@ -110,14 +110,14 @@ def _over_penalties(
 
 
 def failure_rows(cell: Cell, reason: str) -> list[Row]:
-    """A part of a cell that could not be simulated, for each rule that misses it."""
+    """Return a part of a cell that could not be simulated, for each rule that misses it."""
     members = None if cell.ensemble == "lasso" else cell.n_members
     bases = [_base(cell, rule, "monte-carlo", members) for rule in cell.rules]
     failed = {"status": "failed", "reason": reason}
     return [_filled(base, None, None, None, None, None) | failed for base in bases]
 
 
-def _rates(solution: Any, rule: SelectionRule, threshold: float, n_members: int | None) -> Rates:
+def _rates(solution: Any, rule: ThresholdRule, threshold: float, n_members: int | None) -> Rates:
     rates: Rates
     if rule.method == "stability-ideal":
         rates = solution.rates(threshold, n_members)
@@ -130,7 +130,7 @@ def _rates(solution: Any, rule: SelectionRule, threshold: float, n_members: int 
     return rates
 
 
-def _base(cell: Cell, rule: SelectionRule, source: str, n_members: float | None) -> Row:
+def _base(cell: Cell, rule: ThresholdRule, source: str, n_members: float | None) -> Row:
     return {
         "method": rule.method,
         **cell.labels(),

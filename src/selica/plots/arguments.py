@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def number(name: str, value: Any) -> float:
-    """`value` as one number; infinite where a rule selects nothing."""
+    """Return `value` as one number; infinite where a rule selects nothing."""
     got = np.asarray(value) if isinstance(value, float | int | np.number) else np.asarray(None)
     if got.dtype.kind not in "iuf" or isinstance(value, bool) or np.isnan(got):
         raise ArgumentError(f"{name} must be one number; got {short(value)}.")
@@ -27,7 +27,7 @@ def number(name: str, value: Any) -> float:
 
 
 def finite(name: str, value: Any) -> float:
-    """`value` as one finite number."""
+    """Return `value` as one finite number."""
     got = number(name, value)
     if not np.isfinite(got):
         raise ArgumentError(f"{name} must be finite; got {got}.")
@@ -35,7 +35,7 @@ def finite(name: str, value: Any) -> float:
 
 
 def numbers(name: str, value: Any, shape: tuple[int | None, ...] = (None,)) -> Array:
-    """`value` as finite numbers of this shape; None in it is any length but zero."""
+    """Return `value` as finite numbers of this shape; None in it is any length but zero."""
     got = real(name, value, at_least=-_LARGEST, at_most=_LARGEST, copy=False)
     wanted = len(shape) == got.ndim and all(
         want in (None, have) for want, have in zip(shape, got.shape, strict=True)
@@ -47,14 +47,14 @@ def numbers(name: str, value: Any, shape: tuple[int | None, ...] = (None,)) -> A
 
 
 def text(name: str, value: Any) -> str:
-    """`value` if it is text."""
+    """Return `value` if it is text."""
     if not isinstance(value, str):
         raise ArgumentError(f"{name} must be text; got {short(value)}.")
     return value
 
 
 def several(name: str, value: Any, kind: type[T] | tuple[type[T], ...], what: str) -> list[T]:
-    """`value` as a list of things of one kind, which has at least one."""
+    """Return `value` as a list of things of one kind, which has at least one."""
     array = isinstance(value, np.ndarray) and value.ndim > 0
     listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
     found = list(value) if listed or array else []
@@ -64,7 +64,7 @@ def several(name: str, value: Any, kind: type[T] | tuple[type[T], ...], what: st
 
 
 def same_length(**named: Iterable[Any]) -> None:
-    """All of them have as many entries as the first."""
+    """Check that all of them have as many entries as the first."""
     (first, want), *others = ((name, len(list(value))) for name, value in named.items())
     for name, have in others:
         if have != want:

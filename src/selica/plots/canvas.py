@@ -19,7 +19,7 @@ Numbers = Sequence[float] | Any
 def canvas(
     rows: int = 1, columns: int = 1, size: tuple[float, float] = (6.4, 4.2), **shared: Any
 ) -> tuple[Figure, Any]:
-    """A figure and its panels, an array of shape (rows, columns)."""
+    """Make a figure and its panels, an array of shape (rows, columns)."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -29,7 +29,7 @@ def canvas(
 
 
 def line(axes: Axes, x: Numbers, y: Numbers, style: LineStyle, **change: Any) -> None:
-    """What the theory says: a line in the colour and dash of its method."""
+    """Draw what the theory says: a line in the colour and dash of its method."""
     settings = {"color": style.colour, "ls": style.dash, "lw": 1.6, "label": style.label}
     axes.plot(x, y, **(settings | change))
 
@@ -37,7 +37,7 @@ def line(axes: Axes, x: Numbers, y: Numbers, style: LineStyle, **change: Any) ->
 def markers(
     axes: Axes, x: Numbers, y: Numbers, errors: Numbers, style: LineStyle, **change: Any
 ) -> None:
-    """What finite systems did: open markers with standard errors, without a line."""
+    """Draw what finite systems did: open markers with standard errors, without a line."""
     settings: dict[str, Any] = {
         "color": style.colour,
         "marker": style.marker,
@@ -53,17 +53,17 @@ def markers(
 
 
 def letter(axes: Axes, text: str) -> None:
-    """Names a panel, above its left corner."""
+    """Name a panel, above its left corner."""
     axes.set_title(text, loc="left", fontsize=9)
 
 
 def note(axes: Axes, text: str, at: tuple[float, float], offset: tuple[float, float]) -> None:
-    """A few small words beside a point; the offset is in points of print."""
+    """Write a few small words beside a point; the offset is in points of print."""
     axes.annotate(text, at, xytext=offset, textcoords="offset points", fontsize=8, color="0.4")
 
 
 def legend(target: Axes | Figure, **where: Any) -> None:
-    """A legend without a frame; on a figure, below all panels and each label once."""
+    """Draw a legend without a frame; on a figure, below all panels and each label once."""
     settings: dict[str, Any] = {"frameon": False, "fontsize": 8.5}
     if hasattr(target, "get_axes") and not hasattr(target, "plot"):
         found: dict[str, Any] = {}
@@ -77,7 +77,7 @@ def legend(target: Axes | Figure, **where: Any) -> None:
 
 
 def save(figure: Figure, paths: Iterable[Path]) -> None:
-    """Writes a figure; the same figure gives the same file, without the date in it."""
+    """Write a figure; the same figure gives the same file, without the date in it."""
     for path in paths:
         dated = {"CreationDate": None} if path.suffix == ".pdf" else {"Software": None}
         path.write_bytes(image(figure, path.suffix, dpi=200, metadata=dated))
@@ -85,7 +85,7 @@ def save(figure: Figure, paths: Iterable[Path]) -> None:
 
 
 def image(figure: Figure, suffix: str, **settings: Any) -> bytes:
-    """A figure as the content of a file: drawn first, so that writing fails for its own reasons."""
+    """Return a figure as the content of a file: drawn first, so that writing fails on its own."""
     file = io.BytesIO()
     figure.savefig(file, format=suffix.lower().removeprefix("."), **settings)
     return file.getvalue()

@@ -25,7 +25,7 @@ def plot_rate_function(
     measured: Table | None = None,
     title: str = "",
 ) -> Figure:
-    """s against the cost, one line for each rate function.
+    """Draw s against the cost, one line for each rate function.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ def box(
     fill: str = "none",
     width: float = 1.2,
 ) -> None:
-    """A box with round corners; `corner` is its lower left one."""
+    """Draw a box with round corners; `corner` is its lower left one."""
     from matplotlib.patches import FancyBboxPatch
 
     axes.add_patch(
@@ -33,7 +33,7 @@ def box(
 
 
 def dot(axes: Axes, centre: tuple[float, float], text: str, colour: str) -> None:
-    """A replica: a disc with its name."""
+    """Draw a replica: a disc with its name."""
     from matplotlib.patches import Circle
 
     axes.add_patch(Circle(centre, 0.32, ec=colour, fc="white", lw=1.2, zorder=3))
@@ -41,7 +41,7 @@ def dot(axes: Axes, centre: tuple[float, float], text: str, colour: str) -> None
 
 
 def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """A grey arrow."""
+    """Draw a grey arrow."""
     axes.annotate(
         "", end, xytext=start, arrowprops={"arrowstyle": "-|>", "color": "0.45", "lw": 1.1}
     )

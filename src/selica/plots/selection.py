@@ -26,7 +26,7 @@ _MOST_BARS = 500
 def plot_bars(
     variables: Table, value: str, *, threshold: float | None = None, most: int = 25, title: str = ""
 ) -> Figure:
-    """The first variables of a summary as bars, selected ones in colour.
+    """Draw the first variables of a summary as bars, selected ones in colour.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def plot_bars(
 def plot_stability_path(
     lams: Array, probabilities: Array, chosen: BoolArray, threshold: float, title: str = ""
 ) -> Figure:
-    """Selection probabilities against the penalty; selected variables in colour.
+    """Draw selection probabilities against the penalty; selected variables in colour.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def plot_stability_path(
 
 
 def plot_statistics(W: Array, threshold: float, title: str = "") -> Figure:
-    """Knockoff statistics in order of size: variables ahead of their copies, and behind.
+    """Draw knockoff statistics in order of size: variables ahead of their copies, and behind.
 
     Below minus the threshold are the copies that were ahead: they estimate how many of the
     variables above it are false.
@@ -157,7 +157,7 @@ def plot_statistics(W: Array, threshold: float, title: str = "") -> Figure:
 
 
 def plot_frequencies(probabilities: Array, threshold: float | None, title: str = "") -> Figure:
-    """How many variables have which selection probability.
+    """Draw how many variables have which selection probability.
 
     Examples
     --------
@@ -181,11 +181,11 @@ def plot_frequencies(probabilities: Array, threshold: float | None, title: str =
 
 
 def _size(column: str, value: Any) -> float:
-    """A value of a table, in which it may be missing."""
+    """Return a value of a table, in which it may be missing."""
     return np.nan if value is None else check.number(f"variables: {column}", value)
 
 
 def _short(name: str, most: int = 28) -> str:
-    """A label that fits; a dollar is a dollar and begins no formula."""
+    """Return a label that fits; a dollar is a dollar and begins no formula."""
     cut = name if len(name) <= most else name[: most - 1] + "…"
     return cut.replace("$", r"\$")

@@ -16,7 +16,7 @@ from selica.reports.tables import DECIMAL_COMMA, Column, Columns, listed
 def split(
     table: Columns, target: str, drop: Iterable[str] = ()
 ) -> tuple[Array, Column, tuple[str, ...]]:
-    r"""The variables and the response of a table, checked.
+    r"""Return the variables and the response of a table, checked.
 
     >>> from selica.reports import parse_table, split
     >>> table = parse_table("table.csv", b"age,dose,well\n61,1.5,yes\n58,0.5,no\n")
@@ -51,7 +51,7 @@ def split(
 def variables(
     table: Columns, drop: Iterable[str] = (), target: str | None = None
 ) -> tuple[Array, tuple[str, ...]]:
-    r"""The variables of a table, checked: it need not have a response yet.
+    r"""Return the variables of a table, checked: it need not have a response yet.
 
     >>> from selica.reports import parse_table, variables
     >>> X, names = variables(parse_table("table.csv", b"age,dose\n61,1.5\n58,0.5\n"))
@@ -112,7 +112,7 @@ def _variables(
 
 
 def _has_commas(values: Column) -> bool:
-    """Whether text would be numbers but for its commas."""
+    """Return whether text would be numbers but for its commas."""
     return all(
         DECIMAL_COMMA.fullmatch(cell.replace(",", "", cell.count(",") - 1)) for cell in values
     )

@@ -15,7 +15,7 @@ _SERUM = {"s1": "tc", "s2": "ldl", "s3": "hdl", "s4": "tch", "s5": "ltg", "s6": 
 
 
 def demo_table() -> Columns:
-    """Diabetes progression of 442 patients, from scikit-learn, with products and probes.
+    """Return diabetes progression of 442 patients, from scikit-learn, with products and probes.
 
     To the ten measurements are added all products of two of them, and columns of pure noise
     named "probe 1", "probe 2", ...: a method that selects probes is wrong for certain. The table
@@ -45,5 +45,5 @@ def demo_table() -> Columns:
 
 
 def is_probe(name: str) -> bool:
-    """Whether a column of the demonstration is pure noise."""
+    """Return whether a column of the demonstration is pure noise."""
     return name.startswith("probe ")

@@ -16,7 +16,7 @@ _DARK = re.compile(r"#(?:000000|262626|333333|404040)\b")
 
 
 def png(figure: Figure) -> bytes:
-    """A figure as an image, twice as fine as a screen of old."""
+    """Return a figure as an image, twice as fine as a screen of old."""
     return _saved(figure, "png", dpi=200)
 
 
@@ -31,7 +31,7 @@ def _saved(figure: Figure, kind: str, **settings: Any) -> bytes:
 
 
 def inline_svg(figure: Figure) -> str:
-    """A figure as SVG inside HTML: in the colour of the text around it, the same every time."""
+    """Return a figure as SVG for HTML: in the colour of the text around it, always the same."""
     svg = _saved(figure, "svg", transparent=True, metadata={"Date": None}).decode()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)

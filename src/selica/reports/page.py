@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from selica._core.html import html_table
 from selica._version import __version__
 from selica.reports.figure import inline_svg
 from selica.reports.selection import Selection
@@ -54,7 +55,7 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
 
 
 def page(selection: Selection) -> str:
-    """The HTML text of a report."""
+    """Return the HTML text of a report."""
     rows = selection.rows
     chosen = len(selection.selected)
     near = rows[: chosen + 5]
@@ -97,7 +98,7 @@ def page(selection: Selection) -> str:
 
 
 def _promise(guarantee: Guarantee) -> dict[str, str]:
-    """What is controlled, as a number with its name; a practice is not called a bound."""
+    """Return what is controlled, as a number with its name; a practice is not called a bound."""
     if guarantee.level is None:
         return {"controlled": "nothing"}
     aim = "" if guarantee.proven else ", aimed at"
@@ -117,15 +118,9 @@ def _notes(heading: str, notes: Sequence[str]) -> list[str]:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
-    columns = list(rows[0])
-    head = "".join(f"<th>{escape(HEADINGS.get(c, c))}</th>" for c in columns)
-    lines = "\n".join(
-        f"<tr{' class=selected' if row['selected'] else ''}>"
-        + "".join(f"<td>{escape(cell(row[c]))}</td>" for c in columns)
-        + "</tr>"
-        for row in rows
-    )
-    return f"<div class=wide><table>\n<tr>{head}</tr>\n{lines}\n</table></div>"
+    texts = [{HEADINGS.get(name, name): cell(value) for name, value in row.items()} for row in rows]
+    table = html_table(texts, [bool(row["selected"]) for row in rows], mark="selected")
+    return f"<div class=wide>{table}</div>"
 
 
 def _figure(selector: Any) -> str:
@@ -144,7 +139,7 @@ def _all(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
 
 
 def _settings(settings: dict[str, Any], used: dict[str, Any]) -> str:
-    """What was asked for, and what the method made of it where that is not the same."""
+    """Return what was asked for, and what the method made of it where that is not the same."""
     shown = {name: _setting(value) for name, value in settings.items()}
     for name, value in used.items():
         text = (

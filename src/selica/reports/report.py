@@ -24,7 +24,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def write_report(
     selection: Selection, folder: Path, *, for_spreadsheets: bool = False
 ) -> list[Path]:
-    """Writes `selection.csv`, `selection.json` and `report.html`.
+    """Write `selection.csv`, `selection.json` and `report.html`.
 
     The same selection gives the same files. The page loads nothing; its figure needs matplotlib
     and is replaced by a sentence without it.
@@ -71,7 +71,7 @@ def write_report(
 
 
 def report_zip(selection: Selection) -> bytes:
-    """The files of a report for download; its CSV file is safe to open in a spreadsheet.
+    """Return the files of a report for download; its CSV file is safe to open in a spreadsheet.
 
     Examples
     --------

@@ -91,7 +91,7 @@ class Selection:
         return [{k: v for k, v in row.items() if k not in empty} for row in rows]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the table of variables, as plain values for JSON."""
+        """Return everything but the table of variables, as plain values for JSON."""
         return {
             "version": __version__,
             "method": self.method,
@@ -189,7 +189,7 @@ def select(
 def _left_out(
     table: Columns | None, names: Sequence[str], target: str
 ) -> tuple[tuple[str, Any], ...]:
-    """Columns of a table that are neither variables nor the response."""
+    """Return columns of a table that are neither variables nor the response."""
     if table is None:
         return ()
     used = {*names, target}
@@ -198,7 +198,7 @@ def _left_out(
 
 
 def _classes(selector: Any, y: Any) -> dict[str, int]:
-    """How many rows each of two classes has."""
+    """Return how many rows each of two classes has."""
     if getattr(selector, "classes_", None) is None:
         return {}
     values, sizes = np.unique(y, return_counts=True)
@@ -206,7 +206,7 @@ def _classes(selector: Any, y: Any) -> dict[str, int]:
 
 
 def _two(classes: dict[str, int]) -> tuple[str, ...]:
-    """The sentence on two classes, if there are any."""
+    """Return the sentence on two classes, if there are any."""
     if not classes:
         return ()
     (first, zeros), (second, ones) = classes.items()
@@ -219,7 +219,7 @@ def _two(classes: dict[str, int]) -> tuple[str, ...]:
 
 
 def _used(selector: Any) -> dict[str, Any]:
-    """What a selector made of its parameters, as far as it knows."""
+    """Return what a selector made of its parameters, as far as it knows."""
     method = getattr(selector, "method_", None)
     selector = getattr(selector, "selector_", selector)
     binary = getattr(selector, "classes_", None) is not None
@@ -244,7 +244,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _threshold(selector: Any) -> float | None:
-    """The smallest measure that is selected; e-values have theirs, which is not on the table."""
+    """Return the smallest measure that is selected; None for e-values, which have their own."""
     selector = getattr(selector, "selector_", selector)
     value = getattr(selector, "threshold_", None)
     by_evalues = getattr(selector, "evalues_", None) is not None

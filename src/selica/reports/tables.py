@@ -89,7 +89,7 @@ class Limits:
     cells: int
 
     def check(self, path: Path, rows: int, columns: int) -> None:
-        """Says which of them a table is beyond."""
+        """Refuse a table that is beyond one of the limits, which the message names."""
         sizes = {"columns": columns, "rows": rows, "cells": rows * columns}
         for what, found in sizes.items():
             most = getattr(self, what)
@@ -100,7 +100,7 @@ class Limits:
 
 
 def read_table(path: str | Path) -> Columns:
-    r"""Reads a table.
+    r"""Read a table.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def read_table(path: str | Path) -> Columns:
 
 
 def parse_table(name: str | Path, content: bytes, limits: Limits | None = None) -> Columns:
-    r"""Reads a table that is already in memory, as `read_table` does a file.
+    r"""Read a table that is already in memory, as `read_table` does a file.
 
     >>> from selica.reports import parse_table
     >>> parse_table("table.csv", b"age;y\n61;0.2\n58;0.1\n").names
@@ -199,7 +199,7 @@ class _Source(NamedTuple):
     limits: Limits | None
 
     def rows(self) -> Iterator[list[str]]:
-        """The line of names, then the rows, without blank lines; all of one length."""
+        """Return the line of names, then the rows, without blank lines; all of one length."""
         text = io.TextIOWrapper(io.BytesIO(self.content), encoding="utf-8-sig", newline="")
         reader = csv.reader(text, delimiter=self.separator)
         width, count = 0, -1
@@ -253,7 +253,7 @@ def _separated(source: _Source, underscores: bool) -> Columns:
 
 
 def _number(cell: str, place: int, other: set[int]) -> float:
-    """A cell as a number; the place of one that is neither a number nor missing is noted."""
+    """Return a cell as a number; the place of one that is neither a number nor missing is noted."""
     try:
         return float(cell)
     except ValueError:
@@ -270,7 +270,7 @@ class _Text(NamedTuple):
 
 
 def _others(source: _Source, places: Sequence[int]) -> dict[int, _Text]:
-    """Columns that hold something else than plain numbers: text, true and false, commas."""
+    """Return columns that hold something else than plain numbers: text, true and false, commas."""
     if not places:
         return {}
     cells: list[list[str]] = [[] for _ in places]
@@ -306,7 +306,7 @@ def _is_missing(cell: str) -> bool:
 
 
 def _separator(first: str, kind: str) -> str:
-    """What separates the names: in a TSV file tabs if there are any, else what is most common."""
+    """Return what separates names: in a TSV file tabs if there are any, else the most common."""
     counts = Counter("".join(first.split('"')[::2]))  # a quoted name may contain anything
     if kind in _TABS and counts["\t"]:
         return "\t"
@@ -327,7 +327,7 @@ def _parsed(cells: Sequence[str]) -> Column:
 
 
 def _numbers(cells: list[str]) -> Array | None:
-    """The cells as floats, or None where one of them is not a number."""
+    """Return the cells as floats, or None where one of them is not a number."""
     folded = [cell.casefold() for cell in cells]
     if cells and all(cell in _BOOLEAN for cell in folded):
         return np.array([_BOOLEAN[cell] for cell in folded])
@@ -386,7 +386,7 @@ def _fields(n: int) -> str:
 
 
 def listed(names: Sequence[str], quote: bool = True) -> str:
-    """A few names in a sentence."""
+    """Return a few names in a sentence."""
     shown = ", ".join(repr(name) if quote else name for name in names[:_LISTED])
     more = len(names) - _LISTED
     return f"{shown} and {more} more" if more > 0 else shown

@@ -22,7 +22,7 @@ FIGURES = (
 
 
 def figure_module(name: str) -> FigureModule:
-    """The file of a figure."""
+    """Return the file of a figure."""
     return cast(
         "FigureModule", import_module(f"selica.experiments.figures.{name.replace('-', '_')}")
     )

@@ -14,7 +14,7 @@ from selica import theory
 from selica._core.table import Row, Table
 from selica._core.types import Array
 from selica.correlated.solution import jackknife, tpr_at_level
-from selica.experiments.cells import SelectionRule, check_cell, covariance_label
+from selica.experiments.cells import ThresholdRule, check_cell, covariance_label
 from selica.experiments.figures.figure import FigureRun, Finding, at_scale, edges_allowed
 from selica.experiments.figures.power import METHODS, NOISES, PI_TH, RHO, style_of
 from selica.experiments.grid import Measured, collect
@@ -34,7 +34,7 @@ _TOP = 0.4
 
 
 def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
-    """Curves at each method's penalty, and the power at FDR 0.1 with its standard error."""
+    """Return curves at each method's penalty, and the power at FDR 0.1 with its standard error."""
     N, members, datasets = at_scale(scale, (32, 16, 4), (100, 64, 16), (200, 128, 48))
     settings = {"N": N, "n_members": members, "n_datasets": datasets}
     votes = tuple((np.arange(1, members + 1) / members).tolist())
@@ -46,13 +46,13 @@ def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (i
         for r in CORRELATIONS:
             covariance = ("ar1", r) if r > 0.0 else "identity"
             for method, rate, rules in (
-                ("thresholded-lasso", 1.0, (SelectionRule("thresholded-lasso", sizes),)),
-                ("lasso", 1.0, (SelectionRule("lasso", (0.0,)),)),
-                ("stability-ideal", 1.0, (SelectionRule("stability-ideal", votes),)),
-                ("stability-ideal", 2.0, (SelectionRule("stability-ideal", votes),)),
+                ("thresholded-lasso", 1.0, (ThresholdRule("thresholded-lasso", sizes),)),
+                ("lasso", 1.0, (ThresholdRule("lasso", (0.0,)),)),
+                ("stability-ideal", 1.0, (ThresholdRule("stability-ideal", votes),)),
+                ("stability-ideal", 2.0, (ThresholdRule("stability-ideal", votes),)),
                 ("knockoffs-ideal", 1.0,
-                 (SelectionRule("knockoffs-frequency", signs, PI_TH),
-                  SelectionRule("knockoffs-ideal", signs))),
+                 (ThresholdRule("knockoffs-frequency", signs, PI_TH),
+                  ThresholdRule("knockoffs-ideal", signs))),
             ):  # fmt: skip
                 lams = _penalties(model, method, rate)
                 cells.append(
@@ -84,7 +84,7 @@ class Power(NamedTuple):
 
 
 def _penalties(model: theory.Model, method: str, rate: float) -> Array:
-    """A grid around the penalty that is best for independent columns."""
+    """Return a grid around the penalty that is best for independent columns."""
     if method == "lasso":
         return np.geomspace(0.01, 6.0, 60)
     with edges_allowed():
@@ -93,7 +93,7 @@ def _penalties(model: theory.Model, method: str, rate: float) -> Array:
 
 
 def _curve(part: Measured, i: int) -> tuple[list[Row], Power]:
-    """TPR and FDR of a rule at its best penalty, for all thresholds, and its power."""
+    """Return TPR and FDR of a rule at its best penalty, for all thresholds, and its power."""
     cell, rule = part.cell, part.cell.rules[i]
     error = np.mean([d.moments["prediction_error"] for d in part.datasets], axis=0)
     place = int(np.argmin(error))
@@ -131,14 +131,14 @@ def _curve(part: Measured, i: int) -> tuple[list[Row], Power]:
 
 
 def _power(true: Array, false: Array, signals: float) -> float:
-    """Largest TPR with FDR at most 0.1, from counts at thresholds in any order."""
+    """Return largest TPR with FDR at most 0.1, from counts at thresholds in any order."""
     order = np.argsort(true + false)
     t, f = true[order], false[order]
     return tpr_at_level(LEVEL, t / signals, f / np.maximum(t + f, 1e-300))
 
 
 def _differences(powers: list[Power]) -> list[Row]:
-    """Power of stability selection at rate 2 minus that of the others, on the same data sets."""
+    """Return power of stability selection at rate 2 minus that of others, on the same data."""
     ahead = {
         (p.row["Delta"], p.row["correlation"]): p
         for p in powers
@@ -160,7 +160,7 @@ def _differences(powers: list[Power]) -> list[Row]:
 
 
 def findings(table: Table) -> list[Finding]:
-    """Whether over-sampled stability selection stays ahead."""
+    """Return whether over-sampled stability selection stays ahead."""
     gaps = table.where(quantity="rate 2 minus this", status="ok")
     powers = table.where(quantity="power", method=AHEAD[0], mu_B=AHEAD[1])
     out = []
@@ -189,7 +189,7 @@ def findings(table: Table) -> list[Finding]:
 
 
 def _answer(gaps: Table) -> Finding:
-    """Where rate 2 is ahead of the article's other ensembles by more than two standard errors."""
+    """Return where rate 2 is clearly ahead of other ensembles: by two standard errors."""
     ensembles = [
         row
         for row in gaps
@@ -210,7 +210,7 @@ def _answer(gaps: Table) -> Finding:
 
 
 def draw(table: Table) -> Figure:
-    """TPR against FDR for each correlation, and the power at FDR 0.1 against the correlation."""
+    """Draw TPR against FDR for each correlation, and power at FDR 0.1 against correlation."""
     figure, axes = canvas(len(NOISES), len(CORRELATIONS) + 1, (13.0, 5.8))
     for row, Delta in enumerate(NOISES):
         for column, r in enumerate(CORRELATIONS):

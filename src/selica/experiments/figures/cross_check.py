@@ -8,7 +8,7 @@ import numpy as np
 
 from selica import theory
 from selica._core.table import Row, Table
-from selica.experiments.cells import SelectionRule, check_cell
+from selica.experiments.cells import ThresholdRule, check_cell
 from selica.experiments.compare import agrees, deviations
 from selica.experiments.figures.figure import FigureRun, Finding, at_scale
 from selica.experiments.grid import collect, tabulate
@@ -28,8 +28,8 @@ Z_TH, PI_TH = 0.05, 0.15
 N, LARGER = 128, 512
 LAMS = (0.05, 0.075, 0.1, 0.14, 0.18, 0.24, 0.32, 0.42, 0.56, 0.75, 1.0, 1.4, 2.0)
 RULES = {
-    "stability-ideal": SelectionRule("stability-ideal", (PI_TH,)),
-    "knockoffs-frequency": SelectionRule("knockoffs-frequency", (Z_TH,), PI_TH),
+    "stability-ideal": ThresholdRule("stability-ideal", (PI_TH,)),
+    "knockoffs-frequency": ThresholdRule("knockoffs-frequency", (Z_TH,), PI_TH),
 }
 _ORDER = {
     "stability-ideal": ("q", "m", "v"),
@@ -40,7 +40,7 @@ TITLES = {"stability-ideal": "stability selection", "knockoffs-frequency": "dera
 
 
 def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
-    """Both methods at every penalty; theory for the members of the run and for infinitely many."""
+    """Simulate both methods at every penalty, with the theory for as many members and for all."""
     members, datasets, beside = at_scale(scale, (16, 4, 2), (64, 32, 8), (256, 512, 32))
     lams = np.array(LAMS)
     cells = []
@@ -56,7 +56,7 @@ def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (i
 
 
 def findings(table: Table) -> list[Finding]:
-    """The largest deviation of each quantity, in standard errors."""
+    """Return the largest deviation of each quantity, in standard errors."""
     found = deviations(table)
     out = []
     for method in RULES:
@@ -74,7 +74,7 @@ def findings(table: Table) -> list[Finding]:
 
 
 def _finding(name: str, part: Table) -> Finding:
-    """One quantity: it agrees, or comes nearer to the theory in the larger system."""
+    """Return one quantity: it agrees, or comes nearer to the theory in the larger system."""
     here = part.where(N=N)
     if len(here) == 0:
         return Finding(f"{name}: not simulated", False)
@@ -101,19 +101,19 @@ def _finding(name: str, part: Table) -> Finding:
 
 
 def _relative(row: Row) -> tuple[float, float]:
-    """Deviation and its standard error as shares of the theory."""
+    """Return deviation and its standard error as shares of the theory."""
     size = abs(row["theory"])
     return (row["value"] - row["theory"]) / size, row["error"] / size
 
 
 def _nearer(small: Row, large: Row) -> bool:
-    """Whether the larger system is clearly nearer: by more than two standard errors."""
+    """Return whether the larger system is clearly nearer: by more than two standard errors."""
     after, error = _relative(large)
     return abs(after) + 2.0 * error < abs(_relative(small)[0])
 
 
 def draw(table: Table) -> Figure:
-    """Order parameters on the left, rates on the right; one row for each method."""
+    """Draw order parameters on the left, rates on the right; one row for each method."""
     figure, axes = canvas(2, 2, (8.2, 6.0), sharex=True)
     lines = table.where(source="theory", N=None)
     dots = table.where(source="monte-carlo", N=N, status="ok")
@@ -154,7 +154,7 @@ def draw(table: Table) -> Figure:
 
 
 def _inset(panel: Axes, curve: Table, dots: Table) -> None:
-    """Where the number of members matters."""
+    """Draw where the number of members matters."""
     small = panel.inset_axes((0.12, 0.1, 0.34, 0.42))
     style = quantity_style("", 1)
     finite, infinite = (curve.where(n_members=b) for b in (dots.unique("n_members")[0], np.inf))

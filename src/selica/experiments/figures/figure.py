@@ -29,7 +29,7 @@ class FigureRun(NamedTuple):
     progress: Progress | None = None
 
     def settings(self) -> dict[str, Any]:
-        """As keyword arguments of `collect`."""
+        """Return the settings as keyword arguments of `collect`."""
         return self._asdict()
 
 
@@ -40,7 +40,7 @@ class Finding(NamedTuple):
     holds: bool | None = None
 
     def to_dict(self) -> dict[str, str | bool | None]:
-        """For a file."""
+        """Return the finding for a file."""
         return {"text": self.text, "holds": None if self.holds is None else bool(self.holds)}
 
 
@@ -50,23 +50,23 @@ class FigureModule(Protocol):
     TITLE: str
 
     def compute(self, scale: str, run: FigureRun = ...) -> Table:
-        """The numbers."""
+        """Compute the numbers."""
 
     def draw(self, table: Table) -> Figure:
-        """The picture."""
+        """Draw the picture."""
 
     def findings(self, table: Table) -> list[Finding]:
-        """What the numbers say."""
+        """Return what the numbers say."""
 
 
 def at_scale(scale: str, smoke: T, quick: T, paper: T) -> T:
-    """The setting for a scale."""
+    """Return the setting for a scale."""
     return {"smoke": smoke, "quick": quick, "paper": paper}[choice("scale", scale, SCALES)]
 
 
 @contextmanager
 def edges_allowed() -> Iterator[None]:
-    """Without the warning that the smallest penalty tried is best: the table has it."""
+    """Silence the warning that the smallest penalty tried is best: the table has it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)
         yield

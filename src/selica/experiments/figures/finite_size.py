@@ -33,7 +33,7 @@ QUANTITIES = {
 
 
 def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
-    """The setting of the cross-check at sizes from 32 up; larger systems need fewer data sets."""
+    """Simulate the cross-check at sizes from 32 up; larger systems need fewer data sets."""
     sizes, members, work = at_scale(
         scale,
         ((16, 32, 64), 16, 512),
@@ -51,7 +51,7 @@ def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (i
 
 
 def fits(table: Table) -> Table:
-    """For each quantity: the power of N with which it approaches the theory.
+    """Return for each quantity: the power of N with which it approaches the theory.
 
     c N^-power is fitted to the deviations by weighted least squares; a power is given only where
     the amplitude c is known to better than a third, and the power itself to 0.5.
@@ -76,7 +76,7 @@ def fits(table: Table) -> Table:
 
 
 def _fit(N: Array, gap: Array, error: Array) -> Row:
-    """Amplitude (at the smallest N) and power of a deviation c (N / N_0)^-power."""
+    """Return amplitude (at the smallest N) and power of a deviation c (N / N_0)^-power."""
     scale = N / N.min()
 
     def residual(x: Array) -> Array:
@@ -98,7 +98,7 @@ def _fit(N: Array, gap: Array, error: Array) -> Row:
 
 
 def findings(table: Table) -> list[Finding]:
-    """Powers of N, and whether the largest system agrees with the theory."""
+    """Return powers of N, and whether the largest system agrees with the theory."""
     out = []
     for row in fits(table):
         head = f"{TITLES[row['method']]}, lam = {row['lam']:g}, {row['quantity']}: "
@@ -114,7 +114,7 @@ def findings(table: Table) -> list[Finding]:
 
 
 def draw(table: Table) -> Figure:
-    """Relative deviation from the theory against N, with the fitted powers."""
+    """Draw relative deviation from the theory against N, with the fitted powers."""
     figure, axes = canvas(2, 2, (8.6, 6.4), sharex=True)
     found = deviations(table)
     fitted = fits(table)

@@ -28,7 +28,7 @@ METHODS: tuple[tuple[str, float | None], ...] = (
 
 
 def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
-    """Critical alpha against rho, and where derandomized knockoffs cross each resampling rate."""
+    """Compute critical alpha against rho, and where knockoffs cross each resampling rate."""
     rho = np.linspace(0.0, 1.0, at_scale(scale, 41, 201, 401))
     rows = []
     for method, rate in METHODS:
@@ -50,7 +50,7 @@ def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (i
 
 
 def _crossing(rate: float) -> float | None:
-    """rho at which stability selection and derandomized knockoffs need the same samples."""
+    """Return rho at which stability selection and derandomized knockoffs need the same samples."""
 
     def ahead(log_rho: float) -> float:
         own = theory.reconstruction_limit(np.exp(log_rho), "stability-ideal", rate)
@@ -65,7 +65,7 @@ def _crossing(rate: float) -> float | None:
 
 
 def findings(table: Table) -> list[Finding]:
-    """Who needs fewer samples, and up to which share of signals."""
+    """Return who needs fewer samples, and up to which share of signals."""
     out = []
     for rate in RATES:
         near = table.where(rate=rate)
@@ -99,7 +99,7 @@ def findings(table: Table) -> list[Finding]:
 
 
 def draw(table: Table) -> Figure:
-    """Critical samples per variable against the share of signals."""
+    """Draw critical samples per variable against the share of signals."""
     figure, ((axes,),) = canvas(size=(5.6, 4.4))
     limits = table.where(quantity="limit")
     for method, rate in METHODS:

@@ -37,17 +37,17 @@ _TOP = 0.4
 
 
 def style_of(method: str, rate: float | None) -> LineStyle:
-    """How a method of this figure looks."""
+    """Return how a method of this figure looks."""
     return line_style(method, rate, RATES.index(rate) if rate is not None else 0)
 
 
 def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
-    """Curves at the penalty that minimises a member's prediction error."""
+    """Return curves at the penalty that minimises a member's prediction error."""
     return curves(scale, run, "prediction")
 
 
 def curves(scale: str, run: FigureRun, criterion: str) -> Table:
-    """TPR at many levels of the FDR, in all panels.
+    """Return TPR at many levels of the FDR, in all panels.
 
     Rows with sweep "Z_th" trace derandomized knockoffs as the article does, with Pi_th fixed.
     """
@@ -77,7 +77,7 @@ def curves(scale: str, run: FigureRun, criterion: str) -> Table:
 
 
 def _article_sweep(model: theory.Model, lam: Array) -> list[dict[str, Any]]:
-    """Derandomized knockoffs with Z_th moved at Pi_th = 0.025, as in the article."""
+    """Return derandomized knockoffs with Z_th moved at Pi_th = 0.025, as in the article."""
     solution = theory.solve_knockoff(model, lam)
     rows = []
     for Z in np.geomspace(1e-3, 4.0, 60):
@@ -91,7 +91,7 @@ def _article_sweep(model: theory.Model, lam: Array) -> list[dict[str, Any]]:
 
 
 def power_at(table: Table, fdr: float) -> dict[tuple[float, float], dict[Any, float]]:
-    """TPR by panel (Delta, alpha) and (method, rate)."""
+    """Return TPR by panel (Delta, alpha) and (method, rate)."""
     out: dict[tuple[float, float], dict[Any, float]] = {}
     for row in table.where(sweep="level", fdr=fdr):
         panel = out.setdefault((row["Delta"], row["alpha"]), {})
@@ -100,7 +100,7 @@ def power_at(table: Table, fdr: float) -> dict[tuple[float, float], dict[Any, fl
 
 
 def findings(table: Table) -> list[Finding]:
-    """The article's sentences, with our numbers."""
+    """Return the article's sentences, with our numbers."""
     at = power_at(table, 0.1)
     out = []
     for alpha in (0.63, 1.12):
@@ -176,7 +176,7 @@ def _large_noise(table: Table, at: dict[Any, dict[Any, float]]) -> list[Finding]
 
 
 def sweep_difference(table: Table) -> float:
-    """Largest difference in TPR between moving Z_th and moving Pi_th at Z_th = 0.
+    """Return largest difference in TPR between moving Z_th and moving Pi_th at Z_th = 0.
 
     Without the theory's own threshold on the field: the rules are applied to variables on a fine
     grid of fields, and what they select is counted.
@@ -215,7 +215,7 @@ def _name(method: tuple[str, float | None]) -> str:
 
 
 def draw(table: Table) -> Figure:
-    """Eight panels: small noise above, large noise below."""
+    """Draw eight panels: small noise above, large noise below."""
     figure, axes = canvas(2, 4, (11.0, 6.0), sharex=True)
     for row, Delta in enumerate(NOISES):
         for column, alpha in enumerate(ALPHAS):

@@ -9,7 +9,7 @@ import numpy as np
 from selica import theory
 from selica._core.table import Table
 from selica._core.types import Array
-from selica.experiments.cells import Cell, SelectionRule, check_cell
+from selica.experiments.cells import Cell, ThresholdRule, check_cell
 from selica.experiments.compare import agrees, deviations
 from selica.experiments.figures.figure import FigureRun, Finding, at_scale, edges_allowed
 from selica.experiments.figures.power import METHODS, NOISES, PI_TH, RHO, style_of
@@ -27,7 +27,7 @@ _TOP = 0.4
 
 
 def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
-    """All methods at thresholds for which the theory expects FDR 0.05 to 0.3."""
+    """Return all methods at thresholds for which the theory expects FDR 0.05 to 0.3."""
     N, members, datasets = at_scale(scale, (64, 16, 4), (128, 64, 16), (256, 256, 48))
     size = {"N": N, "n_members": members, "n_datasets": datasets}
     fine = np.linspace(0.0, _TOP, at_scale(scale, 9, 41, 81))[1:]
@@ -55,13 +55,13 @@ def _cells(model: theory.Model, size: dict[str, int]) -> list[Cell]:
     single = theory.solve_lasso(model, lam["lasso"])
     copies = theory.solve_knockoff(model, lam["knockoffs-ideal"])
     grid = np.linspace(0.0, 3.0, 3001)[1:]
-    coefficient = SelectionRule("thresholded-lasso", _reach(grid, single.rates(grid).fdr))
+    coefficient = ThresholdRule("thresholded-lasso", _reach(grid, single.rates(grid).fdr))
     both = (
-        SelectionRule("knockoffs-frequency", _reach(grid, copies.rates(grid, PI_TH).fdr), PI_TH),
-        SelectionRule("knockoffs-ideal", _reach(grid, copies.single_rates(grid).fdr)),
+        ThresholdRule("knockoffs-frequency", _reach(grid, copies.rates(grid, PI_TH).fdr), PI_TH),
+        ThresholdRule("knockoffs-ideal", _reach(grid, copies.single_rates(grid).fdr)),
     )
     cells = [
-        check_cell((SelectionRule("lasso", (0.0,)),), model, moved, **size),
+        check_cell((ThresholdRule("lasso", (0.0,)),), model, moved, **size),
         check_cell((coefficient,), model, np.array([lam["lasso"]]), **size),
         check_cell(both, model, np.array([lam["knockoffs-ideal"]]), **size),
     ]
@@ -69,19 +69,19 @@ def _cells(model: theory.Model, size: dict[str, int]) -> list[Cell]:
     for mu_B, penalty in rates.items():
         solution = theory.solve_stability(model, penalty, mu_B)
         fdr = np.array([solution.rates(p, size["n_members"]).fdr for p in votes])
-        rule = SelectionRule("stability-ideal", _reach(votes, fdr))
+        rule = ThresholdRule("stability-ideal", _reach(votes, fdr))
         cells.append(check_cell((rule,), model, np.array([penalty]), mu_B=mu_B, **size))
     return cells
 
 
 def _reach(thresholds: Array, fdr: Array) -> tuple[float, ...]:
-    """The thresholds whose FDR is nearest to the levels, each once."""
+    """Return the thresholds whose FDR is nearest to the levels, each once."""
     nearest = np.abs(fdr[:, None] - LEVELS).argmin(axis=0)
     return tuple(thresholds[np.unique(nearest)].tolist())
 
 
 def findings(table: Table) -> list[Finding]:
-    """The farthest marker of each method."""
+    """Return the farthest marker of each method."""
     found = deviations(table.where(source=("theory", "monte-carlo")))
     out = []
     for method, rate in METHODS:
@@ -101,7 +101,7 @@ def findings(table: Table) -> list[Finding]:
 
 
 def draw(table: Table) -> Figure:
-    """Two panels: lines for infinite systems and ensembles, markers for finite ones."""
+    """Draw two panels: lines for infinite systems and ensembles, markers for finite ones."""
     figure, axes = canvas(1, 2, (9.0, 4.6), sharey=True)
     dots = table.where(source="monte-carlo", status="ok")
     for panel, Delta in zip(axes[0], NOISES, strict=True):

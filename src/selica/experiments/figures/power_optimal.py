@@ -15,12 +15,12 @@ TITLE = "Power at the best penalty"
 
 
 def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
-    """Curves at the penalty that makes each method most powerful."""
+    """Return curves at the penalty that makes each method most powerful."""
     return curves(scale, run, "power")
 
 
 def findings(table: Table) -> list[Finding]:
-    """What is left of the differences when the penalty is chosen for power."""
+    """Return what is left of the differences when the penalty is chosen for power."""
     at = power_at(table, 0.1)
     out = []
     for Delta in NOISES:

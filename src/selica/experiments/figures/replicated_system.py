@@ -25,7 +25,7 @@ _REPLICAS = ("replica 1", "replica 2", "replica n_2")
 
 
 def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
-    """The replicas: the box each is in, and its overlap with the first of the first box."""
+    """Return the replicas: the box of each, and its overlap with the first of the first box."""
     rows = []
     for a in _BOXES:
         for b in _REPLICAS:
@@ -36,7 +36,7 @@ def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (i
 
 
 def findings(table: Table) -> list[Finding]:
-    """What the drawing says in words."""
+    """Return what the drawing says in words."""
     overlaps = table.where(box=_BOXES[1:]).unique("overlap_with_first")
     inside = table.where(box=_BOXES[0], replica=_REPLICAS[1]).unique("overlap_with_first")
     return [
@@ -48,7 +48,7 @@ def findings(table: Table) -> list[Finding]:
 
 
 def draw(table: Table) -> Figure:
-    """Data, draws of the randomness, replicas."""
+    """Draw data, draws of the randomness, and replicas."""
     figure, ((axes,),) = canvas(size=(7.4, 3.6))
     axes.set(xlim=(0.0, 10.7), ylim=(0.0, 5.1), aspect="equal")
     axes.axis("off")

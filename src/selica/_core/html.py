@@ -1,0 +1,42 @@
+"""A table as HTML, for reports and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+
+def html_table(
+    rows: Sequence[Mapping[str, str]],
+    marked: Sequence[bool],
+    *,
+    mark: str,
+    title: str = "",
+) -> str:
+    """Return rows with the same columns as an HTML table; all text is escaped.
+
+    Parameters
+    ----------
+    rows : sequence of mappings of str to str
+        Text of each cell, by the heading of its column.
+    marked : sequence of bool
+        Which rows are set off.
+    mark : str
+        Class of these rows in the style sheet.
+    title : str
+
+    Examples
+    --------
+    >>> from selica._core.html import html_table
+    >>> html_table([{"a": "<b>"}], [True], mark="selected")
+    '<table><tr><th>a</th></tr><tr class=selected><td>&lt;b&gt;</td></tr></table>'
+    """
+    head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
+    lines = "".join(
+        f"<tr{f' class={mark}' if chosen else ''}>"
+        + "".join(f"<td>{escape(text)}</td>" for text in row.values())
+        + "</tr>"
+        for row, chosen in zip(rows, marked, strict=True)
+    )
+    above = f"<caption>{escape(title)}</caption>" if title else ""
+    return f"<table>{above}<tr>{head}</tr>{lines}</table>"
