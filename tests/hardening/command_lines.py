@@ -64,17 +64,24 @@ _SENSIBLE = {
     "sampler": ("gaussian", "fixed", "iid"),
     "statistic": ("coefficient", "entry", "correlation"),
 }
-_STUDY = "-n 100 -p 50 -k 5 --r2 0.8 --method knockoff"
+_STUDY = "-n 100 -p 50 -k 5 --r2 0.8 --method knockoffs"
 _STARTS = {
     "predict": ("--alpha 0.8 --rho 0.2 --r2 0.9", "-n 100 -p 50 -k 5"),
-    "select": ("TABLE --target y --method lasso", "TABLE -y y --n-resamples 4 --method stability"),
+    "select": (
+        "TABLE --target y --method lasso",
+        "TABLE -y y --n-resamples 4 --method stability-pfer",
+    ),
+        "TABLE --target y --method lasso",
+        "TABLE -y y --n-resamples 4 --method stability-pfer",
+    ),
     "plan compare": (_STUDY,),
-    "plan samples": ("-p 50 -k 5 --r2 0.8 --at-most 3000 --method knockoff",),
-    "plan effect": ("-n 100 -p 50 -k 5 --method knockoff",),
-    "plan signals": ("-n 100 -p 50 --r2 0.8 --method knockoff",),
+    "plan samples": ("-p 50 -k 5 --r2 0.8 --at-most 3000 --method knockoffs",),
+    "plan effect": ("-n 100 -p 50 -k 5 --method knockoffs",),
+    "plan signals": ("-n 100 -p 50 --r2 0.8 --method knockoffs",),
     "plan fdr": (_STUDY,),
-    "plan table": ("TABLE --target y -k 2 --r2 0.8 --n-sets 2 --method knockoff --no-theory",),
+    "plan table": ("TABLE --target y -k 2 --r2 0.8 --n-sets 2 --method knockoffs --no-theory",),
     "plan diagnose": ("TABLE --target y --method knockoffs", "TABLE -y y --n-resamples 4"),
+    "methods": ("", "bayes", "magic"),
     "reproduce": ("phase-boundary --scale smoke --n-jobs 1", "none --n-jobs 1"),
     "app": ("--no-browser",),
 }

@@ -43,7 +43,7 @@ def digests(n_jobs=None, n_samples=150, n_features=300):
         "stability_amp": digest(stability_amp(X, y, lam).selection_probabilities),
         "knockoff_amp": digest(knockoff_amp(X, y, lam).selection_probabilities),
         "stability_vamp": digest(stability_vamp(X, y, lam).selection_probabilities),
-        "theory": digest(solution.q, solution.v, power(model, "knockoff")),
+        "theory": digest(solution.q, solution.v, power(model, "knockoffs-ideal")),
     }
 
 

@@ -26,6 +26,7 @@ from selica import (
     theory,
 )
 from selica.experiments import Table
+from selica.experiments.cells import simulated_methods
 from tests.hardening.commands import csv_text
 from tests.hardening.values import (
     COLUMNS,
@@ -39,7 +40,7 @@ from tests.hardening.values import (
 )
 
 _PLANNED = {
-    "method": some(st.sampled_from(["stability", "knockoff", "stability_r_concave"]), 1),
+    "method": some(st.sampled_from(["stability-fdr", "knockoffs", "stability-pfer"]), 1),
     "methods": some(st.sampled_from(list(planning.METHODS)), 1),
     "n_samples": st.integers(20, 300),
     "n_features": st.integers(10, 200),
@@ -48,7 +49,7 @@ _PLANNED = {
     "X": st.builds(lambda s: array(s, 40, 8), seeds),
 }
 _SIMULATED = {
-    "method": st.sampled_from(["lasso", "stability", "knockoff", "thresholded_lasso"]),
+    "method": st.sampled_from(list(simulated_methods())),
     "alpha": st.floats(0.3, 3.0),
     "model": st.builds(
         theory.Model, st.floats(0.3, 3.0), st.floats(0.05, 0.9), st.floats(0.01, 1.0)
@@ -90,7 +91,7 @@ def _bars(seed: int) -> Table:
 
 
 def _correlated(seed: int) -> Table:
-    row = {"Delta": 0.1, "method": "stability", "mu_B": 2.0, "error": 0.01}
+    row = {"Delta": 0.1, "method": "stability-ideal", "mu_B": 2.0, "error": 0.01}
     return Table.of(row | {"correlation": c / 4, "value": 0.6} for c in range(1 + seed % 3))
 
 
@@ -107,7 +108,7 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
     },
     "planning.plasmode_power": {
         "selectors": st.builds(lambda s: {"mine": s}, fitted),
-        "methods": some(st.sampled_from(["knockoff", "lasso"]), 1),
+        "methods": some(st.sampled_from(["knockoffs", "lasso"]), 1),
     },
     "control.quantile_aggregation": {
         "pvalues": st.builds(lambda s: np.random.default_rng(s).random((3, 5)), seeds)

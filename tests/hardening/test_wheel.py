@@ -84,7 +84,7 @@ def test_the_wheel_works_where_nothing_else_is(wheel, tmp_path):
     assert run("--version") == f"selica {selica.__version__}\n"
     methods = json.loads(run("predict", *STUDY, "--json"))
     assert methods
-    options = ["--target", "y", "--method", "stability", "--n-resamples", "20"]
+    options = ["--target", "y", "--method", "stability-pfer", "--n-resamples", "20"]
     chosen = json.loads(run("select", table, *options, "--out", tmp_path / "report", "--json"))
     assert {"größe", "b"} <= set(chosen["selected"])
     assert len(chosen["files"]) == 3
