@@ -38,13 +38,13 @@ _DRAWS_KEY = 1
 """Spawn key of effects and fields."""
 
 
-class Ensemble(NamedTuple):
+class CorrelatedEnsemble(NamedTuple):
     """Which fits are made, and how many of them are drawn.
 
     Examples
     --------
-    >>> from selica.correlated.ensembles import Ensemble
-    >>> Ensemble("lasso", n_members=1).resampled is None
+    >>> from selica.correlated.ensembles import CorrelatedEnsemble
+    >>> CorrelatedEnsemble("lasso", n_members=1).resampled is None
     True
     """
 
@@ -123,9 +123,9 @@ def correlated_stability(
     members = count("n_members", n_members, at_least=2)
     data = count("n_data", n_data, at_least=8)
     if resampled is None:
-        asked = Ensemble("lasso", 1, data)
+        asked = CorrelatedEnsemble("lasso", 1, data)
     else:
-        asked = Ensemble("stability", members, data, resampled)
+        asked = CorrelatedEnsemble("stability", members, data, resampled)
     return _checked(
         asked, model, lam, covariance, n_features, effects=effects, random_state=random_state
     )
@@ -174,14 +174,14 @@ def correlated_knockoff(
     ('converged', True)
     """
     members = count("n_members", n_members, at_least=2)
-    asked = Ensemble("knockoff", members, count("n_data", n_data, at_least=8), s=s)
+    asked = CorrelatedEnsemble("knockoff", members, count("n_data", n_data, at_least=8), s=s)
     return _checked(
         asked, model, lam, covariance, n_features, effects=effects, random_state=random_state
     )
 
 
 def _checked(
-    asked: Ensemble,
+    asked: CorrelatedEnsemble,
     model: Model,
     lam: float,
     covariance: Any,
@@ -209,7 +209,7 @@ def _checked(
 
 
 def solve_ensemble(
-    asked: Ensemble,
+    asked: CorrelatedEnsemble,
     model: Model,
     lam: float,
     covariance: Covariance,
@@ -221,7 +221,7 @@ def solve_ensemble(
 
     Parameters
     ----------
-    asked : Ensemble
+    asked : CorrelatedEnsemble
     model : Model
     lam : float
     covariance : Covariance

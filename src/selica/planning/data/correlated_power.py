@@ -21,7 +21,7 @@ from selica._core.table import Row, Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import count, matrix
 from selica.catalogue import Method
-from selica.correlated.ensembles import Ensemble, solve_ensemble
+from selica.correlated.ensembles import CorrelatedEnsemble, solve_ensemble
 from selica.correlated.solution import CorrelatedSolution
 from selica.planning.predict import knockoffs, lasso
 from selica.planning.predict.limit import smooth_maximum
@@ -298,11 +298,11 @@ class _Setting:
         if kind == "knockoff":
             if self._s is None:
                 self._s = s_matrix(self.covariance)
-            asked = Ensemble(kind, members, data, s=self._s)
+            asked = CorrelatedEnsemble(kind, members, data, s=self._s)
         elif kind == "stability":
-            asked = Ensemble(kind, members, data, resampled=(1.0, "poisson"))
+            asked = CorrelatedEnsemble(kind, members, data, resampled=(1.0, "poisson"))
         else:
-            asked = Ensemble(kind, 1, data)
+            asked = CorrelatedEnsemble(kind, 1, data)
         rows = parse_covariance(self.covariance, len(self.covariance), generator(self._seed))
         truth = self.effects[:data]
         return solve_ensemble(asked, self.model, lam, rows, effects=truth, seed=self._seed)

@@ -340,7 +340,7 @@ def _draws(p: int, k: int, copies: int, effects: Effects) -> list[Draws]:
     return []
 
 
-class SelectionRule(NamedTuple):
+class DrawnRule(NamedTuple):
     """A rule on fields or knockoff statistics."""
 
     select: Callable[[Sample, int], BoolArray]
@@ -355,7 +355,7 @@ class SelectionRule(NamedTuple):
     """Variables of its smallest selection."""
 
 
-def by_fields(solution: Solution, fdr: float) -> SelectionRule:
+def by_fields(solution: Solution, fdr: float) -> DrawnRule:
     """Return the rule of message passing: step-up on the p-values of the fields."""
     sd = np.sqrt(solution.chi_hat)
 
@@ -363,40 +363,40 @@ def by_fields(solution: Solution, fdr: float) -> SelectionRule:
         with np.errstate(divide="ignore", over="ignore"):  # infinitely strong evidence
             return step_up(0.5 / survival(np.abs(sample.fields) / sd), fdr, p)
 
-    return SelectionRule(select, fdr, 0, partial(lowest_field, solution, fdr=fdr), 1.0)
+    return DrawnRule(select, fdr, 0, partial(lowest_field, solution, fdr=fdr), 1.0)
 
 
-def by_one_copy(solution: KnockoffSolution, fdr: float) -> SelectionRule:
+def by_one_copy(solution: KnockoffSolution, fdr: float) -> DrawnRule:
     """Return the rule knockoff+."""
     lowest = partial(lowest_statistic, solution, fdr=fdr, early=False)
 
     def select(sample: Sample, p: int) -> BoolArray:
         return knockoff_plus(sample.statistics[:, 0], fdr)
 
-    return SelectionRule(select, fdr, 1, lowest, 1.0 / fdr)
+    return DrawnRule(select, fdr, 1, lowest, 1.0 / fdr)
 
 
-def by_evalues(solution: KnockoffSolution, fdr: float, copies: int) -> SelectionRule:
+def by_evalues(solution: KnockoffSolution, fdr: float, copies: int) -> DrawnRule:
     """Return the rule e-BH on the average e-values of the copies."""
     lowest = partial(lowest_statistic, solution, fdr=fdr, early=True)
 
     def select(sample: Sample, p: int) -> BoolArray:
         return derandomized(sample.statistics, fdr, p)
 
-    return SelectionRule(select, fdr, copies, lowest, 1.0 / fdr)
+    return DrawnRule(select, fdr, copies, lowest, 1.0 / fdr)
 
 
-def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float) -> SelectionRule:
+def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float) -> DrawnRule:
     """Return the step-up rule on the aggregated p-values of the copies."""
 
     def select(sample: Sample, p: int) -> BoolArray:
         return step_up(1.0 / aggregated_pvalues(sample.statistics, gamma, p), fdr, p)
 
     lowest = partial(lowest_statistic, solution, fdr=fdr, early=False)
-    return SelectionRule(select, fdr, copies, lowest, 1.0 / (gamma * fdr))
+    return DrawnRule(select, fdr, copies, lowest, 1.0 / (gamma * fdr))
 
 
-def expected(study: Study, solution: Solution, rates: Rates, rule: SelectionRule) -> Expected:
+def expected(study: Study, solution: Solution, rates: Rates, rule: DrawnRule) -> Expected:
     """Return a prediction in which counts fluctuate.
 
     Parameters
@@ -406,7 +406,7 @@ def expected(study: Study, solution: Solution, rates: Rates, rule: SelectionRule
         Of one model.
     rates : Rates
         Of the rule in a large system.
-    rule : SelectionRule
+    rule : DrawnRule
         For this solution.
     """
     k = study.n_signals
@@ -423,7 +423,7 @@ def expected(study: Study, solution: Solution, rates: Rates, rule: SelectionRule
 
 
 def _drawn(
-    study: Study, solution: Solution, rule: SelectionRule, cut: float, fixed: Expected
+    study: Study, solution: Solution, rule: DrawnRule, cut: float, fixed: Expected
 ) -> tuple[Array, float]:
     """Return the means of what `_counted` counts, and the error of the first of them."""
     p, k = study.n_features, study.n_signals
@@ -506,7 +506,7 @@ def _counted(mask: BoolArray, truth: BoolArray, k: int) -> Array:
     return np.array([true / k, false / np.maximum(every, 1), false, every])
 
 
-def _whole(study: Study, solution: Solution, rule: SelectionRule) -> Callable[[int], Sample]:
+def _whole(study: Study, solution: Solution, rule: DrawnRule) -> Callable[[int], Sample]:
     """Return a function that draws all variables of data sets, by the number of the batch."""
     p, k, copies = study.n_features, study.n_signals, max(rule.copies, 1)
     size = max(_WHOLE_BATCH // (p * copies), 1)
@@ -527,9 +527,7 @@ def _whole(study: Study, solution: Solution, rule: SelectionRule) -> Callable[[i
     return sample
 
 
-def _some(
-    study: Study, solution: Solution, rule: SelectionRule, cut: float
-) -> Callable[[int], Sample]:
+def _some(study: Study, solution: Solution, rule: DrawnRule, cut: float) -> Callable[[int], Sample]:
     """Return a function that draws the variables of data sets that can matter."""
     source = Exceedances(study, solution, rule.copies, rule.lowest(study.n_features), cut)
     return lambda number: source.sample((_SEED, number, 2))

@@ -12,8 +12,8 @@ import numpy as np
 from selica import catalogue
 from selica._core.types import Array
 from selica.planning.predict.finite import (
+    DrawnRule,
     Expected,
-    SelectionRule,
     by_evalues,
     by_one_copy,
     by_pvalues,
@@ -43,7 +43,7 @@ class CopyRule(NamedTuple):
     """A rule on knockoff statistics: in a large system, and on drawn fields."""
 
     rates: Callable[[OneCopy, float], Rates]
-    rule: Callable[[KnockoffSolution, float], SelectionRule]
+    rule: Callable[[KnockoffSolution, float], DrawnRule]
     by_chance: bool = False
     """Whether it finds something where its level is out of reach of expected counts."""
 
