@@ -3,8 +3,9 @@
     python -m benchmarks.walks            the table
     python -m benchmarks.walks --files    also the files, in the order in which they are entered
 
-A call is made once before it is measured, so that nothing is counted that only happens on import or
-at a first compilation. Compiled kernels are not seen: they run outside of Python.
+A call is made once before it is measured, so that nothing is counted that only happens on import.
+`again` is the same call a second time, in which answers that are remembered are not computed again;
+`anew` is a call with other numbers. Compiled kernels are not seen: they run outside of Python.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -42,8 +44,7 @@ class Walk(NamedTuple):
 
 
 def walk(call: Callable[[], Any]) -> Walk:
-    """Make the call twice and say where the second one went."""
-    call()
+    """Make the call and say where it went."""
     files: dict[str, None] = {}
     functions: set[Any] = set()
     changes, last = 0, ""
@@ -80,28 +81,35 @@ def _kernels() -> set[tuple[str, str]]:
     return {(code.co_filename, code.co_name) for code in codes}
 
 
-def calls() -> dict[str, Callable[[], Any]]:
-    """Name the calls that are measured."""
+def calls() -> dict[str, Callable[[int], Any]]:
+    """Name the calls that are measured: functions of a number that changes what they are given."""
     from typer.testing import CliRunner
 
     from selica import DerandomizedKnockoffs, StabilitySelection, planning, theory
     from selica.cli import app
 
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((200, 50))
-    y = X[:, :5].sum(axis=1) + rng.standard_normal(200)
-    model = theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
-    study = ["-p", "200", "-k", "20", "--r2", "0.6", "--power", "0.8"]
+    def table(number: int) -> tuple[Any, Any]:
+        rng = np.random.default_rng(number)
+        X = rng.standard_normal((200, 50 + number))
+        return X, X[:, :5].sum(axis=1) + rng.standard_normal(200)
+
+    def power(number: int) -> Any:
+        model = theory.Model(alpha=2.5 + 0.1 * number, rho=0.3, Delta=0.01)
+        return theory.power(model, "knockoffs-frequency")
+
+    def compare(number: int) -> Any:
+        return planning.compare_methods(500 + number, 1000 + number, 30, snr=1.0)
+
+    def samples(number: int) -> Any:
+        study = ["-p", str(200 + number), "-k", "20", "--r2", "0.6", "--power", "0.8"]
+        return CliRunner().invoke(app, ["plan", "samples", *study], catch_exceptions=False)
+
     return {
-        "StabilitySelection.fit": lambda: StabilitySelection(random_state=0).fit(X, y),
-        "DerandomizedKnockoffs.fit": lambda: DerandomizedKnockoffs(random_state=0).fit(X, y),
-        "theory.power": lambda: theory.power(model, "knockoffs-frequency"),
-        "planning.compare_methods": lambda: planning.compare_methods(
-            n_samples=500, n_features=1000, n_signals=30, snr=1.0
-        ),
-        "selica plan samples": lambda: CliRunner().invoke(
-            app, ["plan", "samples", *study], catch_exceptions=False
-        ),
+        "StabilitySelection.fit": lambda i: StabilitySelection(random_state=0).fit(*table(i)),
+        "DerandomizedKnockoffs.fit": lambda i: DerandomizedKnockoffs(random_state=0).fit(*table(i)),
+        "theory.power": power,
+        "planning.compare_methods": compare,
+        "selica plan samples": samples,
     }
 
 
@@ -110,13 +118,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", action="store_true", help="also list the files")
     options = parser.parse_args()
-    print(f"{'call':28}{'files':>7}{'limit':>7}{'functions':>11}{'changes of file':>17}")
+    print(f"{'call':28}{'limit':>7}{'again':>7}{'anew':>7}{'functions':>11}{'changes of file':>17}")
     for name, call in calls().items():
-        went = walk(call)
-        limit = LIMITS.get(name, "")
-        print(f"{name:28}{len(went.files):7}{limit:>7}{went.functions:11}{went.changes:17}")
+        call(0)
+        again, anew = (walk(partial(call, number)) for number in (0, 1))
+        counts = f"{LIMITS.get(name, ''):>7}{len(again.files):7}{len(anew.files):7}"
+        print(f"{name:28}{counts}{anew.functions:11}{anew.changes:17}")
         if options.files:
-            print("    " + "\n    ".join(went.files))
+            print("    " + "\n    ".join(anew.files))
 
 
 if __name__ == "__main__":
