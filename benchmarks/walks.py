@@ -93,9 +93,10 @@ def calls() -> dict[str, Callable[[int], Any]]:
         X = rng.standard_normal((200, 50 + number))
         return X, X[:, :5].sum(axis=1) + rng.standard_normal(200)
 
+    models = [theory.Model(alpha=alpha, rho=0.3, Delta=0.01) for alpha in (2.5, 2.6)]
+
     def power(number: int) -> Any:
-        model = theory.Model(alpha=2.5 + 0.1 * number, rho=0.3, Delta=0.01)
-        return theory.power(model, "knockoffs-frequency")
+        return theory.power(models[number], "knockoffs-frequency")
 
     def compare(number: int) -> Any:
         return planning.compare_methods(500 + number, 1000 + number, 30, snr=1.0)

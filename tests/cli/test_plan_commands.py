@@ -10,7 +10,8 @@ import pytest
 
 from selica import planning, selectors
 from selica.cli.output import copyable
-from selica.cli.select import Source, command_of
+from selica.cli.plan_answers import command_of
+from selica.cli.select import Source
 from tests.cli.commands import invoke
 from tests.cli.plans import FEW, ONE, SIZES, STUDY, plan, printed_code, printed_commands, report
 

@@ -86,14 +86,6 @@ def signals_of(n_signals: float | None, effects: EffectLaw) -> float | None:
     return effects.given
 
 
-class Sampler(StrEnum):
-    """Ways to make knockoff copies."""
-
-    gaussian = "gaussian"
-    fixed = "fixed"
-    iid = "iid"
-
-
 class Engine(StrEnum):
     """Ways to selection probabilities."""
 
@@ -154,8 +146,11 @@ Penalty = Annotated[
     ),
 ]
 CopySampler = Annotated[
-    Sampler | None,
-    typer.Option(help=f"How knockoff copies are made; gaussian by default ({takers('sampler')})."),
+    str | None,
+    typer.Option(
+        help="How knockoff copies are made: gaussian (the default), fixed or iid "
+        f"({takers('sampler')})."
+    ),
 ]
 EngineName = Annotated[
     Engine | None,

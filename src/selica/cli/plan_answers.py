@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,8 @@ import typer
 from rich.console import Console
 
 from selica import catalogue
+from selica.cli.options import option
 from selica.cli.output import copyable, print_table, say
-from selica.cli.select import command_of
 
 if TYPE_CHECKING:
     from selica.planning import Comparison, Prediction, RequiredValue, Requirement
@@ -342,3 +343,33 @@ def _prediction_dict(one: Prediction) -> dict[str, Any]:
         | {"label": label(one.method), "parameters": one.parameters}
         | SelectorRun.of(one).row
     )
+
+
+def command_of(
+    selector: str,
+    parameters: Mapping[str, Any],
+    source: Sequence[str] = ("table.csv", "--target y"),
+) -> list[str]:
+    """Return the command that runs a selector: its words, each option with its value.
+
+    Parameters
+    ----------
+    selector : str
+        Name of its class.
+    parameters : mapping
+        Its arguments, those that the command has options for.
+    source : sequence of str
+        Words that say where the table is.
+    """
+    row = catalogue.of_selector(selector, parameters)
+    option_of = {parameter: option for option, parameter in row.options.items()}
+    chosen = [
+        f"{option(option_of[name])} {_word(value)}"
+        for name, value in parameters.items()
+        if name not in row.preset
+    ]
+    return ["selica select", *source, f"--method {row.name}", *chosen]
+
+
+def _word(value: Any) -> str:
+    return repr(value).removesuffix(".0") if isinstance(value, float) else shlex.quote(str(value))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -280,36 +279,6 @@ def _options_of(row: Method, former: bool) -> dict[str, str]:
     """Return the options of a method; a former name took those of all methods of the class."""
     rows = catalogue.methods(selector=row.selector) if former else [row]
     return {option: parameter for one in rows for option, parameter in one.options.items()}
-
-
-def command_of(
-    selector: str,
-    parameters: Mapping[str, Any],
-    source: Sequence[str] = ("table.csv", "--target y"),
-) -> list[str]:
-    """Return the command that runs a selector: its words, each option with its value.
-
-    Parameters
-    ----------
-    selector : str
-        Name of its class.
-    parameters : mapping
-        Its arguments, those that the command has options for.
-    source : sequence of str
-        Words that say where the table is.
-    """
-    row = catalogue.of_selector(selector, parameters)
-    option_of = {parameter: option for option, parameter in row.options.items()}
-    chosen = [
-        f"{option(option_of[name])} {_word(value)}"
-        for name, value in parameters.items()
-        if name not in row.preset
-    ]
-    return ["selica select", *source, f"--method {row.name}", *chosen]
-
-
-def _word(value: Any) -> str:
-    return repr(value).removesuffix(".0") if isinstance(value, float) else shlex.quote(str(value))
 
 
 def _parameters(row: Method, known: dict[str, str], given: dict[str, Any]) -> dict[str, Any]:

@@ -69,7 +69,8 @@ def ideal(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
     best : bool
         Otherwise the penalty is that of one fit, and the threshold the usual one.
     """
-    resamples = catalogue.method("stability-ideal").default("n_resamples")
+    row = catalogue.method("stability-ideal")
+    resamples = row.default("n_resamples")
 
     def chance(one: StabilitySolution) -> float:
         cut = float(at_level(one, "stability-ideal", np.asarray(level)).threshold)
@@ -84,7 +85,7 @@ def ideal(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
             Pi_th = rounded(chance(one))
             parameters = settings | {"threshold": Pi_th}
         else:
-            lam, Pi_th, parameters = predicting_penalty(study), USUAL_THRESHOLD, {}
+            lam, Pi_th, parameters = predicting_penalty(study), USUAL_THRESHOLD, dict(row.usual)
             one = solved(solve_stability, (study,), [lam], mu_B=1.0)[0]
         rates = rates_of_members(one, Pi_th, resamples)
         yield Forecast(Expected.of_rates(study, rates), parameters, unsolved(one))
