@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from selica._core.errors import ArgumentError, DoesNotApply
+from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.losses import (
     LOSSES,
     LogisticLoss,
