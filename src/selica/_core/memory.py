@@ -65,7 +65,7 @@ def _of_system() -> float | None:
 
 
 def _of_group() -> float | None:
-    """What a container may still take."""
+    """Return the bytes that a container may still take."""
     try:
         most, taken, kinds = (
             (_GROUP / f"memory.{name}").read_text().strip() for name in ("max", "current", "stat")

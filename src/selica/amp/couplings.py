@@ -32,7 +32,7 @@ _LEAST = 1e-10
 
 
 class Beliefs(NamedTuple):
-    """Of variables (p,) and rows (n,); all but means and observations also (1,)."""
+    """Messages to variables (p,) and rows (n,); all but means and observations also (1,)."""
 
     mu: Array
     S: Array
@@ -62,7 +62,7 @@ class Coupling(Protocol):
     """Whether variances are one number for all variables, and one for all rows."""
 
     def __call__(self, beliefs: Beliefs) -> Cavities:
-        """From beliefs to what the others say."""
+        """Return what the others say, given the beliefs."""
 
 
 class Wide:

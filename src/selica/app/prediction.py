@@ -56,7 +56,7 @@ class PageStudy(NamedTuple):
     n_signals: int
     r2: float
     effects: str = "gaussian"
-    """Name of a law, or a list of effects."""
+    """Name of a distribution, or a list of effects."""
 
     @property
     def model(self) -> theory.Model:

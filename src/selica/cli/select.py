@@ -49,7 +49,7 @@ class RowResampling(StrEnum):
 
 
 class Assumption(StrEnum):
-    """On the frequencies of irrelevant variables."""
+    """Assumptions on the frequencies of irrelevant variables."""
 
     none = "none"
     unimodal = "unimodal"
@@ -168,7 +168,7 @@ def select(
     as_json: AsJson = False,
     demo: Demo = False,
 ) -> None:
-    """Variables of a table that explain a target, and what the selection promises.
+    """Select variables of a table that explain a target, and say what the selection promises.
 
     Example: selica select measurements.csv --target yield --fdr 0.1 --out report
     """

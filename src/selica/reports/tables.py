@@ -89,7 +89,7 @@ class Limits:
     cells: int
 
     def check(self, path: Path, rows: int, columns: int) -> None:
-        """Refuse a table that is beyond one of the limits, which the message names."""
+        """Check that a table is within all limits, or name the one it is beyond in an error."""
         sizes = {"columns": columns, "rows": rows, "cells": rows * columns}
         for what, found in sizes.items():
             most = getattr(self, what)

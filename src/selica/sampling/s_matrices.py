@@ -151,7 +151,7 @@ class _MVR:
         return square.diagonal() - 1.0 / s**2, hessian
 
     def best(self, s: float, M_jj: float, norm: float) -> float:
-        """The s_j that minimises d |m|^2 / (1 - d M_jj) + 1/(s_j + d), m the j-th column of M."""
+        """Return the s_j with least d |m|^2 / (1 - d M_jj) + 1/(s_j + d), m the j-th column of M."""
         return (1.0 + M_jj * s) / (M_jj + norm)
 
     def size(self, value: float, p: int) -> float:
@@ -170,7 +170,7 @@ class _MaxEnt:
         return M.diagonal() - 1.0 / s, hessian
 
     def best(self, s: float, M_jj: float, norm: float) -> float:
-        """The s_j that maximises log(1 - d M_jj) + log(s_j + d)."""
+        """Return the s_j that maximises log(1 - d M_jj) + log(s_j + d)."""
         return (1.0 + M_jj * s) / (2.0 * M_jj)
 
     def size(self, value: float, p: int) -> float:
@@ -178,7 +178,7 @@ class _MaxEnt:
 
 
 def _minimise(correlation: Array, s: Array, objective: _Objective) -> tuple[Array, float]:
-    """Minimise by coordinate descent, then damped Newton steps; return s and its relative gap.
+    """Solve by coordinate descent, then damped Newton steps; return s and its relative gap.
 
     Both keep s and A positive. Half the Newton decrement estimates how far the objective is above
     its minimum, and ends the iteration.

@@ -62,7 +62,7 @@ class Simulation(Result):
         return self.covariance.variance_of(self.coef)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each sample: the variables x0, x1, ... and y (needs pandas)."""
+        """Return one row for each sample: the variables x0, x1, ... and y (needs pandas)."""
         import pandas as pd
 
         table = pd.DataFrame(self.X, columns=[f"x{j}" for j in range(self.X.shape[1])])
@@ -91,7 +91,7 @@ def simulate(
     random_state: RandomState | None = None,
     scale: str = "unit",
 ) -> Simulation:
-    """A sparse regression problem with a known truth.
+    """Simulate a sparse regression problem with a known truth.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def simulate(
 
 
 def _share(n_signals: int | None, sparsity: float | None, p: int) -> float:
-    """Share of the variables with an effect."""
+    """Return the share of the variables with an effect."""
     if (n_signals is None) == (sparsity is None):
         raise ArgumentError("Give exactly one of n_signals and sparsity.")
     if sparsity is not None:
@@ -210,7 +210,7 @@ def _noise_variance(name: str, value: float, signal: float) -> float:
 
 
 def _design(design: Any) -> Any:
-    """Function that draws independent variables of unit variance."""
+    """Return a function that draws independent variables of unit variance."""
     match design if isinstance(design, str | tuple | list) else None:
         case "gaussian":
             return np.random.Generator.standard_normal

@@ -296,7 +296,7 @@ def near_duplicates(data: Data) -> list[tuple[int, int]] | None:
 
 
 def identical_groups(data: Data) -> list[IntArray]:
-    """Group columns that are identical up to sign and scale, without comparing all pairs.
+    """Find columns that are identical up to sign and scale, without comparing all pairs.
 
     Identical columns have the same projection on a random direction, up to its sign. Columns are
     sorted by its size, and neighbours with the same one are compared: (n p + p log p) steps.

@@ -151,7 +151,7 @@ class BayesSolution(ModelResult):
         return Cut(*(part.reshape(shape) for part in found))
 
     def _at(self, own_axis: bool = False, **value: Array) -> tuple[tuple[int, ...], list[Array]]:
-        """Common shape; then the value, s and rho, flat."""
+        """Return the common shape; then the value, s and rho, flat."""
         parts = [np.broadcast_to(a, self.shape) for a in (self.m_hat, self.model.rho)]
         if own_axis:
             parts = [part[..., None] for part in parts]
@@ -258,7 +258,7 @@ def _remembered(
 
 
 def _noise(Delta: Array) -> Array:
-    """Variances whose inverse is no number are none."""
+    """Return variances, or none where the inverse of one is no number."""
     return np.where(Delta < _LEAST_NOISE, 0.0, Delta)
 
 

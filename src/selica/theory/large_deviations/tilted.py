@@ -21,8 +21,9 @@ from selica._core.types import Array
 
 # int_0^inf t^k exp(-x t - t^2/2) dt for x >= _TAIL_START by Laguerre nodes, to 1e-14 relatively.
 _TAIL_START = 5.0
-_LAGUERRE_NODES, _LAGUERRE_WEIGHTS = roots_genlaguerre(24, 0.0)
-_TAIL_WEIGHTS = _LAGUERRE_WEIGHTS * _LAGUERRE_NODES ** np.arange(3)[:, None]
+_LAGUERRE_RULE = roots_genlaguerre(24, 0.0)
+_LAGUERRE_NODES = _LAGUERRE_RULE[0]
+_TAIL_WEIGHTS = _LAGUERRE_RULE[1] * _LAGUERRE_NODES ** np.arange(3)[:, None]
 _QUADRATURE_ORDER = 16
 TRUNCATION = 9.2  # standard deviations; the rest weighs 4e-20
 _ROW_PANELS = 24
@@ -235,7 +236,7 @@ def poisson_table(rate: float, factor: float, tilt: float, slope: float) -> tupl
 
 
 def _largest_rate(rate: float, tilt: float, slope: float) -> float:
-    """c = rate exp(tilt / (1 + slope c)^2): where a tilted Poisson law has its weight."""
+    """Return c = rate exp(tilt / (1 + slope c)^2), where a tilted Poisson count has its weight."""
     low, high = rate, rate + float(_LONGEST_TABLE)
     slope = max(slope, 0.0)
     if np.log(rate / high) + tilt / (1.0 + slope * high) ** 2 > 0.0:

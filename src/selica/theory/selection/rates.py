@@ -63,7 +63,7 @@ def two_sided(threshold: Array, mean: Array, var: Array) -> Array:
 def over_signals(
     mixture: Mixture, slope: Array, noise: Array, probability: Callable[[Array, Array], Array]
 ) -> Array:
-    """Average a function of (mean, variance) of the field over the distribution of the effects."""
+    """Return the average of a function of (mean, variance) of the field over the effects."""
     Q, noise = np.asarray(slope)[..., None], np.asarray(noise)[..., None]
     mean, var = np.broadcast_arrays(Q * mixture.mean, (Q * mixture.sd) ** 2 + noise)
     return np.asarray(probability(mean, var) @ mixture.probability)
@@ -190,7 +190,7 @@ def member_rates(
     knots = threshold(Pi)
 
     def rate(mean: Array, sd: Array) -> Array:
-        """Chance that a variable whose field is N(mean, sd^2) is selected."""
+        """Return the chance that a variable whose field is N(mean, sd^2) is selected."""
         mean, sd = np.broadcast_arrays(mean, sd)
         mean, sd = mean[..., None], sd[..., None]
         low, high = knots[..., :1], knots[..., -1:]
