@@ -5,7 +5,7 @@ independent draws from one distribution, and the theory needs the averages
 
 .. math:: f_k = E_c\!\left[\left(\frac{c}{1 + \chi c}\right)^k\right] .
 
-Each distribution is represented by nodes and probabilities that are exact, or exact to rounding, for these
+Each distribution is a list of nodes and probabilities that are exact, or exact to rounding, for these
 functions at every :math:`\chi \ge 0`.
 """
 

@@ -128,7 +128,7 @@ def member_indices(members: Any, total: int | None = None) -> IntArray:
 
 
 def _bounds(members: slice, total: int | None) -> tuple[int, int, int]:
-    """Start, stop and step of a slice; without a total it must say where it ends."""
+    """Return start, stop and step of a slice; without a total it must say where it ends."""
     try:
         if total is None:
             if min(members.start or 0, members.stop) < 0 or (members.step or 1) < 0:

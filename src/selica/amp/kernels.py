@@ -82,7 +82,7 @@ def pack(parts, scale, both, size):
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def unpack(both, scale, size, out):
-    """Undo `pack`, with another scale, into out (parts, m, L)."""
+    """Write to out (parts, m, L) what `pack` packed, with another scale."""
     parts, m, L = out.shape
     for j in range(parts):
         for i in range(m):

@@ -149,7 +149,7 @@ class Fields(Members):
 
     @abstractmethod
     def _chance(self, field: Array, index: Any) -> Chance:
-        """Return the selection probability of the variables `index` in given fields, with its slope."""
+        """Return the selection probability of some variables in given fields, with its slope."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -281,7 +281,7 @@ class KnockoffAmp(Fields):
         return self._beats(self.field, self.field_variance, w)
 
     def expected_fdp(self, w_threshold: ArrayLike | None = None) -> Any:
-        """Return the estimated share of false selections of one copy that selects Z_i > w_threshold.
+        """Estimate the share of false selections of one copy that selects Z_i > w_threshold.
 
         As if none of the variables mattered, hence rather too large.
 

@@ -141,7 +141,7 @@ class StabilityStep:
         return self.fields(found.w_bar, found.v, found.chi, fields.a)
 
     def start(self) -> State:
-        """Return fields of variables that are all zero: the same at every penalty."""
+        """Return the fields of variables that are all zero: the same at every penalty."""
         n, p = self.problem.X.shape
         zeros = np.zeros((p, 1))
         return self.fields(zeros, zeros, zeros, np.zeros((n, 1)))

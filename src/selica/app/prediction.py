@@ -92,7 +92,7 @@ class Predicted(NamedTuple):
     notes: tuple[str, ...]
 
     def curves(self) -> dict[str, list[Any]]:
-        """Return power against the level, one method after the other."""
+        """Return the power against the level, one method after the other."""
         drawn = np.isin(self.levels, _LEVELS[_DRAWN])
         levels = self.levels[drawn].tolist()
         return {

@@ -66,7 +66,7 @@ def _script() -> Path:
 
 
 def _flags(host: str, port: int, no_browser: bool) -> list[str]:
-    """Return settings of the server: quiet, without telemetry, and with a limit on uploads."""
+    """Return the settings of the server: quiet, without telemetry, and with a limit on uploads."""
     settings = {
         "server.address": host,
         "server.port": port,

@@ -124,8 +124,8 @@ def effect(
 ) -> None:
     """Find the smallest effects of which a method finds a share.
 
-    Effects are in standard deviations of the noise, for standardised columns; the answer is the root
-    mean square of all of them.
+    Effects are in standard deviations of the noise, for standardised columns; the answer is the
+    root mean square of all of them.
 
     Example: selica plan effect -n 400 -p 500 -k 50 --power 0.8
     """

@@ -282,7 +282,7 @@ def _options_of(row: Method, former: bool) -> dict[str, str]:
 
 
 def _parameters(row: Method, known: dict[str, str], given: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments of the selector; an option that it does not have is an error."""
+    """Return the arguments of the selector; an option that it does not have is an error."""
     foreign = [option(name) for name in given if name not in known]
     if foreign:
         raise ArgumentError(

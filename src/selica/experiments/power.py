@@ -52,7 +52,7 @@ STUDIES = {
 
 
 def _penalties(model: Model) -> tuple[float, float]:
-    """Return penalties of least prediction error, for knockoffs and for bootstrapped rows."""
+    """Return the penalties of least prediction error, for knockoffs and for bootstrapped rows."""
     return float(optimal_lam(model, "knockoffs-ideal")), float(
         optimal_lam(model, "stability-ideal", mu_B=1.0)
     )

@@ -151,7 +151,7 @@ class _MVR:
         return square.diagonal() - 1.0 / s**2, hessian
 
     def best(self, s: float, M_jj: float, norm: float) -> float:
-        """Return the s_j with least d |m|^2 / (1 - d M_jj) + 1/(s_j + d), m the j-th column of M."""
+        """Return s_j of least d |m|^2 / (1 - d M_jj) + 1/(s_j + d), m the j-th column of M."""
         return (1.0 + M_jj * s) / (M_jj + norm)
 
     def size(self, value: float, p: int) -> float:

@@ -65,7 +65,7 @@ class _Lengths(NamedTuple):
 
 
 def sdp_s(correlation: Array, smallest: float) -> tuple[Array, float]:
-    """Return s of the largest sum for a correlation matrix, and its relative gap.
+    """Return the s of largest sum for a correlation matrix, and its relative gap.
 
     `smallest` is the smallest eigenvalue of the matrix. The result is strictly inside the feasible
     set, so that 2R - diag(s) is positive definite up to rounding.

@@ -191,7 +191,7 @@ def _share(n_signals: int | None, sparsity: float | None, p: int) -> float:
 
 
 def _noise(loss: Loss, **given: float | None) -> tuple[str, float] | None:
-    """Return name and value of the one noise argument; None for a response without noise."""
+    """Return the name and value of the one noise argument; None for a response without noise."""
     if not loss.noisy:
         for name, value in given.items():
             if value is not None:

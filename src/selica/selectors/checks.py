@@ -382,7 +382,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scatter the bits of numbers (the finaliser of splitmix64)."""
+    """Turn numbers into others of scattered bits (the finaliser of splitmix64)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))

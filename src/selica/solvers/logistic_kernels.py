@@ -92,7 +92,7 @@ def _balance(c, y, eta, count):
 
 @njit(cache=True, nogil=True)
 def _state(A, c, y, eta, count, size, w, q, penalty, ridge, residual):
-    """Write the weighted residual and gradients, and return the gap in the unit of the objective."""
+    """Write the weighted residual and gradients; return the objective and the gap."""
     for i in range(count):
         residual[i] = c[i] * (y[i] - 1.0 / (1.0 + np.exp(-eta[i])))
     scale = 1.0

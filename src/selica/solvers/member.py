@@ -81,7 +81,7 @@ def _linear(space, m, k, na, factor, lam, penalty, ridge, ridged, yy, tol, max_i
 
 @njit(cache=True, nogil=True)
 def _duality_gap(rr, ry, penalised, lam, top):
-    """Return the duality gap from |r|^2, r.y, the penalty paid, and max |gradient| / penalty weight.
+    """Return the duality gap from |r|^2, r.y, the penalty and max |gradient| / penalty weight.
 
     Without a penalty there is no dual point to be had so cheaply: |w . gradient| stands in.
     """

@@ -47,7 +47,7 @@ FAILED = 1
 
 @njit(cache=True, fastmath=True, nogil=True)
 def dot(a, at, b, m):
-    """Sum of a[at + i] b[i] over the first m entries.
+    """Sum a[at + i] b[i] over the first m entries.
 
     Unsigned indices: a negative one would have to be wrapped around, which stops vector code.
     """
@@ -74,7 +74,7 @@ def _entry(G, i, j):
 
 @njit(cache=True, nogil=True)
 def _factor_row(G, order, L, row, line):
-    """Write row `row` of the Cholesky factor of G[order, order]; return False if it is dependent."""
+    """Write a row of the Cholesky factor of G[order, order]; return False if it is dependent."""
     j = order[row]
     for i in range(row):
         line[i] = _entry(G, j, order[i])
@@ -361,7 +361,7 @@ def factorise(G, k, w, order, L, strict):
 
 @njit(cache=True, nogil=True)
 def solve_one(G, b, penalty, k, w, order, na, L, q, tol, max_epochs):
-    """Solve by an active set, and by coordinate descent where it fails; return (status, na, iterations).
+    """Solve by active set, or coordinate descent if it fails; return (status, na, iterations).
 
     na is -1 where the active columns are dependent and have no factor.
     """

@@ -131,7 +131,7 @@ def settle(data, m, penalty, shift, residual, lam, ahead, new, count):
 
 @njit(cache=True, nogil=True)
 def best(new, strength, count, limit):
-    """Move the strongest `limit` of the listed columns to the front."""
+    """Move the strongest `limit` of the listed columns to the front; return how many."""
     if count <= limit:
         return count
     chosen = np.argsort(strength[:count])[:limit]

@@ -199,7 +199,7 @@ class Solution(ModelResult):
         threshold: Callable[..., Array],
         probability: Callable[..., Array],
     ) -> Rates:
-        """Return rates with so many members; `fields` is what both functions need beside Pi or g."""
+        """Return rates with so many members; both functions need `fields` beside Pi or g."""
         Pi = real("Pi_th", Pi_th, at_least=0.0, at_most=1.0)
         fitting = np.broadcast_shapes(*(np.shape(f) for f in fields))
         broadcast(Pi_th=Pi, solution=np.empty(fitting))

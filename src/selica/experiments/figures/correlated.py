@@ -138,7 +138,7 @@ def _power(true: Array, false: Array, signals: float) -> float:
 
 
 def _differences(powers: list[Power]) -> list[Row]:
-    """Return power of stability selection at rate 2 minus that of others, on the same data."""
+    """Return the power of stability selection at rate 2 minus that of others, on the same data."""
     ahead = {
         (p.row["Delta"], p.row["correlation"]): p
         for p in powers

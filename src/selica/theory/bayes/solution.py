@@ -258,12 +258,12 @@ def _remembered(
 
 
 def _noise(Delta: Array) -> Array:
-    """Return variances, or none where the inverse of one is no number."""
+    """Return variances, with zero for those whose inverse is no number."""
     return np.where(Delta < _LEAST_NOISE, 0.0, Delta)
 
 
 def _choose(found: FixedPoints, size: int, branch: str) -> tuple[IntArray, IntArray]:
-    """Index of the solution of each point, and how many there are."""
+    """Return the index of the solution of each point, and how many there are."""
     number = np.bincount(found.point, minlength=size)
     first = np.concatenate([[0], np.cumsum(number)[:-1]])
     if branch == "algorithm":

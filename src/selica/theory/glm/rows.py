@@ -1,4 +1,4 @@
-r"""What rows make of order parameters: averages over truth, fit, label and weight of one row.
+r"""What rows make of order parameters: averages over truth, fit, class and weight of one row.
 
 A row has the true predictor :math:`z_0 \sim N(0, T)` and, for one member, the cavity field
 :math:`\omega`, Gaussian with variance q + v and covariance m with z_0; two members of one data set
@@ -119,7 +119,7 @@ class Rows:
         return Pairs(self, m, total, self.member(m, total, chi).own, table)
 
     def _fields(self, m: float, variance: float) -> tuple[Array, Array, Array]:
-        """Return nodes of a field, and for each class the weights of p(y|z0) and its slope, (J, n)."""
+        """Return nodes of a field, and weights of p(y|z0) and its slope for each class, (J, n)."""
         ratio = m / variance if variance > _NOTHING else 0.0
         sd = np.sqrt(variance) if variance > _NOTHING else 0.0
         rest = np.sqrt(max(self.T - m * ratio, 0.0))
@@ -152,7 +152,7 @@ class Pairs:
     total: float
     own: float
     table: BSpline
-    """E_c G of a field, for each label."""
+    """E_c G of a field, for each class."""
 
     def largest(self) -> float:
         """Return the bound of v that follows from q >= m^2 / T."""

@@ -370,7 +370,7 @@ def best_penalty(
 
 
 def _vertex(x: Array, step: Array, before: Array, here: Array, after: Array) -> Array:
-    """Return the lowest point of the parabola through three values, the least of them in the middle."""
+    """Return the lowest point of the parabola through three values, the least in the middle."""
     curvature = before - 2.0 * here + after
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = 0.5 * (before - after) / curvature

@@ -1,6 +1,6 @@
 r"""Distributions of the eigenvalues of X'X, for designs whose singular vectors point anywhere.
 
-A spectrum is a list of eigenvalues with weights, N of them in all: those that are zero belong to it.
+A spectrum is a list of eigenvalues with weights, N of them in all, those that are zero included.
 Spectra with a density come as quadrature nodes that are exact to rounding for every average of the
 theory.
 """
