@@ -5,8 +5,8 @@ independent draws from one distribution, and the theory needs the averages
 
 .. math:: f_k = E_c\!\left[\left(\frac{c}{1 + \chi c}\right)^k\right] .
 
-Each distribution is a list of nodes and probabilities that are exact, or exact to rounding, for these
-functions at every :math:`\chi \ge 0`.
+Each distribution is a list of nodes and probabilities that are exact, or exact to rounding, for
+these functions at every :math:`\chi \ge 0`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import LARGEST, choice, positive
 
 RESAMPLINGS = ("poisson", "bernoulli", "exponential")
+"""Ways to weight rows."""
 
-# From here on the Poisson law has exp(-rate) < 1e-34 at zero: nothing is lost when Gauss nodes
-# treat it as a smooth law, and 40 of them are exact to rounding.
+# From here on a Poisson count has exp(-rate) < 1e-34 at zero: nothing is lost when Gauss nodes
+# treat its distribution as smooth, and 40 of them are exact to rounding.
 _POISSON_GAUSS = 80.0
 _POISSON_NODES = 40
 

@@ -30,9 +30,13 @@ from selica._core.quadrature import legendre
 from selica._core.types import Array
 
 _SQRT_2 = np.sqrt(2.0)
+"""The square root of 2."""
 _SQRT_HALF = np.sqrt(0.5)
+"""The square root of 1/2."""
 _INV_SQRT_2PI = 1.0 / np.sqrt(2.0 * np.pi)
+"""The standard normal density at zero."""
 LOG_SQRT_2PI = float(0.5 * np.log(2.0 * np.pi))
+"""Minus the logarithm of the standard normal density at zero."""
 
 # Owen integrals: exp(-t^2 x^2 u^2 / 2) times a rational function of (x u)^2, u in (0, 1), x <= 1;
 # where t x is large the prefactor exp(-t^2/2) is small. 20 nodes: error below 1e-15.

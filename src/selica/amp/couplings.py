@@ -27,12 +27,13 @@ from selica._core.types import Array
 from selica._core.validation import choice
 
 FORMS = ("diagonal", "restricted")
+"""Ways to keep variances: one for each variable, or one for all."""
 # A variable or a row that the others leave undetermined keeps this share of its own.
 _LEAST = 1e-10
 
 
 class Beliefs(NamedTuple):
-    """Messages to variables (p,) and rows (n,); all but means and observations also (1,)."""
+    """Beliefs about variables (p,) and rows (n,); all but means and observations also (1,)."""
 
     mu: Array
     S: Array

@@ -14,7 +14,9 @@ import numpy as np
 from selica._core.compiled import njit
 
 _SQRT_HALF = math.sqrt(0.5)
+"""The square root of 1/2."""
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
+"""The standard normal density at zero."""
 
 _NEVER = 38.5
 """A threshold this many standard deviations out is passed with a probability below 1e-320."""

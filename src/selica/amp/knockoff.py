@@ -157,7 +157,7 @@ class KnockoffStep:
         return self.fields(found.w_bar, found.v, found.chi, fields.a, *sums)
 
     def start(self) -> State:
-        """Return the fields of variables and copies that are all zero: the same at every penalty."""
+        """Return the fields of variables and copies that are zero: the same at every penalty."""
         n, p = self.problem.X.shape
         zeros, zero = np.zeros((p, 1)), np.zeros((1, 1))
         return self.fields(zeros, zeros, zeros, np.zeros((n, 1)), zero, zero)

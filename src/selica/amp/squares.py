@@ -14,6 +14,7 @@ from selica.amp.loop import State
 from selica.amp.problem import MessageProblem
 
 VARIANCES = ("vector", "scalar")
+"""Variances for each variable and row, or one number for all."""
 # What a change is compared with, at least, as a share of the fields without any fit.
 _ROUNDING = 1e-6
 # Up to so many penalties, reading the design once for each is faster than three matrix products.

@@ -16,7 +16,7 @@ _SPACING = 0.005
 
 
 class RowAverages(NamedTuple):
-    """f_1 and f_2 - f_1^2 of c / (1 + chi c) over the law of the weights c."""
+    """f_1 and f_2 - f_1^2 of c / (1 + chi c) over the distribution of the weights c."""
 
     f1: Array
     spread: Array

@@ -14,6 +14,7 @@ from selica.app import markup
 from selica.plots.style import LineStyle
 
 _DECADES = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
+"""Ticks of a logarithmic axis."""
 
 
 def curves(

@@ -38,8 +38,11 @@ def _styles() -> Iterator[LineStyle]:
 
 
 STYLES: tuple[LineStyle, ...] = tuple(_styles())
+"""Lines of the page, in the order of its legend."""
 OVERLAPS = ("q", "m", "chi", "v", "chi_tilde", "v_tilde")
+"""Order parameters in the table of a prediction."""
 CONJUGATES = ("Q_hat", "m_hat", "chi_hat", "v_hat", "v_tilde_hat")
+"""Their conjugate parameters."""
 # Every position of the slider, so that moving it asks for nothing new.
 _LEVELS = np.array([0.002, 0.005, *np.round(np.linspace(0.01, 0.5, 50), 2)])
 # Of these, few that show the curves: points take time to draw.

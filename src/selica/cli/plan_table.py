@@ -253,7 +253,7 @@ def diagnosis(
     plot: Plot = None,
     demo: Demo = False,
 ) -> None:
-    """Say after a fit what the data were like, which power they allowed, and samples for more.
+    """Say after a fit what the data were like, which power they allowed, and what more takes.
 
     Example: selica plan diagnose measurements.csv --target yield --method knockoffs
     """

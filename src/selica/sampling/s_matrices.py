@@ -30,9 +30,12 @@ EDGE_METHODS = ("sdp", "equi")
 _BLOCK = 64  # columns of the inverse updated one by one between two matrix products
 _PASSES = 2  # of coordinate descent: enough to reach the region where Newton steps are long
 _MAX_NEWTON = 100
+"""Newton steps at most."""
 _HALVINGS = 60
+"""Halvings of a step at most."""
 _GAP = 1e-10  # relative gap at which the last Newton step, which squares it, is taken
 _PROMISED_GAP = 1e-8
+"""Relative gap up to which s counts as optimal."""
 
 
 def s_matrix(Sigma: Any, method: str = "mvr") -> Array:
@@ -151,7 +154,7 @@ class _MVR:
         return square.diagonal() - 1.0 / s**2, hessian
 
     def best(self, s: float, M_jj: float, norm: float) -> float:
-        """Return s_j of least d |m|^2 / (1 - d M_jj) + 1/(s_j + d), m the j-th column of M."""
+        """Return the s_j of least d |m|^2 / (1 - d M_jj) + 1/(s_j + d), m the j-th column of M."""
         return (1.0 + M_jj * s) / (M_jj + norm)
 
     def size(self, value: float, p: int) -> float:

@@ -29,6 +29,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_tri
 from selica._core.types import Array
 
 _MAX_STEPS = 50
+"""Steps at most."""
 _GAP = 1e-10  # relative gap at which the iteration ends: below, rounding decides the steps
 SDP_GAP = 1e-6
 """Relative gap up to which s counts as optimal."""

@@ -379,6 +379,7 @@ def _near_copies(table: Array, target: Column) -> int:
 
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
+"""The odd number by which splitmix64 steps."""
 
 
 def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -26,6 +26,7 @@ from selica.solvers.working_set import gram_rows
 # Curvatures below this share of the weight are raised to it: a saturated row still counts.
 _LEAST_CURVATURE = 1e-9
 _MAX_EPOCHS = 10_000
+"""Passes of coordinate descent at most."""
 
 
 @njit(cache=True, nogil=True)

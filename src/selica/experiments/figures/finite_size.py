@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 TITLE = "Approach to the theory"
 
 LAMS = (0.32, 1.4)
+"""Penalties, one of many and one of few selected variables."""
 QUANTITIES = {
     "prediction_error": "prediction error",
     "v": "$v$",

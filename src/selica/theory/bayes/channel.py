@@ -1,15 +1,15 @@
 r"""The scalar channel of one variable: what its field tells about its effect.
 
 A variable is seen through :math:`r = w_0 + \xi/\sqrt s` with precision s. In the unit of the noise,
-:math:`u = \sqrt s\, r`, a law :math:`\sum_k p_k N(\mu_k, \sigma_k^2)` of the effect becomes
+:math:`u = \sqrt s\, r`, a mixture :math:`\sum_k p_k N(\mu_k, \sigma_k^2)` of the effects becomes
 :math:`\sum_k p_k N(\sqrt s\mu_k, 1 + s\sigma_k^2)`, and the posterior is a mixture again. With
 :math:`V(u)` the posterior variance in that unit,
 
 .. math:: L(s) = s\,\mathrm{mmse}(s) = E[V], \qquad \frac{dL}{d\log s} = E[V - V^2], \qquad
           \frac{dI}{d\log s} = \tfrac12 L .
 
-Every average is a sum of positive terms, by quadrature over u: Gauss-Legendre panels for laws that
-are mixtures of centred Gaussians, the trapezoidal rule where there are points.
+Every average is a sum of positive terms, by quadrature over u: Gauss-Legendre panels for mixtures
+of centred Gaussians, the trapezoidal rule where there are points.
 """
 
 from __future__ import annotations

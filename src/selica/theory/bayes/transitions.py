@@ -24,6 +24,7 @@ from selica.theory.bayes.fixed_points import Landscape, landscape
 
 _SCAN_START = -12.0  # log of the smallest precision scanned
 _SCAN_END = float(np.log(1e12))
+"""Logarithm of the largest precision scanned."""
 _LEAST_NOISE = 1e-16
 """Below, sums with the signal's variance round it away."""
 

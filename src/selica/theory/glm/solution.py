@@ -1,4 +1,4 @@
-"""Solutions for a binary response: what `solve_lasso` and `solve_stability` return for a logistic response."""
+"""What `solve_lasso` and `solve_stability` return for a binary response."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class EnsembleModel(NamedTuple):
     copies: int = 0
     """Knockoff copies of each variable."""
     resampling: str | None = None
-    """Distribution of the row weights, with the mu_B of the points as rates; None for single fits."""
+    """Distribution of the row weights, with rates mu_B of the points; None for single fits."""
 
 
 def solve_points(ensemble: EnsembleModel, points: dict[str, Array]) -> dict[str, Array]:

@@ -35,11 +35,14 @@ from selica.theory.numerics.newton import Linear, newton
 _LEAST_ACTIVITY = 1e-18
 _LEAST_CHI_GUESS = 1e-9  # a guess of chi above which it is not asked whether anything is active
 _DAMPED_STEPS = 2
+"""Steps before Newton's method."""
 _NEWTON_STEPS = 14  # at first; a second try may take many
 _MANY_STEPS = 80
+"""Newton steps of a second try."""
 _NEIGHBOUR_ROUNDS = 20  # from the solutions at neighbouring penalties, as long as these help
 _MOST_STEPS = 1000  # of the ways that come after Newton's
 _LONGEST_STEP = 1.5
+"""The longest Newton step, in logarithms."""
 _NEWTON_TOLERANCE = 1e-8  # quadratic convergence: the step after it is at rounding
 
 

@@ -17,6 +17,7 @@ TOLERANCE = 1e-10
 
 _NEWTON_TOLERANCE = 1e-13  # what Newton's method aims at; rounding may stop it before
 _NEWTON_STEPS = 30
+"""Newton steps at most."""
 _LONGEST_STEP = 1.0  # of a Newton step, in logarithms
 _DIFFERENCE_WIDTH = 3e-5  # central differences: truncation 1e-9, rounding 1e-11
 _LARGEST_CHANGE = 0.4  # largest change of a logarithm in one step of y

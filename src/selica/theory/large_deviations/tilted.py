@@ -25,8 +25,10 @@ _LAGUERRE_RULE = roots_genlaguerre(24, 0.0)
 _LAGUERRE_NODES = _LAGUERRE_RULE[0]
 _TAIL_WEIGHTS = _LAGUERRE_RULE[1] * _LAGUERRE_NODES ** np.arange(3)[:, None]
 _QUADRATURE_ORDER = 16
+"""Gauss-Legendre nodes of a panel."""
 TRUNCATION = 9.2  # standard deviations; the rest weighs 4e-20
 _ROW_PANELS = 24
+"""Panels of the average over a row."""
 _COUNT_MARGIN = 60.0  # counts beyond the bulk that a table holds: tilts move weight there
 _LONGEST_TABLE = 2000  # counts; where a tilt needs more, it is called a divergence
 

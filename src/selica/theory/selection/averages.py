@@ -19,6 +19,7 @@ from selica._core.scalar import density, selection_probability, soft_threshold
 from selica._core.types import Array
 
 _QUADRATURE_ORDER = 24
+"""Gauss-Legendre nodes of a panel."""
 _TRUNCATION = 9.0  # standard deviations; the rest weighs 2e-19
 _CHUNK_VALUES = 2_000_000  # values of psi held at once
 

@@ -29,8 +29,10 @@ BY_LEVEL = ("lam", "w_th", "Z_th")
 """Thresholds of the methods whose most powerful penalty depends on the FDR level."""
 _DECADES = 7.0  # how far below the largest useful penalty the search goes
 _GRID_POINTS = 64
+"""Penalties of a scan."""
 _BINARY_DECADES = 2.5  # for a binary response, where a point takes a tenth of a second
 _BINARY_GRID_POINTS = 18
+"""Penalties of a scan for a binary response."""
 _SLOPE_STEP = 2e-3  # of log lam, in difference quotients
 
 Objective = Callable[[Array, IntArray], Array]

@@ -28,6 +28,7 @@ from selica._core.types import Array, IntArray
 from selica._core.validation import count
 
 _QUADRATURE_ORDER = 12
+"""Gauss-Legendre nodes of a panel."""
 # Panels of the quadrature end where I_Pi(k, B - k + 1) has these values, and symmetrically.
 _PANEL_PROBABILITIES = np.array([1e-17, 1e-13, 1e-10, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.15, 0.3, 0.5])
 _FIELD_EDGES = np.linspace(-9.0, 9.0, 19)  # standard deviations of the field

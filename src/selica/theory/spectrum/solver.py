@@ -29,8 +29,10 @@ from selica.theory.spectrum.fields import Response, SpectralDesign
 _LEAST_ACTIVITY = 1e-18  # so few active variables change nothing
 _NEWTON_STEPS = 25  # at first; a second try may take many
 _MANY_STEPS = 80
+"""Newton steps of a second try."""
 _MOST_STEPS = 400  # of the ways that come after Newton's
 _LONGEST_STEP = 1.5
+"""The longest Newton step, in logarithms."""
 _NEWTON_TOLERANCE = 1e-8  # convergence is quadratic: the step after it is at rounding
 _DIFFERENCE_WIDTH = 1e-4  # of the difference quotients of Q, a, b
 _ZERO_LOG_ODDS = -40.0  # log odds of the freedom of an estimate that is zero

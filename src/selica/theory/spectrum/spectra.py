@@ -18,6 +18,7 @@ from selica._core.types import Array
 from selica._core.validation import LARGEST, count, number, real
 
 _QUADRATURE_ORDER = 16
+"""Gauss-Legendre nodes of a panel."""
 _PANEL_HALVINGS = 44  # panels shrink by half towards an end near which averages may have a pole
 _WEIGHT_TOLERANCE = 1e-9  # of weights that add up to one
 _MOST_COLUMNS = 10**8  # an eigenvalue is kept for each
