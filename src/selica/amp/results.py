@@ -77,7 +77,7 @@ class Members(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Fields(Members):
-    """Fields with a known law where variables do not matter."""
+    """Fields with a known distribution where variables do not matter."""
 
     noise: Array
 

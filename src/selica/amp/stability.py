@@ -52,7 +52,7 @@ def stability_amp(
     resample_rate : float
         Mean weight of a row: rows drawn for each row there is.
     resampling : {"poisson", "bernoulli", "exponential"}
-        Law of the weights: bootstrap, subsampling without replacement (`resample_rate` is the
+        Distribution of the weights: bootstrap, subsampling without replacement (`resample_rate` is the
         share of the rows), Bayesian bootstrap.
     weakness : float
         Below 1, the penalty of each variable is divided by it with probability 1/2 in each

@@ -53,7 +53,7 @@ class Covariance(ABC):
     def colour(self, white: Array) -> Array:
         """Return (p, n) correlated variables from (n_white, n) white ones, which it may overwrite.
 
-        White variables of unit variance and any law become variables of this covariance.
+        White variables of unit variance and any distribution become variables of this covariance.
         """
 
     @abstractmethod

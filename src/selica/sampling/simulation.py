@@ -108,15 +108,15 @@ def simulate(
         to give no signal at all, that of p * sparsity independent unit effects). To compare with
         the theory at a given Delta pass ``noise_variance=Delta``: then nothing random enters.
     effects : Effects, optional
-        Law of the non-zero coefficients, of unit second moment; Gaussian by default.
+        Distribution of the non-zero coefficients, of unit second moment; Gaussian by default.
     covariance : str, tuple, array of shape (p, p) or Covariance
         "identity"; ("ar1", r): r^|i-j|; ("equicorrelated", r); ("block", r, size): correlation r
         inside consecutive blocks; ("factor", k, strength): k common factors with random loadings
         make this share of each variance; a matrix, singular ones included; or the covariance of
         an earlier Simulation, taken as it is in either scale.
     design : {"gaussian", "rademacher"} or ("t", dof)
-        Law of the independent variables of unit variance, out of which the rows are made by a
-        square root of the covariance; dof > 2.
+        Distribution of the independent variables of unit variance, out of which the rows are
+        made by a square root of the covariance; dof > 2.
     response : {"linear", "binary"} or the name of another loss
         y = X coef + noise; or y = 1 with log odds X coef, else 0 ("logistic" says the same).
     random_state : None, int, SeedSequence, Generator or RandomState

@@ -1,7 +1,7 @@
 r"""The self-consistent equations of all methods, and the sums they are made of.
 
-Lasso, stability selection and knockoffs differ only in the law of the row weights and in the
-number of null variables: a knockoff copy adds one null for each variable. One set of equations
+Lasso, stability selection and knockoffs differ only in the distribution of the row weights and in
+the number of null variables: a knockoff copy adds one null for each variable. One set of equations
 serves all of them. A ridge part lam2 w^2 / 2 of the penalty makes the estimate S(h; lam) / K with
 K = Q_hat + lam2. The names follow the article; docs/theory.md and docs/elastic-net.md have the
 formulas.

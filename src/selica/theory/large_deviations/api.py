@@ -26,7 +26,7 @@ from selica.theory.large_deviations.equations import RESAMPLINGS, RateEquations,
 from selica.theory.model import Model, ModelResult
 from selica.theory.solve import method_of, solve_method
 
-# The law of one row weight, where the number of rows is fixed.
+# The distribution of one row weight, where the number of rows is fixed.
 _FREE_COUNTS = {"multinomial": "poisson", "subsample": "bernoulli"}
 # By default y runs as far as s would reach this depth if g were a parabola: with 200 variables a
 # probability of e^-20.

@@ -31,7 +31,7 @@ from selica.theory.large_deviations.tilted import (
 )
 
 RESAMPLINGS = ("poisson", "multinomial", "bernoulli", "subsample", "exponential")
-"""Laws of the row weights; "multinomial" and "subsample" draw a fixed number of rows."""
+"""Distributions of the row weights; "multinomial" and "subsample" draw a fixed number of rows."""
 
 
 class State(NamedTuple):

@@ -175,7 +175,7 @@ def member_rates(
     field : (slope, chi_hat)
         The field of a variable with effect w is N(slope w, chi_hat).
     signals : Mixture
-        Law of the effects, folded.
+        Distribution of the effects, folded.
     threshold, probability : callable
         g of a selection probability, and back; arguments have one more axis, the last.
     """
