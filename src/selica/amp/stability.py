@@ -52,8 +52,8 @@ def stability_amp(
     resample_rate : float
         Mean weight of a row: rows drawn for each row there is.
     resampling : {"poisson", "bernoulli", "exponential"}
-        Distribution of the weights: bootstrap, subsampling without replacement (`resample_rate` is the
-        share of the rows), Bayesian bootstrap.
+        Distribution of the weights: bootstrap, subsampling without replacement (`resample_rate` is
+        the share of the rows), Bayesian bootstrap.
     weakness : float
         Below 1, the penalty of each variable is divided by it with probability 1/2 in each
         resample; `lam2` stays.
