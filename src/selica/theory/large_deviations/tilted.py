@@ -2,8 +2,9 @@ r"""Averages over one variable and over one row, tilted by the cost they cause.
 
 Large deviations weigh each member of the ensemble by :math:`e^{-yL}`, L its minimal cost. One
 variable then sees the field :math:`h = g + \sqrt{\hat v}\,\eta` with an extra weight
-:math:`e^{y\phi(h)}`, :math:`\phi(h) = (|h| - \lambda)_+^2 / 2\hat Q`, and a row sees its count c under an extra weight too. At y = 0 these are the averages of the article.
-docs/large-deviations.md has the derivation; equation numbers are its own.
+:math:`e^{y\phi(h)}`, :math:`\phi(h) = (|h| - \lambda)_+^2 / 2\hat Q`, and a row sees its count c
+under an extra weight too. At y = 0 these are the averages of the article. docs/large-deviations.md
+has the derivation; equation numbers are its own.
 """
 
 from __future__ import annotations
