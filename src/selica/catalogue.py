@@ -156,7 +156,7 @@ def _load(row: Method, part: str, what: str) -> Any:
 
 
 def _same(*names: str) -> dict[str, str]:
-    """Options that are called as the parameters they set."""
+    """Return options that are called as the parameters they set."""
     return {name: name for name in names}
 
 
@@ -176,7 +176,12 @@ _CALIBRATED = (
 _TRUTH = "The threshold is set by the truth, which nobody knows: it shows what there is to gain."
 _FDR = "On average at most the chosen share of the selected variables is false."
 _PFER = "On average at most the chosen number of selected variables is false."
-_LONG, _MIDDLE, _SHORT = (0, (6, 1.5)), (0, (3, 1)), (0, (2, 1))
+_LONG = (0, (6, 1.5))
+"""Long dashes of a line."""
+_MIDDLE = (0, (3, 1))
+"""Dashes of middle length."""
+_SHORT = (0, (2, 1))
+"""Short dashes."""
 
 _ROWS = (
     Method(
@@ -599,7 +604,7 @@ def of_selector(class_name: str, parameters: Mapping[str, Any]) -> Method:
 
 
 def _explains(one: Method, parameters: Mapping[str, Any]) -> bool:
-    """Whether a method has these arguments, with the values that it presets."""
+    """Say whether a method has these arguments, with the values that it presets."""
     known = {*one.options.values(), *one.preset}
     return parameters.keys() <= known and one.preset.items() <= parameters.items()
 

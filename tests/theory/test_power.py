@@ -7,7 +7,7 @@ import pytest
 
 from selica import theory
 from selica._core.errors import BoundaryWarning, ConvergenceWarning
-from selica.theory.iid.batch import Ensemble, member_errors, member_guesses
+from selica.theory.iid.batch import EnsembleModel, member_errors, member_guesses
 from tests.theory.points import random_box
 
 MODEL = theory.Model(1.12, 0.5, 0.01)
@@ -271,7 +271,7 @@ def test_scans_begin_close_to_what_they_find(law, alpha, Delta, effects):
     if law is not None:
         models["mu_B"] = np.array([0.7])
     mixture = effects.mixture()
-    ensemble = Ensemble(mixture.kinds(), mixture.mean.size, copies=0, resampling=law)
+    ensemble = EnsembleModel(mixture.kinds(), mixture.mean.size, copies=0, resampling=law)
     with np.errstate(all="ignore"):
         guess = member_guesses(ensemble, models, log_lam[None])
     points = {name: np.repeat(value, 40) for name, value in models.items()}

@@ -1,1 +1,1 @@
-"""What every room may use: scalars, laws, the one loop, results, errors. Not public."""
+"""What every room may use: scalars, distributions, the one loop, results, errors. Not public."""

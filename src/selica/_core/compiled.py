@@ -168,7 +168,7 @@ def _seal(content: bytes) -> bytes:
 
 
 def _sealed(path: str) -> bool:
-    """Whether a file is as it was written."""
+    """Say whether a file is as it was written."""
     try:
         content = Path(path).read_bytes()
     except OSError:

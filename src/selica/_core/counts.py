@@ -1,12 +1,12 @@
-r"""Resampling laws: how often a row of the data enters one member of the ensemble.
+r"""Distributions of the row weights: how often a row of the data enters one member of the ensemble.
 
 A member gives row :math:`\mu` the weight :math:`c_\mu`. In the large-system limit the weights are
-independent draws from one law, and the theory needs the averages
+independent draws from one distribution, and the theory needs the averages
 
 .. math:: f_k = E_c\!\left[\left(\frac{c}{1 + \chi c}\right)^k\right] .
 
-Each law is represented by nodes and probabilities that are exact, or exact to rounding, for these
-functions at every :math:`\chi \ge 0`.
+Each distribution is a list of nodes and probabilities that are exact, or exact to rounding, for
+these functions at every :math:`\chi \ge 0`.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import LARGEST, choice, positive
 
 RESAMPLINGS = ("poisson", "bernoulli", "exponential")
+"""Ways to weight rows."""
 
-# From here on the Poisson law has exp(-rate) < 1e-34 at zero: nothing is lost when Gauss nodes
-# treat it as a smooth law, and 40 of them are exact to rounding.
+# From here on a Poisson count has exp(-rate) < 1e-34 at zero: nothing is lost when Gauss nodes
+# treat its distribution as smooth, and 40 of them are exact to rounding.
 _POISSON_GAUSS = 80.0
 _POISSON_NODES = 40
 
 
 class CountAverages(NamedTuple):
-    """Averages over the resampling law at one susceptibility chi; see `count_averages`."""
+    """Averages over the row weights at one susceptibility chi; see `count_averages`."""
 
     f1: Array
     f2: Array
@@ -40,21 +41,21 @@ class CountAverages(NamedTuple):
 
 
 class CountLaw(NamedTuple):
-    """Nodes and probabilities of a resampling law, shape (points, nodes)."""
+    """Nodes and probabilities of the weight of a row, shape (points, nodes)."""
 
     weight: Array
     """Weights a row can have."""
     probability: Array
 
     def averages(self, chi: Array) -> CountAverages:
-        """f_1, f_2, f_3 at susceptibilities chi, shape (points,)."""
+        """Return f_1, f_2, f_3 at susceptibilities chi, shape (points,)."""
         k = self.weight / (1.0 + chi[:, None] * self.weight)
         pk = self.probability * k
         pk2 = pk * k
         return CountAverages(pk.sum(axis=1), pk2.sum(axis=1), np.vecdot(pk2, k))
 
     def variance(self, averages: CountAverages, chi: Array) -> Array:
-        """f_2 - f_1^2, summed as a variance."""
+        """Return f_2 - f_1^2, summed as a variance."""
         chi = chi[:, None]
         y = 1.0 / (1.0 + chi * self.weight)
         # where k = (1 - y)/chi saturates, y still tells the counts apart
@@ -67,23 +68,23 @@ class CountLaw(NamedTuple):
         return np.asarray(np.vecdot(self.probability, off**2))
 
     def loss_factor(self, chi: Array) -> Array:
-        """E_c[c / (1 + chi c)^2], the factor of the training loss in the cost per variable."""
+        """Return E_c[c / (1 + chi c)^2], the factor of the training loss in a cost per variable."""
         each = self.weight / (1.0 + chi[:, None] * self.weight) ** 2
         return np.asarray(np.vecdot(self.probability, each))
 
     def take(self, index: IntArray | BoolArray) -> CountLaw:
-        """The law of a subset of the points."""
+        """Return the row weights at some of the points."""
         return CountLaw(self.weight[index], self.probability[index])
 
 
 def check_rate(name: str, rate: ArrayLike, resampling: object) -> Array:
-    """A rate that a law of the row weights can have; of "bernoulli" it is a probability."""
+    """Return the rate of a resampling scheme, checked; of "bernoulli" it is a probability."""
     law = choice("resampling", resampling, RESAMPLINGS)
     return positive(name, rate, at_most=1.0 if law == "bernoulli" else LARGEST)
 
 
 def count_law(resampling: str, rate: Array) -> CountLaw:
-    """Nodes of the law of the row weights, one row of nodes for each rate.
+    """Return nodes of the distribution of the row weights, one row of nodes for each rate.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def count_law(resampling: str, rate: Array) -> CountLaw:
 
 
 def single_fit(points: int) -> CountLaw:
-    """The law of a single fit: every row once."""
+    """Return the row weights of a single fit: every row once."""
     one = np.ones((points, 1))
     return CountLaw(one, one)
 
@@ -142,7 +143,7 @@ def _poisson_table(mu: float) -> CountLaw:
 
 
 def exponential_nodes() -> tuple[Array, Array]:
-    """Trapezoidal rule in log c for the law exp(-c) dc, exact to rounding for f_k at any chi.
+    """Return a trapezoidal rule in log c for exp(-c) dc, exact to rounding for f_k at any chi.
 
     In x = log c the integrand is analytic in |Im x| < pi/2, so that a step of 0.25 errs by
     exp(-pi^2 / 0.25) = 7e-18; below x = -37 and above x = 3.7 nothing is left.

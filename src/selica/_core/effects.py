@@ -1,8 +1,8 @@
-r"""Laws of the non-zero effects, normalised to unit second moment.
+r"""Distributions of the non-zero effects, normalised to unit second moment.
 
-A law is used as a finite mixture of Gaussians :math:`\sum_k p_k N(\mu_k, \sigma_k^2)`: for such a
-mixture every average of the theory is closed. A Gaussian law is one component, points are
-components without spread, and the Laplace law is a Gaussian whose variance is exponential.
+A distribution is used as a finite mixture of Gaussians :math:`\sum_k p_k N(\mu_k, \sigma_k^2)`:
+for such a mixture every average of the theory is closed. A Gaussian is one component, points are
+components without spread, and a Laplace distribution is a Gaussian whose variance is exponential.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Mixture(NamedTuple):
     probability: Array
 
     def folded(self) -> Mixture:
-        """The same law up to signs: enough for every even quantity."""
+        """Return the same distribution up to signs: enough for every even quantity."""
         if not self.mean.any():
             return self
         key, inverse = np.unique(
@@ -41,40 +41,40 @@ class Mixture(NamedTuple):
         return Mixture(key[0], key[1], weight)
 
     def kinds(self) -> Mixture:
-        """The kinds of variables: nulls, a Gaussian without spread at zero, then `folded`."""
+        """Return the kinds of variables: nulls, which have no spread around zero, then `folded`."""
         return Mixture(*(np.concatenate([[0.0], part]) for part in self.folded()))
 
 
 class Effects(ABC):
-    """A law of the non-zero effects with unit second moment.
+    """A distribution of the non-zero effects with unit second moment.
 
     Examples
     --------
     >>> from selica.theory import Effects, LaplaceEffects
     >>> isinstance(LaplaceEffects(), Effects)
     True
-    >>> law = LaplaceEffects().mixture()
-    >>> round(float(law.probability @ (law.mean**2 + law.sd**2)), 12)
+    >>> parts = LaplaceEffects().mixture()
+    >>> round(float(parts.probability @ (parts.mean**2 + parts.sd**2)), 12)
     1.0
     """
 
     @abstractmethod
     def mixture(self) -> Mixture:
-        """The law as a finite Gaussian mixture, exact to rounding for the theory's averages."""
+        """Return a finite Gaussian mixture, exact to rounding for the averages of the theory."""
 
     @abstractmethod
     def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Independent draws from the law."""
+        """Draw independent effects."""
 
     @property
     def label(self) -> str:
         """What such effects are called in an answer."""
-        return f"effects of the law {type(self).__name__}"
+        return f"effects of the distribution {type(self).__name__}"
 
 
 @dataclass(frozen=True, slots=True)
 class GaussianEffects(Effects):
-    """Effects N(0, 1): the law of the article.
+    """Effects N(0, 1): those of the article.
 
     Examples
     --------
@@ -89,9 +89,11 @@ class GaussianEffects(Effects):
         return "Gaussian effects"
 
     def mixture(self) -> Mixture:
+        """Return one component; see `Effects.mixture`."""
         return Mixture(np.zeros(1), np.ones(1), np.ones(1))
 
     def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Draw normal numbers."""
         return rng.standard_normal(size)
 
 
@@ -113,11 +115,13 @@ class LaplaceEffects(Effects):
         return "Laplace effects"
 
     def mixture(self) -> Mixture:
+        """Return Gaussians of exponential variance; see `Effects.mixture`."""
         # w0 = sqrt(e) z with e ~ Exp(1) and z ~ N(0, 1) is Laplace with second moment one
         variance, probability = exponential_nodes()
         return Mixture(np.zeros_like(variance), np.sqrt(variance), probability)
 
     def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Draw double-exponential numbers."""
         return rng.laplace(scale=np.sqrt(0.5), size=size)
 
 
@@ -175,19 +179,21 @@ class PointEffects(Effects):
         return "equal effects" if sizes == 1 else f"effects of {sizes} sizes"
 
     def mixture(self) -> Mixture:
+        """Return components without spread; see `Effects.mixture`."""
         value, weight = np.array(self.values), np.array(self.weights)
         if self.signs == "random":
             value, weight = np.concatenate([value, -value]), np.concatenate([weight, weight]) / 2
         return Mixture(value, np.zeros_like(value), weight)
 
     def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Draw some of the values, as often as their weights say."""
         mixture = self.mixture()
         return rng.choice(mixture.mean, p=mixture.probability, size=size)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class EmpiricalEffects(Effects):
-    """The empirical law of given effects, e.g. of estimates from an earlier study.
+    """The empirical distribution of given effects, e.g. of estimates from an earlier study.
 
     Parameters
     ----------
@@ -218,10 +224,12 @@ class EmpiricalEffects(Effects):
         return "one given effect" if len(self.values) == 1 else f"{len(self.values)} given effects"
 
     def mixture(self) -> Mixture:
+        """Return components without spread; see `Effects.mixture`."""
         value, number = np.unique(np.array(self.values), return_counts=True)
         return Mixture(value, np.zeros_like(value), number / number.sum())
 
     def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Draw some of the given effects, with replacement."""
         return rng.choice(np.array(self.values), size=size)
 
 
@@ -230,13 +238,13 @@ LAWS: dict[str, Callable[[], Effects]] = {
     "laplace": LaplaceEffects,
     "point": PointEffects,
 }
-"""Laws without parameters, by the names that are typed."""
+"""Distributions without parameters, by the names that are typed."""
 MOST_EFFECTS = 1000
 """Numbers in a list of effects: each of them is a kind of variable of its own."""
 
 
 def effects_of(text: str) -> Effects:
-    """The law that a text names, or that of the numbers in it.
+    """Return the distribution that a text names, or that of the numbers in it.
 
     Parameters
     ----------
@@ -267,7 +275,7 @@ def effects_of(text: str) -> Effects:
 
 
 def _number_in(part: str) -> float:
-    """One number of a list."""
+    """Read one number of a list."""
     try:
         value = float(part)
     except ValueError:
@@ -278,12 +286,12 @@ def _number_in(part: str) -> float:
 
 
 def check_effects(effects: object) -> Effects:
-    """`effects` if it is a law, the Gaussian one for None, or an error that says so."""
+    """Return `effects` if it is a distribution of effects; None stands for Gaussian ones."""
     if effects is None:
         return GaussianEffects()
     if not isinstance(effects, Effects):
         raise ArgumentError(
-            "effects must be a law of effects such as theory.GaussianEffects(); "
+            "effects must be a distribution of effects such as theory.GaussianEffects(); "
             f"got {short(effects)}."
         )
     return effects

@@ -13,7 +13,7 @@ from selica._core.validation import short
 
 
 def as_path(name: str, value: Path | str) -> Path:
-    """`value` as a path that can be told in a sentence."""
+    """Return `value` as a path that can be told in a sentence."""
     if not isinstance(value, Path | str) or not str(value).isprintable():
         raise ArgumentError(f"{name} must be a path; got {short(value)}.")
     return Path(value)
@@ -33,7 +33,7 @@ def check_folder(out: Path | str) -> Path:
 
 
 def write_whole(files: Mapping[Path, Callable[[Path], Any]]) -> list[Path]:
-    """Writes files in one step: no reader sees half of one, and a failure changes none.
+    """Write files in one step: no reader sees half of one, and a failure changes none.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def write_whole(files: Mapping[Path, Callable[[Path], Any]]) -> list[Path]:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Errors of the system within say which file they are about, in the words of the system."""
+    """Name the file in errors of the system within, in the words of the system."""
     try:
         yield
     except OSError as error:

@@ -9,8 +9,11 @@ from selica._core.errors import RefusedError
 SMALL = 1e8
 """Bytes that are there on every machine: less is not worth asking for."""
 _LINUX = Path("/proc/meminfo")
+"""Where Linux says how much memory is free."""
 _GROUP = Path("/sys/fs/cgroup")
+"""Where Linux says what a container may take."""
 _GIGABYTE = 1e9
+"""Bytes in a gigabyte."""
 
 
 def available() -> float | None:
@@ -65,7 +68,7 @@ def _of_system() -> float | None:
 
 
 def _of_group() -> float | None:
-    """What a container may still take."""
+    """Return the bytes that a container may still take."""
     try:
         most, taken, kinds = (
             (_GROUP / f"memory.{name}").read_text().strip() for name in ("max", "current", "stat")

@@ -25,12 +25,12 @@ def _libraries() -> ThreadpoolController:
 
 
 def one_blas_thread() -> Any:
-    """A context in which matrix products use one thread, since members share the cores."""
+    """Return a context in which matrix products use one thread, since members share the cores."""
     return _libraries().limit(limits=1, user_api="blas")
 
 
 def blas_threads_for(shape: tuple[int, ...]) -> Any:
-    """A context for cubic work on a table of this shape.
+    """Return a context for cubic work on a table of this shape.
 
     Threads round in their own order. A small table gets one, and so the same bytes for every
     number of threads; a large one gets all there are.
@@ -41,7 +41,7 @@ def blas_threads_for(shape: tuple[int, ...]) -> Any:
 def pieces(
     work: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None
 ) -> list[T]:
-    """Results of work(*arguments), in order.
+    """Return the results of work(*arguments), in order.
 
     Parameters
     ----------

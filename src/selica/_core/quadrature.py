@@ -12,7 +12,7 @@ from selica._core.types import Array
 
 @lru_cache(maxsize=16)
 def legendre(order: int) -> tuple[Array, Array]:
-    """Nodes and weights of the rule of this order on (-1, 1)."""
+    """Return nodes and weights of the rule of this order on (-1, 1)."""
     node, weight = (np.asarray(part) for part in roots_legendre(order))
     for part in (node, weight):  # shared by everyone who asks for this order
         part.setflags(write=False)
@@ -20,7 +20,7 @@ def legendre(order: int) -> tuple[Array, Array]:
 
 
 def panels(cuts: Array, order: int) -> tuple[Array, Array]:
-    """Nodes and weights between neighbouring cuts, which rise along the last axis.
+    """Return nodes and weights between neighbouring cuts, which rise along the last axis.
 
     Examples
     --------

@@ -33,7 +33,7 @@ _WORDS = 4
 
 
 def seed_sequence(random_state: RandomState | None) -> np.random.SeedSequence:
-    """A fresh seed; a given SeedSequence is copied, a given generator is advanced.
+    """Return a fresh seed; a given SeedSequence is copied, a given generator is advanced.
 
     Parameters
     ----------
@@ -69,14 +69,14 @@ def seed_sequence(random_state: RandomState | None) -> np.random.SeedSequence:
 
 
 def child(seed: np.random.SeedSequence, *key: int) -> np.random.SeedSequence:
-    """The descendant with this key; (b,) is the b-th child `seed.spawn` would give at first."""
+    """Return the descendant with this key; (b,) is the b-th child of a fresh `seed.spawn`."""
     return np.random.SeedSequence(
         seed.entropy, spawn_key=(*seed.spawn_key, *key), pool_size=seed.pool_size
     )
 
 
 def generator(random_state: RandomState | None) -> np.random.Generator:
-    """A generator: the given one, or a new one from a seed.
+    """Return a generator: the given one, or a new one from a seed.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def generator(random_state: RandomState | None) -> np.random.Generator:
 
 
 def member_indices(members: Any, total: int | None = None) -> IntArray:
-    """Indices of the members asked for.
+    """Return the indices of the members asked for.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def member_indices(members: Any, total: int | None = None) -> IntArray:
 
 
 def _bounds(members: slice, total: int | None) -> tuple[int, int, int]:
-    """Start, stop and step of a slice; without a total it must say where it ends."""
+    """Return start, stop and step of a slice; without a total it must say where it ends."""
     try:
         if total is None:
             if min(members.start or 0, members.stop) < 0 or (members.step or 1) < 0:

@@ -25,13 +25,13 @@ class Status(StrEnum):
 
 
 def unwrap(array: Any) -> Any:
-    """A Python scalar for a zero-dimensional array, the array itself otherwise."""
+    """Return a Python scalar for a zero-dimensional array, the array itself otherwise."""
     array = np.asarray(array)
     return array.item() if array.ndim == 0 else array
 
 
 def plain(value: Any) -> Any:
-    """For JSON without NaN or infinity: those become null."""
+    """Return a value for JSON, in which NaN and infinity become null."""
     if isinstance(value, dict):
         return {key: plain(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
@@ -42,7 +42,7 @@ def plain(value: Any) -> Any:
 
 
 def statuses(good: BoolArray, residual: Array) -> Any:
-    """The status of each point: whether it is good and, where it is not, whether it is a number."""
+    """Say of each point whether it is good and, where it is not, whether it is a number."""
     out = np.full(good.shape, Status.CONVERGED.value, dtype="<U10")
     if not good.all():
         out[~good] = Status.MAX_ITER.value
@@ -57,11 +57,11 @@ class Result:
     _columns: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers and arrays by name."""
+        """Return the numbers and arrays by name."""
         return {name: getattr(self, name) for name in self._column_names()}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each point of the grid (needs pandas)."""
+        """Return one row for each point of the grid (needs pandas)."""
         import pandas as pd
 
         values = self.to_dict()

@@ -35,7 +35,7 @@ def find_root(
     tol: float = 1e-12,
     max_iter: int = 100,
 ) -> Root:
-    """Roots of increasing functions, one for each element of `start`.
+    """Find roots of increasing functions, one for each element of `start`.
 
     "Increasing" may be weakened to: negative below the root, positive above it. A Newton step is
     taken where it stays inside the current bracket and the steps shrink at least by half every

@@ -14,5 +14,5 @@ ROUNDING = 1e-9
 
 
 def ceiling(value: float) -> int:
-    """The smallest integer that is not below `value`, but for rounding."""
+    """Return the smallest integer that is not below `value`, but for rounding."""
     return math.ceil(value - ROUNDING)

@@ -6,7 +6,7 @@ Every average of the theory, and of message passing, is an average over a Gaussi
 
 *One member*: moments of :math:`S(h)` for one Gaussian field of given mean and variance.
 
-*Two members* share the data but not their own randomness: fields :math:`h_1, h_2` of equal law
+*Two members* share the data but not their own randomness: fields :math:`h_1, h_2` alike
 whose difference comes from an own variance :math:`v` each. By Price's theorem the derivative of
 :math:`E[S(h_1)S(h_2)]` with respect to their covariance is
 :math:`P(|h_1|>\lambda, |h_2|>\lambda)`, so that the variance over the members' own randomness is
@@ -29,56 +29,61 @@ from scipy.special import erf, ndtr, owens_t, roots_genlaguerre
 from selica._core.quadrature import legendre
 from selica._core.types import Array
 
-_SQRT_2, _SQRT_HALF = np.sqrt(2.0), np.sqrt(0.5)
+_SQRT_2 = np.sqrt(2.0)
+"""The square root of 2."""
+_SQRT_HALF = np.sqrt(0.5)
+"""The square root of 1/2."""
 _INV_SQRT_2PI = 1.0 / np.sqrt(2.0 * np.pi)
+"""The standard normal density at zero."""
 LOG_SQRT_2PI = float(0.5 * np.log(2.0 * np.pi))
+"""Minus the logarithm of the standard normal density at zero."""
 
 # Owen integrals: exp(-t^2 x^2 u^2 / 2) times a rational function of (x u)^2, u in (0, 1), x <= 1;
 # where t x is large the prefactor exp(-t^2/2) is small. 20 nodes: error below 1e-15.
-_U, _WEIGHT = legendre(20)
-_U2 = (0.5 * (_U + 1.0)) ** 2
-_WEIGHT = 0.5 * _WEIGHT
+_OWEN_RULE = legendre(20)
+_OWEN_SQUARES = (0.5 * (_OWEN_RULE[0] + 1.0)) ** 2
+_OWEN_WEIGHTS = 0.5 * _OWEN_RULE[1]
 # Tail of the second moment, int_0^inf y^2 exp(-x y - y^2/2) dy for x >= _TAIL, by Laguerre nodes.
 _TAIL = 5.0
-_Y, _Y_WEIGHT = roots_genlaguerre(16, 2.0)
+_TAIL_RULE = roots_genlaguerre(16, 2.0)
 # exp(-x^2/2) < 1e-18 beyond: such terms are dropped.
 _NEGLIGIBLE = 9.2
 
 
 def soft_threshold(h: Array, lam: Array | float) -> Array:
-    """S(h; lam) = sign(h) max(|h| - lam, 0)."""
+    """Return S(h; lam) = sign(h) max(|h| - lam, 0)."""
     return np.asarray(np.sign(h) * np.maximum(np.abs(h) - lam, 0.0))
 
 
 def survival(x: Array) -> Array:
-    """H(x) = P(z > x) for a standard normal z; exact in both tails."""
+    """Return H(x) = P(z > x) for a standard normal z; exact in both tails."""
     return np.asarray(ndtr(-np.asarray(x)))
 
 
 def density(x: Array) -> Array:
-    """Density of the standard normal law."""
+    """Return the density of the standard normal distribution."""
     return np.asarray(_INV_SQRT_2PI * np.exp(-0.5 * np.square(x)))
 
 
 def excess_mean(x: Array) -> Array:
-    """E(z - x)_+ for a standard normal z."""
+    """Return E(z - x)_+ for a standard normal z."""
     return np.asarray(density(x) - x * survival(x))
 
 
 def excess_square(x: Array) -> Array:
-    """E(z - x)_+^2 for a standard normal z, to full relative accuracy in the upper tail."""
+    """Return E(z - x)_+^2 for a standard normal z, to full relative accuracy in the upper tail."""
     x = np.asarray(x, dtype=float)
     out = np.asarray((1.0 + x * x) * survival(x) - x * density(x))
     far = x > _TAIL
     if np.any(far):
         y = x[far]
-        tail = np.exp(-0.5 * (_Y / y[..., None]) ** 2) @ _Y_WEIGHT
+        tail = np.exp(-0.5 * (_TAIL_RULE[0] / y[..., None]) ** 2) @ _TAIL_RULE[1]
         out[far] = density(y) * tail / y**3
     return out
 
 
 def _inside_square(t: Array, edge: Array) -> Array:
-    """E[z^2; |z| < t] for a standard normal z, given 2 t times its density at t."""
+    """Return E[z^2; |z| < t] for a standard normal z, given 2 t times its density at t."""
     out = np.asarray(erf(t * _SQRT_HALF) - edge)
     small = t < 0.01
     if small.any():  # the difference of two terms of order t is of order t^3
@@ -106,7 +111,7 @@ class MemberMoments(NamedTuple):
 
 
 def one_member(mean: Array | None, var: Array, lam: Array) -> MemberMoments:
-    """Moments of the soft threshold and of the clipped field, for h ~ N(mean, var).
+    """Return moments of the soft threshold and of the clipped field, for h ~ N(mean, var).
 
     Parameters
     ----------
@@ -143,7 +148,7 @@ def one_member(mean: Array | None, var: Array, lam: Array) -> MemberMoments:
 
 
 def soft_square(mean: Array | None, var: Array, lam: Array) -> Array:
-    """E S(h; lam)^2 for h ~ N(mean, var); mean None is zero."""
+    """Return E S(h; lam)^2 for h ~ N(mean, var); mean None is zero."""
     sd = np.sqrt(var)
     if mean is None:
         return np.asarray(2.0 * var * excess_square(lam / sd))
@@ -151,7 +156,7 @@ def soft_square(mean: Array | None, var: Array, lam: Array) -> Array:
 
 
 def soft_absolute(mean: Array | None, var: Array, lam: Array) -> Array:
-    """E |S(h; lam)| for h ~ N(mean, var); mean None is zero."""
+    """Return E |S(h; lam)| for h ~ N(mean, var); mean None is zero."""
     sd = np.sqrt(var)
     if mean is None:
         return np.asarray(2.0 * sd * excess_mean(lam / sd))
@@ -159,7 +164,7 @@ def soft_absolute(mean: Array | None, var: Array, lam: Array) -> Array:
 
 
 def clipped_mean(mean: Array | None, var: Array, lam: Array) -> tuple[Array, Array | float]:
-    """P(|h| < lam) and E[h - S(h; lam)] for h ~ N(mean, var); mean None is zero."""
+    """Return P(|h| < lam) and E[h - S(h; lam)] for h ~ N(mean, var); mean None is zero."""
     sd = np.sqrt(var)
     t = lam / sd
     if mean is None:
@@ -180,7 +185,7 @@ class PairMoments(NamedTuple):
 
 
 def two_members(mean: Array | None, var: Array, own: Array, lam: Array) -> PairMoments:
-    """Moments of a pair (h_1, h_2): each N(mean, var), with covariance var - own.
+    """Return moments of a pair (h_1, h_2): each N(mean, var), with covariance var - own.
 
     Parameters
     ----------
@@ -198,9 +203,9 @@ def two_members(mean: Array | None, var: Array, own: Array, lam: Array) -> PairM
     rest = own / var  # 1 - r
     r = 1.0 - rest
     ratio = x / (1.0 + x2)  # sqrt(1 - r^2) / 2
-    grid = 1.0 + x2[..., None] * _U2  # 1 + u^2 at the nodes u of (0, x)
-    owen = _WEIGHT / grid
-    outer = _WEIGHT * (1.0 - _U2) / grid**2
+    grid = 1.0 + x2[..., None] * _OWEN_SQUARES  # 1 + u^2 at the nodes u of (0, x)
+    owen = _OWEN_WEIGHTS / grid
+    outer = _OWEN_WEIGHTS * (1.0 - _OWEN_SQUARES) / grid**2
     if mean is None:
         same = np.exp(-0.5 * (t * t)[..., None] * grid)
         # P(z_1 > t, z_2 > t) = H(t) - 2 T(t, x), and its integral over the correlation
@@ -224,7 +229,7 @@ def two_members(mean: Array | None, var: Array, own: Array, lam: Array) -> PairM
 
 
 def _opposite_signs(t: Array, x: Array, r: Array, ratio: Array, owen: Array) -> tuple[Array, Array]:
-    """P(z_1 > t, z_2 < -t) and E(z_1 - t)_+ (-z_2 - t)_+ for unit normals of correlation r."""
+    """Return P(z_1 > t, z_2 < -t) and E(z_1 - t)_+ (-z_2 - t)_+ for normals of correlation r."""
     near = t < _NEGLIGIBLE * x
     if not near.all():
         out = np.zeros((2, *t.shape))
@@ -236,7 +241,7 @@ def _opposite_signs(t: Array, x: Array, r: Array, ratio: Array, owen: Array) -> 
     far = survival(c)
     gauss = np.exp(-0.5 * c * c)
     # L(t, t; -r) = 2 T(t/x, x) - H(t/x) (1 - 2 H(t)): both terms are O(x)
-    nodes = np.exp(-0.5 * (t * t)[..., None] * _U2)
+    nodes = np.exp(-0.5 * (t * t)[..., None] * _OWEN_SQUARES)
     lower = (x / np.pi) * gauss * np.vecdot(owen, nodes) - far * erf(t / _SQRT_2)
     moment = (
         (t * t - r) * lower
@@ -249,7 +254,7 @@ def _opposite_signs(t: Array, x: Array, r: Array, ratio: Array, owen: Array) -> 
 def _opposite_signs_shifted(
     t: Array, m: Array, x: Array, r: Array, ratio: Array
 ) -> tuple[Array, Array]:
-    """P(z_1 > t - m, z_2 < -t - m) and the mean product of the two excesses."""
+    """Return P(z_1 > t - m, z_2 < -t - m) and the mean product of the two excesses."""
     t, m, x, r, ratio = np.broadcast_arrays(t, m, x, r, ratio)
     probability, moment = np.zeros(t.shape), np.zeros(t.shape)
     near = (t < _NEGLIGIBLE * x) & (t + m < _NEGLIGIBLE)
@@ -271,7 +276,7 @@ def _opposite_signs_shifted(
 
 
 def bivariate_survival(h: Array, k: Array, k_given_h: Array, h_given_k: Array) -> Array:
-    """P(z_1 > h, z_2 > k) for unit normals of correlation r <= 0, by Owen's function.
+    """Return P(z_1 > h, z_2 > k) for unit normals of correlation r <= 0, by Owen's function.
 
     The correlation enters through k_given_h = (k - r h)/sqrt(1 - r^2) and
     h_given_k = (h - r k)/sqrt(1 - r^2), which the caller can form without cancellation.
@@ -296,7 +301,7 @@ def bivariate_survival(h: Array, k: Array, k_given_h: Array, h_given_k: Array) -
 
 
 def selection_probability(g: Array, own: Array | float, lam: Array | float) -> Array:
-    """P(|g + sqrt(own) eta| > lam): how often members select a variable of field g."""
+    """Return P(|g + sqrt(own) eta| > lam): how often members select a variable of field g."""
     g, own, lam = np.broadcast_arrays(np.abs(g), own, lam)
     sd = np.sqrt(own)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -320,7 +325,7 @@ def knockoff_probability(
     gap: Array,
     lam_copy: Array | None = None,
 ) -> Chance:
-    """P(|S(h)| - |S(h_copy)| > gap) for independent h ~ N(mean, var), h_copy ~ N(0, var_copy).
+    """Return P(|S(h)| - |S(h_copy)| > gap) for h ~ N(mean, var), h_copy ~ N(0, var_copy).
 
     The soft thresholds are in units of the field (gap = Q_hat * Z_th); gap may be negative.
     `lam_copy` is the threshold of the copy, where it is not `lam`.
@@ -354,7 +359,7 @@ def knockoff_probability(
 def _beats_copy(
     mean: Array, sd: Array, sd_copy: Array, lam: Array, lam_copy: Array, gap: Array
 ) -> Chance:
-    """P(|S(h)| > |S(h_copy)| + gap), gap >= 0."""
+    """Return P(|S(h)| > |S(h_copy)| + gap), gap >= 0."""
     inactive = erf(lam_copy / (sd_copy * _SQRT_2))
     low, high = (lam + gap - mean) / sd, (lam + gap + mean) / sd
     value = inactive * (survival(low) + survival(high))
@@ -378,7 +383,7 @@ def _beats_copy(
 def _beaten_by_copy(
     mean: Array, sd: Array, sd_copy: Array, lam: Array, lam_copy: Array, gap: Array
 ) -> Chance:
-    """P(|S(h_copy)| >= |S(h)| + gap), gap > 0."""
+    """Return P(|S(h_copy)| >= |S(h)| + gap), gap > 0."""
     low, high = (lam - mean) / sd, (lam + mean) / sd
     alone = 2.0 * survival((lam_copy + gap) / sd_copy)
     inactive = ndtr(low) - ndtr(-high)

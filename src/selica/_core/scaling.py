@@ -19,12 +19,12 @@ from selica._core.validation import positive, real
 
 
 def noise_from_snr(rho: ArrayLike, snr: ArrayLike) -> Array:
-    """Delta for a ratio Var(x.w0) / Var(noise) = rho / Delta."""
+    """Return Delta for a ratio Var(x.w0) / Var(noise) = rho / Delta."""
     return np.asarray(_signals("snr", rho) / positive("snr", snr))
 
 
 def noise_from_r2(rho: ArrayLike, r2: ArrayLike) -> Array:
-    """Delta for an explained share of the variance rho / (rho + Delta)."""
+    """Return Delta for an explained share of the variance rho / (rho + Delta)."""
     r2 = positive("r2", r2, at_most=1.0)
     return np.asarray(_signals("r2", rho) * (1.0 - r2) / r2)
 
@@ -39,7 +39,7 @@ def _signals(name: str, rho: ArrayLike) -> Array:
 def ratios(
     n_samples: ArrayLike, n_features: ArrayLike, n_signals: ArrayLike
 ) -> tuple[Array, Array]:
-    """(alpha, rho) of a study."""
+    """Return (alpha, rho) of a study."""
     n = real("n_samples", n_samples, at_least=1.0)
     p = real("n_features", n_features, at_least=1.0)
     k = real("n_signals", n_signals, at_least=0.0)
@@ -59,7 +59,7 @@ def penalty_of_data(
     Delta: ArrayLike,
     mu_B: ArrayLike = 1.0,
 ) -> Array:
-    """glmnet's lambda (scikit-learn's alpha) for standardised X and y.
+    """Return glmnet's lambda (scikit-learn's alpha) for standardised X and y.
 
     A y of unit variance fixes the scale of the effects, s^2 (rho + Delta) = 1; a resample of
     rate mu_B has mu_B * n_samples rows and glmnet averages over the rows it is given.
@@ -72,7 +72,7 @@ def penalty_of_data(
 def coefficient_of_data(
     w: ArrayLike, n_features: ArrayLike, rho: ArrayLike, Delta: ArrayLike
 ) -> Array:
-    """The coefficient of standardised X and y for an effect or estimate w of the theory.
+    """Return the coefficient of standardised X and y for an effect or estimate w of the theory.
 
     Examples
     --------

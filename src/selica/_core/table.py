@@ -43,14 +43,14 @@ class Table:
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]]) -> Table:
-        """A table of these rows; columns a row does not have are None in it."""
+        """Make a table of these rows; columns a row does not have are None in it."""
         given = list(rows)
         columns = tuple(dict.fromkeys(name for row in given for name in row))
         return cls(columns, tuple({c: _plain(row.get(c)) for c in columns} for row in given))
 
     @classmethod
     def check(cls, name: str, value: Any, *columns: str) -> Table:
-        """`value` if it is a table with rows and these columns."""
+        """Check that a value is a table with rows and these columns, and return it."""
         if not isinstance(value, cls) or not value.rows:
             raise ArgumentError(f"{name} must be a Table with rows; got {short(value)}.")
         missing = [column for column in columns if column not in value.columns]
@@ -74,7 +74,7 @@ class Table:
         return np.array([row[column] for row in self.rows])
 
     def where(self, **values: Any) -> Table:
-        """Rows in which each named column has this value, or one of a collection of values."""
+        """Return the rows in which each named column has a value, or one of a collection."""
         for name in values:
             if name not in self.columns:
                 raise ArgumentError.choice("column", name, self.columns)
@@ -83,18 +83,18 @@ class Table:
         return Table(self.columns, kept)
 
     def unique(self, column: str) -> list[Any]:
-        """The values of a column, each once, in the order of the rows."""
+        """Return the values of a column, each once, in the order of the rows."""
         return list(dict.fromkeys(row[column] for row in self.rows))
 
     def one(self, **values: Any) -> Row:
-        """The only row with these values."""
+        """Return the only row with these values."""
         found = self.where(**values)
         if len(found) != 1:
             raise ArgumentError(f"One row was expected for {values}; there are {len(found)}.")
         return found.rows[0]
 
     def to_csv(self, path: Path) -> None:
-        """Writes the table; numbers keep every digit, so that the same table is the same file."""
+        """Write the table; numbers keep every digit, so that the same table is the same file."""
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(self.columns)
@@ -103,12 +103,12 @@ class Table:
 
     @classmethod
     def read_csv(cls, path: Path) -> Table:
-        """A table written by `to_csv`."""
+        """Read a table written by `to_csv`."""
         with path.open(newline="", encoding="utf-8") as file:
             return cls.of({k: _parsed(v) for k, v in row.items()} for row in csv.DictReader(file))
 
     def to_frame(self) -> pd.DataFrame:
-        """As a data frame (needs pandas)."""
+        """Return a data frame (needs pandas)."""
         import pandas as pd
 
         return pd.DataFrame(list(self.rows), columns=list(self.columns))
@@ -118,7 +118,7 @@ class Table:
 
 
 def repr_plain(value: Value) -> str:
-    """A value as text that reads back as the same value."""
+    """Return a value as text that reads back as the same value."""
     return value if isinstance(value, str) else repr(value)
 
 

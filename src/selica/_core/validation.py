@@ -136,7 +136,7 @@ def single(name: str, value: Array) -> float:
 
 
 def exactly_one(**given: float | None) -> tuple[str, float]:
-    """Name and value of the one argument that is not None."""
+    """Return name and value of the one argument that is not None."""
     some = [(name, value) for name, value in given.items() if value is not None]
     if len(some) != 1:
         *names, last = given

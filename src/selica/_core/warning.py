@@ -31,7 +31,7 @@ _SAID: ContextVar[list[Said] | None] = ContextVar("said", default=None)
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the first line outside of the package.
+    """Give a warning that names the first line outside of the package.
 
     Parameters
     ----------

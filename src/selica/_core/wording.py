@@ -6,12 +6,12 @@ from selica._core.effects import Effects
 
 
 def assumptions(effects: Effects) -> str:
-    """What every prediction for a study assumes, in a sentence.
+    """Return what every prediction for a study assumes, in a sentence.
 
     Parameters
     ----------
     effects : Effects
-        Law of the non-zero effects.
+        Distribution of the non-zero effects.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def assumptions(effects: Effects) -> str:
 
 
 def signals(n: int) -> str:
-    """So many signals, in words.
+    """Say how many signals there are.
 
     Parameters
     ----------

@@ -27,12 +27,13 @@ from selica._core.types import Array
 from selica._core.validation import choice
 
 FORMS = ("diagonal", "restricted")
+"""Ways to keep variances: one for each variable, or one for all."""
 # A variable or a row that the others leave undetermined keeps this share of its own.
 _LEAST = 1e-10
 
 
 class Beliefs(NamedTuple):
-    """Of variables (p,) and rows (n,); all but means and observations also (1,)."""
+    """Beliefs about variables (p,) and rows (n,); all but means and observations also (1,)."""
 
     mu: Array
     S: Array
@@ -62,7 +63,7 @@ class Coupling(Protocol):
     """Whether variances are one number for all variables, and one for all rows."""
 
     def __call__(self, beliefs: Beliefs) -> Cavities:
-        """From beliefs to what the others say."""
+        """Return what the others say, given the beliefs."""
 
 
 class Wide:

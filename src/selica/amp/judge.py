@@ -47,7 +47,7 @@ class Books(NamedTuple):
 
     @classmethod
     def opened(cls, rate: Array, longest: float) -> Books:
-        """Before the first step."""
+        """Return the record before the first step."""
         L = rate.size
         return cls(
             np.array(rate, dtype=float), np.full(L, longest), np.full((_MEMORY, L), np.inf),
@@ -57,7 +57,7 @@ class Books(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def judge(books, live, sums, rest, floors, tol, shortest, longest):
-    """Verdicts on a step of the penalties `live`, and which of them have never been better.
+    """Return verdicts on a step of the penalties `live`, and which of them have never been better.
 
     sums (parts, 4, live) are those of `kernels.compare`; rest (live,) is finite where everything
     that is not compared is. A change is the largest of all parts, relative to the norm of the part

@@ -14,7 +14,9 @@ import numpy as np
 from selica._core.compiled import njit
 
 _SQRT_HALF = math.sqrt(0.5)
+"""The square root of 1/2."""
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
+"""The standard normal density at zero."""
 
 _NEVER = 38.5
 """A threshold this many standard deviations out is passed with a probability below 1e-320."""
@@ -26,7 +28,7 @@ _FAST = {"reassoc", "contract", "nsz"}
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def along(A, u, s, t, out):
-    """out = (A u, A^2 s, A^2 t) for A (m, k) in rows; out is (3, m)."""
+    """Write (A u, A^2 s, A^2 t) to out (3, m), for A (m, k) in rows."""
     m, k = A.shape
     for i in range(m):
         first, second, third = 0.0, 0.0, 0.0
@@ -40,7 +42,7 @@ def along(A, u, s, t, out):
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def across(A, u, s, t, out):
-    """out = (A' u, A'^2 s, A'^2 t) for A (m, k) in rows; out is (3, k)."""
+    """Write (A' u, A'^2 s, A'^2 t) to out (3, k), for A (m, k) in rows."""
     m, k = A.shape
     out[:] = 0.0
     first, second, third = out[0], out[1], out[2]
@@ -62,7 +64,7 @@ def across(A, u, s, t, out):
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def pack(parts, scale, both, size):
-    """Parts (m, L) times scale (m,), side by side in both; size (parts, L) takes columns to 1."""
+    """Write parts (m, L) times scale (m,) side by side; size (parts, L) takes columns to 1."""
     m, L = parts[0].shape
     size[:] = 0.0
     for j, part in enumerate(parts):
@@ -82,7 +84,7 @@ def pack(parts, scale, both, size):
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def unpack(both, scale, size, out):
-    """out (parts, m, L): the inverse of `pack`, with a scale of its own."""
+    """Write to out (parts, m, L) what `pack` packed, with another scale."""
     parts, m, L = out.shape
     for j in range(parts):
         for i in range(m):
@@ -92,7 +94,7 @@ def unpack(both, scale, size, out):
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def copied_rows(y, fit, chi, v, a, chi_copies, v_copies):
-    """What rows make of variables and copies: a, f_1 and f_1^2 v, each (n, L); and sums.
+    """Return what rows make of variables and copies: a, f_1 and f_1^2 v, each (n, L); and sums.
 
     The sums (3, L) are those of f_1^2 v + a^2, of f_1 and of the squared residuals. y is (n,), sums
     over the copies are (L,), the others (n, L); a is that of the step before.
@@ -114,7 +116,7 @@ def copied_rows(y, fit, chi, v, a, chi_copies, v_copies):
 
 @njit(cache=True, nogil=True)
 def soft_moments(g, sd, lam):
-    """Mean and variance of S(h), and P(S(h) != 0), for h ~ N(g, sd^2); each (p, L)."""
+    """Return the mean and variance of S(h), and P(S(h) != 0), for h ~ N(g, sd^2); each (p, L)."""
     p, L = g.shape
     first, variance, active = np.empty((p, L)), np.empty((p, L)), np.empty((p, L))
     for i in range(p):
@@ -152,7 +154,7 @@ def soft_moments(g, sd, lam):
 
 @njit(cache=True, nogil=True)
 def compare(old, new, ago, sums):
-    """The step from old to new, beside the one before; all (p, L).
+    """Compare the step from old to new with the one before; all (p, L).
 
     To sums (4, L) are added the squares of step, new and ago and step times ago, of each column.
     """

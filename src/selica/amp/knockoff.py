@@ -31,7 +31,7 @@ def knockoff_amp(
     tol: float = 1e-6,
     max_iter: int = 500,
 ) -> KnockoffAmp:
-    r"""How often a variable beats its knockoff, without drawing a knockoff.
+    r"""Compute how often a variable beats its knockoff, without drawing a knockoff.
 
     A copy of the design has independent Gaussian entries, as `sampling.iid_copies` draws them:
     knockoffs for variables that are independent of one another. The lasso with the columns of X
@@ -105,7 +105,7 @@ def knockoff_amp(
 
 
 def _variance(X: Array, scale: ArrayLike | None) -> Array:
-    """(p, 1): variance of the entries of each copied column."""
+    """Return the variances of the entries of copied columns, (p, 1)."""
     if scale is None:
         return np.asarray(np.einsum("ij,ij->j", X, X)[:, None] / X.shape[0])
     sd = real("scale", scale, at_least=0.0)
@@ -157,7 +157,7 @@ class KnockoffStep:
         return self.fields(found.w_bar, found.v, found.chi, fields.a, *sums)
 
     def start(self) -> State:
-        """Fields of variables and copies that are all zero: the same at every penalty."""
+        """Return the fields of variables and copies that are zero: the same at every penalty."""
         n, p = self.problem.X.shape
         zeros, zero = np.zeros((p, 1)), np.zeros((1, 1))
         return self.fields(zeros, zeros, zeros, np.zeros((n, 1)), zero, zero)
@@ -165,7 +165,7 @@ class KnockoffStep:
     def fields(
         self, w_bar: Array, v: Array, chi: Array, a: Array, v_copies: Array, chi_copies: Array
     ) -> KnockoffFields:
-        """From variables and copies to rows and back."""
+        """Return the fields after a step from variables and copies to rows and back."""
         fit, chi_row, v_row = map(np.ascontiguousarray, self.squares.to_rows(w_bar, chi, v))
         a, f1, own, sums = copied_rows(
             self.problem.y, fit, chi_row, v_row, a, chi_copies[0], v_copies[0]

@@ -49,7 +49,7 @@ def iterate(
     shares: tuple[float, float] = _STEPS,
     rate: Array | None = None,
 ) -> Iteration:
-    """Repeats `step` until the state stays, each penalty with a damping of its own.
+    """Repeat `step` until the state stays, each penalty with a damping of its own.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def iterate_path(
     tol: float,
     max_iter: int,
 ) -> Iteration:
-    """`iterate` for many penalties: a few of them roughly, then all from between those.
+    """Iterate at many penalties: a few of them roughly, then all from between those.
 
     Parameters
     ----------
@@ -152,12 +152,12 @@ def _repeated(start: State, L: int) -> State:
 
 
 def _some(step: Step, some: IntArray, state: State, which: IntArray) -> State:
-    """A step of some penalties by their positions among all."""
+    """Restrict a step to some penalties, given by their positions among all."""
     return step(state, some[which])
 
 
 def _between(solved: State, nodes: Array, lam: Array) -> State:
-    """States at the penalties `lam` from those at ascending `nodes`: cubic in log lam."""
+    """Return states at the penalties `lam` from those at ascending `nodes`: cubic in log lam."""
     at = np.log(np.clip(lam, nodes[0], nodes[-1]))
     line, cubic = (_lagrange(np.log(nodes), at, points) for points in (2, 4))
     states = []
@@ -168,7 +168,7 @@ def _between(solved: State, nodes: Array, lam: Array) -> State:
 
 
 def _lagrange(nodes: Array, at: Array, points: int) -> Array:
-    """(nodes, at): weights of the nearest nodes in polynomials through `points` of them."""
+    """Return (nodes, at): weights of the nearest nodes in polynomials through `points` of them."""
     points = min(points, nodes.size)
     first = np.clip(np.searchsorted(nodes, at) - points // 2, 0, nodes.size - points)
     near = first + np.arange(points)[:, None]
@@ -181,7 +181,7 @@ def _lagrange(nodes: Array, at: Array, points: int) -> Array:
 
 
 def _write(best: State, new: State, live: IntArray, which: BoolArray) -> None:
-    """Keeps the columns `which` of a new state."""
+    """Keep the columns `which` of a new state."""
     whole = which.all() and live.size == best[0].shape[-1]
     for part, fresh in zip(best, new, strict=True):
         if whole:
@@ -191,7 +191,7 @@ def _write(best: State, new: State, live: IntArray, which: BoolArray) -> None:
 
 
 def _compare(now: State, new: State, before: State) -> tuple[State, Array]:
-    """The step from one state to the next, and its sums beside the one before."""
+    """Compare the step from one state to the next with the one before."""
     sums = np.zeros((len(before), 4, new[0].shape[-1]))
     steps = tuple(
         compare(old, fresh, ago, each)

@@ -33,7 +33,7 @@ class MessageProblem(NamedTuple):
 def check(
     X: ArrayLike, y: ArrayLike, lam: ArrayLike, lam2: ArrayLike, tol: float, max_iter: int
 ) -> MessageProblem:
-    """The arguments all algorithms share.
+    """Check the arguments that all algorithms share.
 
     The response and the columns are divided by nothing: `lam` is in the unit of X'y.
     """
@@ -64,5 +64,5 @@ def check(
 
 
 def check_weakness(weakness: float) -> float:
-    """Of the randomised penalties: each is divided by it with probability 1/2."""
+    """Check what a randomised penalty is divided by with probability 1/2."""
     return number("weakness", weakness, at_least=1e-3, at_most=1.0)

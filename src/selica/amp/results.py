@@ -63,7 +63,7 @@ class Members(Result):
         return bool(np.all(np.asarray(self.status) == "converged"))
 
     def at(self, position: int) -> Any:
-        """The result at one of the penalties."""
+        """Return the result at one of the penalties."""
         if np.ndim(self.lam) == 0:
             return self
         return type(self)(**{name: _pick(getattr(self, name), position) for name in _names(self)})
@@ -77,7 +77,7 @@ class Members(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Fields(Members):
-    """Fields with a known law where variables do not matter."""
+    """Fields with a known distribution where variables do not matter."""
 
     noise: Array
 
@@ -92,7 +92,7 @@ class Fields(Members):
         return np.minimum(2.0 * survival(np.abs(self.z_values)), 1.0)
 
     def expected_false(self, threshold: ArrayLike) -> Any:
-        """How many of the variables would reach a probability, if none of them mattered.
+        """Return how many of the variables would reach a probability, if none of them mattered.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class Fields(Members):
         return unwrap(share.mean(axis=1).reshape(t.shape) * self.field.size)
 
     def fdr(self, threshold: ArrayLike) -> Any:
-        """Estimated false discovery rate of all variables that reach a probability.
+        """Return the estimated false discovery rate of all variables that reach a probability.
 
         As if none of the variables mattered, hence rather too large; 0 where none is selected.
 
@@ -142,14 +142,14 @@ class Fields(Members):
             raise ArgumentError(f"{what} is for one penalty; take one of them with .at(position).")
 
     def _representatives(self) -> Any:
-        """Variables that stand for all, evenly over the order of their noise."""
+        """Return variables that stand for all, evenly over the order of their noise."""
         order = np.argsort(self.noise, kind="stable")
         k = min(_REPRESENTATIVES, order.size)
         return order[((np.arange(k) + 0.5) * order.size / k).astype(np.intp)]
 
     @abstractmethod
     def _chance(self, field: Array, index: Any) -> Chance:
-        """Selection probability of the variables `index` in given fields, with its slope."""
+        """Return the selection probability of some variables in given fields, with its slope."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -226,7 +226,7 @@ class StabilityVamp(Members):
     weakness: float
 
     def first_variables(self, p: int) -> StabilityVamp:
-        """The result for the first p variables only."""
+        """Return the result for the first p variables only."""
         names = [f.name for f in fields(self)]
         values = {name: getattr(self, name) for name in names}
         per_variable = ("selection_probabilities", "coef", "coef_variance", "field",
@@ -266,7 +266,7 @@ class KnockoffAmp(Fields):
     copy_precision: Array
 
     def probability(self, w_threshold: ArrayLike) -> Array:
-        """P(Z_i > w_threshold) over the copies, Z_i = abs(w_i) - abs(copy of w_i).
+        """Return P(Z_i > w_threshold) over the copies, Z_i = abs(w_i) - abs(copy of w_i).
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class KnockoffAmp(Fields):
         return self._beats(self.field, self.field_variance, w)
 
     def expected_fdp(self, w_threshold: ArrayLike | None = None) -> Any:
-        """Estimated share of false selections of one copy that selects Z_i > w_threshold.
+        """Estimate the share of false selections of one copy that selects Z_i > w_threshold.
 
         As if none of the variables mattered, hence rather too large.
 
@@ -306,13 +306,13 @@ class KnockoffAmp(Fields):
         )  # fmt: skip
 
     def _divisors(self) -> tuple[Array, Array]:
-        """What soft thresholds are divided by, and how many times as large it is as the copy's."""
+        """Return what soft thresholds are divided by, and its ratio to that of the copy."""
         lam2 = np.asarray(self.lam2)[..., None]
         Q, Q_copy = self.precision + lam2, self.copy_precision + lam2
         return Q, np.where(Q_copy > 0.0, Q / np.where(Q_copy > 0.0, Q_copy, 1.0), 1.0)
 
     def _beats(self, field: Array, own: Array, w: Array) -> Array:
-        """P(Z_i > w) with given means and variances of the fields."""
+        """Return P(Z_i > w) with given means and variances of the fields."""
         Q, ratio = self._divisors()
         lam = np.asarray(self.lam)[..., None]
         shift = (..., None, slice(None)) if w.ndim else (...,)
@@ -326,7 +326,7 @@ R = TypeVar("R", bound=Members)
 
 
 def shaped(kind: type[R], single: bool, **parts: Any) -> R:
-    """A result from arrays whose last axis runs over the penalties."""
+    """Make a result of arrays whose last axis runs over the penalties."""
     return kind(
         **{
             name: _pick(value.T, 0) if single and isinstance(value, np.ndarray) else _rows(value)

@@ -41,7 +41,7 @@ def member(
     *,
     lam2: Array | float = 0.0,
 ) -> EnsembleMoments:
-    """Averages over the members in fields N(g, v_hat).
+    """Return averages over the members in fields N(g, v_hat).
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class AtRest(NamedTuple):
 
 
 def at_rest(v_hat: Array, Q_hat: Array, lam: Array, lam2: Array | float = 0.0) -> AtRest:
-    """`member` for g = 0."""
+    """Return `member` for g = 0."""
     Q_hat, sd = _divisor(Q_hat + lam2), _spread(v_hat, lam)
     t = lam / sd
     active = 2.0 * survival(t)

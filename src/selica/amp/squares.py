@@ -14,6 +14,7 @@ from selica.amp.loop import State
 from selica.amp.problem import MessageProblem
 
 VARIANCES = ("vector", "scalar")
+"""Variances for each variable and row, or one number for all."""
 # What a change is compared with, at least, as a share of the fields without any fit.
 _ROUNDING = 1e-6
 # Up to so many penalties, reading the design once for each is faster than three matrix products.
@@ -28,13 +29,13 @@ class Squares(Protocol):
     """A design with the matrix of its squared entries."""
 
     def to_rows(self, mean: Array, one: Array, two: Array) -> Triple:
-        """X mean, and sum_i X_{mu i}^2 values_i for both others, (p, L) -> (n, L)."""
+        """Return X mean, and sum_i X_{mu i}^2 values_i for both others, (p, L) -> (n, L)."""
 
     def to_columns(self, mean: Array, one: Array, two: Array) -> Triple:
-        """X' mean, and sum_mu X_{mu i}^2 values_mu for both others, (n, L) -> (p, L)."""
+        """Return X' mean, and sum_mu X_{mu i}^2 values_mu for both others, (n, L) -> (p, L)."""
 
     def sums(self, values: Array) -> Array:
-        """sum_mu X_{mu i}^2 values_mu, (n, L) -> (p, L)."""
+        """Return sum_mu X_{mu i}^2 values_mu, (n, L) -> (p, L)."""
 
 
 class Entries:
@@ -59,7 +60,7 @@ class Entries:
         return mean, np.ones(self._X.shape[0]), np.square(square, out=square)
 
     def to_rows(self, mean: Array, one: Array, two: Array) -> Triple:
-        """One reading of X for each penalty, or matrix products where there are many."""
+        """Read X once for each penalty, or multiply matrices where there are many."""
         if mean.shape[1] <= _FEW:
             return _by_kernels(self._X, mean, one, two)
         scale, ones, square = self._square
@@ -67,7 +68,7 @@ class Entries:
         return self._X @ mean, first, second
 
     def to_columns(self, mean: Array, one: Array, two: Array) -> Triple:
-        """As `to_rows`."""
+        """Read X once for each penalty, as `to_rows` does."""
         if mean.shape[1] <= _FEW:
             return _by_kernels(self._X.T, mean, one, two)
         scale, ones, square = self._square
@@ -75,7 +76,7 @@ class Entries:
         return self._X.T @ mean, first, second
 
     def sums(self, values: Array) -> Array:
-        """As the others of `to_columns`."""
+        """Return one of the sums of squares of `to_columns`."""
         if values.shape[1] <= _FEW:
             return _by_kernels(self._X.T, values, values, values)[1]
         scale, ones, square = self._square
@@ -83,7 +84,7 @@ class Entries:
 
 
 def _sums(square: Array, inner: Array, outer: Array, parts: tuple[Array, ...]) -> Array:
-    """outer * (square @ (inner * part)) for all parts, in one product of columns of unit size."""
+    """Return outer * (square @ (inner * part)) for all parts, in one product of unit columns."""
     L = parts[0].shape[1]
     both = np.empty((inner.size, len(parts) * L), dtype=square.dtype)
     size, out = np.empty((len(parts), L)), np.empty((len(parts), outer.size, L))
@@ -119,33 +120,33 @@ class Margins:
         self._rows = (rows / total if total > 0.0 else rows)[:, None]
 
     def to_rows(self, mean: Array, one: Array, two: Array) -> Triple:
-        """Sums over the columns, shared out to the rows."""
+        """Sum over the columns, shared out to the rows."""
         each = (self._rows * np.sum(self._columns * part, axis=0) for part in (one, two))
         return self._X @ mean, *each
 
     def to_columns(self, mean: Array, one: Array, two: Array) -> Triple:
-        """Sums over the rows, shared out to the columns."""
+        """Sum over the rows, shared out to the columns."""
         return self._X.T @ mean, self.sums(one), self.sums(two)
 
     def sums(self, values: Array) -> Array:
-        """As the others of `to_columns`."""
+        """Return one of the sums of squares of `to_columns`."""
         return np.asarray(self._columns * np.sum(self._rows * values, axis=0))
 
 
 def squares_of(problem: MessageProblem, variances: str) -> Squares:
-    """The form of the variances by name."""
+    """Return the form of the variances by name."""
     if choice("variances", variances, VARIANCES) == "scalar":
         return Margins(problem.X)
     return Entries(problem.X, single=problem.tol >= _SINGLE)
 
 
 def noise_of(squares: Squares, a: Array) -> Array:
-    """Standard deviation of the fields for residuals that are independent, (p, L)."""
+    """Return the standard deviation of the fields for residuals that are independent, (p, L)."""
     return np.asarray(np.sqrt(squares.sums(a**2)))
 
 
 def floors(start: State, y: Array) -> tuple[float, ...]:
-    """Norms below which a change is rounding, of the damped parts of a state.
+    """Return norms below which a change is rounding, of the damped parts of a state.
 
     Those of the fields without any fit; only their variance over the members, which may be nothing
     then, is compared with what the squares of the responses would give.

@@ -32,7 +32,7 @@ def stability_amp(
     tol: float = 1e-6,
     max_iter: int = 500,
 ) -> StabilityAmp:
-    r"""Selection probabilities of the lasso over resamples of the rows, without a refit.
+    r"""Compute selection probabilities of the lasso over resamples of the rows, without a refit.
 
     Message passing for the average over all resamples (Obuchi and Kabashima 2019), for designs
     whose columns are close to independent. A member minimises
@@ -52,8 +52,8 @@ def stability_amp(
     resample_rate : float
         Mean weight of a row: rows drawn for each row there is.
     resampling : {"poisson", "bernoulli", "exponential"}
-        Law of the weights: bootstrap, subsampling without replacement (`resample_rate` is the
-        share of the rows), Bayesian bootstrap.
+        Distribution of the weights: bootstrap, subsampling without replacement (`resample_rate` is
+        the share of the rows), Bayesian bootstrap.
     weakness : float
         Below 1, the penalty of each variable is divided by it with probability 1/2 in each
         resample; `lam2` stays.
@@ -102,7 +102,7 @@ def stability_amp(
 
 
 def resampling_law(resampling: str, resample_rate: float) -> CountLaw:
-    """Weights of the rows, checked."""
+    """Check the weights of the rows, and return their distribution."""
     rate = check_rate("resample_rate", resample_rate, resampling)
     return count_law(resampling, np.array([single("resample_rate", rate)]))
 
@@ -141,13 +141,13 @@ class StabilityStep:
         return self.fields(found.w_bar, found.v, found.chi, fields.a)
 
     def start(self) -> State:
-        """Fields of variables that are all zero: the same at every penalty."""
+        """Return the fields of variables that are all zero: the same at every penalty."""
         n, p = self.problem.X.shape
         zeros = np.zeros((p, 1))
         return self.fields(zeros, zeros, zeros, np.zeros((n, 1)))
 
     def fields(self, w_bar: Array, v: Array, chi: Array, a: Array) -> StabilityFields:
-        """From variables to rows and back."""
+        """Return the fields after a step from variables to rows and back."""
         fit, chi_row, v_row = self.squares.to_rows(w_bar, chi, v)
         f = row_averages(self.law, chi_row)
         z = self.problem.y[:, None] - fit + chi_row * a
@@ -158,7 +158,7 @@ class StabilityStep:
         return StabilityFields(Q_hat * w_bar + field, v_hat, Q_hat, a, E)
 
     def member(self, fields: StabilityFields, columns: IntArray) -> EnsembleMoments:
-        """What members make of the fields, at some of the penalties."""
+        """Return what members make of the fields, at some of the penalties."""
         return member(
             fields.g, fields.v_hat, fields.Q_hat, self.problem.lam[columns], self.weakness,
             lam2=self.problem.lam2[columns],

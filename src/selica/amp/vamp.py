@@ -56,7 +56,7 @@ def stability_vamp(
     tol: float = 1e-6,
     max_iter: int = 500,
 ) -> StabilityVamp:
-    r"""Selection probabilities over resamples of the rows, for columns that are correlated.
+    r"""Compute selection probabilities over resamples of the rows, for columns that are correlated.
 
     Replicated vector approximate message passing (Takahashi and Kabashima 2020). A member
     minimises
@@ -113,7 +113,7 @@ def stability_vamp(
 def _along(
     problem: MessageProblem, loss: Loss, form: str, law: CountLaw, weakness: float
 ) -> dict[str, Array]:
-    """The attributes of a result, penalty by penalty from the largest on."""
+    """Return the attributes of a result, penalty by penalty from the largest on."""
     units = _units(problem, loss)
     design = problem.X / units.column
     output = output_of(loss, problem.y / units.response, law)
@@ -134,7 +134,7 @@ def _along(
 def _solve(
     step: VectorStep, start: State, floors: tuple[float, ...], problem: MessageProblem
 ) -> Iteration:
-    """With long steps first, with shorter ones where these do not converge."""
+    """Iterate with long steps first, and with shorter ones where these do not converge."""
     best = Iteration(
         start, np.array([str(Status.MAX_ITER)]), np.full(1, np.inf), np.zeros(1, np.intp),
         np.ones(1),
@@ -159,12 +159,12 @@ class Units(NamedTuple):
     response: float
 
     def penalties(self, lam: float) -> Array:
-        """Penalties of the coefficients of the scaled columns, (p, 1)."""
+        """Return the penalties of the coefficients of the scaled columns, (p, 1)."""
         scaled = np.minimum(lam / self.response / self.column, _UNREACHABLE)
         return np.where(self.empty, _UNREACHABLE, scaled)[:, None]
 
     def ridges(self, lam2: float) -> Array:
-        """Their ridges, (p, 1)."""
+        """Return the ridges of the coefficients of the scaled columns, (p, 1)."""
         return np.minimum(lam2 / self.column**2, _UNREACHABLE)[:, None]
 
 
@@ -176,14 +176,14 @@ def _units(problem: MessageProblem, loss: Loss) -> Units:
 
 
 def _start(coupling: Coupling, n: int, p: int) -> State:
-    """Nothing selected, nothing known."""
+    """Return the state in which nothing is selected and nothing is known."""
     own, row = (1, 1) if coupling.averaged else (p, n)
     sizes = (p, own, own, n, row, row)
     return tuple(np.full((size, 1), float(k == 2)) for k, size in enumerate(sizes))
 
 
 def _described(step: VectorStep, outcome: Iteration, units: Units) -> dict[str, Array]:
-    """The attributes of a result in the units of the user, for one penalty."""
+    """Return the attributes of a result in the units of the user, for one penalty."""
     at = Cavities(*outcome.state)
     found = step.member(at)
     column = units.column[:, None]
@@ -216,11 +216,11 @@ class VectorStep:
         return tuple(part[:, None] for part in self.coupling(Beliefs(*(b[:, 0] for b in beliefs))))
 
     def member(self, at: Cavities) -> EnsembleMoments:
-        """What members make of the fields."""
+        """Return what members make of the fields."""
         return member(at.g, at.v_hat, at.Q_hat, self.lam, self.weakness, lam2=self.lam2)
 
     def _variables(self, at: Cavities) -> tuple[Array, Array, Array]:
-        r"""Beliefs with the moments of the members, once the fields are taken out of them.
+        r"""Return beliefs with the moments of the members, once the fields are taken out of them.
 
         With chi = Pi/(Q + lam2) the belief has precision 1/chi - Q. As the covariance of a
         coefficient with its field is chi v_hat, what is left of the variance is not negative.
@@ -236,7 +236,7 @@ class VectorStep:
         return mu, share / (Q * rest), tau
 
     def _rows(self, at: Cavities) -> tuple[Array, Array, Array]:
-        """Observations that answer as the rows do."""
+        """Return observations that answer as the rows do."""
         mean, slope, excess = self.output(at.omega, at.chi, at.v)
         if self.coupling.averaged:
             flat = slope.mean(keepdims=True)

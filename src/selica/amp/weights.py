@@ -16,14 +16,14 @@ _SPACING = 0.005
 
 
 class RowAverages(NamedTuple):
-    """f_1 and f_2 - f_1^2 of c / (1 + chi c) over the law of the weights c."""
+    """f_1 and f_2 - f_1^2 of c / (1 + chi c) over the distribution of the weights c."""
 
     f1: Array
     spread: Array
 
 
 def row_averages(law: CountLaw, chi: Array) -> RowAverages:
-    """Averages at susceptibilities chi of any shape."""
+    """Return averages at susceptibilities chi of any shape."""
     if chi.size <= _ONE_BY_ONE:
         return RowAverages(*(part.reshape(chi.shape) for part in _exact(law, chi.ravel())[:2]))
     mean, square = (np.vecdot(law.probability, law.weight**k)[0] for k in (1, 2))
@@ -48,7 +48,7 @@ def row_averages(law: CountLaw, chi: Array) -> RowAverages:
 
 
 def _between(value: Array, slope: Array, node: IntArray, share: Array) -> Array:
-    """The cubic with these values and slopes at equal distances, a share of the way to the next."""
+    """Return a cubic with these values and slopes, a share of the way to the next point."""
     rise = np.diff(value)
     square = 3.0 * rise - 2.0 * slope[:-1] - slope[1:]
     cube = slope[:-1] + slope[1:] - 2.0 * rise
@@ -57,6 +57,6 @@ def _between(value: Array, slope: Array, node: IntArray, share: Array) -> Array:
 
 
 def _exact(law: CountLaw, chi: Array) -> tuple[Array, Array, Array, Array]:
-    """f_1, f_2 - f_1^2 and their slopes in chi."""
+    """Return f_1, f_2 - f_1^2 and their slopes in chi."""
     f = law.averages(chi)
     return f.f1, law.variance(f, chi), -f.f2, 2.0 * (f.f1 * f.f2 - f.f3)

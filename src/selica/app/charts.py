@@ -14,6 +14,7 @@ from selica.app import markup
 from selica.plots.style import LineStyle
 
 _DECADES = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
+"""Ticks of a logarithmic axis."""
 
 
 def curves(
@@ -125,5 +126,5 @@ def _strings(values: Sequence[str]) -> pa.Array:
 
 
 def _dash(style: LineStyle) -> list[float]:
-    """Return dashes of the library's figures in the units of Vega: its line is two pixels wide."""
+    """Return the dashes of a line in the units of Vega, whose lines are two pixels wide."""
     return [1, 0] if isinstance(style.dash, str) else [2 * part for part in style.dash[1]]

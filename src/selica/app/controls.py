@@ -29,9 +29,21 @@ class UnsizedStudy(NamedTuple):
 LAWS = {"Gaussian": "gaussian", "All equal": "point", "Laplace (a few large)": "laplace"}
 """Distributions of effects, as they are called on the page."""
 _OWN = "My own list"
-FIRST = (400, 500, 100, 0.95, 0.1)
+"""The choice of effects that are typed."""
+
+
+class Positions(NamedTuple):
+    """Numbers that the sliders of a study stand at."""
+
+    n: int
+    p: int
+    k: int
+    r2: float
+    fdr: float
+
+
+FIRST = Positions(400, 500, 100, 0.95, 0.1)
 """Samples, variables, signals, R² and FDR before anything is moved."""
-_N, _P, _K, _R2, _FDR = FIRST
 
 
 class Sliders:
@@ -59,11 +71,11 @@ class Sliders:
 
     def samples(self) -> int:
         """Return the number of samples."""
-        return self._slider("n", "Samples (n)", 50, 5000, _N, 10)
+        return self._slider("n", "Samples (n)", 50, 5000, FIRST.n, 10)
 
     def study(self) -> UnsizedStudy:
         """Return variables, signals, their strength, and the errors that are allowed."""
-        p = self._slider("p", "Variables (p)", 50, 5000, _P, 10)
+        p = self._slider("p", "Variables (p)", 50, 5000, FIRST.p, 10)
         law = st.selectbox(
             "Effects of the signals",
             [*LAWS, _OWN],
@@ -74,13 +86,13 @@ class Sliders:
         )
         effects = LAWS.get(law, "")
         if effects:
-            k = self._slider("k", "True signals (k)", 1, 500, _K, 1)
+            k = self._slider("k", "True signals (k)", 1, 500, FIRST.k, 1)
             if k > p:
                 st.caption(f"There are {p} variables: all of them are taken as signals.")
         else:
             effects, k = _listed(p)
-        r2 = self._slider("r2", "Variance they explain (R²)", 0.05, 0.99, _R2, 0.01)
-        fdr = self._slider("fdr", "False discoveries allowed (FDR)", 0.01, 0.5, _FDR, 0.01)
+        r2 = self._slider("r2", "Variance they explain (R²)", 0.05, 0.99, FIRST.r2, 0.01)
+        fdr = self._slider("fdr", "False discoveries allowed (FDR)", 0.01, 0.5, FIRST.fdr, 0.01)
         return UnsizedStudy(p, min(k, p), r2, fdr, effects)
 
 

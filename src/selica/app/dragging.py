@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 KEY = "dragged"
+"""The name under which the page keeps the slider that is dragged."""
 # One value at a time: the next leaves when the answer to the last is drawn, or after a second.
 _SCRIPT = """
 export default function ({ parentElement, setTriggerValue }) {

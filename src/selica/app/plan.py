@@ -114,7 +114,7 @@ def _curves(
     ceiling: tuple[Array, Array],
     answers: Sequence[Need | SampleEstimate],
 ) -> dict[str, list[Any]]:
-    """Return power against samples of the methods and of the ceiling, in columns."""
+    """Return the power against samples of the methods and of the ceiling, in columns."""
     end = 2.0 * max((n for one in answers if (n := one.samples)), default=MOST_SAMPLES)
     points = [
         (style.label, n, power)

@@ -21,6 +21,7 @@ from selica.planning.questions.answers import far_apart
 from selica.planning.questions.recommendation import RULE
 
 _PLANS = Turns()
+"""The queue of all plans."""
 _BETWEEN_WORDS = 0.15
 """Seconds at least between two words of progress."""
 _BETWEEN_TABLES = 0.4

@@ -32,7 +32,7 @@ _COLUMNS = ("method", "power", "FDR", "found", "false")
 
 
 def prepare() -> None:
-    """Work out the first view, for whoever opens the page without a link."""
+    """Compute the first view, for whoever opens the page without a link."""
     n, p, k, r2, _ = controls.FIRST
     _predicted(PageStudy(n, p, k, r2), None)
 
@@ -86,7 +86,7 @@ def _known() -> OrderedDict[tuple[PageStudy, float], Rows]:
 
 
 def _add_reached(predicted: Predicted, fdr: float, drawn: DeltaGenerator) -> None:
-    """Work out what procedures reach, after all else is on its way to the browser."""
+    """Compute what procedures reach, after all else is on its way to the browser."""
     known, asked = _known(), (predicted.study, fdr)
     if asked in known:
         return

@@ -38,8 +38,11 @@ def _styles() -> Iterator[LineStyle]:
 
 
 STYLES: tuple[LineStyle, ...] = tuple(_styles())
+"""Lines of the page, in the order of its legend."""
 OVERLAPS = ("q", "m", "chi", "v", "chi_tilde", "v_tilde")
+"""Order parameters in the table of a prediction."""
 CONJUGATES = ("Q_hat", "m_hat", "chi_hat", "v_hat", "v_tilde_hat")
+"""Their conjugate parameters."""
 # Every position of the slider, so that moving it asks for nothing new.
 _LEVELS = np.array([0.002, 0.005, *np.round(np.linspace(0.01, 0.5, 50), 2)])
 # Of these, few that show the curves: points take time to draw.
@@ -56,7 +59,7 @@ class PageStudy(NamedTuple):
     n_signals: int
     r2: float
     effects: str = "gaussian"
-    """Name of a law, or a list of effects."""
+    """Name of a distribution, or a list of effects."""
 
     @property
     def model(self) -> theory.Model:
@@ -92,7 +95,7 @@ class Predicted(NamedTuple):
     notes: tuple[str, ...]
 
     def curves(self) -> dict[str, list[Any]]:
-        """Return power against the level, one method after the other."""
+        """Return the power against the level, one method after the other."""
         drawn = np.isin(self.levels, _LEVELS[_DRAWN])
         levels = self.levels[drawn].tolist()
         return {

@@ -15,9 +15,14 @@ from selica.reports.page import HEADINGS
 from selica.selectors.stability import PFER
 from selica.selectors.summary import cell
 
-_DEMO, _OWN = "Embedded data", "My own table"
+_DEMO = "Embedded data"
+"""The choice of the table that comes with the package."""
+_OWN = "My own table"
+"""The choice of a table that is loaded."""
 _ENDINGS = ["csv", "tsv", "tab", "txt", "parquet", "pq"]
+"""Endings of the files that can be loaded."""
 _MOST_SHOWN = 200
+"""Variables in the table of a selection, at most."""
 
 
 class _Request(NamedTuple):

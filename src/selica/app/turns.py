@@ -12,7 +12,7 @@ _OFTEN = 0.1
 
 
 class Turns:
-    """Of one kind of work: first come, first served."""
+    """A queue for one kind of work: first come, first served."""
 
     def __init__(self) -> None:
         self._changed = Condition()

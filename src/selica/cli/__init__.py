@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def _leave_output() -> None:
-    """Drop what cannot be printed: it would fail once more when Python ends, with a traceback."""
+    """Forget what cannot be printed: it would fail again when Python ends, with a traceback."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -29,7 +29,7 @@ def app(
         bool, typer.Option("--no-browser", help="Open no browser window.")
     ] = False,
 ) -> None:
-    """A page to predict, plan and select in. Nothing you load leaves the machine.
+    """Open a page to predict, plan and select in. Nothing you load leaves the machine.
 
     Example: selica app --port 8600
     """
@@ -56,7 +56,7 @@ def _skip_components() -> None:
 
 
 def _prepare() -> None:
-    """Work the first view out while the server starts and the browser opens."""
+    """Compute the first view while the server starts and the browser opens."""
     import_module("selica.app.predict_tab").prepare()
 
 
@@ -66,7 +66,7 @@ def _script() -> Path:
 
 
 def _flags(host: str, port: int, no_browser: bool) -> list[str]:
-    """Return settings of the server: quiet, without telemetry, and with a limit on uploads."""
+    """Return the settings of the server: quiet, without telemetry, and with a limit on uploads."""
     settings = {
         "server.address": host,
         "server.port": port,

@@ -27,7 +27,7 @@ def methods(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Every method: what it keeps, what it promises and what that rests on.
+    """List every method: what it keeps, what it promises and what that rests on.
 
     Example: selica methods knockoffs-evalues
     """

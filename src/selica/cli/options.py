@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class EffectLaw(NamedTuple):
-    """A law of effects, as it was asked for."""
+    """A distribution of effects, as it was asked for."""
 
     law: theory.Effects
     name: str
@@ -26,20 +26,20 @@ class EffectLaw(NamedTuple):
 
     @property
     def given(self) -> int | None:
-        """How many effects were listed; None for a law by name."""
+        """How many effects were listed; None for a distribution by name."""
         from selica.theory import EmpiricalEffects
 
         return len(self.law.values) if isinstance(self.law, EmpiricalEffects) else None
 
 
 GAUSSIAN = "gaussian"
-"""The law of effects by default."""
+"""The distribution of effects by default."""
 _LARGEST_LIST = 1_000_000
 """Bytes of a file with effects."""
 
 
 def effect_law(text: str) -> EffectLaw:
-    """Return the law that `--effects` asks for: by name, by numbers, or by a file of numbers."""
+    """Return the effects that `--effects` asks for: by name, by numbers, or by a file of them."""
     from selica._core.effects import LAWS, effects_of  # late: other commands start faster
 
     if text in LAWS:

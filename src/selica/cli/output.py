@@ -82,7 +82,7 @@ def say(text: str) -> None:
 
 
 def copyable(words: Sequence[str], end: str = " \\", indent: int = 2) -> str:
-    """Return words of a command in lines that fit a terminal and run as they are."""
+    """Return the words of a command in lines that fit a terminal and run as they are."""
     margin, lines = " " * indent, [" " * indent + words[0]]
     for word in words[1:]:
         if len(lines[-1]) + 1 + len(word) + len(end) > WIDTH:

@@ -55,7 +55,7 @@ def compare(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """What every method will find in a study, at its best settings and as it comes.
+    """Predict what every method will find in a study, at its best settings and as it comes.
 
     Example: selica plan compare -n 400 -p 500 -k 50 --r2 0.7
     """
@@ -99,7 +99,7 @@ def samples(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """The smallest number of samples with which a method finds a share of the signals.
+    """Find the smallest number of samples with which a method finds a share of the signals.
 
     Example: selica plan samples -p 200 -k 20 --r2 0.6 --power 0.8
     """
@@ -122,9 +122,10 @@ def effect(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """The smallest effects of which a method finds a share.
+    """Find the smallest effects of which a method finds a share.
 
-    In standard deviations of the noise, for standardised columns; root mean square of all effects.
+    Effects are in standard deviations of the noise, for standardised columns; the answer is the
+    root mean square of all of them.
 
     Example: selica plan effect -n 400 -p 500 -k 50 --power 0.8
     """
@@ -149,7 +150,7 @@ def signals(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """The largest number of signals of which a method finds a share.
+    """Find the largest number of signals of which a method finds a share.
 
     They share --r2 or --snr, so that more of them are weaker; --effect-size is that of each.
 
@@ -176,7 +177,7 @@ def level(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """The smallest level of the false discovery rate that leaves a power.
+    """Find the smallest level of the false discovery rate that leaves a power.
 
     Example: selica plan fdr -n 400 -p 500 -k 50 --r2 0.7 --power 0.5
     """

@@ -47,7 +47,7 @@ _TRIED = {
 }
 """What was tried where a power is not reached, by the quantity of a requirement."""
 _CLEARLY = 0.1
-"""Difference of a power from which another law of the effects is named."""
+"""Difference of a power from which another distribution of the effects is named."""
 _UNITS = {
     "samples": "{} samples",
     "effect size": "effects of {}",

@@ -88,7 +88,7 @@ def own_table(
     plot: Plot = None,
     demo: Demo = False,
 ) -> None:
-    """Power on a table of one's own: signals are planted in its columns, and selectors run.
+    """Measure power on your own table: plant signals in its columns, and run selectors.
 
     Correlations cost power here as they will in the study. By default the procedures run, as they
     come, that `selica predict` shows beside ideal thresholds.
@@ -253,7 +253,7 @@ def diagnosis(
     plot: Plot = None,
     demo: Demo = False,
 ) -> None:
-    """After a fit: what the data were like, the power they allowed, and samples for more.
+    """Say after a fit what the data were like, which power they allowed, and what more takes.
 
     Example: selica plan diagnose measurements.csv --target yield --method knockoffs
     """

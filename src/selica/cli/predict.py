@@ -107,7 +107,7 @@ def predict(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Power of every method at its ideal threshold, and what procedures reach of it.
+    """Predict the power of every method at its ideal threshold, and what procedures reach of it.
 
     The ideal threshold is set by the truth, which nobody knows in practice. Beside it stands what
     is found by procedures that set their threshold by the data; selica plan compares all of them.

@@ -49,7 +49,7 @@ class RowResampling(StrEnum):
 
 
 class Assumption(StrEnum):
-    """On the frequencies of irrelevant variables."""
+    """Assumptions on the frequencies of irrelevant variables."""
 
     none = "none"
     unimodal = "unimodal"
@@ -168,7 +168,7 @@ def select(
     as_json: AsJson = False,
     demo: Demo = False,
 ) -> None:
-    """Variables of a table that explain a target, and what the selection promises.
+    """Select variables of a table that explain a target, and say what the selection promises.
 
     Example: selica select measurements.csv --target yield --fdr 0.1 --out report
     """
@@ -282,7 +282,7 @@ def _options_of(row: Method, former: bool) -> dict[str, str]:
 
 
 def _parameters(row: Method, known: dict[str, str], given: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments of the selector; an option that it does not have is an error."""
+    """Return the arguments of the selector; an option that it does not have is an error."""
     foreign = [option(name) for name in given if name not in known]
     if foreign:
         raise ArgumentError(

@@ -1,8 +1,8 @@
-r"""The largest tail of an r-concave law of given mean (Shah & Samworth 2013, section 3.3).
+r"""The largest tail of an r-concave distribution of given mean (Shah & Samworth 2013, section 3.3).
 
-A law :math:`f` on :math:`\{0, .., B\}` is r-concave, :math:`r < 0`, if its support has no gaps and
-:math:`f^r` is convex there. Wanted is the largest :math:`P(X \ge T)` among the laws with
-:math:`E X \le m`, for :math:`T > 2m`. With :math:`n = -1/r` it belongs to a law
+A distribution :math:`f` on :math:`\{0, .., B\}` is r-concave, :math:`r < 0`, if its support has no
+gaps and :math:`f^r` is convex there. Wanted is the largest :math:`P(X \ge T)` among those with
+:math:`E X \le m`, for :math:`T > 2m`. With :math:`n = -1/r` it belongs to a distribution
 
 .. math:: f_j \propto (1 + b j)^{-n}, \quad j = 0, .., k, \qquad k \ge T ,
 
@@ -10,8 +10,8 @@ of mean :math:`m`. For each :math:`k` the mean fixes :math:`b`, and there remain
 :math:`k`.
 
 Shah & Samworth also let a part of the probability lie at :math:`k + 1` and search over its size.
-The maximum is always at an end of that search: it is reached by a law that is no mixture of two
-others of the same mean, and such a law has no kink in :math:`g = f^r`. For if it had one, let
+The maximum is always at an end of that search: it is reached by an :math:`f` that is no mixture of
+two others of the same mean, and that has no kink in :math:`g = f^r`. For if it had one, let
 :math:`a` be a function that is linear where :math:`g` is, with a kink at the same place. Then
 :math:`f` is halfway between :math:`g^{-n-1} (g \pm \delta a)`, which are r-concave too for small
 :math:`\delta`, because :math:`x^{1 + 1/n} y^{-1/n}` is a convex function of :math:`x, y > 0`. Mass
@@ -35,12 +35,13 @@ _LARGEST_STEEPNESS = 170.0
 """exp(170)^4 is still finite in double precision, and no mean from here on needs a steeper line. A
 smaller mean is taken for this one: the tail rises with the mean, so that the bound remains one."""
 _SMALLEST_MEAN = 1e-140
+"""The smallest mean that is told from zero."""
 
 
 def largest_tail(mean: float, top: int, index: int, power: int) -> float:
     """Return the largest P(X >= index) over r-concave distributions with E X <= mean.
 
-    Up to index = ceil(2 mean), where the best law need not decrease, Markov's inequality takes its
+    Up to index = ceil(2 mean), where the best one need not decrease, Markov's inequality takes its
     place.
 
     Parameters

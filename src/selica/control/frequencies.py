@@ -9,8 +9,9 @@ the probabilities of :math:`0, 1/M, .., 1` do not increase, then with
 
 .. math:: R = \max_{j_0 \le k \le M} \frac{2 M (k - j_0 + 1)}{k (k + 1)} ,
 
-the value at the uniform law on :math:`0, .., k`. The ratio rises up to :math:`k = 2 j_0 - 1` and
-falls from there on, so that the maximum is :math:`M / (2 j_0 - 1)` if :math:`2 j_0 - 1 \le M`, and
+the value at the uniform distribution on :math:`0, .., k`. The ratio rises up to
+:math:`k = 2 j_0 - 1` and falls from there on, so that the maximum is :math:`M / (2 j_0 - 1)`
+if :math:`2 j_0 - 1 \le M`, and
 :math:`2 (M - j_0 + 1) / (M + 1)` otherwise.
 """
 

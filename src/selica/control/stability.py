@@ -11,8 +11,8 @@ than guessing) is at most
 
   .. math:: \frac{q^2}{(2\pi - 1)\, p} ;
 
-- if the fraction of pairs that select a variable twice has a unimodal law (Shah & Samworth,
-  theorem 3), for :math:`\theta \le 1/\sqrt 3`,
+- if the fraction of pairs that select a variable twice has a unimodal distribution (Shah &
+  Samworth, theorem 3), for :math:`\theta \le 1/\sqrt 3`,
 
   .. math::
       \frac{q^2}{p} \cdot
@@ -22,18 +22,18 @@ than guessing) is at most
       \frac{4 (1 - \pi + 1/(2B))}{1 + 1/B} & \frac34 < \pi \le 1 ;
       \end{cases}
 
-- if that law is r-concave with :math:`r = -1/2` and the law of :math:`\hat\Pi` with
+- if that distribution is r-concave with :math:`r = -1/2` and that of :math:`\hat\Pi` with
   :math:`r = -1/4` (Shah & Samworth, section 3.3), for :math:`\pi > \theta`, also below one half,
 
   .. math::
       p \min\{1, D(\theta^2, 2\pi - 1; B, -\tfrac12), D(\theta, \pi; 2B, -\tfrac14)\} ,
 
-  where :math:`D(\eta, t; B, r)` is the largest :math:`P(X \ge t)` over r-concave laws on
+  where :math:`D(\eta, t; B, r)` is the largest :math:`P(X \ge t)` over r-concave distributions on
   :math:`\{0, 1/B, .., 1\}` of mean at most :math:`\eta`.
 
 All of them are for halves drawn without replacement. They do not hold for the bootstrap.
 
-That a law is r-concave is an assumption about a grid of :math:`2B + 1` frequencies, and the more
+To be r-concave is an assumption about a grid of :math:`2B + 1` frequencies, and the more
 pairs there are, the more it asks. Frequencies of irrelevant variables do not meet it: where nothing
 matters, and the fields of the halves are normal, more of them than the bound allows reach a cutoff
 below one half (five times as many at 0.2 where q / p is 1/400), and with 128 pairs also cutoffs up
@@ -58,6 +58,7 @@ from selica._core.validation import choice, count, number
 from selica.control.concave import largest_tail
 
 ASSUMPTIONS = ("none", "unimodal", "r-concave")
+"""What may be assumed of the frequencies of irrelevant variables."""
 CONCAVE_PAIRS = 20
 """The r-concave bound of more pairs is exceeded by variables that do not matter."""
 HIGH_CUTOFF = 0.9

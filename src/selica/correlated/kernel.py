@@ -16,7 +16,7 @@ _EPOCHS = 100_000
 
 
 def _solve_members(packed: Any, b: Any, theta: float, coef: Any) -> int:
-    """Minimise w'Gw/2 - b'w + theta |w|_1 for each b, from coef and into it; returns failures."""
+    """Find the w of least w'Gw/2 - b'w + theta |w|_1 for each b, into coef; count the failures."""
     sets, members, k = b.shape
     penalty = np.full(k, theta)
     order = np.empty(k, dtype=np.int64)

@@ -9,7 +9,9 @@ from selica.sampling import GaussianKnockoffs
 from selica.selectors import DerandomizedKnockoffs, KnockoffSelection, StabilitySelection
 
 LEVELS = (0.05, 0.1, 0.2)
+"""Levels of the false discovery rate."""
 _COPIES = 10
+"""Knockoff copies of derandomized methods."""
 # One penalty for all copies, chosen before the data.
 _LAM = 0.06
 

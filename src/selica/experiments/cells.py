@@ -138,7 +138,7 @@ def covariance_label(covariance: Any) -> str:
 
 
 def _effects_label(effects: Effects) -> str:
-    """Return a law of effects in a few letters; one that does not show its values gets a digest."""
+    """Name a distribution of effects in a few letters; hidden values get a digest."""
     if isinstance(effects, EmpiricalEffects):
         return f"{effects!r} {_digest(np.concatenate(effects.mixture()))}"
     return repr(effects)

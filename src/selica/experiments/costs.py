@@ -77,7 +77,7 @@ def simulate_costs(
 
 
 def _costs(rate: RateFunction, N: int, members: int, seed: np.random.SeedSequence) -> Array:
-    """Return costs of one data set."""
+    """Return the costs of one data set."""
     model, lam = rate.model, rate.lam
     data = simulate(
         round(model.alpha * N),
@@ -110,7 +110,7 @@ def _costs(rate: RateFunction, N: int, members: int, seed: np.random.SeedSequenc
 
 
 def cost_cumulants(costs: dict[int, Array]) -> Table:
-    """Return mean of the cost and N times its variance over the members, for each N.
+    """Return the mean of the cost and N times its variance over the members, for each N.
 
     Parameters
     ----------

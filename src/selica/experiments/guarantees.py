@@ -35,8 +35,16 @@ from selica.selectors import (
 )
 from selica.selectors.guarantee import Guarantee
 
-FDR, PFER, KFWER = 0.2, 1.0, (2, 0.2)
-_COPIES, _SPLITS = 10, 5
+FDR = 0.2
+"""Level of the false discovery rate."""
+PFER = 1.0
+"""Level of the expected number of false selections."""
+KFWER = (2, 0.2)
+"""A number of false selections, and the level of its probability."""
+_COPIES = 10
+"""Knockoff copies of derandomized methods."""
+_SPLITS = 5
+"""Splits of the rows."""
 # One penalty for all copies, chosen before the data: it treats variables and copies alike.
 _LAM = 0.1
 

@@ -28,11 +28,20 @@ from selica.selectors import (
 )
 from selica.theory import Model, Rates, optimal_lam, solve_knockoff, solve_stability
 
-FDR, PFER = 0.2, 5.0
-_COPIES, _GAMMA = 10, 0.3
+FDR = 0.2
+"""Level of the false discovery rate."""
+PFER = 5.0
+"""Level of the expected number of false selections."""
+_COPIES = 10
+"""Knockoff copies of derandomized methods."""
+_GAMMA = 0.3
+"""Quantile of the p-values of the copies."""
 _RESAMPLES = 100
-_OFTEN, _BOUNDED = 0.9, 0.75
-"""Thresholds of stability selection: the article's form, and with a bound."""
+"""Members of stability selection."""
+_OFTEN = 0.9
+"""Threshold of stability selection in the form of the article."""
+_BOUNDED = 0.75
+"""Threshold of stability selection with a bound."""
 
 
 STUDIES = {
@@ -43,7 +52,7 @@ STUDIES = {
 
 
 def _penalties(model: Model) -> tuple[float, float]:
-    """Return penalties of least prediction error, for knockoffs and for bootstrapped rows."""
+    """Return the penalties of least prediction error, for knockoffs and for bootstrapped rows."""
     return float(optimal_lam(model, "knockoffs-ideal")), float(
         optimal_lam(model, "stability-ideal", mu_B=1.0)
     )

@@ -17,7 +17,7 @@ MOMENTS = ("q", "m", "v", "v_tilde", "ensemble_error", "prediction_error")
 
 
 def mean_and_error(values: Array) -> tuple[Array, Array]:
-    """Return mean over the first axis and its standard error (none for a single value)."""
+    """Return the mean over the first axis and its standard error (none for a single value)."""
     n = values.shape[0]
     error = values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(values.shape[1:], np.nan)
     return values.mean(axis=0), error

@@ -16,7 +16,12 @@ from selica.plots.canvas import canvas, legend
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_CHOSEN, _OTHER, _BELOW = "#0072B2", "#999999", "#D55E00"
+_CHOSEN = "#0072B2"
+"""Colour of selected variables."""
+_OTHER = "#999999"
+"""Colour of variables that are not selected."""
+_BELOW = "#D55E00"
+"""Colour of variables whose copies are ahead."""
 # A threshold, whichever way it runs.
 _MARK: Any = {"color": "0.2", "lw": 1.0, "ls": (0, (4, 2))}
 _MOST_BARS = 500

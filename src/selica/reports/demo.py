@@ -9,7 +9,9 @@ import numpy as np
 from selica.reports.tables import Columns
 
 N_PROBES = 50
+"""Columns of noise that are added to the data."""
 TARGET = "progression"
+"""The name of the response."""
 # Of the data set's s1 to s6, as its authors name them.
 _SERUM = {"s1": "tc", "s2": "ldl", "s3": "hdl", "s4": "tch", "s5": "ltg", "s6": "glu"}
 

@@ -20,6 +20,7 @@ from selica.selectors import Guarantee, Summary
 from selica.selectors.base import NamedColumns, Selector
 
 _PLAIN = (str, bool, int, float, type(None))
+"""Types that a table of a report can have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,17 @@ from selica._core.validation import short
 Column = NDArray[Any]
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null"))
+"""Cells that are taken for missing values."""
 _BOOLEAN = {"true": 1.0, "false": 0.0}
+"""Cells that are taken for truth values."""
 _SEPARATORS = (",", ";", "\t", "|")
+"""Characters that may separate columns."""
 _TABS = (".tsv", ".tab")
+"""Endings of files with tabs between columns."""
 _PARQUET = (".parquet", ".pq")
+"""Endings of Parquet files."""
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
+"""Endings of spreadsheets, which are not read."""
 _FIRST_LINE = re.compile(r"[\r\n]*([^\r\n]*)")
 # 0,12 and 1,5e-3; those of them that may have a comma between thousands.
 DECIMAL_COMMA = re.compile(r"[+-]?\d*(,\d*)?([eE][+-]?\d+)?")
@@ -89,7 +95,7 @@ class Limits:
     cells: int
 
     def check(self, path: Path, rows: int, columns: int) -> None:
-        """Refuse a table that is beyond one of the limits, which the message names."""
+        """Check that a table is within all limits, or name the one it is beyond in an error."""
         sizes = {"columns": columns, "rows": rows, "cells": rows * columns}
         for what, found in sizes.items():
             most = getattr(self, what)

@@ -51,9 +51,9 @@ class Covariance(ABC):
 
     @abstractmethod
     def colour(self, white: Array) -> Array:
-        """(p, n) correlated variables from (n_white, n) uncorrelated ones, which it may overwrite.
+        """Return (p, n) correlated variables from (n_white, n) white ones, which it may overwrite.
 
-        White variables of unit variance and any law become variables of this covariance.
+        White variables of unit variance and any distribution become variables of this covariance.
         """
 
     @abstractmethod
@@ -86,7 +86,7 @@ class Scaled(Covariance):
         return self.base.n_white
 
     def colour(self, white: Array) -> Array:
-        """(p, n) variables of this covariance from white ones."""
+        """Return (p, n) variables of this covariance from white ones."""
         out = self.base.colour(white)
         out *= np.sqrt(self.factor)
         return out
@@ -108,7 +108,7 @@ class Autoregressive(Covariance):
     r: float
 
     def colour(self, white: Array) -> Array:
-        """x_j = r x_{j-1} + sqrt(1 - r^2) z_j."""
+        """Return x_j = r x_{j-1} + sqrt(1 - r^2) z_j."""
         white[1:] *= np.sqrt(1.0 - self.r**2)
         for before, here in pairwise(white):
             here += self.r * before
@@ -137,7 +137,7 @@ class Blocks(Covariance):
     size: int
 
     def colour(self, white: Array) -> Array:
-        """a z + b sum(z) in each block: the symmetric root of (1 - r) I + r 11'."""
+        """Return a z + b sum(z) in each block: the symmetric root of (1 - r) I + r 11'."""
         if self.size == 1 or self.r == 0.0:
             return white
         full = self.n_features - self.n_features % self.size
@@ -186,7 +186,7 @@ class Factors(Covariance):
         return sum(self.loadings.shape)
 
     def colour(self, white: Array) -> Array:
-        """(p, n) variables of this covariance from white ones."""
+        """Return (p, n) variables of this covariance from white ones."""
         own, factor = white[: self.n_features], white[self.n_features :]
         own *= np.sqrt(1.0 - self.strength)
         own += self.loadings @ (np.sqrt(self.strength) * factor)
@@ -220,7 +220,7 @@ class Given(Covariance):
         return int(self.sigma.shape[0])
 
     def colour(self, white: Array) -> Array:
-        """(p, n) variables of this covariance from white ones."""
+        """Return (p, n) variables of this covariance from white ones."""
         return np.asarray(self.root @ white)
 
     def variance_of(self, coef: Array) -> float:

@@ -3,11 +3,11 @@ r"""Are knockoff copies exchangeable with their columns?
 For a set :math:`A` of columns let :math:`Z` be :math:`X` with the columns :math:`A` replaced by
 their copies. To exchange the columns :math:`A` with their copies makes :math:`Z` of :math:`X` and
 :math:`X` of :math:`Z`. So where the copies are knockoffs, :math:`(X_i, Z_i)` and :math:`(Z_i, X_i)`
-have the same law for every row :math:`i`, and for a function :math:`g` that does not depend on row
-:math:`i` the difference :math:`d_i = g(X_i) - g(Z_i)` is symmetric about zero: signs of the
-:math:`d_i` may be flipped at random, which gives a p-value. :math:`A` of all columns asks for the
-law of the copies alone, which an independent sample of the same law would have too; :math:`A` of
-half of the columns asks for their law together with the columns.
+have the same distribution for every row :math:`i`, and for a function :math:`g` that does not
+depend on row :math:`i` the difference :math:`d_i = g(X_i) - g(Z_i)` is symmetric about zero: signs
+of the :math:`d_i` may be flipped at random, which gives a p-value. :math:`A` of all columns asks
+for the distribution of the copies alone, which an independent sample would have too; :math:`A` of
+half of the columns asks for their distribution together with the columns.
 
 An estimated covariance errs most where the columns hardly vary: an estimate gives such directions
 too much variance, and copies drawn from it stand out there. So :math:`g` is the squared length in

@@ -79,7 +79,7 @@ class FixedKnockoffs(Sampler):
         return 2 * count("n_features", n_features) + self.intercept
 
     def needs(self, rows: int, columns: int, loss: Loss) -> None:
-        """Refuse a binary response, too few rows and too many columns; see `Sampler.needs`."""
+        """Check the response and the numbers of rows and columns; see `Sampler.needs`."""
         super().needs(rows, columns, loss)
         require("fixed-X knockoffs", loss)
         if not self.intercept:

@@ -241,7 +241,7 @@ class GaussianKnockoffs(Sampler):
         return self.mean
 
     def needs(self, rows: int, columns: int, loss: Loss) -> None:
-        """Refuse a table with too many columns for the memory; see `Sampler.needs`."""
+        """Check that copies of all columns fit into the memory; see `Sampler.needs`."""
         super().needs(rows, columns, loss)
         check_copies_fit(columns)
 

@@ -30,9 +30,12 @@ EDGE_METHODS = ("sdp", "equi")
 _BLOCK = 64  # columns of the inverse updated one by one between two matrix products
 _PASSES = 2  # of coordinate descent: enough to reach the region where Newton steps are long
 _MAX_NEWTON = 100
+"""Newton steps at most."""
 _HALVINGS = 60
+"""Halvings of a step at most."""
 _GAP = 1e-10  # relative gap at which the last Newton step, which squares it, is taken
 _PROMISED_GAP = 1e-8
+"""Relative gap up to which s counts as optimal."""
 
 
 def s_matrix(Sigma: Any, method: str = "mvr") -> Array:
@@ -151,7 +154,7 @@ class _MVR:
         return square.diagonal() - 1.0 / s**2, hessian
 
     def best(self, s: float, M_jj: float, norm: float) -> float:
-        """The s_j that minimises d |m|^2 / (1 - d M_jj) + 1/(s_j + d), m the j-th column of M."""
+        """Return the s_j of least d |m|^2 / (1 - d M_jj) + 1/(s_j + d), m the j-th column of M."""
         return (1.0 + M_jj * s) / (M_jj + norm)
 
     def size(self, value: float, p: int) -> float:
@@ -170,7 +173,7 @@ class _MaxEnt:
         return M.diagonal() - 1.0 / s, hessian
 
     def best(self, s: float, M_jj: float, norm: float) -> float:
-        """The s_j that maximises log(1 - d M_jj) + log(s_j + d)."""
+        """Return the s_j that maximises log(1 - d M_jj) + log(s_j + d)."""
         return (1.0 + M_jj * s) / (2.0 * M_jj)
 
     def size(self, value: float, p: int) -> float:
@@ -178,7 +181,7 @@ class _MaxEnt:
 
 
 def _minimise(correlation: Array, s: Array, objective: _Objective) -> tuple[Array, float]:
-    """Minimise by coordinate descent, then damped Newton steps; return s and its relative gap.
+    """Solve by coordinate descent, then damped Newton steps; return s and its relative gap.
 
     Both keep s and A positive. Half the Newton decrement estimates how far the objective is above
     its minimum, and ends the iteration.

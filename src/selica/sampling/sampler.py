@@ -89,7 +89,7 @@ class Sampler(ABC):
     independent: bool = False
 
     def needs(self, rows: int, columns: int, loss: Loss) -> None:
-        """Refuse, in one sentence, a table that cannot be copied.
+        """Check that a table can be copied, or say in an error why it cannot.
 
         Parameters
         ----------

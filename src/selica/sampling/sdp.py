@@ -29,6 +29,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_tri
 from selica._core.types import Array
 
 _MAX_STEPS = 50
+"""Steps at most."""
 _GAP = 1e-10  # relative gap at which the iteration ends: below, rounding decides the steps
 SDP_GAP = 1e-6
 """Relative gap up to which s counts as optimal."""
@@ -65,7 +66,7 @@ class _Lengths(NamedTuple):
 
 
 def sdp_s(correlation: Array, smallest: float) -> tuple[Array, float]:
-    """Return s of the largest sum for a correlation matrix, and its relative gap.
+    """Return the s of largest sum for a correlation matrix, and its relative gap.
 
     `smallest` is the smallest eigenvalue of the matrix. The result is strictly inside the feasible
     set, so that 2R - diag(s) is positive definite up to rounding.

@@ -62,7 +62,7 @@ class Simulation(Result):
         return self.covariance.variance_of(self.coef)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each sample: the variables x0, x1, ... and y (needs pandas)."""
+        """Return one row for each sample: the variables x0, x1, ... and y (needs pandas)."""
         import pandas as pd
 
         table = pd.DataFrame(self.X, columns=[f"x{j}" for j in range(self.X.shape[1])])
@@ -91,7 +91,7 @@ def simulate(
     random_state: RandomState | None = None,
     scale: str = "unit",
 ) -> Simulation:
-    """A sparse regression problem with a known truth.
+    """Simulate a sparse regression problem with a known truth.
 
     Parameters
     ----------
@@ -108,15 +108,15 @@ def simulate(
         to give no signal at all, that of p * sparsity independent unit effects). To compare with
         the theory at a given Delta pass ``noise_variance=Delta``: then nothing random enters.
     effects : Effects, optional
-        Law of the non-zero coefficients, of unit second moment; Gaussian by default.
+        Distribution of the non-zero coefficients, of unit second moment; Gaussian by default.
     covariance : str, tuple, array of shape (p, p) or Covariance
         "identity"; ("ar1", r): r^|i-j|; ("equicorrelated", r); ("block", r, size): correlation r
         inside consecutive blocks; ("factor", k, strength): k common factors with random loadings
         make this share of each variance; a matrix, singular ones included; or the covariance of
         an earlier Simulation, taken as it is in either scale.
     design : {"gaussian", "rademacher"} or ("t", dof)
-        Law of the independent variables of unit variance, out of which the rows are made by a
-        square root of the covariance; dof > 2.
+        Distribution of the independent variables of unit variance, out of which the rows are
+        made by a square root of the covariance; dof > 2.
     response : {"linear", "binary"} or the name of another loss
         y = X coef + noise; or y = 1 with log odds X coef, else 0 ("logistic" says the same).
     random_state : None, int, SeedSequence, Generator or RandomState
@@ -179,7 +179,7 @@ def simulate(
 
 
 def _share(n_signals: int | None, sparsity: float | None, p: int) -> float:
-    """Share of the variables with an effect."""
+    """Return the share of the variables with an effect."""
     if (n_signals is None) == (sparsity is None):
         raise ArgumentError("Give exactly one of n_signals and sparsity.")
     if sparsity is not None:
@@ -191,7 +191,7 @@ def _share(n_signals: int | None, sparsity: float | None, p: int) -> float:
 
 
 def _noise(loss: Loss, **given: float | None) -> tuple[str, float] | None:
-    """Return name and value of the one noise argument; None for a response without noise."""
+    """Return the name and value of the one noise argument; None for a response without noise."""
     if not loss.noisy:
         for name, value in given.items():
             if value is not None:
@@ -210,7 +210,7 @@ def _noise_variance(name: str, value: float, signal: float) -> float:
 
 
 def _design(design: Any) -> Any:
-    """Function that draws independent variables of unit variance."""
+    """Return a function that draws independent variables of unit variance."""
     match design if isinstance(design, str | tuple | list) else None:
         case "gaussian":
             return np.random.Generator.standard_normal

@@ -235,7 +235,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         warn(caution, AssumptionWarning)
 
     def _listed(self, columns: Any, most: int = 5) -> str:
-        """Return names of columns for a sentence, not too many."""
+        """Return the names of columns for a sentence, not too many."""
         names = self._names()
         return _few([names[j] for j in columns], most)
 

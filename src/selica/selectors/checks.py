@@ -296,7 +296,7 @@ def near_duplicates(data: Data) -> list[tuple[int, int]] | None:
 
 
 def identical_groups(data: Data) -> list[IntArray]:
-    """Group columns that are identical up to sign and scale, without comparing all pairs.
+    """Find columns that are identical up to sign and scale, without comparing all pairs.
 
     Identical columns have the same projection on a random direction, up to its sign. Columns are
     sorted by its size, and neighbours with the same one are compared: (n p + p log p) steps.
@@ -379,10 +379,11 @@ def _near_copies(table: Array, target: Column) -> int:
 
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
+"""The odd number by which splitmix64 steps."""
 
 
 def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scatter the bits of numbers (the finaliser of splitmix64)."""
+    """Turn numbers into others of scattered bits (the finaliser of splitmix64)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))

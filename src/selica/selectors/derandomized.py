@@ -262,7 +262,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         return "threshold" if self.threshold is not None else "fdr"
 
     def _by_evalues(self, found: KnockoffComparison) -> None:
-        """Average the e-values of the copies, and let e-BH select."""
+        """Select by e-BH with the averages of the e-values of the copies."""
         level = self._level()
         each = self._evalues(level)
         self.evalues_ = e = each.mean(axis=0)

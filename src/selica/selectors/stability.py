@@ -234,7 +234,7 @@ class StabilitySelection(Selector):
         return decide(self.engine_, attempts, counts, B)
 
     def _settle(self, data: Data) -> None:
-        """Fill in what was not said: what decides, how rows are drawn, and by which engine."""
+        """Set what was not said: what decides, how rows are drawn, and by which engine."""
         self.pfer_ = self.pfer
         if self._nothing_decides():
             self.pfer_ = PFER

@@ -46,6 +46,7 @@ _MAX_ITER = {"squared": 10_000}
 _NEWTON_STEPS = 100
 """Of all others."""
 _STATUS = np.array(["converged", "max_iter", "stopped"])
+"""How a fit ended, by the number that the kernels give."""
 
 
 class SolverLimits(NamedTuple):

@@ -344,7 +344,7 @@ def _checked(
 
 
 def _penalty_factor(given: ArrayLike | None, columns: int, members: int | None) -> Array:
-    """Return penalty weights, ones by default; without `members` they are the same for all."""
+    """Return the penalty weights, ones by default; without `members` they are the same for all."""
     if given is None:
         return np.ones(columns)
     factor = real("penalty_weights", given, at_least=0.0)

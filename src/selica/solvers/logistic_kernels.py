@@ -26,6 +26,7 @@ from selica.solvers.working_set import gram_rows
 # Curvatures below this share of the weight are raised to it: a saturated row still counts.
 _LEAST_CURVATURE = 1e-9
 _MAX_EPOCHS = 10_000
+"""Passes of coordinate descent at most."""
 
 
 @njit(cache=True, nogil=True)
@@ -37,7 +38,7 @@ def _log1pexp(x):
 
 @njit(cache=True, nogil=True)
 def _entropy(v):
-    """-[v log v + (1 - v) log(1 - v)], zero at both ends."""
+    """Return -[v log v + (1 - v) log(1 - v)], zero at both ends."""
     total = 0.0
     if v > 0.0:
         total -= v * np.log(v)
@@ -67,7 +68,7 @@ def _predict(A, w, size, count, eta):
 
 @njit(cache=True, nogil=True)
 def _balance(c, y, eta, count):
-    """The constant that makes the weighted residuals sum to zero; it is added to eta.
+    """Return the constant that makes the weighted residuals sum to zero; it is added to eta.
 
     The dual point is feasible only then.
     """
@@ -92,7 +93,7 @@ def _balance(c, y, eta, count):
 
 @njit(cache=True, nogil=True)
 def _state(A, c, y, eta, count, size, w, q, penalty, ridge, residual):
-    """Weighted residual, gradients and the gap on the working set, in the unit of the objective."""
+    """Write the weighted residual and gradients; return the objective and the gap."""
     for i in range(count):
         residual[i] = c[i] * (y[i] - 1.0 / (1.0 + np.exp(-eta[i])))
     scale = 1.0
@@ -111,7 +112,7 @@ def _state(A, c, y, eta, count, size, w, q, penalty, ridge, residual):
 
 @njit(cache=True, nogil=True)
 def _free_are_settled(A, c, count, size, penalty, q, enough):
-    """Whether moving an unpenalised coefficient, of which the gap says nothing, gains little."""
+    """Say whether moving an unpenalised coefficient, which the gap leaves out, gains little."""
     for j in range(size):
         if penalty[j] == 0.0:
             square = 0.0
@@ -142,7 +143,7 @@ def newton(
     max_newton,
     residual,
 ):
-    """Proximal Newton steps until the gap is `enough`; returns (gap, steps).
+    """Take proximal Newton steps until the gap is `enough`; return (gap, steps).
 
     `constant`: column 0 is the intercept. w, q (gradients) and residual (weighted residual) are
     updated; G, L, b and order are scratch.

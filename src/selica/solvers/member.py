@@ -54,7 +54,7 @@ def solve_member(data, space, m, k, na, factor, lam, lam2, old_ridge, logistic, 
 
 @njit(cache=True, nogil=True)
 def _linear(space, m, k, na, factor, lam, penalty, ridge, ridged, yy, tol, max_iter):
-    """Solves a member on its working set; returns (status, na, rounds, gap, kkt, |r|^2)."""
+    """Solve a member on its working set; return (status, na, rounds, gap, kkt, |r|^2)."""
     w, q, b = space.w[m], space.q[m], space.b[m]
     status, na, rounds = solve_one(
         space.gram[m], b, penalty, k, w, space.order[m], na, space.factor[m], q, 1e-2 * tol,
@@ -81,7 +81,7 @@ def _linear(space, m, k, na, factor, lam, penalty, ridge, ridged, yy, tol, max_i
 
 @njit(cache=True, nogil=True)
 def _duality_gap(rr, ry, penalised, lam, top):
-    """Duality gap from |r|^2, r.y, the penalty paid, and max |gradient| / penalty weight.
+    """Return the duality gap from |r|^2, r.y, the penalty and max |gradient| / penalty weight.
 
     Without a penalty there is no dual point to be had so cheaply: |w . gradient| stands in.
     """
@@ -95,7 +95,7 @@ def _duality_gap(rr, ry, penalised, lam, top):
 
 @njit(cache=True, nogil=True)
 def _logistic(space, m, k, penalty, ridge, c, y, n_rows, intercept, unit, tol, max_iter, residual):
-    """As `_linear`, for the logistic loss; `residual` becomes the weighted residual."""
+    """Solve as `_linear` does, for the logistic loss; `residual` becomes the weighted residual."""
     w, q = space.w[m], space.q[m]
     constant = k > 0 and space.which[m, 0] == intercept
     gap, steps = newton(
@@ -112,7 +112,7 @@ def _logistic(space, m, k, penalty, ridge, c, y, n_rows, intercept, unit, tol, m
 
 @njit(cache=True, nogil=True)
 def _distance(q, w, penalty):
-    """How far the gradient of a column is from where it should be, given its coefficient."""
+    """Return how far the gradient of a column is from where it should be, given its coefficient."""
     if w != 0.0:
         return abs(q - penalty) if w > 0.0 else abs(q + penalty)
     return abs(q) - penalty

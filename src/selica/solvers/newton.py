@@ -108,7 +108,7 @@ class Fit(NamedTuple):
     """(b,)."""
 
     def put(self, which: IntArray, other: Fit, better: BoolArray) -> None:
-        """Overwrite some members by others where these are better."""
+        """Replace some members by others where these are better."""
         for mine, theirs in zip(self, other, strict=True):
             mine[which[better]] = theirs[better]
 

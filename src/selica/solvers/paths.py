@@ -135,7 +135,7 @@ class Kept(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _record(space, m, k, place, lam, base, shift, kept):
-    """Adds the solution of a member at one penalty to what is kept."""
+    """Add the solution of a member at one penalty to what is kept."""
     active = 0
     p = shift.size
     constant = base
@@ -173,7 +173,7 @@ def _n_active(space, m, k, p):
 
 @njit(cache=True, nogil=True)
 def _ahead(lams, place):
-    """Gradients below this are taken to stay below the next penalty, until it is checked."""
+    """Return the gradient up to which columns are taken to stay inactive, until it is checked."""
     if place + 1 < lams.size:
         return max(lams[place + 1] - _LOOK * (lams[place] - lams[place + 1]), 0.0)
     return lams[place]
@@ -181,7 +181,7 @@ def _ahead(lams, place):
 
 @njit(cache=True, nogil=True)
 def _make_room(space, m, k, na, needed, columns, slot, penalty, bar):
-    """A space in which member m has `needed` more places; its idle columns may have gone."""
+    """Return a space in which member m has `needed` more places; its idle columns may have gone."""
     crowded = k[m] + needed > space.w.shape[1] or k[m] > na[m] + na[m] // 2 + 64
     if crowded and na[m] >= 0:
         least = np.empty(k[m])
@@ -198,7 +198,7 @@ def _make_room(space, m, k, na, needed, columns, slot, penalty, bar):
 @njit(cache=True, nogil=True)
 def _few_or_all(data, space, m, k, old, newest, norms, inverse, penalty, shift, slot, lam, ahead,
                 few, new, residual):  # fmt: skip
-    """Whether columns were missed, without gradients of all; returns (verdict, columns listed)."""
+    """Check a few columns or ask for gradients of all; return (verdict, columns listed)."""
     t, rest = residual_line(space, m, k, newest, 2.0 * data.unit[m])
     rest += data.margin * (abs(1.0 + t) * norms[newest] + abs(t) * norms[1 - newest])
     opened = open_columns(
@@ -215,7 +215,7 @@ def _few_or_all(data, space, m, k, old, newest, norms, inverse, penalty, shift, 
 
 @njit(cache=True, nogil=True)
 def _judge(data, space, m, k, place, old, latest, norms, slot, new, strength):
-    """Looks at the gradients of all columns; returns (nothing was missed, columns listed)."""
+    """Check the gradients of all columns; return (nothing was missed, columns listed)."""
     value = old[latest]
     inverse = data.inverse[m % data.inverse.shape[0]]
     if place < 0:
@@ -238,7 +238,7 @@ def _judge(data, space, m, k, place, old, latest, norms, slot, new, strength):
 
 @njit(cache=True, nogil=True)
 def _finish(data, space, m, k, place, tol, max_active, kept, entries, used):
-    """Keeps a certified solution; returns the next place, and the sparse entries."""
+    """Keep a certified solution; return the next place, and the sparse entries."""
     if place < 0:
         return 0, entries, used
     n_lams = data.lams.shape[1]
@@ -274,7 +274,7 @@ def _finish(data, space, m, k, place, tol, max_active, kept, entries, used):
 
 @njit(cache=True, nogil=True)
 def follow(data, space, kept, sparse, logistic, intercept, tol, max_iter, max_active):
-    """Solves all members along their paths; max_active < 0 means no limit.
+    """Solve all members along their paths; max_active < 0 means no limit.
 
     A member goes on from penalty to penalty until it needs the gradients of all columns, and then
     waits for the others, unless the design is small. Returns the space, for the next chunk, and

@@ -47,7 +47,7 @@ FAILED = 1
 
 @njit(cache=True, fastmath=True, nogil=True)
 def dot(a, at, b, m):
-    """Sum of a[at + i] b[i] over the first m entries.
+    """Sum a[at + i] b[i] over the first m entries.
 
     Unsigned indices: a negative one would have to be wrapped around, which stops vector code.
     """
@@ -60,7 +60,7 @@ def dot(a, at, b, m):
 
 @njit(cache=True, fastmath=True, nogil=True)
 def axpy(scale, a, at, b, m):
-    """b[i] += scale * a[at + i] for the first m entries."""
+    """Add scale * a[at + i] to b[i] for the first m entries."""
     begin = np.uint64(at)
     for i in range(np.uint64(m)):
         b[i] += scale * a[begin + i]
@@ -68,13 +68,13 @@ def axpy(scale, a, at, b, m):
 
 @njit(cache=True, nogil=True, inline="always")
 def _entry(G, i, j):
-    """G[i, j] of a packed symmetric matrix."""
+    """Return G[i, j] of a packed symmetric matrix."""
     return G[i * (i + 1) // 2 + j] if i >= j else G[j * (j + 1) // 2 + i]
 
 
 @njit(cache=True, nogil=True)
 def _factor_row(G, order, L, row, line):
-    """Row `row` of the Cholesky factor of G[order, order]; False if it is dependent."""
+    """Write a row of the Cholesky factor of G[order, order]; return False if it is dependent."""
     j = order[row]
     for i in range(row):
         line[i] = _entry(G, j, order[i])
@@ -93,7 +93,7 @@ def _factor_row(G, order, L, row, line):
 
 @njit(cache=True, nogil=True)
 def _forward(L, rhs, m):
-    """rhs <- L^{-1} rhs."""
+    """Solve L x = rhs in place."""
     at = 0
     for i in range(m):
         rhs[i] = (rhs[i] - dot(L, at, rhs, i)) * L[at + i]
@@ -102,7 +102,7 @@ def _forward(L, rhs, m):
 
 @njit(cache=True, nogil=True)
 def _backward(L, rhs, m):
-    """rhs <- L^{-T} rhs."""
+    """Solve L' x = rhs in place."""
     at = m * (m + 1) // 2
     for i in range(m - 1, -1, -1):
         at -= i + 1
@@ -112,7 +112,7 @@ def _backward(L, rhs, m):
 
 @njit(cache=True, nogil=True)
 def _drop(order, sign, na, L, half, gone, line, cosine, sine):
-    """Takes active variable number `gone` out of the factor and of half = L^{-1} rhs.
+    """Take active variable number `gone` out of the factor and of half = L^{-1} rhs.
 
     Without its row the factor has one entry above the diagonal in each later row; rotations of
     neighbouring columns remove them, and turn `half` with them.
@@ -140,7 +140,7 @@ def _drop(order, sign, na, L, half, gone, line, cosine, sine):
 
 @njit(cache=True, nogil=True)
 def gradient_on(G, b, w, q, k):
-    """q = b - G w on the working set."""
+    """Write q = b - G w on the working set."""
     at = 0
     for i in range(k):
         q[i] = b[i] - dot(G, at, w, i) - G[at + i] * w[i]
@@ -151,7 +151,7 @@ def gradient_on(G, b, w, q, k):
 
 @njit(cache=True, nogil=True)
 def _gradient_outside(G, b, w, q, k):
-    """q = b - G w where w is zero; elsewhere q is left undefined."""
+    """Write q = b - G w where w is zero; elsewhere q is left undefined."""
     at = 0
     for i in range(k):
         if w[i] != 0.0:
@@ -163,7 +163,7 @@ def _gradient_outside(G, b, w, q, k):
 
 @njit(cache=True, nogil=True)
 def _half_solved(b, penalty, order, sign, na, L, half):
-    """half = L^{-1} (b - penalty * sign) on the active set."""
+    """Write half = L^{-1} (b - penalty * sign) on the active set."""
     for i in range(na):
         j = order[i]
         half[i] = b[j] - penalty[j] * sign[i]
@@ -172,7 +172,7 @@ def _half_solved(b, penalty, order, sign, na, L, half):
 
 @njit(cache=True, nogil=True)
 def _enter(G, b, penalty, order, sign, na, L, half, line, j, towards):
-    """Appends variable j with the sign `towards`; False if it depends on the active ones."""
+    """Add variable j with the sign `towards`; return False if it depends on the active ones."""
     order[na] = j
     if not _factor_row(G, order, L, na, line):
         return False
@@ -184,7 +184,7 @@ def _enter(G, b, penalty, order, sign, na, L, half, line, j, towards):
 
 @njit(cache=True, nogil=True)
 def _exchange(G, b, penalty, w, q, order, sign, na, L, half, z, line, cosine, sine, j):
-    """Brings in a column that depends on the active ones; returns whether that was possible.
+    """Bring in a column that depends on the active ones; return whether that was possible.
 
     With x_j = X_A v the fit does not change along (w_A, w_j) -> (w_A - t s v, t s); since the
     gradient of j exceeds its penalty, the penalty paid falls until an active variable reaches
@@ -213,7 +213,7 @@ def _exchange(G, b, penalty, w, q, order, sign, na, L, half, z, line, cosine, si
 
 @njit(cache=True, nogil=True)
 def solve_active_set(G, b, penalty, k, w, order, na, L, q, max_rounds):
-    """Feature-sign search from the current state; returns (status, na, rounds).
+    """Run a feature-sign search from the current state; return (status, na, rounds).
 
     State: w (k,), order[:na] the active variables, L their Cholesky factor, q = b - G w, which is
     up to date again on return.
@@ -301,7 +301,7 @@ def solve_active_set(G, b, penalty, k, w, order, na, L, q, max_rounds):
 
 @njit(cache=True, nogil=True)
 def solve_coordinate_descent(G, b, penalty, k, w, q, tol, max_epochs):
-    """Cyclic coordinate descent until no coordinate moves; returns (status, epochs).
+    """Run cyclic coordinate descent until no coordinate moves; return (status, epochs).
 
     Stops when the largest change of a coordinate's contribution, in units of the largest
     gradient, is below tol.
@@ -341,7 +341,7 @@ def solve_coordinate_descent(G, b, penalty, k, w, q, tol, max_epochs):
 
 @njit(cache=True, nogil=True)
 def factorise(G, k, w, order, L, strict):
-    """Factor of the variables with w != 0; returns their number, or -1 where they are dependent.
+    """Write the factor of the variables with w != 0; return their number, or -1 if dependent.
 
     Unless `strict`, dependent ones are set to zero instead: they may come back by an exchange.
     """
@@ -361,7 +361,7 @@ def factorise(G, k, w, order, L, strict):
 
 @njit(cache=True, nogil=True)
 def solve_one(G, b, penalty, k, w, order, na, L, q, tol, max_epochs):
-    """Active set, and coordinate descent where it fails; returns (status, na, iterations).
+    """Solve by active set, or coordinate descent if it fails; return (status, na, iterations).
 
     na is -1 where the active columns are dependent and have no factor.
     """
@@ -377,7 +377,7 @@ def solve_one(G, b, penalty, k, w, order, na, L, q, tol, max_epochs):
 
 @njit(cache=True, nogil=True)
 def ridge_conjugate(q, w, penalty, ridge, scale, size):
-    r"""What ridges add to minus the dual objective at `scale` times the residual.
+    r"""Return what ridges add to minus the dual objective at `scale` times the residual.
 
     The conjugate of :math:`\lambda_j |w| + \tfrac12 \kappa_j w^2` at the gradient g of the loss is
     :math:`(|g| - \lambda_j)_+^2 / 2 \kappa_j`, finite everywhere: with a ridge every residual is a

@@ -22,7 +22,7 @@ _ROUNDING = 1e-6
 
 @njit(cache=True, nogil=True)
 def screened(value, inverse, reach, slack, slot, lam, ahead, new, strength):
-    """Lists columns outside the working set that may exceed `lam`, or else those above `ahead`.
+    """List columns outside the working set that may exceed `lam`, or else those above `ahead`.
 
     value are gradients with an error of at most slack * |x_j|. Returns (number that may exceed lam,
     length of the list).
@@ -59,7 +59,7 @@ def screened(value, inverse, reach, slack, slot, lam, ahead, new, strength):
 
 @njit(cache=True, nogil=True)
 def residual_line(space, m, k, newest, yy):
-    """The present residual as r2 + t (r2 - r1) + remainder; returns t and |remainder|.
+    """Write the present residual as r2 + t (r2 - r1) + remainder; return t and |remainder|.
 
     Inner products of residual differences come from coefficients and gradients: G d = -(q - q').
     """
@@ -79,7 +79,7 @@ def residual_line(space, m, k, newest, yy):
 
 @njit(cache=True, nogil=True)
 def open_columns(old, newest, t, rest, inverse, reach, slot, least, new, limit):
-    """Columns outside whose gradient may reach `least`, up to limit + 1 of them; their number."""
+    """List columns outside whose gradient may reach `least`, up to limit + 1; return how many."""
     p = inverse.size
     last, first = old[newest], old[1 - newest]
     low = np.empty(3, dtype=last.dtype)
@@ -108,7 +108,7 @@ def open_columns(old, newest, t, rest, inverse, reach, slot, least, new, limit):
 
 @njit(cache=True, nogil=True)
 def settle(data, m, penalty, shift, residual, lam, ahead, new, count):
-    """Gradients of a few columns; lists those above lam, or else above `ahead`, as `screened`."""
+    """Compute gradients of a few columns; list those above lam, or else `ahead`, as `screened`."""
     p = data.design.shape[0]
     kept, missing = 0, 0
     for c in range(count):
@@ -131,7 +131,7 @@ def settle(data, m, penalty, shift, residual, lam, ahead, new, count):
 
 @njit(cache=True, nogil=True)
 def best(new, strength, count, limit):
-    """The strongest `limit` of the listed columns come first."""
+    """Move the strongest `limit` of the listed columns to the front; return how many."""
     if count <= limit:
         return count
     chosen = np.argsort(strength[:count])[:limit]
@@ -143,7 +143,7 @@ def best(new, strength, count, limit):
 
 @njit(cache=True, fastmath=True, nogil=True)
 def _long_dot(a, b):
-    """A product summed in blocks of SUMMED terms."""
+    """Return a product summed in blocks of SUMMED terms."""
     total = a.dtype.type(0)
     for start in range(0, a.size, SUMMED):
         part = a.dtype.type(0)
@@ -155,7 +155,7 @@ def _long_dot(a, b):
 
 @njit(cache=True, fastmath=True, nogil=True)
 def _multiply_one(A, r, out):
-    """out = A r, four rows of A at a time, summed in blocks of SUMMED terms."""
+    """Write out = A r, four rows of A at a time, summed in blocks of SUMMED terms."""
     p, n = A.shape
     zero = A.dtype.type(0)
     for j in range(0, p // 4 * 4, 4):
@@ -183,7 +183,7 @@ def _multiply_one(A, r, out):
 
 @njit(cache=True, nogil=True)
 def _multiply_long(screen, residuals, asking, count, old, newest):
-    """Gradients of many rows: in tiles that stay in registers, without copying the design."""
+    """Compute gradients of many rows in tiles that stay in registers, without copies."""
     p, n = screen.shape
     whole, pairs = p // 4 * 4, count // 2 * 2
     sums = np.empty(8, dtype=screen.dtype)
@@ -209,7 +209,7 @@ def _multiply_long(screen, residuals, asking, count, old, newest):
 
 @njit(cache=True, nogil=True)
 def multiply(data, residuals, asking, count, old, newest):
-    """Gradients of all columns for the members that ask, into old[m, newest[m]]."""
+    """Compute gradients of all columns for the members that ask, into old[m, newest[m]]."""
     p, n = data.screen.shape
     if count == 1 or n > _SHORT:
         _multiply_long(data.screen, residuals, asking, count, old, newest)

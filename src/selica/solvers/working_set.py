@@ -49,26 +49,26 @@ class Space(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def make_space(members, rows, capacity):
-    """An empty space; memory is touched when it is used."""
+    """Make an empty space; memory is touched when it is used."""
     packed = capacity * (capacity + 1) // 2
     return Space(
-        np.empty((members, capacity, rows)),
-        np.empty((members, packed)),
-        np.empty((members, packed)),
-        np.empty((members, capacity)),
-        np.empty((members, capacity)),
-        np.zeros((members, capacity)),
-        np.empty((members, capacity)),
-        np.empty((members, capacity), dtype=np.int64),
-        np.empty((members, capacity), dtype=np.int64),
-        np.empty((members, 2, capacity)),
-        np.empty((members, 2, capacity)),
+        columns=np.empty((members, capacity, rows)),
+        gram=np.empty((members, packed)),
+        factor=np.empty((members, packed)),
+        square=np.empty((members, capacity)),
+        b=np.empty((members, capacity)),
+        w=np.zeros((members, capacity)),
+        q=np.empty((members, capacity)),
+        which=np.empty((members, capacity), dtype=np.int64),
+        order=np.empty((members, capacity), dtype=np.int64),
+        old_w=np.empty((members, 2, capacity)),
+        old_q=np.empty((members, 2, capacity)),
     )
 
 
 @njit(cache=True, nogil=True)
 def grown(space, k, na, capacity):
-    """A larger space with the same contents."""
+    """Return a larger space with the same contents."""
     members, _, rows = space.columns.shape
     new = make_space(members, rows, capacity)
     for m in range(members):
@@ -92,7 +92,7 @@ def grown(space, k, na, capacity):
 
 @njit(cache=True, nogil=True)
 def positive_rows(weights, most):
-    """Indices and weights of the rows that count, padded to `most`, and how many there are."""
+    """Return indices and weights of the rows that count, padded to `most`, and their number."""
     members, n = weights.shape
     rows = np.zeros((members, most), dtype=np.uint32)
     weight = np.zeros((members, most))
@@ -110,7 +110,7 @@ def positive_rows(weights, most):
 
 @njit(cache=True, fastmath={"reassoc", "contract"}, nogil=True)
 def take_columns(X, weights, centred, columns, screen, mean, square):
-    """Copies X (n, p) to columns (p, n) and, centred if need be, to screen.
+    """Write X (n, p) to columns (p, n) and, centred if need be, to screen.
 
     mean and square become the weighted means (zero unless `centred`) and sums of squares about
     them; these are finite only if X is.
@@ -137,7 +137,7 @@ def take_columns(X, weights, centred, columns, screen, mean, square):
 
 @njit(cache=True, fastmath=True, nogil=True)
 def four_by_two(A, r, B, s, start, stop):
-    """Products of rows r .. r + 3 of A with s, s + 1 of B over a range of entries."""
+    """Return products of rows r .. r + 3 of A with s, s + 1 of B over a range of entries."""
     a0, a1 = A[r, start:stop], A[r + 1, start:stop]
     a2, a3 = A[r + 2, start:stop], A[r + 3, start:stop]
     b0, b1 = B[s, start:stop], B[s + 1, start:stop]
@@ -171,7 +171,7 @@ def _one_by_four(A, r, s, m):
 
 @njit(cache=True, nogil=True)
 def gram_rows(A, k, total, m, G):
-    """Rows k .. total - 1 of the packed Gram matrix of the rows of A, over their first m entries.
+    """Write rows k .. total - 1 of the packed Gram matrix of A, over m entries of its rows.
 
     In tiles that stay in registers, over blocks of rows that stay in the cache: for the narrow
     products of a growing working set this is faster than a general matrix product, which first has
@@ -208,14 +208,14 @@ def gram_rows(A, k, total, m, G):
 
 @njit(cache=True, nogil=True)
 def write_column(column, rows, root, shift, n_rows, line):
-    """A column over the rows of positive weight, shifted and scaled."""
+    """Write a column over the rows of positive weight, shifted and scaled."""
     for i in range(n_rows):
         line[i] = root[i] * (column[rows[i]] - shift)
 
 
 @njit(cache=True, nogil=True)
 def admit_columns(space, m, k, new, XT, own, rows, root, shift, n_rows, slot):
-    """Appends columns to the working set of member m, with coefficient zero; returns its size."""
+    """Add columns to the working set of member m, with coefficient zero; return its size."""
     p = XT.shape[0]
     for c in range(new.size):
         j = new[c]
@@ -230,7 +230,7 @@ def admit_columns(space, m, k, new, XT, own, rows, root, shift, n_rows, slot):
 
 @njit(cache=True, nogil=True)
 def admit_products(space, m, k, total, ys, n_rows):
-    """Gram matrix, products with the response and gradients of columns k .. total - 1."""
+    """Write the Gram matrix, products with the response and gradients of columns k .. total - 1."""
     A, G, b = space.columns[m], space.gram[m], space.b[m]
     for i in range(k, total):
         b[i] = dot(A[i], 0, ys, n_rows)
@@ -245,7 +245,7 @@ def admit_products(space, m, k, total, ys, n_rows):
 
 @njit(cache=True, nogil=True)
 def compact(space, m, k, na, slot, least):
-    """Drops columns without a coefficient, now or before, and with |gradient| below `least`."""
+    """Remove columns without a coefficient, now or before, and with |gradient| below `least`."""
     place = np.full(k, -1, dtype=np.int64)
     size = 0
     w, q, which, b = space.w[m], space.q[m], space.which[m], space.b[m]
@@ -281,7 +281,7 @@ def compact(space, m, k, na, slot, least):
 
 @njit(cache=True, nogil=True)
 def write_residual(space, m, k, ys, n_rows, residual):
-    """residual = y - X w over the scaled rows."""
+    """Write residual = y - X w over the scaled rows."""
     for i in range(n_rows):
         residual[i] = ys[i]
     for i in range(k):

@@ -69,7 +69,7 @@ def cross_validate(
     penalties: Array | None = None,
     **settings: Any,
 ) -> CrossValidation:
-    """Cross-validate the penalty, and make the fit to all rows, in one call of the solver.
+    """Choose the penalty by cross-validation, and fit all rows, in one call of the solver.
 
     Parameters
     ----------

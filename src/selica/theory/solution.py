@@ -170,7 +170,7 @@ class Solution(ModelResult):
         return 0
 
     def _flat(self) -> tuple[IidEquations, Array, Array]:
-        """The equations at every point, chi of both halves, and T = chi_hat + v_hat."""
+        """Return the equations at every point, chi of both halves, and T = chi_hat + v_hat."""
         parts = (self.model.alpha, self.model.rho, self.model.Delta, self.lam, self.lam2)
         flat = [np.broadcast_to(p, self.shape).ravel() for p in parts]
         law = self._law(flat[0].size)
@@ -199,7 +199,7 @@ class Solution(ModelResult):
         threshold: Callable[..., Array],
         probability: Callable[..., Array],
     ) -> Rates:
-        """Rates with so many members; fields are what the two functions need beside Pi or g."""
+        """Return rates with so many members; both functions need `fields` beside Pi or g."""
         Pi = real("Pi_th", Pi_th, at_least=0.0, at_most=1.0)
         fitting = np.broadcast_shapes(*(np.shape(f) for f in fields))
         broadcast(Pi_th=Pi, solution=np.empty(fitting))
@@ -216,7 +216,7 @@ class Solution(ModelResult):
         )
 
     def _law_of_probability(self, threshold: Array, group: str) -> Any:
-        """P(|g| <= threshold) among nulls, signals or all variables."""
+        """Return P(|g| <= threshold) among nulls, signals or all variables."""
         rates = self.rates_of_field(threshold)
         share = np.asarray({"null": 0.0, "signal": 1.0, "all": self.model.rho}[group])
         return unwrap(1.0 - np.asarray((1.0 - share) * rates.fpr + share * rates.tpr))

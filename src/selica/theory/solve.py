@@ -23,7 +23,7 @@ from selica.theory.glm.solution import (
     check_strength,
     solve_labels,
 )
-from selica.theory.iid.batch import TOLERANCE, Ensemble, solve_points
+from selica.theory.iid.batch import TOLERANCE, EnsembleModel, solve_points
 from selica.theory.model import Model, ModelResult
 from selica.theory.solution import KnockoffSolution, LassoSolution, Solution, StabilitySolution
 from selica.theory.spectrum.solution import (
@@ -295,7 +295,7 @@ def _solve(
     """Return the fields of a solution for a linear response."""
     shape = points["lam"].shape
     flat = {name: np.ravel(values) for name, values in points.items()}
-    ensemble = Ensemble(model.kinds, model.mixture.mean.size, copies, resampling)
+    ensemble = EnsembleModel(model.kinds, model.mixture.mean.size, copies, resampling)
     if spectrum is None:
         found, design = solve_points(ensemble, flat), {}
     else:

@@ -27,10 +27,15 @@ if TYPE_CHECKING:
 TITLE = "Correlated variables"
 
 ALPHA = 1.12
+"""Rows for each variable."""
 CORRELATIONS = (0.0, 0.3, 0.6, 0.9)
+"""Correlations of neighbouring columns."""
 LEVEL = 0.1
+"""Level of the false discovery rate."""
 AHEAD = ("stability-ideal", 2.0)
+"""The method, and its resampling rate, that others are compared with."""
 _TOP = 0.4
+"""The largest FDR that is drawn."""
 
 
 def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)
@@ -138,7 +143,7 @@ def _power(true: Array, false: Array, signals: float) -> float:
 
 
 def _differences(powers: list[Power]) -> list[Row]:
-    """Return power of stability selection at rate 2 minus that of others, on the same data."""
+    """Return the power of stability selection at rate 2 minus that of others, on the same data."""
     ahead = {
         (p.row["Delta"], p.row["correlation"]): p
         for p in powers

@@ -24,8 +24,14 @@ TITLE = "Theory against finite systems"
 
 # The setting of the article; 0.18 is where a finite ensemble differs most from an infinite one.
 MODEL = theory.Model(alpha=2.5, rho=0.3, Delta=0.01)
-Z_TH, PI_TH = 0.05, 0.15
-N, LARGER = 128, 512
+Z_TH = 0.05
+"""Threshold of the knockoff statistic."""
+PI_TH = 0.15
+"""Threshold of selection frequencies."""
+N = 128
+"""Variables of the simulated systems."""
+LARGER = 512
+"""Variables of larger systems, run beside them."""
 LAMS = (0.05, 0.075, 0.1, 0.14, 0.18, 0.24, 0.32, 0.42, 0.56, 0.75, 1.0, 1.4, 2.0)
 RULES = {
     "stability-ideal": ThresholdRule("stability-ideal", (PI_TH,)),

@@ -66,7 +66,7 @@ def at_scale(scale: str, smoke: T, quick: T, paper: T) -> T:
 
 @contextmanager
 def edges_allowed() -> Iterator[None]:
-    """Silence the warning that the smallest penalty tried is best: the table has it."""
+    """Leave out the warning that the smallest penalty tried is best: the table has it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)
         yield

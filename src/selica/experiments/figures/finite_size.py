@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 TITLE = "Approach to the theory"
 
 LAMS = (0.32, 1.4)
+"""Penalties, one of many and one of few selected variables."""
 QUANTITIES = {
     "prediction_error": "prediction error",
     "v": "$v$",
@@ -51,7 +52,7 @@ def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (i
 
 
 def fits(table: Table) -> Table:
-    """Return for each quantity: the power of N with which it approaches the theory.
+    """Return the power of N with which each quantity approaches the theory.
 
     c N^-power is fitted to the deviations by weighted least squares; a power is given only where
     the amplitude c is known to better than a third, and the power itself to 0.5.
@@ -98,7 +99,7 @@ def _fit(N: Array, gap: Array, error: Array) -> Row:
 
 
 def findings(table: Table) -> list[Finding]:
-    """Return powers of N, and whether the largest system agrees with the theory."""
+    """Return the powers of N, and whether the largest system agrees with the theory."""
     out = []
     for row in fits(table):
         head = f"{TITLES[row['method']]}, lam = {row['lam']:g}, {row['quantity']}: "

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TITLE = "Limits of perfect reconstruction"
 
 RATES = (1.0, 2.0, 4.0)
+"""Resampling rates."""
 METHODS: tuple[tuple[str, float | None], ...] = (
     ("lasso", None),
     *(("stability-ideal", rate) for rate in RATES),

@@ -19,10 +19,15 @@ if TYPE_CHECKING:
 TITLE = "Power of every method"
 
 RHO = 0.5
+"""Share of the variables that are signals."""
 NOISES = (0.01, 0.1)
+"""Variances of the noise."""
 ALPHAS = (0.36, 0.63, 1.12, 2.0)
+"""Rows for each variable."""
 PI_TH = 0.025
+"""Threshold of selection frequencies with knockoffs."""
 RATES = (1.0, 2.0)
+"""Resampling rates."""
 METHODS: tuple[tuple[str, float | None], ...] = (
     ("lasso", None),
     ("knockoffs-ideal", None),
@@ -34,6 +39,7 @@ METHODS: tuple[tuple[str, float | None], ...] = (
 # What the article compares; the thresholded lasso is ours.
 ENSEMBLES = (("stability-ideal", 1.0), ("stability-ideal", 2.0), ("knockoffs-frequency", None))
 _TOP = 0.4
+"""The largest FDR that is drawn."""
 
 
 def style_of(method: str, rate: float | None) -> LineStyle:

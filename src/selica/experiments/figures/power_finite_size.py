@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 TITLE = "Power, with finite systems"
 
 ALPHA = 1.12
+"""Rows for each variable."""
 LEVELS = np.array([0.05, 0.1, 0.15, 0.2, 0.25, 0.3])
+"""Levels of the false discovery rate."""
 _TOP = 0.4
+"""The largest FDR that is drawn."""
 
 
 def compute(scale: str, run: FigureRun = FigureRun()) -> Table:  # noqa: B008 (immutable)

@@ -1,4 +1,4 @@
-r"""Rules on fields drawn from their law: what a finite number of variables does to a prediction.
+r"""Rules on fields that are drawn: what a finite number of variables does to a prediction.
 
 A rule that sets its threshold by the data counts variables, and counts fluctuate: knockoff+ at
 level 0.1 selects ten variables or none. Here the rules themselves are run on some draws of the
@@ -9,7 +9,7 @@ as the standard error of the power.
 A rule looks at statistics from the largest down, and there is a size t below which it never stops:
 there negatives are so many that counts cannot come near its level. Of p variables only those with
 a statistic beyond t in some copy matter then, a few thousand of a million. They are drawn from
-their exact law:
+their exact distribution:
 
 - :math:`W = (|g + \sqrt v z| - \lambda)_+ - (\sqrt{\tilde v}|z'| - \lambda)_+` is beyond t only if
   one of its two parts is: with :math:`c = \lambda + t` that has a probability
@@ -18,7 +18,7 @@ their exact law:
 - the number of such irrelevant variables is binomial, their fields have the normal density times
   that probability, and signals are kept with it;
 - given a field, copies are independent but for the condition that one of them is beyond t, and the
-  parts of W that are beyond c have the law of a normal number in its tail.
+  parts of W that are beyond c have the distribution of a normal number in its tail.
 
 Variables whose field is beyond the cut of a control variate are kept, too.
 """

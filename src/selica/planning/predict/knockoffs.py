@@ -36,7 +36,9 @@ _SHORTFALL = 0.05
 _SMALL_PENALTIES = 3
 """Smallest penalties that are tried where only chance helps."""
 _EVALUES = catalogue.method("knockoffs-evalues")
+"""The row of the catalogue whose e-values are averaged."""
 _PVALUES = catalogue.method("knockoffs-pvalues")
+"""The row of the catalogue whose p-values are aggregated."""
 
 
 class CopyRule(NamedTuple):

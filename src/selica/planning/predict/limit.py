@@ -11,8 +11,8 @@ variables, W the knockoff statistic of one copy and B copies:
 - p-values: (1/p + P(W <= -z)) / gamma is the aggregated p-value of a variable of which a share
   gamma of the copies has W >= z, and the step-up rule takes the smallest z at which it is at most
   the level times the share of the variables selected;
-- fields: message passing knows the law of irrelevant fields, counts all p variables as irrelevant
-  and takes the smallest cut u with 2 H(u) at most the level times the share above it;
+- fields: message passing knows the distribution of irrelevant fields, counts all p variables as
+  irrelevant and takes the smallest cut u with 2 H(u) at most the level times the share above it;
 - the first q variables of halves of the rows: the penalty at which a half selects q on average.
 
 What is left out are the fluctuations of counts, which matter where few variables are selected;

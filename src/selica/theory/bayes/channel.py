@@ -1,15 +1,15 @@
 r"""The scalar channel of one variable: what its field tells about its effect.
 
 A variable is seen through :math:`r = w_0 + \xi/\sqrt s` with precision s. In the unit of the noise,
-:math:`u = \sqrt s\, r`, a law :math:`\sum_k p_k N(\mu_k, \sigma_k^2)` of the effect becomes
+:math:`u = \sqrt s\, r`, a mixture :math:`\sum_k p_k N(\mu_k, \sigma_k^2)` of the effects becomes
 :math:`\sum_k p_k N(\sqrt s\mu_k, 1 + s\sigma_k^2)`, and the posterior is a mixture again. With
 :math:`V(u)` the posterior variance in that unit,
 
 .. math:: L(s) = s\,\mathrm{mmse}(s) = E[V], \qquad \frac{dL}{d\log s} = E[V - V^2], \qquad
           \frac{dI}{d\log s} = \tfrac12 L .
 
-Every average is a sum of positive terms, by quadrature over u: Gauss-Legendre panels for laws that
-are mixtures of centred Gaussians, the trapezoidal rule where there are points.
+Every average is a sum of positive terms, by quadrature over u: Gauss-Legendre panels for mixtures
+of centred Gaussians, the trapezoidal rule where there are points.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def channel(signals: Mixture, rho: float, s: Array) -> Channel:
 
 
 def _without_narrow(law: Mixture, s: float) -> tuple[Array, Array]:
-    """Variances and probabilities, all but the nulls that are narrow at precision s in one."""
+    """Return variances and probabilities, with all narrow components but the nulls in one."""
     variance, probability = law.sd**2, law.probability
     narrow = (variance * s < _NARROW_VARIANCE) & (variance > 0.0)
     if np.count_nonzero(narrow) < 2:
@@ -97,7 +97,7 @@ def _without_narrow(law: Mixture, s: float) -> tuple[Array, Array]:
 
 
 def _radial_nodes(top: Array) -> tuple[Array, Array]:
-    """Nodes and weights on (0, top), shape (n, nodes): even panels, then growing ones."""
+    """Return nodes and weights on (0, top), shape (n, nodes): even panels, then growing ones."""
     number = int(
         np.ceil(np.log(top.max() / _NEAR_EDGES[-1]) / _PANEL_GROWTH)
     )  # none where all are narrow
@@ -110,7 +110,7 @@ def _radial_nodes(top: Array) -> tuple[Array, Array]:
 
 
 def _averages(u: Array, du: Array, mean: Array, own: Array, weight: Array) -> Array:
-    """E V, E[V - V^2] and I over nodes (n, nodes), for components (n, K) of variance 1 + own."""
+    """Return E V, E[V - V^2] and I by nodes (n, nodes); components (n, K) have variance 1 + own."""
     wide = 1.0 + own
     log_joint = (
         weight[..., None, :]
@@ -140,7 +140,7 @@ def _averages(u: Array, du: Array, mean: Array, own: Array, weight: Array) -> Ar
 
 
 def _by_points(mean: Array, own: Array, weight: Array) -> Array:
-    """The same averages for components in the order of their means, at one precision."""
+    """Return the same averages for components in the order of their means, at one precision."""
     out = np.zeros(3)
     if not own.any():
         # a point that no other comes near is known once seen: no error, -log p of information
@@ -174,7 +174,7 @@ def _by_points(mean: Array, own: Array, weight: Array) -> Array:
 
 
 def _covered(low: Array, high: Array) -> Array:
-    """Nodes of one even grid that lie in the union of the intervals, sorted."""
+    """Return the nodes of one even grid that lie in the union of the intervals, sorted."""
     order = np.argsort(low, kind="stable")
     low, high = low[order], np.maximum.accumulate(high[order])
     first = np.flatnonzero(np.concatenate([[True], low[1:] > high[:-1]]))

@@ -84,7 +84,7 @@ def tails(signals: Mixture, s: Array, threshold: Array) -> Tails:
 
 
 def _lowest(signals: Mixture, s: Array) -> tuple[Array, float]:
-    """Where the ratio is smallest, and the side on which it falls for ever (0: neither).
+    """Find where the ratio is smallest, and the side on which it falls for ever (0: neither).
 
     It falls for ever where all effects have one sign; the end of the field stands in for it.
     """
@@ -162,7 +162,7 @@ def best_cut(signals: Mixture, rho: Array, s: Array, fdr: Array) -> Cut:
 
 
 def _threshold_at_level(signals: Mixture, s: Array, goal: Array) -> Array:
-    """log R at the edge of the region whose log(TPR/FPR) is `goal`.
+    """Return log R at the edge of the region whose log(TPR/FPR) is `goal`.
 
     The ratio of the rates is an average of R over the region: at least its edge, and growing.
     """

@@ -151,7 +151,7 @@ class BayesSolution(ModelResult):
         return Cut(*(part.reshape(shape) for part in found))
 
     def _at(self, own_axis: bool = False, **value: Array) -> tuple[tuple[int, ...], list[Array]]:
-        """Common shape; then the value, s and rho, flat."""
+        """Return the common shape; then the value, s and rho, flat."""
         parts = [np.broadcast_to(a, self.shape) for a in (self.m_hat, self.model.rho)]
         if own_axis:
             parts = [part[..., None] for part in parts]
@@ -258,12 +258,12 @@ def _remembered(
 
 
 def _noise(Delta: Array) -> Array:
-    """Variances whose inverse is no number are none."""
+    """Return variances, with zero for those whose inverse is no number."""
     return np.where(Delta < _LEAST_NOISE, 0.0, Delta)
 
 
 def _choose(found: FixedPoints, size: int, branch: str) -> tuple[IntArray, IntArray]:
-    """Index of the solution of each point, and how many there are."""
+    """Return the index of the solution of each point, and how many there are."""
     number = np.bincount(found.point, minlength=size)
     first = np.concatenate([[0], np.cumsum(number)[:-1]])
     if branch == "algorithm":

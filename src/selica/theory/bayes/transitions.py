@@ -24,6 +24,7 @@ from selica.theory.bayes.fixed_points import Landscape, landscape
 
 _SCAN_START = -12.0  # log of the smallest precision scanned
 _SCAN_END = float(np.log(1e12))
+"""Logarithm of the largest precision scanned."""
 _LEAST_NOISE = 1e-16
 """Below, sums with the signal's variance round it away."""
 
@@ -104,7 +105,7 @@ def bayes_transitions(
 
 
 def _straight_pieces(x: Array, y: Array) -> list[tuple[int, int]]:
-    """Pairs of neighbours on the lower convex envelope that skip points between them."""
+    """Return pairs of neighbours on the lower convex envelope that skip points between them."""
     hull: list[int] = []
     for k in range(x.size):
         while len(hull) > 1:
@@ -119,7 +120,7 @@ def _straight_pieces(x: Array, y: Array) -> list[tuple[int, int]]:
 def _refine(
     effects: Effects, rho: float, Delta: float, scene: Landscape, i: int, j: int
 ) -> Transition:
-    """The double tangent of G near a straight piece between points of the scan."""
+    """Find the double tangent of G near a straight piece between points of the scan."""
     signals = effects.mixture()
     inside = slice(max(i - 1, 0), j + 2)
     A = scene.A[inside]
@@ -131,7 +132,7 @@ def _refine(
         return found.information + 0.5 * Delta * s, found.load
 
     def ends(alpha: Array) -> Array:
-        """Solutions on both sides of the piece at alpha, shape (2,)."""
+        """Return solutions on both sides of the piece at alpha, shape (2,)."""
         x = scene.x[inside]
         low = np.array([x[0] - 1.0, x[bottom]])
         high = np.array([x[top], x[-1] + 1.0])
@@ -158,7 +159,7 @@ def _refine(
 
 
 def _extrema(A: Array) -> tuple[int, int]:
-    """The largest local maximum of A in a piece, and the smallest local minimum after it."""
+    """Return the largest local maximum of A in a piece, and the smallest local minimum after it."""
     inner = np.arange(1, A.size - 1)
     peaks = inner[(A[inner] >= A[inner - 1]) & (A[inner] >= A[inner + 1])]
     dips = inner[(A[inner] <= A[inner - 1]) & (A[inner] <= A[inner + 1])]
@@ -166,7 +167,10 @@ def _extrema(A: Array) -> tuple[int, int]:
 
 
 def _noiseless(effects: Effects, rho: float, scene: Landscape) -> tuple[Transition, ...]:
-    """Without noise G grows like d x / 2 for ever, d being the share of effects with a density."""
+    """Find transitions without noise, where G grows like d x / 2 for ever.
+
+    The number d is the share of effects with a density.
+    """
     signals = effects.mixture()
     d = rho * float(signals.probability[signals.sd > 0.0].sum())
     top = int(np.argmax(scene.A))

@@ -1,4 +1,4 @@
-r"""What rows make of order parameters: averages over truth, fit, label and weight of one row.
+r"""What rows make of order parameters: averages over truth, fit, class and weight of one row.
 
 A row has the true predictor :math:`z_0 \sim N(0, T)` and, for one member, the cavity field
 :math:`\omega`, Gaussian with variance q + v and covariance m with z_0; two members of one data set
@@ -68,7 +68,7 @@ class Shared(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one model: alpha, strength of the signal, loss, law of the weights (nodes,)."""
+    """The rows of one model: alpha, strength of the signal, loss, row weights (nodes,)."""
 
     alpha: float
     T: float
@@ -80,7 +80,7 @@ class Rows:
     def of(
         cls, alpha: float, T: float, loss: LabelledLoss, weight: Array, probability: Array
     ) -> Rows:
-        """Rows; weights that add nothing to any sum are one weight of zero."""
+        """Make rows; weights that add nothing to any sum are one weight of zero."""
         gain = weight * probability
         often = gain > _LITTLE * gain.sum()
         rest = float(probability[~often].sum())
@@ -90,7 +90,7 @@ class Rows:
         return cls(alpha, T, loss, weight, probability)
 
     def member(self, m: float, total: float, chi: float) -> Averages:
-        """Averages over one member, with fields of variance `total` = q + v."""
+        """Return averages over one member, with fields of variance `total` = q + v."""
         omega, share, slope = self._fields(m, total)
         y = self.loss.labels[:, None, None]
         c, p = self.weight, self.probability
@@ -108,7 +108,7 @@ class Rows:
         )
 
     def pairs(self, m: float, total: float, chi: float) -> Pairs:
-        """Averages over two members, for every v."""
+        """Return averages over two members, for every v."""
         reach = (_REACH + 0.1) * np.sqrt(2.0 * total) + 10.0 * _TABLE_STEP
         grid = np.linspace(-reach, reach, int(np.ceil(2.0 * reach / _TABLE_STEP)) + 1)
         y = self.loss.labels[:, None, None]
@@ -119,7 +119,7 @@ class Rows:
         return Pairs(self, m, total, self.member(m, total, chi).own, table)
 
     def _fields(self, m: float, variance: float) -> tuple[Array, Array, Array]:
-        """Nodes of a field, and for each label the weights of p(y|z0) and of its slope, (J, n)."""
+        """Return nodes of a field, and weights of p(y|z0) and its slope for each class, (J, n)."""
         ratio = m / variance if variance > _NOTHING else 0.0
         sd = np.sqrt(variance) if variance > _NOTHING else 0.0
         rest = np.sqrt(max(self.T - m * ratio, 0.0))
@@ -135,7 +135,7 @@ class Rows:
         )
 
     def _fit(self, omega: Array, chi: float) -> Array:
-        """z_hat of each label, field and weight, (J, n, C)."""
+        """Return z_hat of each class, field and weight, (J, n, C)."""
         shape = (self.loss.labels.size, omega.size, self.weight.size)
         field = np.broadcast_to(omega[:, None], shape)
         label = np.broadcast_to(self.loss.labels[:, None, None], shape)
@@ -152,15 +152,15 @@ class Pairs:
     total: float
     own: float
     table: BSpline
-    """E_c G of a field, for each label."""
+    """E_c G of a field, for each class."""
 
     def largest(self) -> float:
-        """No v can be above: q >= m^2 / T."""
+        """Return the bound of v that follows from q >= m^2 / T."""
         known = self.m**2 / self.rows.T if self.rows.T > 0.0 else 0.0
         return max(self.total - known, 0.0)
 
     def at(self, v: float) -> Shared:
-        """chi_hat and v_hat when fields of members have the variance v around their mean."""
+        """Return chi_hat and v_hat when fields of members have the variance v around their mean."""
         omega, share, _ = self.rows._fields(self.m, max(self.total - v, 0.0))
         beside, weight = gauss(np.sqrt(max(v, 0.0)))
         field = omega[:, None] + beside
@@ -177,7 +177,7 @@ class Pairs:
 
 
 def gauss(sd: float, ratio: float = 0.0, rest: float = 0.0) -> tuple[Array, Array]:
-    """Trapezoidal rule for x ~ N(0, sd^2), for functions of a field x and of ratio * x + rest * u.
+    """Return a trapezoidal rule for functions of x ~ N(0, sd^2) and of ratio * x + rest * u.
 
     The latter are averaged over a Gaussian u, and are smooth on the scale rest / ratio.
     """

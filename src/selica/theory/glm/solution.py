@@ -1,4 +1,4 @@
-"""Solutions for labels: what `solve_lasso` and `solve_stability` return for a logistic response."""
+"""What `solve_lasso` and `solve_stability` return for a binary response."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from selica.theory.solution import LassoSolution, LossGiven, StabilitySolution
 
 
 class _Labels(LossGiven):
-    """What is different for labels: effects have a size in log odds, and the loss is no square."""
+    """What is different for classes: effects have a size in log odds, and the loss is no square."""
 
     __slots__ = ()
     model: Model

@@ -44,7 +44,7 @@ _PATH_STEPS = 200
 
 
 class MemberOverlaps(NamedTuple):
-    """Of one member."""
+    """Overlaps of one member."""
 
     m: float
     total: float
@@ -152,7 +152,7 @@ def solve_point(rows: Rows, body: Body) -> GlmPoint:
 
 
 def _nothing(rows: Rows) -> Array:
-    """Logarithms of the fields at an estimate that is zero."""
+    """Return the logarithms of the fields at an estimate that is zero."""
     return _logs(rows.member(0.0, 0.0, 0.0))
 
 
@@ -161,7 +161,7 @@ def _logs(fields: Averages) -> Array:
 
 
 def _moved(rows: Rows, body: Body, fields: Array) -> Array:
-    """How far an undamped step moves the logarithms of the fields."""
+    """Return how far an undamped step moves the logarithms of the fields."""
     one = body.member(*(float(x) for x in np.exp(fields)))
     return np.asarray(_logs(rows.member(*one)) - fields)
 
@@ -178,7 +178,7 @@ def _solve_members(rows: Rows, body: Body) -> tuple[Array, bool, int]:
 
 
 def _newton(rows: Rows, body: Body, fields: Array, steps: int) -> tuple[Array, bool, int]:
-    """Newton's method with difference quotients; a step is halved until it improves."""
+    """Run Newton's method with difference quotients; halve a step until it improves."""
     error = _moved(rows, body, fields)
     size = float(np.max(np.abs(error)))
     for step in range(1, steps + 1):
@@ -214,7 +214,7 @@ def _newton(rows: Rows, body: Body, fields: Array, steps: int) -> tuple[Array, b
 
 
 def _follow(rows: Rows, body: Body) -> tuple[Array, bool, int]:
-    """From a large penalty, where the solution is next to nothing, to the one asked for."""
+    """Follow the solution from a large penalty, where it is next to nothing, to the given one."""
     nothing = _nothing(rows)
     goal = np.log(body.eq.lam)
     _, m_hat, total = np.exp(nothing)
@@ -238,7 +238,7 @@ def _at(body: Body, log_lam: Array) -> Body:
 def _solve_pairs(
     rows: Rows, body: Body, one: MemberOverlaps, fields: tuple[float, float, float]
 ) -> tuple[float, float, int]:
-    """v and v_hat."""
+    """Solve for v and v_hat."""
     Q_hat, m_hat, total = fields
     if rows.weight.size == 1 or one.total <= 0.0:  # members differ in nothing, or are zero
         own = min(rows.member(*one).own, total)

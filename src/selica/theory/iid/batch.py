@@ -34,7 +34,7 @@ _CONVERGED_STEP = 1e-4  # close enough for a guess
 _DIVERGED_STEP = 100.0  # steps that long only grow: there is no solution
 
 
-class Ensemble(NamedTuple):
+class EnsembleModel(NamedTuple):
     """What the members of an ensemble are fitted to, and with which weights."""
 
     kinds: Mixture
@@ -44,15 +44,15 @@ class Ensemble(NamedTuple):
     copies: int = 0
     """Knockoff copies of each variable."""
     resampling: str | None = None
-    """Law of the row weights, whose rates are the mu_B of the points; None for single fits."""
+    """Distribution of the row weights, with rates mu_B of the points; None for single fits."""
 
 
-def solve_points(ensemble: Ensemble, points: dict[str, Array]) -> dict[str, Array]:
+def solve_points(ensemble: EnsembleModel, points: dict[str, Array]) -> dict[str, Array]:
     """Return the fields of a solution at points in one row.
 
     Parameters
     ----------
-    ensemble : Ensemble
+    ensemble : EnsembleModel
     points : dict of arrays of shape (points,)
         alpha, rho, Delta, lam, lam2 and, with resampling, mu_B.
     """
@@ -60,7 +60,7 @@ def solve_points(ensemble: Ensemble, points: dict[str, Array]) -> dict[str, Arra
 
 
 def by_chunks(
-    ensemble: Ensemble,
+    ensemble: EnsembleModel,
     points: dict[str, Array],
     solve: Callable[[IidEquations, IntArray], dict[str, Any]],
     at_once: int | None = None,
@@ -142,7 +142,7 @@ class Errors(NamedTuple):
 
 
 def member_errors(
-    ensemble: Ensemble, points: dict[str, Array], guess: Errors | None = None
+    ensemble: EnsembleModel, points: dict[str, Array], guess: Errors | None = None
 ) -> Errors:
     """Return the prediction errors of single members: a search needs no more.
 
@@ -163,12 +163,12 @@ def member_errors(
     return Errors(**by_chunks(ensemble, points, chunk))
 
 
-def member_guesses(ensemble: Ensemble, models: dict[str, Array], log_lam: Array) -> Errors:
+def member_guesses(ensemble: EnsembleModel, models: dict[str, Array], log_lam: Array) -> Errors:
     """Return first guesses for `member_errors` along many penalties without a ridge part.
 
     Parameters
     ----------
-    ensemble : Ensemble
+    ensemble : EnsembleModel
     models : dict of arrays of shape (models,)
         The points of `member_errors` without their penalties.
     log_lam : array of shape (models, penalties)

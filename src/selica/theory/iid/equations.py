@@ -1,7 +1,7 @@
 r"""The self-consistent equations of all methods, and the sums they are made of.
 
-Lasso, stability selection and knockoffs differ only in the law of the row weights and in the
-number of null variables: a knockoff copy adds one null for each variable. One set of equations
+Lasso, stability selection and knockoffs differ only in the distribution of the row weights and in
+the number of null variables: a knockoff copy adds one null for each variable. One set of equations
 serves all of them. A ridge part lam2 w^2 / 2 of the penalty makes the estimate S(h; lam) / K with
 K = Q_hat + lam2. The names follow the article; docs/theory.md and docs/elastic-net.md have the
 formulas.
@@ -105,7 +105,7 @@ class IidEquations:
         )
 
     def _fields(self, Q: Array, T: Array) -> tuple[Array | None, Array, Array]:
-        """Mean and variance of the field of each kind of variable, (n, K), and lam, (n, 1)."""
+        """Return mean and variance of the field of each kind, (n, K), and lam, (n, 1)."""
         mean = Q[:, None] * self.mixture.mean if self.mixture.mean.any() else None
         var = T[:, None] + (Q[:, None] * self.mixture.sd) ** 2
         return mean, var, self.lam[:, None]
@@ -152,7 +152,7 @@ class IidEquations:
         return MemberSums._make(np.vecdot(self.share(self.copies), every))
 
     def _off(self, Q: Array, T: Array, one: MemberMoments) -> Array:
-        """E (S(h) - Q w0)^2 of each kind of variable, (n, K), in the form that does not cancel.
+        """Return E (S(h) - Q w0)^2 of each kind, (n, K), in the form that does not cancel.
 
         With h = Q w0 + n, n ~ N(0, T), and S(h) = h - clip(h) the error S(h) - Q w0 is
         n - clip(h), and Stein's lemma gives T (2 P - 1) + E clip(h)^2: right for strong signals.
@@ -170,7 +170,7 @@ class IidEquations:
     def _ridge(
         self, ridge: Array, Q: Array, mean: Array | None, var: Array, lam: Array
     ) -> tuple[Array, Array]:
-        """What a ridge part adds to `_off`, (n, K), and P(|h| < lam).
+        """Return what a ridge part adds to `_off`, (n, K), and P(|h| < lam).
 
         E (S(h) - K w0)^2 has K = Q + lam2: S(h) - Q w0 = n - clip(h), and n does not know w0, so
         that 2 lam2 E[w0 clip(h)] + lam2^2 E[w0^2] is added, and both terms are positive.

@@ -35,11 +35,14 @@ from selica.theory.numerics.newton import Linear, newton
 _LEAST_ACTIVITY = 1e-18
 _LEAST_CHI_GUESS = 1e-9  # a guess of chi above which it is not asked whether anything is active
 _DAMPED_STEPS = 2
+"""Steps before Newton's method."""
 _NEWTON_STEPS = 14  # at first; a second try may take many
 _MANY_STEPS = 80
+"""Newton steps of a second try."""
 _NEIGHBOUR_ROUNDS = 20  # from the solutions at neighbouring penalties, as long as these help
 _MOST_STEPS = 1000  # of the ways that come after Newton's
 _LONGEST_STEP = 1.5
+"""The longest Newton step, in logarithms."""
 _NEWTON_TOLERANCE = 1e-8  # quadratic convergence: the step after it is at rounding
 
 
@@ -121,7 +124,7 @@ def solve_members(
 
 
 def _beside(eq: IidEquations, lost: IntArray, known: IntArray) -> tuple[IntArray, IntArray]:
-    """Lost points whose nearest known one is of the same model, and the latter: a first guess."""
+    """Return lost points whose nearest known one is of their model, and the latter: a guess."""
     if lost.size == 0 or known.size == 0:
         return lost[:0], lost[:0]
     right = np.minimum(np.searchsorted(known, lost), known.size - 1)
@@ -136,12 +139,12 @@ def _beside(eq: IidEquations, lost: IntArray, known: IntArray) -> tuple[IntArray
 
 
 def _nothing(eq: IidEquations) -> tuple[Array, Array]:
-    """A and chi of the estimate zero."""
+    """Return a and chi of the estimate zero."""
     return eq.rho + eq.Delta, np.zeros(eq.alpha.size)
 
 
 def _plain_step(eq: IidEquations, A: Array, chi: Array) -> tuple[Array, Array, Array]:
-    """One step of the fixed-point iteration, and the activity P."""
+    """Take one step of the fixed-point iteration, and the activity P."""
     f = eq.law.averages(chi)
     Q, T = eq.alpha * f.f1, eq.alpha * f.f2 * A
     one = eq.member(Q, T)
@@ -150,7 +153,7 @@ def _plain_step(eq: IidEquations, A: Array, chi: Array) -> tuple[Array, Array, A
 
 
 def _first_steps(eq: IidEquations) -> tuple[Array, Array, BoolArray]:
-    """A plain step from zero, which is exact where nothing is active, and whether anything is.
+    """Take a plain step from zero, exact where nothing is active, and say where something is.
 
     Where something is, damped steps follow: near enough for Newton's method at nine points of ten.
     """
@@ -165,7 +168,7 @@ def _first_steps(eq: IidEquations) -> tuple[Array, Array, BoolArray]:
 
 
 def _damped(eq: IidEquations, A: Array, chi: Array, steps: int) -> tuple[Array, Array]:
-    """Steps of the plain iteration, each half as far."""
+    """Take steps of the plain iteration, each half as far."""
     for _ in range(steps):
         new_A, new_chi, _ = _plain_step(eq, A, chi)
         A, chi = 0.5 * (A + new_A), 0.5 * (chi + new_chi)
@@ -175,7 +178,7 @@ def _damped(eq: IidEquations, A: Array, chi: Array, steps: int) -> tuple[Array, 
 def _newton(
     eq: IidEquations, A: Array, chi: Array, steps: int = _NEWTON_STEPS
 ) -> tuple[Array, Array, BoolArray, IntArray]:
-    """Newton's method in (log A, log chi) with steps of bounded length."""
+    """Run Newton's method in (log A, log chi) with steps of bounded length."""
     solved = newton(
         MemberSystem(eq),
         np.log(A),
@@ -188,7 +191,7 @@ def _newton(
 
 
 def _follow(eq: IidEquations) -> tuple[Array, Array, BoolArray, IntArray]:
-    """From a large penalty, where the solution is next to nothing, to the one asked for."""
+    """Follow the solution from a large penalty, where it is next to nothing, to the given one."""
     size = eq.alpha.size
     f = eq.law.averages(np.zeros(size))
     field = np.sqrt((eq.alpha * f.f1) ** 2 + eq.alpha * f.f2 * (eq.rho + eq.Delta))
@@ -212,7 +215,7 @@ def _follow(eq: IidEquations) -> tuple[Array, Array, BoolArray, IntArray]:
 
 
 def _patient(eq: IidEquations) -> tuple[Array, Array, BoolArray, IntArray]:
-    """Many damped steps of the plain iteration, then Newton's method."""
+    """Take many damped steps of the plain iteration, then run Newton's method."""
     A, chi = _damped(eq, *_nothing(eq), _MOST_STEPS)
     A, chi, found, count = _newton(eq, A, chi, _MANY_STEPS)
     return A, chi, found, count + _MOST_STEPS

@@ -26,7 +26,7 @@ from selica.theory.large_deviations.equations import RESAMPLINGS, RateEquations,
 from selica.theory.model import Model, ModelResult
 from selica.theory.solve import method_of, solve_method
 
-# The law of one row weight, where the number of rows is fixed.
+# The distribution of one row weight, where the number of rows is fixed.
 _FREE_COUNTS = {"multinomial": "poisson", "subsample": "bernoulli"}
 # By default y runs as far as s would reach this depth if g were a parabola: with 200 variables a
 # probability of e^-20.
@@ -170,7 +170,7 @@ class RateFunction(ModelResult):
         return unwrap(np.sqrt(size / (2.0 * np.pi * local)) * np.exp(size * self.rate(at)))
 
     def _by_cost(self) -> tuple[Array, Array, Array, Array]:
-        """cost, s, y and variance of the converged points, by increasing cost."""
+        """Return cost, s, y and variance of the converged points, by increasing cost."""
         good = np.atleast_1d(self.converged)
         if np.count_nonzero(good) < 2:
             raise ArgumentError("y must be a grid with at least two points that converged.")
@@ -303,7 +303,7 @@ def _has_random_members(method: Method) -> bool:
 
 
 def _typical(eq: RateEquations, model: Model, method: str) -> Solved:
-    """The solution at y = 0: that of the article."""
+    """Return the solution at y = 0: that of the article."""
     law = _FREE_COUNTS.get(eq.resampling, eq.resampling)
     known = solve_method(model, method, eq.lam, eq.mu_B, "poisson" if eq.copies else law)
     chi = known.chi + getattr(known, "chi_tilde", 0.0)
@@ -327,7 +327,7 @@ def _cost_range(branch: Branch) -> CostRange:
 
 
 def _columns(points: list[Solved | None], shape: tuple[int, ...], copies: int) -> dict[str, Any]:
-    """Values by name, at the shape of y."""
+    """Return the values by name, in the shape of y."""
 
     def row(one: Solved | None) -> dict[str, float]:
         if one is None:

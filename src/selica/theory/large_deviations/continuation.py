@@ -17,6 +17,7 @@ TOLERANCE = 1e-10
 
 _NEWTON_TOLERANCE = 1e-13  # what Newton's method aims at; rounding may stop it before
 _NEWTON_STEPS = 30
+"""Newton steps at most."""
 _LONGEST_STEP = 1.0  # of a Newton step, in logarithms
 _DIFFERENCE_WIDTH = 3e-5  # central differences: truncation 1e-9, rounding 1e-11
 _LARGEST_CHANGE = 0.4  # largest change of a logarithm in one step of y
@@ -132,7 +133,7 @@ def _state(eq: RateEquations, x: Array) -> State:
 
 
 def _evaluate(eq: RateEquations, x: Array, y: float) -> tuple[Array, TiltedPoint]:
-    """What has to vanish, and the point."""
+    """Return what has to vanish, and the point."""
     point = eq.step(_state(eq, x), y)
     off = np.log(np.asarray(point.new[:3]) + _floor(eq)) - x[:3]
     return (np.append(off, point.new.nu) if eq.counted else off), point
@@ -189,7 +190,7 @@ def _solve_at(eq: RateEquations, y: float, x: Array, jacobian: Array | None) -> 
 
 
 def _differentiate(eq: RateEquations, x: Array, y: float) -> tuple[Array, Array, float]:
-    """Jacobian, tangent and g'' = -de/dy at a solution, by central differences."""
+    """Return the Jacobian, the tangent and g'' = -de/dy at a solution, by central differences."""
     h = _DIFFERENCE_WIDTH
     columns, costs = [], []
     for e in np.eye(x.size):
@@ -207,7 +208,7 @@ def _differentiate(eq: RateEquations, x: Array, y: float) -> tuple[Array, Array,
 
 
 def _continues(here: Solved, trial: Solved) -> bool:
-    """Whether a solution lies on the same branch: g is convex, and changes by what its slope says.
+    """Say whether a solution is on the same branch: g is convex, and changes as its slope says.
 
     The mean of the slopes at both ends differs from the slope of the chord in third order only.
     """
@@ -220,7 +221,7 @@ def _continues(here: Solved, trial: Solved) -> bool:
 
 
 def _last_stable(eq: RateEquations, stable: Solved, unstable: Solved) -> Solved:
-    """Where the replicon reaches one, from below."""
+    """Find where the replicon reaches one, from below."""
     for _ in range(40):
         gap = unstable.y - stable.y
         if abs(gap) <= 1e-9 * (1.0 + abs(stable.y)):
@@ -240,7 +241,7 @@ def _last_stable(eq: RateEquations, stable: Solved, unstable: Solved) -> Solved:
 
 
 def _why(eq: RateEquations, here: Solved, y: float) -> End:
-    """What stands in the way of a step to y, when none was found however short."""
+    """Return what stands in the way of a step to y, when none was found however short."""
     point = here.point
     # slopes are taken by differences, which reach a little farther than y itself
     beyond = y + np.sign(y - here.y) * 2.0 * _DIFFERENCE_WIDTH / here.state.error

@@ -31,7 +31,7 @@ from selica.theory.large_deviations.tilted import (
 )
 
 RESAMPLINGS = ("poisson", "multinomial", "bernoulli", "subsample", "exponential")
-"""Laws of the row weights; "multinomial" and "subsample" draw a fixed number of rows."""
+"""Distributions of the row weights; "multinomial" and "subsample" draw a fixed number of rows."""
 
 
 class State(NamedTuple):
@@ -161,7 +161,7 @@ class RateEquations:
         )
 
     def _counts(self, state: State, y: float) -> tuple[Array, Array]:
-        """Counts of a row, from small to large, and their log probabilities."""
+        """Return the counts of a row, from small to large, and their log probabilities."""
         if self.resampling == "none":
             return np.ones(1), np.zeros(1)
         if self.resampling in ("bernoulli", "subsample"):
@@ -180,7 +180,7 @@ class RateEquations:
         return poisson_table(self.mu_B, factor, tilt, state.chi + y * state.v)
 
     def _overlaps(self, hats: Hats, y: float) -> TiltedOverlaps:
-        """Averages over one variable (eqs. 12 to 16)."""
+        """Return averages over one variable (eqs. 12 to 16)."""
         Q, m_hat, chi_hat, v_hat = hats
         own = max(v_hat, (1e-8 * self.lam) ** 2)  # below, the spread is lost in rounding
         share = self.rho * self.mixture.probability
@@ -227,6 +227,6 @@ class RateEquations:
         )
 
     def _copy(self, var: float, Q: float, y: float) -> TiltedMember:
-        """Averages over a knockoff copy: all of its field is the member's own (eq. 16)."""
+        """Return averages over a knockoff copy: all of its field is the member's own (eq. 16)."""
         own = max(var, (1e-8 * self.lam) ** 2)
         return tilted_member(np.zeros(1), own, Q, self.lam, y)

@@ -1,10 +1,10 @@
 r"""Averages over one variable and over one row, tilted by the cost they cause.
 
 Large deviations weigh each member of the ensemble by :math:`e^{-yL}`, L its minimal cost. One
-variable then sees the field :math:`h = g + \sqrt{\hat v}\,\eta` under a law of :math:`\eta` with
-the extra weight :math:`e^{y\phi(h)}`, :math:`\phi(h) = (|h| - \lambda)_+^2 / 2\hat Q`, and a row
-sees its count c under an extra weight too. At y = 0 these are the averages of the article.
-docs/large-deviations.md has the derivation; equation numbers are its own.
+variable then sees the field :math:`h = g + \sqrt{\hat v}\,\eta` with an extra weight
+:math:`e^{y\phi(h)}`, :math:`\phi(h) = (|h| - \lambda)_+^2 / 2\hat Q`, and a row sees its count c
+under an extra weight too. At y = 0 these are the averages of the article. docs/large-deviations.md
+has the derivation; equation numbers are its own.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ from selica._core.types import Array
 
 # int_0^inf t^k exp(-x t - t^2/2) dt for x >= _TAIL_START by Laguerre nodes, to 1e-14 relatively.
 _TAIL_START = 5.0
-_LAGUERRE_NODES, _LAGUERRE_WEIGHTS = roots_genlaguerre(24, 0.0)
-_TAIL_WEIGHTS = _LAGUERRE_WEIGHTS * _LAGUERRE_NODES ** np.arange(3)[:, None]
+_LAGUERRE_RULE = roots_genlaguerre(24, 0.0)
+_LAGUERRE_NODES = _LAGUERRE_RULE[0]
+_TAIL_WEIGHTS = _LAGUERRE_RULE[1] * _LAGUERRE_NODES ** np.arange(3)[:, None]
 _QUADRATURE_ORDER = 16
+"""Gauss-Legendre nodes of a panel."""
 TRUNCATION = 9.2  # standard deviations; the rest weighs 4e-20
 _ROW_PANELS = 24
+"""Panels of the average over a row."""
 _COUNT_MARGIN = 60.0  # counts beyond the bulk that a table holds: tilts move weight there
 _LONGEST_TABLE = 2000  # counts; where a tilt needs more, it is called a divergence
 
@@ -235,7 +238,7 @@ def poisson_table(rate: float, factor: float, tilt: float, slope: float) -> tupl
 
 
 def _largest_rate(rate: float, tilt: float, slope: float) -> float:
-    """c = rate exp(tilt / (1 + slope c)^2): where a tilted Poisson law has its weight."""
+    """Return c = rate exp(tilt / (1 + slope c)^2), where a tilted Poisson count has its weight."""
     low, high = rate, rate + float(_LONGEST_TABLE)
     slope = max(slope, 0.0)
     if np.log(rate / high) + tilt / (1.0 + slope * high) ** 2 > 0.0:

@@ -19,6 +19,7 @@ from selica._core.scalar import density, selection_probability, soft_threshold
 from selica._core.types import Array
 
 _QUADRATURE_ORDER = 24
+"""Gauss-Legendre nodes of a panel."""
 _TRUNCATION = 9.0  # standard deviations; the rest weighs 2e-19
 _CHUNK_VALUES = 2_000_000  # values of psi held at once
 
@@ -55,7 +56,7 @@ def expect(
 
 
 def _data_nodes(field: Field, mean: float, spread: float) -> tuple[Array, Array]:
-    """Nodes and probabilities for g ~ N(mean, spread^2 + chi_hat)."""
+    """Return nodes and probabilities for g ~ N(mean, spread^2 + chi_hat)."""
     sd = float(np.sqrt(spread**2 + field.chi_hat))
     if sd == 0.0:
         return np.array([mean]), np.ones(1)
@@ -74,7 +75,7 @@ def _data_nodes(field: Field, mean: float, spread: float) -> tuple[Array, Array]
 
 
 def _estimates(g: Array, own: float, field: Field) -> tuple[Array, Array]:
-    """Values of the estimate and their probabilities, (len(g), nodes), given fields N(g, own)."""
+    """Return estimates and their probabilities, (len(g), nodes), given fields N(g, own)."""
     sd = np.sqrt(own)
     g = g[:, None]
     if sd == 0.0:
@@ -96,7 +97,7 @@ def _estimates(g: Array, own: float, field: Field) -> tuple[Array, Array]:
 
 
 def _over_members(field: Field, g: Array, psi: Callable[..., Any]) -> Array:
-    """E_eta psi(w_hat), or E psi(w_hat, w_tilde) with knockoffs, for each g."""
+    """Return E_eta psi(w_hat), or E psi(w_hat, w_tilde) with knockoffs, for each g."""
     value, weight = _estimates(g, field.v_hat, field)
     if field.copy_var is None:
         return np.asarray((weight * _call("psi", psi, value)).sum(axis=1))

@@ -137,7 +137,7 @@ def at_level(solution: Solution, method: str, fdr: Array, own_axis: bool = False
 
 
 def _one_copy(model: Model, Q: Array, noise: Array, lam: Array, rho: Array, fdr: Array) -> FieldCut:
-    """The rule Z > Z_th with one knockoff copy, at the smallest Z_th that keeps the level."""
+    """Apply the rule Z > Z_th to one knockoff copy, at the smallest Z_th that keeps the level."""
     goal = log_odds(rho, fdr)
     tpr = np.where(goal <= 0.0, 1.0, 0.0)
     threshold = np.where(goal <= 0.0, -np.inf, np.inf)
@@ -150,7 +150,7 @@ def _one_copy(model: Model, Q: Array, noise: Array, lam: Array, rho: Array, fdr:
     kinds, weight = model.kinds, model.signals.probability
 
     def chances(gap: Array, index: IntArray) -> tuple[Array, Array, Array]:
-        """TPR, log TPR - log FPR and its slope, at a gap in units of the field's noise."""
+        """Return TPR, log TPR - log FPR and its slope, at a gap in units of the field's noise."""
         scale, slope = sd[index], Q[index, None]
         own, penalty = noise[index, None], lam[index, None]
         mean, var = slope * kinds.mean, (slope * kinds.sd) ** 2 + own

@@ -17,7 +17,7 @@ from selica._core.validation import LARGEST, broadcast, choice, positive, real
 from selica._core.warning import warn
 from selica.catalogue import Method
 from selica.theory.glm.responses import Logistic
-from selica.theory.iid.batch import Ensemble, Errors, member_errors, member_guesses
+from selica.theory.iid.batch import EnsembleModel, Errors, member_errors, member_guesses
 from selica.theory.model import Model
 from selica.theory.selection.levels import at_level, log_odds, log_rates
 from selica.theory.solution import Solution
@@ -29,8 +29,10 @@ BY_LEVEL = ("lam", "w_th", "Z_th")
 """Thresholds of the methods whose most powerful penalty depends on the FDR level."""
 _DECADES = 7.0  # how far below the largest useful penalty the search goes
 _GRID_POINTS = 64
+"""Penalties of a scan."""
 _BINARY_DECADES = 2.5  # for a binary response, where a point takes a tenth of a second
 _BINARY_GRID_POINTS = 18
+"""Penalties of a scan for a binary response."""
 _SLOPE_STEP = 2e-3  # of log lam, in difference quotients
 
 Objective = Callable[[Array, IntArray], Array]
@@ -213,7 +215,7 @@ def _best_for_numbers(setting: MethodSetting, fdr: Array) -> Array:
     flat.setdefault("mu_B", np.ones(flat["alpha"].size))
     top = np.log(largest_penalty(model.like(*_three(flat)), flat["mu_B"]))
     members = ScannedErrors(
-        Ensemble(
+        EnsembleModel(
             model.kinds,
             model.mixture.mean.size,
             copies=int(method.equations == "knockoff"),
@@ -293,12 +295,12 @@ class ScannedErrors:
 
     Parameters
     ----------
-    ensemble : Ensemble
+    ensemble : EnsembleModel
     models : dict of arrays of shape (models,)
         alpha, rho, Delta, lam2 and, with resampling, mu_B.
     """
 
-    def __init__(self, ensemble: Ensemble, models: dict[str, Array]) -> None:
+    def __init__(self, ensemble: EnsembleModel, models: dict[str, Array]) -> None:
         self._ensemble, self._models = ensemble, models
         self._scan: tuple[Array, Errors] | None = None
 
@@ -312,11 +314,11 @@ class ScannedErrors:
         return found
 
     def _rows(self, log_lam: Array) -> Array:
-        """Penalties of a scan, one row for each model."""
+        """Return the penalties of a scan, one row for each model."""
         return log_lam.reshape(self._models["alpha"].size, -1)
 
     def _near(self, log_lam: Array, index: IntArray) -> Errors | None:
-        """Of the same model, between the two scanned points beside a penalty."""
+        """Return a guess from the two scanned points of the same model beside a penalty."""
         if self._scan is None:
             return self._first(log_lam)
         grid, found = self._scan
@@ -328,7 +330,7 @@ class ScannedErrors:
         return Errors(*(part[after - 1] ** (1.0 - share) * part[after] ** share for part in found))
 
     def _first(self, log_lam: Array) -> Errors | None:
-        """For the scan itself; with a ridge part it begins as anywhere else."""
+        """Return a guess for the scan itself; with a ridge part it begins as anywhere else."""
         models = dict(self._models)
         if models.pop("lam2").any():
             return None
@@ -370,7 +372,7 @@ def best_penalty(
 
 
 def _vertex(x: Array, step: Array, before: Array, here: Array, after: Array) -> Array:
-    """Lowest point of the parabola through three values, the least of them in the middle."""
+    """Return the lowest point of the parabola through three values, the least in the middle."""
     curvature = before - 2.0 * here + after
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = 0.5 * (before - after) / curvature
@@ -441,7 +443,7 @@ class _LassoPath:
 
     def __init__(self, model: Model, lam2: Array) -> None:
         self._alpha = model.alpha
-        members = Ensemble(model.kinds, model.mixture.mean.size)
+        members = EnsembleModel(model.kinds, model.mixture.mean.size)
         self._members = ScannedErrors(members, model.parameters | {"lam2": lam2})
         self._signals = model.signals
         top = np.log(largest_penalty(model)) + 1.0

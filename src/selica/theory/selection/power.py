@@ -327,7 +327,7 @@ def point_of(solution: Solution, method: str, level: Array) -> OperatingPoint:
 
 
 def _usable(chance: Array) -> BoolArray:
-    """Whether a probability is far enough from zero and one to be a threshold."""
+    """Say whether a probability is far enough from zero and one to be a threshold."""
     return np.asarray((chance > 1e-7) & (chance < 1.0 - 1e-7))
 
 

@@ -28,6 +28,7 @@ from selica._core.types import Array, IntArray
 from selica._core.validation import count
 
 _QUADRATURE_ORDER = 12
+"""Gauss-Legendre nodes of a panel."""
 # Panels of the quadrature end where I_Pi(k, B - k + 1) has these values, and symmetrically.
 _PANEL_PROBABILITIES = np.array([1e-17, 1e-13, 1e-10, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.15, 0.3, 0.5])
 _FIELD_EDGES = np.linspace(-9.0, 9.0, 19)  # standard deviations of the field
@@ -63,7 +64,7 @@ def two_sided(threshold: Array, mean: Array, var: Array) -> Array:
 def over_signals(
     mixture: Mixture, slope: Array, noise: Array, probability: Callable[[Array, Array], Array]
 ) -> Array:
-    """Average a function of (mean, variance) of the field over the distribution of the effects."""
+    """Return the average of a function of (mean, variance) of the field over the effects."""
     Q, noise = np.asarray(slope)[..., None], np.asarray(noise)[..., None]
     mean, var = np.broadcast_arrays(Q * mixture.mean, (Q * mixture.sd) ** 2 + noise)
     return np.asarray(probability(mean, var) @ mixture.probability)
@@ -174,7 +175,7 @@ def member_rates(
     field : (slope, chi_hat)
         The field of a variable with effect w is N(slope w, chi_hat).
     signals : Mixture
-        Law of the effects, folded.
+        Distribution of the effects, folded.
     threshold, probability : callable
         g of a selection probability, and back; arguments have one more axis, the last.
     """
@@ -190,7 +191,7 @@ def member_rates(
     knots = threshold(Pi)
 
     def rate(mean: Array, sd: Array) -> Array:
-        """Chance that a variable whose field is N(mean, sd^2) is selected."""
+        """Return the chance that a variable whose field is N(mean, sd^2) is selected."""
         mean, sd = np.broadcast_arrays(mean, sd)
         mean, sd = mean[..., None], sd[..., None]
         low, high = knots[..., :1], knots[..., -1:]

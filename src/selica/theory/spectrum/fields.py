@@ -68,12 +68,12 @@ class SpectralDesign(NamedTuple):
         return np.asarray(self.most * expit(y))
 
     def _log_odds(self, y: Array, limit: Array) -> Array:
-        """log(F/(limit - F)) for a limit of at least `most`."""
+        """Return log(F/(limit - F)) for a limit of at least `most`."""
         most = self.most
         return np.asarray(np.log(most) + log_expit(y) - np.log(limit - most + most * expit(-y)))
 
     def _spectral(self, y: Array) -> Array:
-        """g with E[L/(g + L)] = F, in logarithms."""
+        """Return g with E[L/(g + L)] = F, in logarithms."""
         some = self.spectrum.values > 0.0
         L, p = self.spectrum.values[some], self.spectrum.weights[some]
         rank, mean = self.spectrum.rank, self.spectrum.mean
@@ -89,7 +89,7 @@ class SpectralDesign(NamedTuple):
         return find_root(equation, np.log(mean / rank) - goal, max_step=8.0, max_iter=200).x
 
     def _counted(self, y: Array) -> Array:
-        """theta with alpha E[c/(c + theta)] = F, in logarithms."""
+        """Return theta with alpha E[c/(c + theta)] = F, in logarithms."""
         c, prob = self.law.weight, self.law.probability
         seen, mean = np.vecdot(prob, c > 0.0), np.vecdot(prob, c)
         goal = self._log_odds(y, self.alpha * seen)

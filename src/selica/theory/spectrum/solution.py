@@ -10,7 +10,7 @@ import numpy as np
 from selica._core.errors import ArgumentError
 from selica._core.results import statuses
 from selica._core.types import Array
-from selica.theory.iid.batch import TOLERANCE, Ensemble, by_chunks
+from selica.theory.iid.batch import TOLERANCE, EnsembleModel, by_chunks
 from selica.theory.iid.equations import IidEquations
 from selica.theory.model import Model
 from selica.theory.solution import LassoSolution, LossGiven, StabilitySolution
@@ -52,7 +52,7 @@ def check_spectrum(spectrum: object, model: Model) -> Spectrum:
 
 
 def solve_design(
-    ensemble: Ensemble, points: dict[str, Array], spectrum: Spectrum
+    ensemble: EnsembleModel, points: dict[str, Array], spectrum: Spectrum
 ) -> dict[str, Array]:
     """Return the fields of a solution at points in one row; see `iid.batch.solve_points`."""
     at_once = max(1, _CHUNK_VALUES // max(spectrum.values.size, 80))
@@ -89,7 +89,7 @@ def _solve_chunk(eq: IidEquations, spectrum: Spectrum) -> dict[str, Any]:
 
 
 def _overlaps(eq: IidEquations, Q: Array, T: Array, v_hat: Array) -> dict[str, Any]:
-    """q, m, chi, v and the error, by the single-body sums of all designs."""
+    """Compute q, m, chi, v and the error, by the single-body sums of all designs."""
     names = ("q", "m", "chi", "v", "ensemble_error")
     out = {name: np.zeros(Q.size) for name in names}
     out["ensemble_error"] += eq.rho + eq.Delta

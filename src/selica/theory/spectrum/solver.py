@@ -29,8 +29,10 @@ from selica.theory.spectrum.fields import Response, SpectralDesign
 _LEAST_ACTIVITY = 1e-18  # so few active variables change nothing
 _NEWTON_STEPS = 25  # at first; a second try may take many
 _MANY_STEPS = 80
+"""Newton steps of a second try."""
 _MOST_STEPS = 400  # of the ways that come after Newton's
 _LONGEST_STEP = 1.5
+"""The longest Newton step, in logarithms."""
 _NEWTON_TOLERANCE = 1e-8  # convergence is quadratic: the step after it is at rounding
 _DIFFERENCE_WIDTH = 1e-4  # of the difference quotients of Q, a, b
 _ZERO_LOG_ODDS = -40.0  # log odds of the freedom of an estimate that is zero
@@ -132,7 +134,7 @@ def solve_members(eq: IidEquations, design: SpectralDesign) -> DesignMembers:
 
 
 def _start(eq: IidEquations, design: SpectralDesign) -> tuple[Array, Array]:
-    """Log odds of the freedom and log error of the estimate zero, after one step."""
+    """Return the log odds of the freedom and log error of the estimate zero, after one step."""
     A = eq.rho + eq.Delta
     first = at(eq, design, np.full(A.size, _ZERO_LOG_ODDS), A)
     return logit(np.minimum(first.freedom / design.most, 0.5)), np.log(A)
@@ -151,7 +153,7 @@ def _damped(eq: IidEquations, design: SpectralDesign, steps: int) -> tuple[Array
 def _newton(
     eq: IidEquations, design: SpectralDesign, y: Array, log_A: Array, steps: int
 ) -> tuple[Array, Array, BoolArray, IntArray]:
-    """Newton's method in (log A, log odds of F) with steps of bounded length."""
+    """Run Newton's method in (log A, log odds of F) with steps of bounded length."""
     solved = newton(
         DesignSystem(eq, design),
         log_A,
@@ -164,7 +166,7 @@ def _newton(
 
 
 def _follow(eq: IidEquations, design: SpectralDesign) -> tuple[Array, Array, BoolArray, IntArray]:
-    """From a large penalty, where the solution is next to nothing, to the one asked for."""
+    """Follow the solution from a large penalty, where it is next to nothing, to the given one."""
     nothing = design.response(np.full(eq.lam.size, _ZERO_LOG_ODDS))
     field = np.sqrt(nothing.Q**2 * (eq.rho > 0.0) + nothing.a * eq.rho + nothing.b * eq.Delta)
     goal = np.log(eq.lam)
@@ -186,7 +188,7 @@ def _follow(eq: IidEquations, design: SpectralDesign) -> tuple[Array, Array, Boo
 
 
 def _patient(eq: IidEquations, design: SpectralDesign) -> tuple[Array, Array, BoolArray, IntArray]:
-    """Many damped steps of the plain iteration, then Newton's method."""
+    """Take many damped steps of the plain iteration, then run Newton's method."""
     y, log_A = _damped(eq, design, _MOST_STEPS)
     y, log_A, found, count = _newton(eq, design, y, log_A, _MANY_STEPS)
     return y, log_A, found, count + _MOST_STEPS

@@ -1,7 +1,7 @@
-r"""Laws of the eigenvalues of X'X, for designs whose singular vectors point anywhere.
+r"""Distributions of the eigenvalues of X'X, for designs whose singular vectors point anywhere.
 
-A law is a list of eigenvalues with weights, N of them in all: those that are zero belong to it.
-Laws with a density come as quadrature nodes that are exact to rounding for every average of the
+A spectrum is a list of eigenvalues with weights, N of them in all, those that are zero included.
+Spectra with a density come as quadrature nodes that are exact to rounding for every average of the
 theory.
 """
 
@@ -18,6 +18,7 @@ from selica._core.types import Array
 from selica._core.validation import LARGEST, count, number, real
 
 _QUADRATURE_ORDER = 16
+"""Gauss-Legendre nodes of a panel."""
 _PANEL_HALVINGS = 44  # panels shrink by half towards an end near which averages may have a pole
 _WEIGHT_TOLERANCE = 1e-9  # of weights that add up to one
 _MOST_COLUMNS = 10**8  # an eigenvalue is kept for each
@@ -25,7 +26,7 @@ _MOST_COLUMNS = 10**8  # an eigenvalue is kept for each
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Spectrum:
-    """Law of the eigenvalues of X'X; use one of the constructors.
+    """Distribution of the eigenvalues of X'X; use one of the constructors.
 
     The unit is that of X: with rows of mean squared length one, as the model has them, the mean
     eigenvalue is alpha = M/N.
@@ -181,6 +182,6 @@ class Spectrum:
 
 
 def _towards_zero(end: float) -> tuple[Array, Array]:
-    """Gauss-Legendre nodes on (0, end) in panels that halve towards zero."""
+    """Return Gauss-Legendre nodes on (0, end) in panels that halve towards zero."""
     edges = np.concatenate([[0.0], end * 2.0 ** np.arange(-_PANEL_HALVINGS, 1.0)])
     return panels(edges, _QUADRATURE_ORDER)
