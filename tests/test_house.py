@@ -157,3 +157,10 @@ def test_public_functions_are_described_by_a_verb(room: str) -> None:
         if re.split(r"\W", doc.strip(), maxsplit=1)[0] not in VERBS
     }
     assert other == {}
+
+
+def test_the_picture_of_the_rooms_shows_every_room() -> None:
+    picture = (DESIGN.parent / "images" / "rooms.svg").read_text()
+    shown = set(re.findall(r'<tspan class="room">(\w+)</tspan>', picture))
+    rooms = {module.partition(".")[0] for module in MODULES}
+    assert shown == rooms - {"__init__", "_version", "errors"}

@@ -328,7 +328,7 @@ def test_message_passing_and_levels(table):
     [(["--method", "knockoffs", "--engine", "auto"], "--engine does not belong"),
      (["--method", "knockoffs-evalues", "--lam", "power"], "--lam 'power' does not belong"),
      (["--method", "stability-fdr", "--fdr", "0.1", "--threshold", "0.6"], "--threshold does not"),
-     (["--method", "stability-fdr", "--engine", "monte-carlo"], "fdr is for a linear response")],
+     (["--method", "stability-fdr", "--engine", "monte-carlo"], "fdr works with the lasso at one")],
 )  # fmt: skip
 def test_engines_and_methods_that_do_not_go_together(table, options, words):
     with pytest.raises(ArgumentError, match=words):
