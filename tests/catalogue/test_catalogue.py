@@ -64,7 +64,7 @@ def test_the_catalogue_calls_proven_what_the_selector_does(row):
 
 def test_a_row_that_is_registered_is_one_that_no_other_is_mistaken_for():
     lasso = catalogue.method("lasso")
-    with pytest.raises(ArgumentError, match="row must be a catalogue.Method; got 'lasso'"):
+    with pytest.raises(ArgumentError, match=r"row must be a catalogue\.Method; got 'lasso'"):
         catalogue.register("lasso")
     with pytest.raises(ArgumentError, match="name must be one that no method has; got 'lasso'"):
         catalogue.register(lasso)
