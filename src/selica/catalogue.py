@@ -378,8 +378,8 @@ _ROWS = (
         controls="3.2 FDR",
         promise="On average at most 3.2 times the chosen share of the selected variables is false.",
         rests_on="It is expected, not proven, if the rows are independent, the copies are drawn "
-        "from the true distribution of the columns, there are many variables, and the statistics of "
-        "irrelevant ones are independent of each other and alike.",
+        "from the true distribution of the columns, there are many variables, and the statistics "
+        "of irrelevant ones are independent of each other and alike.",
         predictor="selica.planning.predict.knockoffs:p_values",
         correlated_rule="selica.planning.data.correlated_power:p_values",
         equations="knockoff",
