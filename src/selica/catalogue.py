@@ -362,7 +362,9 @@ _ROWS = (
         decided_by=("threshold",),
         controls="PFER",
         promise=_PFER,
-        rests_on=f"{_COPIES} With a threshold alone nothing is promised.",
+        rests_on="It is proven if the rows are independent, the copies are drawn from the true "
+        "distribution of the columns, and false variables rarely beat many of their copies: high "
+        "shares are rarer than low ones. With a threshold alone nothing is promised.",
         equations="knockoff",
         threshold="Pi_th",
         calibrated=True,
@@ -380,7 +382,9 @@ _ROWS = (
         levels=("fdr",),
         controls="3.2 FDR",
         promise="On average at most 3.2 times the chosen share of the selected variables is false.",
-        rests_on=_COPIES,
+        rests_on="It is expected, not proven, if the rows are independent, the copies are drawn "
+        "from the true distribution of the columns, there are many variables, and the statistics "
+        "of irrelevant ones are independent of each other and alike.",
         predictor="selica.planning.predict.knockoffs:p_values",
         correlated_rule="selica.planning.data.correlated_power:p_values",
         equations="knockoff",
@@ -401,7 +405,8 @@ _ROWS = (
         levels=("fdr",),
         controls="FDR",
         promise=_FDR,
-        rests_on="It is proven for many rows, if the columns are not strongly correlated.",
+        rests_on="It is expected, not proven, if the rows are independent, many variables matter, "
+        "the columns depend weakly on each other, and the lasso finds all that matter.",
         calibrated=True,
         options=_same("fdr", "n_jobs") | {"n_resamples": "n_splits"},
         colour="#CC79A7",
@@ -615,11 +620,15 @@ def register(row: Method) -> None:
     Parameters
     ----------
     row : Method
-        With a name that is not in use.
+        With a name and a label that are not in use.
     """
+    if not isinstance(row, Method):
+        raise ArgumentError(f"row must be a catalogue.Method; got {row!r}.")
     taken = {*_catalogue, *(n for m in methods() for names in m.former.values() for n in names)}
     if row.name in taken:
         raise ArgumentError(f"name must be one that no method has; got {row.name!r}.")
+    if any(one.label == row.label for one in methods()):
+        raise ArgumentError(f"label must be one that no method has; got {row.label!r}.")
     _catalogue[row.name] = row
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 
 import pytest
 import typer
@@ -10,6 +11,7 @@ import typer
 from selica import catalogue
 from selica._core.errors import ArgumentError, RenamedWarning
 from selica.cli import app
+from selica.sampling import simulate
 
 ROWS = list(catalogue.methods())
 NAMES = [one.name for one in ROWS]
@@ -41,6 +43,34 @@ def test_every_method_says_what_it_promises_and_why(row):
     assert row.promise.endswith(".")
     assert row.rests_on.endswith(".")
     assert (row.controls == "none") == (not row.levels)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "row", [one for one in RUNNABLE if one.levels and one.name != "auto"], ids=by_name
+)
+def test_the_catalogue_calls_proven_what_the_selector_does(row):
+    """With copies of a known distribution; the automatic choice says what it chose."""
+    data = simulate(200, 60, 15, snr=20.0, random_state=0)
+    few = {"sampler": "iid", "n_copies": 10, "n_splits": 5, "lam": 0.05, "random_state": 0}
+    parameters = inspect.signature(row.load_selector()).parameters
+    few = {name: value for name, value in few.items() if name in parameters}
+    if row.equations == "stability":
+        del few["lam"]
+    found = row.load_selector()(**row.arguments({row.levels[0]: 0.5}), **few).fit(data.X, data.y)
+    assert ("It is proven if" in row.rests_on) == found.guarantee_.proven
+    assert ("It is expected, not proven" in row.rests_on) != found.guarantee_.proven
+
+
+def test_a_row_that_is_registered_is_one_that_no_other_is_mistaken_for():
+    lasso = catalogue.method("lasso")
+    with pytest.raises(ArgumentError, match=r"row must be a catalogue\.Method; got 'lasso'"):
+        catalogue.register("lasso")
+    with pytest.raises(ArgumentError, match="name must be one that no method has; got 'lasso'"):
+        catalogue.register(lasso)
+    with pytest.raises(ArgumentError, match="label must be one that no method has; got 'lasso'"):
+        catalogue.register(replace(lasso, name="mine"))
+    assert "mine" not in catalogue.METHODS
 
 
 @pytest.mark.parametrize(("room", "name", "now"), FORMER)

@@ -356,6 +356,16 @@ def test_notes_on_the_data_come_before_the_result(folder):
 FORMER = {
     # a command line of before, and what it is called now
     "stability": (["--n-resamples", "20"], "stability-pfer", []),
+    "stability --resampling pairs": (
+        ["--resampling", "pairs", "--n-resamples", "20"],
+        "stability-pfer",
+        [],
+    ),
+    "stability --lam --assumption": (
+        ["--lam", "cv", "--assumption", "none", "--n-resamples", "20"],
+        "stability-ideal",
+        ["--assumption", "none"],
+    ),
     "stability --q": (["--q", "4", "--n-resamples", "20"], "stability-pfer", []),
     "stability --fdr": (["--fdr", "0.2"], "stability-fdr", []),
     "stability --fdr --assumption": (

@@ -316,4 +316,5 @@ def test_warnings_of_the_runs_become_notes(table):
     found = planning.plasmode_power(table, 5, **settings, theory=False, random_state=0)
     note = "mine warned in 3 of 3 data sets; the first warning: UserWarning: The weather is bad."
     assert found.notes == (note,)
+    assert found.to_dict()["notes"] == [note]
     assert str(found).endswith(f"Note: {note}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from selica import KnockoffSelection, StabilitySelection, catalogue, planning
-from selica._core.errors import ArgumentError, RefusedError
+from selica import DerandomizedKnockoffs, KnockoffSelection, StabilitySelection, catalogue, planning
+from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica.planning.data import correlated_power
 from selica.planning.data.correlated_power import LARGEST
 from selica.planning.data.diagnosis import SignalEstimate, estimate, reason_against
@@ -155,6 +156,24 @@ def test_selectors_have_names_of_their_own(table):
         plasmode(table, selectors=[lasso])
     with pytest.raises(ArgumentError, match="a name must be a text that no method has"):
         plasmode(table, selectors={"knockoffs": lasso})
+
+
+def test_a_selector_of_ones_own_may_have_a_former_name_of_a_method(table):
+    own = {"knockoff": LassoSelection(0.05)}
+    found = plasmode(table, selectors=own, n_sets=2, theory=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        theirs, own = found.to_dict()["methods"]
+        assert str(found).splitlines()[-1].startswith("knockoff ")
+        found.plot()
+        assert found.predicted_power("knockoff") is own["correlated"] is None
+    assert theirs["correlated"] == found.predicted_power("knockoffs") > 0.0
+
+
+def test_what_does_not_apply_is_said_with_the_name_of_the_selector(table):
+    own = {"mine": DerandomizedKnockoffs(0.2, engine="semi-analytic")}
+    with pytest.raises(DoesNotApply, match=r"^selectors\['mine'\]: engine='semi-analytic' works"):
+        plasmode(table, selectors=own)
 
 
 def test_a_selector_of_ones_own_that_refuses_the_data_is_counted():

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from selica import AutoSelection
+from selica import AutoSelection, reports
 from selica._core.errors import ArgumentError
 from selica._core.random import seed_sequence
 from selica.sampling import simulate
@@ -174,3 +174,12 @@ def test_copied_rows_take_the_promise_from_the_chosen_selector_too():
     assert found.guarantee_.level is None
     assert found.selector_.guarantee_ == found.guarantee_
     assert str(found.guarantee_) in str(found.summary())
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_report_of_the_chosen_selector_knows_two_classes():
+    data = simulate(80, 6, 2, response="logistic", random_state=0)
+    found = AutoSelection(n_resamples=10, random_state=0)
+    names = tuple(f"v{j}" for j in range(6))
+    selection = reports.select(found, data.X, data.y, names, "y")
+    assert found.response_ == found.selector_.response_ == selection.used["response"] == "binary"

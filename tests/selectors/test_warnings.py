@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -230,6 +232,39 @@ def test_what_is_heard_is_said_all_the_same():
     with pytest.warns(AssumptionWarning), heard() as said:
         warn("the sky is low", AssumptionWarning)
     assert said == [("the sky is low", AssumptionWarning)]
+
+
+def test_what_is_heard_further_in_is_heard_further_out():
+    with pytest.warns(AssumptionWarning), heard() as outer, heard() as inner:
+        warn("the sky is low", AssumptionWarning)
+    assert outer == inner == [("the sky is low", AssumptionWarning)]
+
+
+class SelectorInside(BaseEstimator):
+    """A base learner that runs a selector of its own."""
+
+    def fit(self, table, y):
+        copied = np.column_stack([table, np.ones(len(table))])
+        self.coef_ = LassoSelection(lam=0.1).fit(copied, y).get_support()[:-1].astype(float)
+        return self
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2])
+def test_a_selector_inside_a_worker_is_heard(n_jobs):
+    selector = StabilitySelection(
+        threshold=0.6, estimator=SelectorInside(), n_resamples=4, n_jobs=n_jobs, random_state=0
+    )
+    with pytest.warns(AssumptionWarning, match="Constant columns are never selected: x12"):
+        selector.fit(DATA.X, DATA.y)
+    assert "Constant columns are never selected: x12." in selector.notes_
+
+
+def test_the_line_of_a_package_whose_name_begins_alike():
+    beside = f"{Path(catalogue.__file__).parent}_tools/report.py"
+    said = compile("warn('the sky is low', AssumptionWarning)", beside, "exec")
+    with pytest.warns(AssumptionWarning) as caught:
+        exec(said, {"warn": warn, "AssumptionWarning": AssumptionWarning, "__name__": "tools"})
+    assert [w.filename for w in caught] == [beside]
 
 
 def talkative(table, rng):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -20,8 +21,8 @@ class Said(NamedTuple):
     category: type[Warning]
 
 
-_PACKAGE = str(Path(__file__).parents[1])
-"""Folder of the package."""
+_PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
+"""Folder of the package, with the sign that ends it: folders beside it may begin alike."""
 _BETWEEN = ("sklearn", "joblib")
 """Libraries that may stand between a caller and the package, as a pipeline does."""
 _NOTED: ContextVar[bool] = ContextVar("noted", default=False)
@@ -61,15 +62,17 @@ def warn(message: str, category: type[Warning]) -> None:
 def heard() -> Iterator[list[Said]]:
     """Collect every `UserWarning` that `warn` says inside, from any depth.
 
-    They are said all the same. Unlike `warnings.catch_warnings`, it works in threads, each of which
-    hears what it says itself.
+    They are said all the same, and whoever listens further out hears them too. Unlike
+    `warnings.catch_warnings`, it works in threads, each of which hears what it says itself.
     """
-    said: list[Said] = []
+    outer, said = _SAID.get(), list[Said]()
     token = _SAID.set(said)
     try:
         yield said
     finally:
         _SAID.reset(token)
+        if outer is not None:
+            outer.extend(said)
 
 
 @contextmanager

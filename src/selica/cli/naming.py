@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import typer
 
@@ -46,15 +47,15 @@ def takers(option: str) -> str:
     return ", ".join(words)
 
 
-def to_run(name: str, given: Collection[str]) -> Method:
+def to_run(name: str, given: Mapping[str, Any]) -> Method:
     """Find the method that `selica select --method` names.
 
     Parameters
     ----------
     name : str
         A name of the catalogue, or a former one, about which a note is printed.
-    given : collection of str
-        Options that are given: a former name can stand for several methods.
+    given : mapping of str
+        Options that are given, to their values: a former name can stand for several methods.
     """
     former = catalogue.formerly(name, "select")
     if former is None:
@@ -69,25 +70,27 @@ def to_run(name: str, given: Collection[str]) -> Method:
     return row
 
 
-def _former(row: Method, given: Collection[str]) -> Method:
+def _former(row: Method, given: Mapping[str, Any]) -> Method:
     """Return the method that the former name of `row` meant with these options."""
     family = {
         "stability-pfer": (
             ("stability-fdr", {"fdr"}),
-            ("stability-pfer", {"pfer", "q", "assumption"}),
+            ("stability-pfer", {"pfer", "q"}),
             ("stability-ideal", {"lam", "engine", "resample_rate", "resampling"}),
         ),
         "knockoffs-evalues": (("knockoffs-frequency", {"pfer", "kfwer", "threshold"}),),
     }
+    # pairs of halves are what the bound takes in any case
+    decisive = {option for option, value in given.items() if value != "pairs"}
     for name, options in family.get(row.name, ()):
-        if options & set(given):
+        if options & decisive:
             return catalogue.method(name)
     return row
 
 
 def to_diagnose(name: str) -> Method:
     """Find the method that `selica plan diagnose --method` names."""
-    row = to_run(name, {"fdr"})
+    row = to_run(name, {"fdr": True})
     if row not in diagnosed():
         raise ArgumentError(
             f"--method {row.name} has no prediction at a false discovery rate; take one of "

@@ -213,7 +213,7 @@ def _used(selector: Any) -> dict[str, Any]:
     method = getattr(selector, "method_", None)
     selector = getattr(selector, "selector_", selector)
     used: dict[str, Any] = {} if method is None else {"method": method}
-    used["response"] = getattr(selector, "response_", "linear")
+    used["response"] = selector.response_
     found = getattr(selector, "lam_", getattr(selector, "lams_", None))
     if found is not None:
         lams = np.atleast_1d(np.asarray(found, dtype=float))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.effects import Effects
-from selica._core.errors import ArgumentError, RefusedError, RenamedWarning
+from selica._core.errors import ArgumentError, DoesNotApply, RefusedError, RenamedWarning
 from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.results import Result
 from selica._core.table import Row, Table
@@ -92,8 +92,14 @@ class PlasmodePower(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and text; `correlated` is the power that theory predicts."""
-        rows = [row | {"correlated": self.predicted_power(row["method"])} for row in self.methods]
-        return {"n_sets": self.n_sets, "r2": self.r2, "fdr": self.fdr, "methods": rows}
+        rows = [row | {"correlated": self._correlated(row["method"])} for row in self.methods]
+        return {
+            "n_sets": self.n_sets,
+            "r2": self.r2,
+            "fdr": self.fdr,
+            "methods": rows,
+            "notes": list(self.notes),
+        }
 
     def to_frame(self) -> Any:
         """Return the methods as a data frame (needs pandas)."""
@@ -107,7 +113,7 @@ class PlasmodePower(Result):
         )
         methods = [row["method"] for row in self.methods]
         independent = [row["predicted"] for row in self.methods]
-        correlated = [self.predicted_power(name) for name in methods]
+        correlated = [self._correlated(name) for name in methods]
         return plot_planted(methods, power, fdr, self.fdr, correlated, independent)
 
     def predicted_power(self, method: str) -> float | None:
@@ -117,8 +123,12 @@ class PlasmodePower(Result):
         ----------
         method : str
         """
+        own = any(row["method"] == method for row in self.methods)
+        return self._correlated(method if own else current_name(method))
+
+    def _correlated(self, name: str) -> float | None:
+        """Return the predicted power of a row; a selector of the user's may have a former name."""
         rows = () if self.predicted is None else self.predicted.rows
-        name = current_name(method)
         return next((row["power"] for row in rows if row["method"] == name), None)
 
     @property
@@ -147,7 +157,7 @@ class PlasmodePower(Result):
             ]
             theory = [
                 "" if power is None else f"{power:.2f}"
-                for power in (self.predicted_power(row["method"]), row["predicted"])
+                for power in (self._correlated(row["method"]), row["predicted"])
             ]
             note = f"  refused {row['refused']} data sets" if row["refused"] else ""
             found = f"{row['label']:<{width}}{spans[0]:>22}{spans[1]:>22}"
@@ -367,9 +377,9 @@ class _Plan:
             warnings.simplefilter("always")
             try:
                 mask, refused = selector.fit(self.X, y).get_support(), False
-            except ArgumentError as error:
+            except (ArgumentError, DoesNotApply) as error:
                 where = "selectors" if name in self.own else "methods"
-                raise ArgumentError(f"{where}[{name!r}]: {error}") from None
+                raise type(error)(f"{where}[{name!r}]: {error}") from None
             except RefusedError:
                 mask, refused = np.zeros(truth.size, dtype=bool), True
         messages = dict.fromkeys(f"{one.category.__name__}: {one.message}" for one in caught)
