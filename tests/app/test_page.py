@@ -369,7 +369,7 @@ def test_what_is_said_of_the_data_comes_with_the_outcome() -> None:
     columns = selecting.uploaded("t.csv", "\n".join(["patient,x,y", *rows]).encode())
     outcome = selecting.select(columns, "y", ("patient",), "knockoffs, one copy", 0.5)
     assert outcome.cautions[0].startswith("Column 'patient' has 20 different values in 80 rows")
-    assert outcome.guarantee.startswith("Nothing is controlled: rows with the same 'patient'")
+    assert outcome.guarantee.startswith("No error rate is controlled: rows with the same 'patient'")
 
 
 def test_a_table_on_the_page_is_escaped() -> None:

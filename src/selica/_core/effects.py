@@ -69,7 +69,7 @@ class Effects(ABC):
     @property
     def label(self) -> str:
         """What such effects are called in an answer."""
-        return f"effects of the law {type(self).__name__}"
+        return f"effects of the distribution {type(self).__name__}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +283,7 @@ def check_effects(effects: object) -> Effects:
         return GaussianEffects()
     if not isinstance(effects, Effects):
         raise ArgumentError(
-            "effects must be a law of effects such as theory.GaussianEffects(); "
+            "effects must be a distribution of effects such as theory.GaussianEffects(); "
             f"got {short(effects)}."
         )
     return effects

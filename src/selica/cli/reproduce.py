@@ -49,7 +49,7 @@ def reproduce(
     seed: Seed = 0,
     n_jobs: Jobs = -1,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start anew instead of going on where a run stopped.")
+        bool, typer.Option("--fresh", help="Start again instead of continuing a run that stopped.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
