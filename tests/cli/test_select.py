@@ -110,7 +110,7 @@ def test_the_default_chooses_and_says_why(table):
     assert found["method"] == "AutoSelection"
     assert found["guarantee"]["level"] == 1.0
     assert len(found["selected"]) >= SIGNALS
-    assert any(note.startswith("Method: knockoffs-frequency, as") for note in found["notes"])
+    assert any(note.startswith("Method: knockoffs-frequency, because") for note in found["notes"])
     assert "Method: knockoffs-frequency, as" in select(*table)
 
 
@@ -201,7 +201,7 @@ def test_names_with_brackets_are_printed_as_they_are(tmp_path):
 
 def test_the_demonstration():
     text = select("--demo", "--method", "lasso", "--lam", "0.2")
-    assert text.rstrip().endswith("Of 50 probes, which are pure noise, 0 selected.")
+    assert text.rstrip().endswith("Of 50 probes, which are pure noise, 0 were selected.")
     found = report("--demo", "--method", "lasso", "--lam", "0.001")
     assert found["probes"]["added"] == 50
     assert found["probes"]["selected"] > 0
@@ -388,7 +388,8 @@ def test_a_former_name_does_what_it_did_and_says_the_new_one(table, case):
     words = [*map(str, table), "--method", former, *options, "--json"]
     done = CliRunner().invoke(app, ["select", *words])
     assert done.exit_code == 0
-    note = f"Note: --method {former} is now called {name}; the old name will be removed in the next release."
+    note = f"Note: --method {former} is now called {name}; the old name will be removed in the "
+    "next release."
     assert done.stderr == f"{note}\n"
     used = [word for word in options if word not in unused]
     found, now = json.loads(done.stdout), report(*table, "--method", name, *used)

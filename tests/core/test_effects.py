@@ -246,7 +246,7 @@ def test_no_law_is_the_gaussian_one():
     assert check_effects(None) == GaussianEffects()
     law = PointEffects()
     assert check_effects(law) is law
-    with pytest.raises(ArgumentError, match=r"^effects must be a law of effects"):
+    with pytest.raises(ArgumentError, match=r"^effects must be a distribution of effects"):
         check_effects("gaussian")
 
 

@@ -151,7 +151,7 @@ def test_the_three_ways_to_say_how_strong(strength):
         ({"fdr": 0.0}, "fdr must be between"),
         ({"fdr": 0.9}, "fdr must be between"),
         ({"fdr": [0.1, 0.2]}, "fdr must be one number"),
-        ({"effects": "gaussian"}, "effects must be a law of effects"),
+        ({"effects": "gaussian"}, "effects must be a distribution of effects"),
         (
             {"methods": ["astrology"]},
             "methods must be one of 'auto', 'stability-fdr', .*; got 'astrology'",

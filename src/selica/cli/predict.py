@@ -320,7 +320,7 @@ def _print_reached(reached: list[Prediction] | None, reason: str | None, fdr: fl
         say(f"The power of real procedures is not predicted here: {reason}.")
         return
     lines = [[label(one.method), *numbers(one)] for one in reached]
-    title = f"Power at FDR {fdr:g}, real procedures"
+    title = f"Real procedures at FDR {fdr:g}"
     print_table(
         Console(highlight=False), ["method", "power", "FDR", "found", "false"], lines, title
     )
