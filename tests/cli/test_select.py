@@ -388,8 +388,10 @@ def test_a_former_name_does_what_it_did_and_says_the_new_one(table, case):
     words = [*map(str, table), "--method", former, *options, "--json"]
     done = CliRunner().invoke(app, ["select", *words])
     assert done.exit_code == 0
-    note = f"Note: --method {former} is now called {name}; the old name will be removed in the "
-    "next release."
+    note = (
+        f"Note: --method {former} is now called {name}; the old name will be removed in the "
+        "next release."
+    )
     assert done.stderr == f"{note}\n"
     used = [word for word in options if word not in unused]
     found, now = json.loads(done.stdout), report(*table, "--method", name, *used)

@@ -395,6 +395,6 @@ def test_promises_in_words():
         "and Candès 2023]."
     )
     assert said(AggregatedKnockoffs(0.1, n_copies=3)).endswith(
-        "[Nguyen, Chevalier, Thirion and Arlot 2020]. You asked for 10 %; the theorem is for 3.23 "
-        "times that."
+        "[Nguyen, Chevalier, Thirion and Arlot 2020]. You asked for 10 %; the theorem bounds the "
+        "rate by 3.23 times that only."
     )
