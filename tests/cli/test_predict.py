@@ -137,7 +137,7 @@ def test_what_procedures_reach_stands_beside_the_ideal():
         assert (row["power"], row["fdr"]) == (want.one(name).power, want.one(name).fdr)
     assert reached["knockoffs"]["power"] < 0.1
     assert reached["knockoffs-evalues"]["power"] < 0.01
-    lines = predict(*SPARSE).split("Power at FDR 0.1, real procedures")[1].splitlines()
+    lines = predict(*SPARSE).split("Real procedures at FDR 0.1")[1].splitlines()
     for row in reached.values():
         (line,) = (line for line in lines if line.startswith(row["label"]))
         numbers = line[len(row["label"]) :].split()

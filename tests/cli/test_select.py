@@ -111,7 +111,7 @@ def test_the_default_chooses_and_says_why(table):
     assert found["guarantee"]["level"] == 1.0
     assert len(found["selected"]) >= SIGNALS
     assert any(note.startswith("Method: knockoffs-frequency, because") for note in found["notes"])
-    assert "Method: knockoffs-frequency, as" in select(*table)
+    assert "Method: knockoffs-frequency, because" in select(*table)
 
 
 def test_the_demonstration_is_not_empty():

@@ -53,7 +53,7 @@ def reproduce(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Figures of the article: theory against finite-size runs, from one command.
+    """Reproduce the figures of the article: theory and finite-size simulations.
 
     Example: selica reproduce all --scale smoke --out figures
     """
