@@ -89,7 +89,7 @@ class Method:
     by_default: bool = False
     levels: tuple[str, ...] = ()
     controls: str = "none"
-    promise: str = "Nothing is promised."
+    promise: str = "No error rate is promised."
     rests_on: str = ""
     predictor: str | None = None
     correlated_rule: str | None = None
@@ -170,10 +170,13 @@ _COPIES = (
     "of the columns."
 )
 _CALIBRATED = (
-    "It is expected, not proven, if the rows are independent and the columns have no strong "
-    "structure; refits check it on the data."
+    "It is expected, not proven, if the rows are independent and the columns are many and close to "
+    "independent of each other; refits check the probabilities on the data."
 )
-_TRUTH = "The threshold is set by the truth, which nobody knows: it shows what there is to gain."
+_TRUTH = (
+    "In predictions the truth sets the threshold, which nobody can do in practice: they show how "
+    "much power a threshold can give."
+)
 _FDR = "On average at most the chosen share of the selected variables is false."
 _PFER = "On average at most the chosen number of selected variables is false."
 _LONG = (0, (6, 1.5))
@@ -191,7 +194,7 @@ _ROWS = (
         levels=("pfer", "fdr", "kfwer"),
         controls="PFER",
         promise=_PFER,
-        rests_on="It rests on what the chosen method rests on, which the answer says.",
+        rests_on="The conditions are those of the chosen method, which the answer names.",
         calibrated=True,
         options=_same("fdr", "pfer", "kfwer", "n_resamples", "n_jobs"),
         colour="#56B4E9",
@@ -288,7 +291,7 @@ _ROWS = (
         selector="selica.selectors:StabilitySelection",
         usual={"lam": "cv"},
         decided_by=("lam", "q", "resample_rate", "engine"),
-        promise="Nothing is promised: a threshold is given.",
+        promise="No error rate is promised: the threshold is given.",
         rests_on=_TRUTH,
         predictor="selica.planning.predict.stability:ideal",
         correlated_rule="selica.planning.data.correlated_power:frequent",
@@ -320,7 +323,7 @@ _ROWS = (
     Method(
         "knockoffs-ideal",
         "knockoffs, ideal",
-        promise="Nothing is promised: a threshold is given.",
+        promise="No error rate is promised: the threshold is given.",
         rests_on=_TRUTH,
         equations="knockoff",
         threshold="Z_th",
@@ -363,8 +366,8 @@ _ROWS = (
         controls="PFER",
         promise=_PFER,
         rests_on="It is proven if the rows are independent, the copies are drawn from the true "
-        "distribution of the columns, and false variables rarely beat many of their copies: high "
-        "shares are rarer than low ones. With a threshold alone nothing is promised.",
+        "distribution of the columns, and among irrelevant variables high selection frequencies "
+        "are rarer than low ones. With a threshold alone no error rate is promised.",
         equations="knockoff",
         threshold="Pi_th",
         calibrated=True,
@@ -383,8 +386,8 @@ _ROWS = (
         controls="3.2 FDR",
         promise="On average at most 3.2 times the chosen share of the selected variables is false.",
         rests_on="It is expected, not proven, if the rows are independent, the copies are drawn "
-        "from the true distribution of the columns, there are many variables, and the statistics "
-        "of irrelevant ones are independent of each other and alike.",
+        "from the true distribution of the columns, and the statistics of irrelevant variables, "
+        "of which there are many, are independent of each other and alike.",
         predictor="selica.planning.predict.knockoffs:p_values",
         correlated_rule="selica.planning.data.correlated_power:p_values",
         equations="knockoff",
@@ -418,8 +421,9 @@ _ROWS = (
         "bolasso",
         "Bolasso",
         selector="selica.selectors:Bolasso",
-        promise="No rate of errors is promised.",
-        rests_on="With very many rows it finds the variables that matter and no others.",
+        promise="No error rate is promised.",
+        rests_on="With a suitable penalty and ever more rows it finds the variables that matter "
+        "and no others (Bach 2008).",
         options=_same("threshold", "n_resamples", "lam", "l1_ratio", "n_jobs"),
         colour="#56B4E9",
         dash=(0, (3, 1, 1, 1, 1, 1)),
@@ -430,8 +434,9 @@ _ROWS = (
         "lasso",
         selector="selica.selectors:LassoSelection",
         by_default=True,
-        promise="No rate of errors is promised.",
-        rests_on="The penalty is the one that predicts best; many selected variables are false.",
+        promise="No error rate is promised.",
+        rests_on="By default the penalty is the one that predicts best, with which many selected "
+        "variables may be false.",
         predictor="selica.planning.predict.lasso:penalty_known",
         correlated_rule="selica.planning.data.correlated_power:nonzero",
         equations="lasso",
@@ -445,7 +450,7 @@ _ROWS = (
     Method(
         "thresholded-lasso",
         "lasso, ideal",
-        promise="Nothing is promised: a threshold is given.",
+        promise="No error rate is promised: the threshold is given.",
         rests_on=_TRUTH,
         selector="selica.selectors:LassoSelection",
         decided_by=("threshold",),
@@ -462,7 +467,7 @@ _ROWS = (
     Method(
         "bayes",
         "best possible",
-        promise="Nothing is promised: it needs the truth.",
+        promise="No error rate is promised: it needs the true distribution of the effects.",
         rests_on="No method finds more at the same false discovery rate.",
         threshold="lfdr",
         colour="#000000",
@@ -471,7 +476,7 @@ _ROWS = (
     Method(
         "bayes-amp",
         "best possible, in reasonable time",
-        promise="Nothing is promised: it needs the truth.",
+        promise="No error rate is promised: it needs the true distribution of the effects.",
         rests_on="No known fast method finds more at the same false discovery rate.",
         threshold="lfdr",
         colour="#000000",
@@ -530,8 +535,8 @@ def method(name: object, room: str | None = None, argument: str = "method") -> M
         renamed = formerly(name, room)
         if renamed is not None:
             warn(
-                f"{argument}: {name!r} is now called {renamed.name!r}; the old name goes with the "
-                "next release.",
+                f"{argument}: {name!r} is now called {renamed.name!r}; the old name will be "
+                "removed in the next release.",
                 RenamedWarning,
             )
             return renamed

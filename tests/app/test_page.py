@@ -69,7 +69,7 @@ def test_predict_says_that_thresholds_are_ideal_and_what_procedures_reach() -> N
     at = opened(n="200", p="1000", k="10", r2="0.5", fdr="0.1")
     assert not at.exception
     html = bodies(at)
-    first = html.index("Power at the ideal threshold, which nobody knows in practice")
+    first = html.index("power at the ideal threshold, which nobody knows in practice")
     assert first < html.index("<table")
     assert power_shown(at, "knockoffs, ideal") > 0.35
     found = planning.compare_methods(200, 1000, 10, r2=0.5, fdr=0.1)
@@ -113,7 +113,7 @@ def test_effects_of_ones_own_are_as_many_as_signals() -> None:
         (" ", "must not be empty"),
         ("0, 0", "must not all be zero"),
         ("gaussian", "must be numbers"),
-        (",".join(["1"] * 60), "must be at most as many as the 50 variables"),
+        (",".join(["1"] * 60), "must be at most 50 numbers, one for each variable"),
     ],
 )
 def test_effects_that_make_no_sense_get_a_sentence(text: str, said: str) -> None:
@@ -276,7 +276,7 @@ def test_the_page_recommends_what_the_command_line_does(monkeypatch: pytest.Monk
     assert "<th>FDR</th>" in html
     assert told["assumptions"] in html
     equal = f"{told['with_equal_effects']:,} samples"
-    assert f"With equal effects instead of Gaussian effects: {equal}." in html
+    assert f"With equal effects instead of Gaussian effects, {equal} would be enough." in html
 
 
 def test_a_plan_for_effects_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,7 +332,7 @@ def test_plan_says_when_no_number_of_samples_is_enough(monkeypatch: pytest.Monke
     shown_only(monkeypatch, "knockoffs")
     at = opened(tab="Plan", p="300", k="30", r2="0.1", power="0.9")
     assert not at.exception
-    assert "No method finds so many signals" in bodies(at)
+    assert "No method reaches this power" in bodies(at)
     assert not at.code
 
 
@@ -369,7 +369,7 @@ def test_what_is_said_of_the_data_comes_with_the_outcome() -> None:
     columns = selecting.uploaded("t.csv", "\n".join(["patient,x,y", *rows]).encode())
     outcome = selecting.select(columns, "y", ("patient",), "knockoffs, one copy", 0.5)
     assert outcome.cautions[0].startswith("Column 'patient' has 20 different values in 80 rows")
-    assert outcome.guarantee.startswith("Nothing is controlled: rows with the same 'patient'")
+    assert outcome.guarantee.startswith("No error rate is controlled: rows with the same 'patient'")
 
 
 def test_a_table_on_the_page_is_escaped() -> None:

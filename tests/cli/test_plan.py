@@ -54,7 +54,10 @@ def test_a_former_name_is_planned_with_and_the_new_one_is_said(former):
     name = FORMER[former]
     words = ["plan", "compare", *STUDY, "--json", "--method"]
     done = CliRunner().invoke(app, [*words, former])
-    note = f"Note: --method {former} is now called {name}; the old name goes with the next release."
+    note = (
+        f"Note: --method {former} is now called {name}; the old name will be removed in the "
+        "next release."
+    )
     assert done.stderr == f"{note}\n"
     assert json.loads(done.stdout) == json.loads(invoke(*words, name))
 
@@ -69,7 +72,7 @@ def test_the_names_of_methods_are_those_of_the_catalogue():
 @pytest.mark.parametrize("row", list(catalogue.methods()), ids=lambda row: row.name)
 def test_what_has_no_prediction_says_so(row):
     if row.predictor is None:
-        with pytest.raises(ArgumentError, match=f"^--method {row.name} has no prediction; take"):
+        with pytest.raises(ArgumentError, match=f"^--method {row.name} has no prediction; choose"):
             plan("compare", *STUDY, "--method", row.name)
 
 
@@ -169,7 +172,10 @@ def test_the_law_of_the_effects_is_named_where_it_decides():
     told = report("samples", *study)
     assert told["best"]["value"] > 5 * equal
     assert told["with_equal_effects"] == equal
-    assert f"With equal effects instead of Gaussian effects: {equal} samples." in text
+    assert (
+        f"With equal effects instead of Gaussian effects the answer would be {equal} samples."
+        in text
+    )
     assert "With equal effects" not in plan("samples", *study, "--effects", "point")
 
 
@@ -205,7 +211,10 @@ def test_the_recommendation_agrees_with_its_table():
     assert told["best"] == {"method": "stability-pfer", "value": value}
     reason = f"predicted FDR {rows['stability-fdr']['fdr']:.3f} is above the level 0.1"
     assert told["left_out"] == [{"method": "stability-fdr", "reason": reason}]
-    assert f"Fewest samples: {value} with stability, PFER bound. Compared are methods" in text
+    assert (
+        f"Fewest samples: {value} with stability, PFER bound. The comparison is limited to methods"
+        in text
+    )
     assert f"Left out: {fewer} with stability, message passing: {reason}." in text
 
 
@@ -216,7 +225,7 @@ def test_the_comparison_names_what_it_leaves_out():
     assert [row["settings"] for row in told["left_out"]] == ["best", "default"]
     reason = told["left_out"][0]["reason"]
     assert "above the level 0.1" in reason
-    assert f"Left out: stability, message passing, at its best settings: {reason}." in text
+    assert f"Left out: stability, message passing, with its best settings: {reason}." in text
 
 
 def test_a_method_named_twice_has_one_row_for_each_setting():
@@ -225,7 +234,7 @@ def test_a_method_named_twice_has_one_row_for_each_setting():
 
 def test_nothing_is_recommended_that_the_truth_must_set():
     text = plan("compare", *STUDY, "--method", "lasso")
-    assert "ideal, lasso: threshold or penalty set by the truth" in text
+    assert "the truth sets the threshold or the penalty" in text
     assert "selica select" not in text
     assert report("compare", *STUDY, "--method", "lasso")["best"] is None
 
@@ -303,7 +312,7 @@ def test_what_is_not_reached():
     assert all(point["value"] <= 40 for row in told["methods"] for point in row["tried"])
     text = plan(*asked)
     assert text.count("not reached") == 4  # two methods, the ceiling, and what it means
-    assert "not reached: not with up to 40 samples" in text
+    assert "not reached: no number of samples up to 40 is enough" in text
     assert "reaches a power of 0.8" in text
     assert printed_commands(text) == []
 

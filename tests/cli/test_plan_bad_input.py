@@ -107,7 +107,7 @@ BAD |= {
     ),
     "no such file of effects": (
         ["compare", *STUDY, "--effects", "none.txt"],
-        "or a file with one number a line; got 'none.txt'",
+        "or a file with one number per line; got 'none.txt'",
     ),
     "r2 in per cent": (
         ["compare", *SIZES, "--r2", "95"],

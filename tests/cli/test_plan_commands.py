@@ -70,9 +70,8 @@ def test_another_method_is_named_where_the_first_may_be_refused():
     told = report(*asked)
     by_name = {row["method"]: row["value"] for row in told["methods"]}
     assert told["otherwise"] == {"method": "knockoffs", "value": by_name["knockoffs"]}
-    assert f"Then {by_name['knockoffs']} with knockoffs, one copy:" in " ".join(
-        plan(*asked).split()
-    )
+    told = " ".join(plan(*asked).split())
+    assert f"In that case use knockoffs, one copy (samples: {by_name['knockoffs']}):" in told
 
 
 def test_names_with_spaces_and_quotes_are_quoted():

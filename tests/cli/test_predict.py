@@ -120,7 +120,7 @@ SPARSE = ["-n", "200", "-p", "1000", "-k", "10", "--r2", "0.5"]
 
 def test_the_first_line_says_that_thresholds_are_ideal():
     text = " ".join(predict(*SPARSE).split())
-    assert text.startswith("Power at the ideal threshold, which nobody knows in practice;")
+    assert text.startswith("The first table shows the power at the ideal threshold, which nobody")
     assert "Assumes independent columns, independent rows, a linear response and" in text
 
 
@@ -137,7 +137,7 @@ def test_what_procedures_reach_stands_beside_the_ideal():
         assert (row["power"], row["fdr"]) == (want.one(name).power, want.one(name).fdr)
     assert reached["knockoffs"]["power"] < 0.1
     assert reached["knockoffs-evalues"]["power"] < 0.01
-    lines = predict(*SPARSE).split("Reached at FDR 0.1 by real procedures")[1].splitlines()
+    lines = predict(*SPARSE).split("Real procedures at FDR 0.1")[1].splitlines()
     for row in reached.values():
         (line,) = (line for line in lines if line.startswith(row["label"]))
         numbers = line[len(row["label"]) :].split()
@@ -152,7 +152,7 @@ def test_where_procedures_have_no_prediction_the_reason_is_said(args, reason):
     found = report(*args)
     assert found["reached"] is None
     assert reason in found["reached_reason"]
-    assert reason in " ".join(predict(*args).split("not known here")[1].split())
+    assert reason in " ".join(predict(*args).split("not predicted here")[1].split())
 
 
 # --- JSON ------------------------------------------------------------------------------------

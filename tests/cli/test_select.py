@@ -100,7 +100,7 @@ def test_the_printed_summary(table):
     lines = text.splitlines()
     assert "Stability selection" in lines[0]
     assert lines[3].startswith("true")
-    assert "Nothing is controlled" in text
+    assert "No error rate is controlled" in text
     assert "more variables" in text
 
 
@@ -110,8 +110,8 @@ def test_the_default_chooses_and_says_why(table):
     assert found["method"] == "AutoSelection"
     assert found["guarantee"]["level"] == 1.0
     assert len(found["selected"]) >= SIGNALS
-    assert any(note.startswith("Method: knockoffs-frequency, as") for note in found["notes"])
-    assert "Method: knockoffs-frequency, as" in select(*table)
+    assert any(note.startswith("Method: knockoffs-frequency, because") for note in found["notes"])
+    assert "Method: knockoffs-frequency, because" in select(*table)
 
 
 def test_the_demonstration_is_not_empty():
@@ -201,7 +201,7 @@ def test_names_with_brackets_are_printed_as_they_are(tmp_path):
 
 def test_the_demonstration():
     text = select("--demo", "--method", "lasso", "--lam", "0.2")
-    assert text.rstrip().endswith("Of 50 probes, which are pure noise, 0 selected.")
+    assert text.rstrip().endswith("Of 50 probes, which are pure noise, 0 were selected.")
     found = report("--demo", "--method", "lasso", "--lam", "0.001")
     assert found["probes"]["added"] == 50
     assert found["probes"]["selected"] > 0
@@ -349,7 +349,7 @@ def test_notes_on_the_data_come_before_the_result(folder):
     title = next(i for i, line in enumerate(lines) if line.startswith("Knockoffs at FDR 0.3"))
     assert lines[title - 1] == ""
     assert any(
-        line.startswith("Nothing is controlled: rows with the same") for line in lines[title:]
+        line.startswith("No error rate is controlled: rows with the same") for line in lines[title:]
     )
 
 
@@ -398,7 +398,10 @@ def test_a_former_name_does_what_it_did_and_says_the_new_one(table, case):
     words = [*map(str, table), "--method", former, *options, "--json"]
     done = CliRunner().invoke(app, ["select", *words])
     assert done.exit_code == 0
-    note = f"Note: --method {former} is now called {name}; the old name goes with the next release."
+    note = (
+        f"Note: --method {former} is now called {name}; the old name will be removed in the "
+        "next release."
+    )
     assert done.stderr == f"{note}\n"
     used = [word for word in options if word not in unused]
     found, now = json.loads(done.stdout), report(*table, "--method", name, *used)

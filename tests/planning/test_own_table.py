@@ -222,10 +222,10 @@ def test_pure_noise_is_diagnosed_as_nothing(seed):
     selector = KnockoffSelection(0.2, sampler="iid", lam=0.05, random_state=0).fit(X, y)
     found = planning.diagnose(selector, X, y)
     assert (found.n_signals, found.r2, found.power, found.required) == (0, 0.0, None, None)
-    assert found.reason == "the data are as likely if no variable matters"
+    assert found.reason == "the data are explained as well if no variable matters"
     assert f"Nothing can be predicted: {found.reason}." in str(found)
     assert "would reach" not in str(found)
-    with pytest.raises(ArgumentError, match="no curve to draw: the data are as likely"):
+    with pytest.raises(ArgumentError, match="no curve to draw: the data are explained as well"):
         found.plot()
 
 
@@ -254,8 +254,8 @@ def test_no_numbers_where_the_fit_says_nothing():
         ({"effective_noise": 1.01}, "predicts no better than a constant"),
         ({"effective_noise": np.nan}, "predicts no better than a constant"),
         ({"r2": 1.0 - 1e-6}, "would explain all of the variance"),
-        ({"evidence": 0.0}, "as likely if no variable matters"),
-        ({"evidence": 0.0, "effective_noise": 1.01}, "as likely if no variable matters"),
+        ({"evidence": 0.0}, "explained as well if no variable matters"),
+        ({"evidence": 0.0, "effective_noise": 1.01}, "explained as well if no variable matters"),
         ({"status": "max_iter"}, "did not converge"),
     ],
 )

@@ -222,7 +222,9 @@ def test_what_is_said_of_the_data_comes_before_the_result(data):
     assert found.guarantee.level is None
     assert found.to_dict()["cautions"] == list(found.cautions)
     text = page(found)
-    places = [text.index(word) for word in ("About the data", "patient", "What this promises")]
+    places = [
+        text.index(word) for word in ("About the data", "patient", "What this selection guarantees")
+    ]
     assert places == sorted(places)
 
 

@@ -84,7 +84,7 @@ def test_correlated_columns_withdraw_its_promise(shuffled):
     with pytest.warns(AssumptionWarning, match="so the columns are not independent, as sampler="):
         selector.fit(data.X, data.y)
     assert selector.guarantee_.level is None
-    assert any("no level is promised" in note for note in selector.notes_)
+    assert any("no error rate is promised" in note for note in selector.notes_)
 
 
 def test_what_it_needs_is_refused_in_its_words(shuffled):

@@ -92,7 +92,7 @@ def test_it_answers_where_ten_effects_are_clear():
 def test_what_was_chosen_is_said_and_so_is_why():
     found = fit()
     text = str(found.summary())
-    assert "Method: knockoffs-frequency, as the table is small enough" in text
+    assert "Method: knockoffs-frequency, because the table is small enough" in text
     assert str(found.guarantee_) in text
     assert found.guarantee_.level == 1.0
     assert "expected number of false selections" in found.guarantee_.controls

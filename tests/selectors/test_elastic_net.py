@@ -177,7 +177,7 @@ def test_the_first_variables_of_a_path():
         (LassoSelection, {"l1_ratio": "half"}, "l1_ratio must be a number"),
         (LassoSelection, {"l1_ratio": 0.5, "lam": "theory"}, "lam='theory' is for the lasso"),
         (StabilitySelection, {"l1_ratio": 0.5, "estimator": Lasso()}, "leave it out"),
-        (KnockoffSelection, {"l1_ratio": 0.5, "statistic": "correlation"}, "makes none"),
+        (KnockoffSelection, {"l1_ratio": 0.5, "statistic": "correlation"}, "fits none"),
     ],
 )
 def test_what_is_refused(cls, settings, words):

@@ -198,7 +198,7 @@ def test_a_level_that_silences_copies_names_the_copies_it_needs():
     settings = {"sampler": KNOWN, "lam": 0.05, "random_state": 0}
     few = DerandomizedKnockoffs(pfer=0.02, n_copies=20, **settings).fit(DATA.X, DATA.y)
     assert not few.support_.any()
-    assert "with n_copies=99 all of them may" in few.explain()
+    assert "with n_copies=99 every copy is" in few.explain()
     enough = DerandomizedKnockoffs(pfer=0.02, n_copies=99, **settings).fit(DATA.X, DATA.y)
     assert enough.negatives_ >= 1.0
 
@@ -283,13 +283,13 @@ def test_copies_that_are_far_from_exchangeable_withdraw_the_promise(selector):
     y = X[:, :6].sum(axis=1) + np.random.default_rng(1).standard_normal(100)
     said = heard(selector.set_params(random_state=0), X, y)
     assert any("times as much as the columns" in text for text in said)
-    assert any("no level is promised" in text for text in said)
+    assert any("no error rate is promised" in text for text in said)
     assert selector.exchangeability_.ratio > 10.0
     assert selector.exchangeability_.p_value <= 0.01
     assert selector.exchangeability_.swap in {"full", "half"}
     assert selector.guarantee_.level is None
     assert str(selector.guarantee_).startswith(
-        "Nothing is controlled: the knockoff copies do not behave like the columns"
+        "No error rate is controlled: the knockoff copies do not behave like the columns"
     )
     assert str(selector.guarantee_) in str(selector.summary())  # the selection is still given
 
@@ -391,10 +391,10 @@ def test_promises_in_words():
     assert said(DerandomizedKnockoffs(kfwer=(2, 0.15), sampler=given, n_copies=3)) == (
         "The probability of 2 or more false selections is at most 15 %. This is proven if the rows "
         "are independent, the joint distribution of the predictors is the one that was given, and "
-        "among false variables high selection frequencies are rarer than low ones [Ren, Wei "
+        "among irrelevant variables high selection frequencies are rarer than low ones [Ren, Wei "
         "and Candès 2023]."
     )
     assert said(AggregatedKnockoffs(0.1, n_copies=3)).endswith(
-        "[Nguyen, Chevalier, Thirion and Arlot 2020]. You asked for 10 %; the theorem is for 3.23 "
-        "times that."
+        "[Nguyen, Chevalier, Thirion and Arlot 2020]. You asked for 10 %; the theorem bounds the "
+        "rate by 3.23 times that only."
     )

@@ -122,7 +122,7 @@ def test_settings_that_do_not_fit_are_refused(settings, word):
 
 
 def test_what_is_promised_is_said():
-    assert "Nothing is controlled" in str(fit(lam="cv").guarantee_)
+    assert "No error rate is controlled" in str(fit(lam="cv").guarantee_)
     bound = fit(resampling="pairs", lam=0.3, threshold=0.9).guarantee_
     assert not bound.proven  # the number of selected variables was estimated
     assert "This is expected, not proven, if the rows are independent and all" in str(bound)

@@ -81,8 +81,8 @@ class Sliders:
             [*LAWS, _OWN],
             key="effects",
             bind="query-params",
-            help="How large the effects are beside one another. Equal effects are the easiest to "
-            "find; with Gaussian and Laplace ones some are too small.",
+            help="How the effects differ in size. Equal effects are the easiest to find; if they "
+            "follow a Gaussian or Laplace distribution, some are too small to find.",
         )
         effects = LAWS.get(law, "")
         if effects:
@@ -91,8 +91,10 @@ class Sliders:
                 st.caption(f"There are {p} variables: all of them are taken as signals.")
         else:
             effects, k = _listed(p)
-        r2 = self._slider("r2", "Variance they explain (R²)", 0.05, 0.99, FIRST.r2, 0.01)
-        fdr = self._slider("fdr", "False discoveries allowed (FDR)", 0.01, 0.5, FIRST.fdr, 0.01)
+        r2 = self._slider(
+            "r2", "Share of the variance that signals explain (R²)", 0.05, 0.99, FIRST.r2, 0.01
+        )
+        fdr = self._slider("fdr", "False discovery rate allowed (FDR)", 0.01, 0.5, FIRST.fdr, 0.01)
         return UnsizedStudy(p, min(k, p), r2, fdr, effects)
 
 
@@ -108,7 +110,7 @@ def _listed(most: int) -> tuple[str, int]:
         if not isinstance(law, EmpiricalEffects):
             raise ArgumentError("effects must be numbers.")
         if len(law.values) > most:
-            raise ArgumentError(f"effects must be at most as many as the {most} variables.")
+            raise ArgumentError(f"effects must be at most {most} numbers, one for each variable.")
     except SelicaError as error:
         markup.problem(f"The {error}")
         st.stop()

@@ -70,7 +70,7 @@ def _planned(power: float, study: UnsizedStudy) -> Plan:
         nonlocal said_at
         if drawn is not None and monotonic() > said_at + _BETWEEN_WORDS:
             said_at = monotonic()
-            drawn.working.caption("working it out …")  # this lets the next move of a slider in
+            drawn.working.caption("computing …")  # this lets the next move of a slider in
 
     growing = plans(power, *study, on_step=on_step)
     planned = next(growing)
@@ -124,22 +124,24 @@ def _recipe(planned: Plan, power: float, study: UnsizedStudy) -> None:
     reasons = [f"Left out: {_with(one)}: {reason}." for one, reason in left_out]
     if best is None:
         markup.problem(
-            f"No method finds so many signals with {MOST_SAMPLES:,} samples and keeps the level: "
-            "ask for less power, or allow more false discoveries."
+            f"No method reaches this power with {MOST_SAMPLES:,} samples and keeps the level: "
+            "ask for less power, or allow a higher false discovery rate."
         )
         markup.notes(RULE, *reasons, assumptions(law))
         return
     asked, closer = commands(power, int(best.value or 0), *study)
     markup.remark(f"Fewest samples: {_with(best)}.")
     equal = [
-        f"With equal effects instead of {law.label}: {planned.equal:,} samples."
+        f"With equal effects instead of {law.label}, {planned.equal:,} samples would be enough."
     ] if far_apart(best.value, planned.equal) and planned.equal is not None else []  # fmt: skip
     markup.notes(RULE, *reasons, *equal, assumptions(law), _WORDS)
-    st.markdown("The same on the command line:")
+    st.markdown("The same question on the command line:")
     st.code(asked, language="bash", wrap_lines=True)
-    st.markdown("Every method with so many samples:")
+    st.markdown("All methods with this number of samples:")
     st.code(closer, language="bash", wrap_lines=True)
-    st.markdown("Once there is data, with the penalty that is best for such a study:")
+    st.markdown(
+        "Once there is data, run this selector, with the penalty that is best for such a study:"
+    )
     code = best.prediction.code
     st.code(
         f"from selica import {code.split('(')[0]}\n\nselector = {code}\n"
@@ -149,8 +151,8 @@ def _recipe(planned: Plan, power: float, study: UnsizedStudy) -> None:
     )
     if other is not None:
         st.caption(
-            "Refits check message passing and may refuse the data. Plan for that with "
-            f"{_with(other)}, as"
+            "Refits check message passing on the data and may refuse it. To be prepared for that, "
+            f"plan {_with(other)}:"
         )
         st.code(other.prediction.code, language="python", wrap_lines=True)
 

@@ -21,8 +21,8 @@ from selica.app.prediction import PageStudy, Predicted
 _predicted = lru_cache(maxsize=512)(prediction.predict)  # going back costs nothing
 _OUT = 0.03
 """Seconds in which an answer leaves the server, before more is worked out."""
-_IDEAL = "At the ideal threshold, which nobody knows"
-_REAL = "Reached by real procedures"
+_IDEAL = "At the ideal threshold, which nobody knows in practice"
+_REAL = "With a threshold that real procedures set from the data"
 _FIRST = 1.5
 """Seconds for the first view of a server to be drawn, before procedures are loaded."""
 _DRAWN = 0.15
@@ -48,8 +48,9 @@ def show() -> None:
     predicted = _predicted(study, None if prediction.known(fdr) else fdr)
     with right:
         markup.notes(
-            "Power at the ideal threshold, which nobody knows in practice. Real procedures find "
-            "less, sometimes nothing: what they reach stands beside the ideal in the tables."
+            "The curves show the power at the ideal threshold, which nobody knows in practice. "
+            "Real procedures usually find less, sometimes nothing: the second table shows their "
+            "power."
         )
         x = ("fdr", "false discovery rate")
         y = "power at the ideal threshold"
@@ -59,8 +60,9 @@ def show() -> None:
         if details.open:
             with details:
                 markup.notes(
-                    "lam is the penalty of the theory, at which one fit predicts best; on data it "
-                    "is glmnet's lambda and scikit-learn's alpha, for standardised X and y."
+                    "lam is the penalty in the theory's unit, at which one fit predicts best; lam "
+                    "on data is the same penalty as glmnet's lambda and scikit-learn's alpha, for "
+                    "standardised X and y."
                 )
                 markup.table(predicted.settings(fdr))
                 markup.notes("Order parameters and their conjugates, in the article's units.")
@@ -70,9 +72,9 @@ def show() -> None:
             *predicted.notes,
             assumptions(effects_of(effects)),
             "found, false: expected numbers of signals and of irrelevant variables selected. rate: "
-            "rows drawn for each row of the data, in every resample. Best possible is the "
+            "number of rows drawn per row of the data in each resample. Best possible is the "
             "Bayes-optimal selector, which knows the distribution of the effects; a bound for "
-            "large studies. What procedures control, and how to run them, is on the tab Plan.",
+            "large studies. The tab Plan says what procedures control and how to run them.",
         )
         _add_reached(predicted, fdr, drawn)
 

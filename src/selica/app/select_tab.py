@@ -47,11 +47,14 @@ def show() -> None:
         asked = _ask()
     with right:
         if asked is None:
-            st.caption("The list of variables will be here. Nothing you load leaves this machine.")
+            st.caption(
+                "The list of selected variables will appear here. Nothing you load leaves this "
+                "machine."
+            )
             return
         request, table = asked
         try:
-            with st.spinner("selecting; the first time on a machine takes a minute"):
+            with st.spinner("selecting; the first selection on a machine takes about a minute"):
                 outcome = _outcome(request, table)
         except SelicaError as error:
             markup.problem(str(error))
@@ -71,7 +74,7 @@ def _ask() -> tuple[_Request, Columns] | None:
         )
     else:
         file = st.file_uploader(
-            "CSV, TSV or Parquet, one row a sample",
+            "CSV, TSV or Parquet, one row per sample",
             _ENDINGS,
             key="file",
             help=f"At most {selecting.LIMITS.rows:,} rows and {selecting.LIMITS.columns:,} "
@@ -121,10 +124,10 @@ def _method() -> str:
 
 def _level(name: str | None) -> float | None:
     if name == "fdr":
-        label = "False discoveries allowed (FDR)"
+        label = "False discovery rate allowed (FDR)"
         return float(st.slider(label, 0.01, 0.5, 0.1, 0.01, key="fdr", bind="query-params"))
     if name == "pfer":
-        label = "False selections allowed, on average"
+        label = "Expected number of false selections allowed (PFER)"
         return float(st.slider(label, 0.1, 5.0, PFER, 0.1, key="pfer", bind="query-params"))
     return None
 
@@ -150,7 +153,7 @@ def _show(outcome: ShownSelection) -> None:
         on_click="ignore",
     )
     shown = outcome.rows[: min(outcome.n_selected + 5, _MOST_SHOWN)]
-    st.markdown("**Selected, and the next in line**")
+    st.markdown("**Selected variables, and those that came closest**")
     texts = [{name: cell(value) for name, value in row.items()} for row in shown]
     told = [name for name in texts[0] if any(row[name] for row in texts)]
     markup.table(

@@ -26,7 +26,7 @@ def app(
     ] = LOOPBACK,
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8501,
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Open no browser window.")
+        bool, typer.Option("--no-browser", help="Do not open a browser window.")
     ] = False,
 ) -> None:
     """Open a page to predict, plan and select in. Nothing you load leaves the machine.

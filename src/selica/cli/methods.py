@@ -13,21 +13,26 @@ from selica.cli.naming import options_in_words
 from selica.cli.options import AsJson
 from selica.cli.output import print_json, print_table, say
 
-_KEEPS = (
-    "keeps: FDR, the expected share of false selections; PFER, their expected number; none, "
-    "neither. run: on a table, by `selica select --method`. plan: before there is data, by "
-    "`selica plan --method`. `selica methods NAME` says more about one."
+_LEGEND = (
+    "controls: FDR, the expected share of false selections; 3.2 FDR, the same up to 3.2 times the "
+    "level; PFER, the expected number of false selections; none, no error rate. uses: run, `selica "
+    "select --method` runs it on a table; plan, `selica plan --method` predicts it before there "
+    "is data. `selica methods NAME` says more about one method."
 )
 
 
 def methods(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Say more about one method.", show_default=False),
+        typer.Argument(
+            metavar="NAME",
+            help="Method to describe; without it all methods are listed.",
+            show_default=False,
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List every method: what it keeps, what it promises and what that rests on.
+    """List the methods, or say what one of them promises and under which conditions.
 
     Example: selica methods knockoffs-evalues
     """
@@ -47,7 +52,7 @@ def _row(one: Method) -> dict[str, Any]:
     return {
         "name": one.name,
         "label": one.label,
-        "keeps": one.controls,
+        "controls": one.controls,
         "promise": one.promise,
         "rests_on": one.rests_on,
         "selector": one.class_name or None,
@@ -59,10 +64,10 @@ def _row(one: Method) -> dict[str, Any]:
 def _print_all(rows: list[Method]) -> None:
     """Print a table of the methods."""
     table = [[one.name, one.label, one.controls, _uses(one)] for one in rows]
-    headings = ["--method", "what it is", "keeps", "uses"]
+    headings = ["--method", "what it is", "controls", "uses"]
     print_table(Console(highlight=False), headings, table, words=4)
     typer.echo()
-    say(_KEEPS)
+    say(_LEGEND)
 
 
 def _uses(one: Method) -> str:
@@ -80,7 +85,15 @@ def _print_one(one: Method) -> None:
     if one.selector is None:
         say("It cannot be run on data.")
     else:
-        say(f"selica select --method {one.name}, in Python {one.class_name}.")
-        say(f"It takes {options_in_words(one)}.")
-    planned = one.predictor is not None
-    say(f"selica plan --method {one.name}." if planned else "Its power is not predicted.")
+        say(f"`selica select --method {one.name}` runs it on a table; in Python, {one.class_name}.")
+        say(f"It takes the options {options_in_words(one)}.")
+    say(_prediction(one))
+
+
+def _prediction(one: Method) -> str:
+    """Return a sentence on where the power of a method is predicted."""
+    if one.predictor is not None:
+        return f"`selica plan compare --method {one.name}` predicts its power."
+    if one in catalogue.at_ideal():
+        return "`selica predict` predicts its power at the ideal threshold."
+    return "Its power is not predicted."

@@ -65,7 +65,7 @@ def to_run(name: str, given: Mapping[str, Any]) -> Method:
         _note(name, row)
     if row.selector is None:
         raise ArgumentError(
-            f"--method {row.name} cannot be run on data; take one of {listed(runnable())}."
+            f"--method {row.name} cannot be run on data; choose one of {listed(runnable())}."
         )
     return row
 
@@ -93,7 +93,7 @@ def to_diagnose(name: str) -> Method:
     row = to_run(name, {"fdr": True})
     if row not in diagnosed():
         raise ArgumentError(
-            f"--method {row.name} has no prediction at a false discovery rate; take one of "
+            f"--method {row.name} has no prediction at a false discovery rate; choose one of "
             f"{listed(diagnosed())}."
         )
     return row
@@ -109,7 +109,7 @@ def to_plan(names: Sequence[str]) -> list[str]:
             _note(name, former)
         if row.predictor is None:
             raise ArgumentError(
-                f"--method {row.name} has no prediction; take one of {listed(predicted())}."
+                f"--method {row.name} has no prediction; choose one of {listed(predicted())}."
             )
         found.append(row.name)
     return list(dict.fromkeys(found))
@@ -117,7 +117,8 @@ def to_plan(names: Sequence[str]) -> list[str]:
 
 def _note(name: str, row: Method) -> None:
     typer.echo(
-        f"Note: --method {name} is now called {row.name}; the old name goes with the next release.",
+        f"Note: --method {name} is now called {row.name}; the old name will be removed in the "
+        "next release.",
         err=True,
     )
 

@@ -54,7 +54,7 @@ def effect_law(text: str) -> EffectLaw:
             raise ArgumentError(f"--{error}") from None
         raise ArgumentError(
             f"--effects must be {', '.join(LAWS)}, numbers such as 0.5,-0.3,0.2 or a file with "
-            f"one number a line; got {short(text)}."
+            f"one number per line; got {short(text)}."
         ) from None
     return EffectLaw(law, law.label)
 
@@ -106,37 +106,40 @@ Effects = Annotated[
         "--effects",
         metavar="EFFECTS",
         help="Distribution of the non-zero effects: gaussian, laplace or point (all equal), or "
-        "your own: numbers such as 0.5,-0.3,0.2, or a file with one number a line. Only their "
+        "your own: numbers such as 0.5,-0.3,0.2, or a file with one number per line. Only their "
         "ratios count.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0)]
+Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)]
 Jobs = Annotated[int | None, typer.Option(help="Worker processes; -1 is one for each core.")]
 TableFile = Annotated[
     Path | None,
     typer.Argument(
         metavar="TABLE",
-        help="CSV or TSV (also .gz) or Parquet, one row a sample, numbers but for the target.",
+        help="CSV or TSV (also .gz) or Parquet file with one row per sample; every column except "
+        "the target must be numbers.",
         show_default=False,
     ),
 ]
 Target = Annotated[
     str | None,
-    typer.Option("--target", "-y", help="Column to explain: numbers, or two classes."),
+    typer.Option(
+        "--target", "-y", help="Column to explain (the response): numbers, or two classes."
+    ),
 ]
 Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; repeatable.")]
 Demo = Annotated[
     bool,
     typer.Option(
         "--demo",
-        help="Instead of a TABLE: diabetes progression of 442 patients, with products of "
-        "columns and 50 probes of pure noise that should not be selected.",
+        help="Use this table instead of TABLE: diabetes progression of 442 patients, with "
+        "products of columns and 50 probes of pure noise that should not be selected.",
     ),
 ]
 Resamples = Annotated[
     int | None,
-    typer.Option(help=f"Resamples, knockoff copies or splits ({takers('n_resamples')})."),
+    typer.Option(help=f"Number of resamples, knockoff copies or splits ({takers('n_resamples')})."),
 ]
 Penalty = Annotated[
     str | None,

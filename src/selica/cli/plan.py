@@ -55,7 +55,7 @@ def compare(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Predict what every method will find in a study, at its best settings and as it comes.
+    """Compare what all methods will find in a study, with best and with default settings.
 
     Example: selica plan compare -n 400 -p 500 -k 50 --r2 0.7
     """
@@ -94,12 +94,12 @@ def samples(
     method: Methods = None,
     settings: SettingsName = SettingsChoice.best,
     at_most: Annotated[
-        int, typer.Option(help="More samples are not considered.", max=MOST)
+        int, typer.Option(help="Largest number of samples to consider.", max=MOST)
     ] = 1_000_000,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Find the smallest number of samples with which a method finds a share of the signals.
+    """Find the smallest number of samples with which a method reaches a power.
 
     Example: selica plan samples -p 200 -k 20 --r2 0.6 --power 0.8
     """
@@ -122,10 +122,10 @@ def effect(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Find the smallest effects of which a method finds a share.
+    """Find the smallest effects with which a method reaches a power.
 
-    Effects are in standard deviations of the noise, for standardised columns; the answer is the
-    root mean square of all of them.
+    The effect size is the root mean square of all effects, for standardised columns, in standard
+    deviations of the noise.
 
     Example: selica plan effect -n 400 -p 500 -k 50 --power 0.8
     """
@@ -150,9 +150,10 @@ def signals(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Find the largest number of signals of which a method finds a share.
+    """Find the largest number of signals with which a method reaches a power.
 
-    They share --r2 or --snr, so that more of them are weaker; --effect-size is that of each.
+    With --r2 or --snr more signals are weaker ones, as their total strength is given; with
+    --effect-size each signal keeps its strength.
 
     Example: selica plan signals -n 400 -p 500 --r2 0.9 --power 0.6
     """
@@ -177,7 +178,7 @@ def level(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Find the smallest level of the false discovery rate that leaves a power.
+    """Find the smallest false discovery rate to allow for a method to reach a power.
 
     Example: selica plan fdr -n 400 -p 500 -k 50 --r2 0.7 --power 0.5
     """
@@ -255,7 +256,7 @@ def say_study(asked: dict[str, Any], effects: EffectLaw, r2: float | None) -> No
 
 plan = typer.Typer(
     rich_markup_mode=None,
-    help="Which method, how many samples, which settings: before there is data, and after.",
+    help="Plan a study: which method, how many samples, which settings; or diagnose one.",
 )
 
 

@@ -18,41 +18,45 @@ from selica.cli.output import copyable, print_table, say
 if TYPE_CHECKING:
     from selica.planning import Comparison, Prediction, RequiredValue, Requirement
 
-_SETTINGS = {"best": "at its best settings", "default": "as it comes"}
+_SETTINGS = {"best": "with its best settings", "default": "with its default settings"}
 COUNTS = "found, false: expected numbers of signals and of irrelevant variables selected"
 _CONTROLS = {
     "FDR": "FDR, the expected share of false selections",
     "3.2 FDR": "3.2 FDR, the same up to 3.2 times the level",
     "PFER": "PFER, the expected number of false selections",
-    "none": "none, neither",
+    "none": "none, no error rate",
 }
 """What a method controls, in the order in which it is explained."""
-_FEW_FITS = "message passing: selection probabilities without refits, which check it on the data"
+_FEW_FITS = (
+    "message passing: selection probabilities are computed without refits; on the data a few "
+    "refits check them"
+)
 _BOUNDS = (
-    "no shape, one peak, neither: what the bound on false selections assumes about the selection "
-    "frequencies of irrelevant variables, from nothing to the strongest (they fall smoothly)"
+    "PFER bound: it assumes that the distribution of the selection frequencies of irrelevant "
+    "variables falls smoothly; one peak: only that it has one peak; no shape: nothing about it"
 )
 _KNOWN = (
-    "ideal, lasso: threshold or penalty set by the truth, which nobody knows; as default with "
-    "usual settings, which control nothing (see the FDR)"
+    "ideal, lasso: with best settings, the truth sets the threshold or the penalty, which nobody "
+    "can do in practice; default settings are the usual ones, which control no error rate (see the "
+    "FDR)"
 )
 CEILING = "best possible: the Bayes-optimal selector, which knows the distribution of the effects"
 _ROUGH = 0.02
 """Standard error of a power from which it is told."""
 _TRIED = {
-    "samples": "with up to {:,.0f} samples",
-    "effect size": "with effects up to {:g}",
-    "signals": "with any number of signals",
-    "FDR level": "at any level up to {:g}",
+    "samples": "no number of samples up to {:,.0f} is enough",
+    "effect size": "no effect size up to {:g} is enough",
+    "signals": "the power is lower with every number of signals",
+    "FDR level": "no level up to {:g} is enough",
 }
 """What was tried where a power is not reached, by the quantity of a requirement."""
 _CLEARLY = 0.1
 """Difference of a power from which another distribution of the effects is named."""
 _UNITS = {
     "samples": "{} samples",
-    "effect size": "effects of {}",
+    "effect size": "effect size {}",
     "signals": "{} signals",
-    "FDR level": "a level of {}",
+    "FDR level": "FDR level {}",
 }
 """Answers with their units."""
 _SHORT = 3
@@ -156,7 +160,10 @@ def print_comparison(found: Comparison, equal: float | None) -> None:
     for one, reason in left_out:
         say(f"Left out: {label(one.method)}, {_SETTINGS[one.settings]}: {reason}.")
     if best is not None and equal is not None and abs(equal - best.power) >= _CLEARLY:
-        say(f"With equal effects instead of {found.study.effects.label}: a power of {equal:.2f}.")
+        say(
+            f"With equal effects instead of {found.study.effects.label} the power would be "
+            f"{equal:.2f}."
+        )
     say(found.study.assumptions)
     if best is None:
         return
@@ -241,16 +248,16 @@ def print_requirement(
     if sizes:
         say("effect size: root mean square, in standard deviations of the noise")
     if found.quantity == "signals" and round(found.ceiling.prediction.power, 2) == 1.0:
-        say("where nearly all variables are signals, the best possible selects all of them")
+        say("best possible with nearly all variables as signals: it selects all variables")
     short = [answer for answer in found.answers if answer.value is None]
     if short:
         tried = _TRIED[found.quantity].format(max(float(one.x.max()) for one in short))
-        say(f"not reached: not {tried}; the power beside it is the largest that was found")
+        say(f"not reached: {tried}; the power beside it is the largest that was found")
     best, other, left_out = found.recommendation
     typer.echo()
     if best is None:
         say(
-            "No method that sets its threshold by the data reaches a power of "
+            "No method that sets its threshold from the data reaches a power of "
             f"{found.target:g} and keeps the level."
         )
     else:
@@ -265,14 +272,14 @@ def print_requirement(
         say(f"Left out: {_value(one)} with {label(one.method)}: {reason}.")
     if best is not None and equal is not None and far_apart(best.value, equal.value):
         answer = _UNITS[found.quantity].format(_value(equal)) if equal.value else _value(equal)
-        say(f"With equal effects instead of {found.effects.label}: {answer}.")
+        say(f"With equal effects instead of {found.effects.label} the answer would be {answer}.")
     say(assumptions(found.effects))
     if best is None:
         return
     typer.echo("\nOnce there is data:")
     SelectorRun.of(best.prediction).tell()
     if other is not None:
-        _tell_other(other.prediction, f"{_value(other)} with {label(other.method)}")
+        _tell_other(other.prediction, f"{label(other.method)} ({found.quantity}: {_value(other)})")
 
 
 def _r2(effect_size: float | None, n_signals: int | None) -> float | None:
@@ -286,7 +293,7 @@ def _r2(effect_size: float | None, n_signals: int | None) -> float | None:
 def _tell_other(one: Prediction, what: str) -> None:
     """Print what to run where a check refuses the first choice."""
     typer.echo()
-    say(f"Refits check message passing and may refuse the data. Then {what}:")
+    say(f"Refits check message passing on the data and may refuse it. In that case use {what}:")
     typer.echo(copyable(SelectorRun.of(one).words))
 
 

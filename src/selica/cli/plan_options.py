@@ -28,7 +28,7 @@ Signals = Annotated[
     typer.Option(
         "--n-signals",
         "-k",
-        help="Number of true signals; may be left out where --effects lists them.",
+        help="Number of true signals; not needed where --effects lists them.",
     ),
 ]
 EffectSize = Annotated[
@@ -38,7 +38,7 @@ EffectSize = Annotated[
         "of the noise; instead of --r2."
     ),
 ]
-Power = Annotated[float, typer.Option(help="Share of the signals to find.")]
+Power = Annotated[float, typer.Option(help="Power to reach: the share of the signals to find.")]
 Methods = Annotated[
     list[str] | None,
     typer.Option(
@@ -49,7 +49,9 @@ Methods = Annotated[
 ]
 SettingsName = Annotated[
     SettingsChoice,
-    typer.Option(help="Penalty and rate with the most power, or selectors as they come."),
+    typer.Option(
+        help="best: penalty and resampling rate with the most power; default: default settings."
+    ),
 ]
 
 

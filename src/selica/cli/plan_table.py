@@ -69,7 +69,9 @@ def own_table(
     table: TableFile = None,
     target: Annotated[
         str | None,
-        typer.Option("--target", "-y", help="Column of the response, if there is one: left out."),
+        typer.Option(
+            "--target", "-y", help="Column of the response, if the table has one; it is left out."
+        ),
     ] = None,
     drop: Drop = None,
     r2: R2 = None,
@@ -78,9 +80,14 @@ def own_table(
     fdr: Level = 0.1,
     effects: Effects = GAUSSIAN,
     method: Methods = None,
-    n_sets: Annotated[int, typer.Option(help="Data sets with planted signals.")] = 50,
+    n_sets: Annotated[
+        int, typer.Option(help="Number of simulated data sets with planted signals.")
+    ] = 50,
     theory: Annotated[
-        bool, typer.Option(help="A first answer by the theory for correlated columns.")
+        bool,
+        typer.Option(
+            help="Print a first answer by the theory for correlated columns before the simulation."
+        ),
     ] = True,
     seed: Seed = 0,
     n_jobs: Jobs = None,
@@ -88,10 +95,10 @@ def own_table(
     plot: Plot = None,
     demo: Demo = False,
 ) -> None:
-    """Measure power on your own table: plant signals in its columns, and run selectors.
+    """Measure power on your own table: simulated responses depend on some of its columns.
 
-    Correlations cost power here as they will in the study. By default the procedures run, as they
-    come, that `selica predict` shows beside ideal thresholds.
+    Correlations lower the power here as they will in the study. By default the same procedures
+    run, with default settings, that `selica predict` shows beside the ideal thresholds.
 
     Example: selica plan table measurements.csv --target yield -k 20 --r2 0.6
     """
@@ -149,7 +156,10 @@ def own_table(
         say(f"No method finds anything in such data and keeps an FDR of {fdr:g}.")
     else:
         typer.echo(f"Most power: {label(best)}.")
-    say("Compared are methods whose measured FDR may be at most the level (by its 95 % interval).")
+    say(
+        "The comparison is limited to methods whose measured FDR may be at most the level (by its "
+        "95 % interval)."
+    )
     for name, row in zip(chosen, found.methods, strict=True):
         if row["fdr_low"] > fdr:
             say(
@@ -158,7 +168,7 @@ def own_table(
             )
     say(_assumptions(law))
     if run is not None:
-        typer.echo("\nOn the data itself:")
+        typer.echo("\nTo select from these data:")
         run.tell()
 
 
@@ -198,7 +208,11 @@ def _print_first(first: Table) -> None:
         rows = [[row["label"], f"{row['power']:.2f}", f"{row['fdr']:.3f}"] for row in known]
         headings = ["method", "power", "FDR"]
         print_table(Console(highlight=False), headings, rows, "First answer, by theory")
-        typer.echo("\nfor Gaussian columns with the correlations of the table; now the simulation")
+        typer.echo()
+        say(
+            "The theory is for Gaussian columns with the correlations of the table. The simulation "
+            "follows."
+        )
     for row in first:
         if row["status"] != "converged":
             say(f"Note: theory of {row['label']}: {row['status']}")
@@ -221,12 +235,12 @@ def _print(found: PlasmodePower, fdr: float) -> None:
     headings = ["method", "power", "FDR", "selected", "theory"]
     title = f"Power at FDR {fdr:g}, 95 % intervals"
     print_table(Console(highlight=False), headings, rows, title, wrapped=True)
-    typer.echo("\ntheory: power with independent columns, which correlated ones fall short of")
+    typer.echo("\ntheory: power with independent columns; correlated columns usually have less")
     for row in found.methods:
         if row["refused"]:
             say(
-                f"Note: {row['label']} refused {row['refused']} of {found.n_sets} data sets, "
-                "where it selected nothing: refits did not confirm it."
+                f"Note: {row['label']} refused {row['refused']} of {found.n_sets} data sets "
+                "and selected nothing there: refits did not confirm message passing."
             )
     typer.echo()
 
@@ -253,7 +267,7 @@ def diagnosis(
     plot: Plot = None,
     demo: Demo = False,
 ) -> None:
-    """Say after a fit what the data were like, which power they allowed, and what more takes.
+    """Select, then estimate the power that the data allowed and the samples for more.
 
     Example: selica plan diagnose measurements.csv --target yield --method knockoffs
     """
@@ -278,11 +292,11 @@ def diagnosis(
     X, y, names = reports.split(columns, source.target, source.drop)
     if np.unique(y).size == 2:
         raise ArgumentError(
-            f"target: {source.target!r} has two classes; a diagnosis is of a linear response."
+            f"target: {source.target!r} has two classes; a diagnosis needs a linear response."
         )
     with (
         warnings.catch_warnings(record=True) as caught,
-        waiting(f"selecting among {len(names)} variables, {len(y)} rows, and looking back"),
+        waiting(f"selecting among {len(names)} variables, {len(y)} rows, and diagnosing"),
     ):
         warnings.simplefilter("always")
         selection = reports.select(selector, X, y, names, source.target, columns)
@@ -309,8 +323,8 @@ def diagnosis(
         typer.echo(copyable(words))
     else:
         say(
-            "What can be found in these columns, correlations included: selica plan table (see "
-            "selica plan table --help)."
+            "`selica plan table` measures the power in these columns, correlations included (see "
+            "`selica plan table --help`)."
         )
 
 

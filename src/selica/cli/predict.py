@@ -75,7 +75,7 @@ def predict(
         float | None, typer.Option("--n-signals", "-k", help="Number of true signals.")
     ] = None,
     alpha: Annotated[
-        float | None, typer.Option(help="Samples for each variable, instead of -n and -p.")
+        float | None, typer.Option(help="Number of samples per variable, instead of -n and -p.")
     ] = None,
     rho: Annotated[float | None, typer.Option(help="Share of true signals, instead of -k.")] = None,
     r2: R2 = None,
@@ -89,7 +89,7 @@ def predict(
         str,
         typer.Option(
             help='Penalty: "prediction" (best for one fit), "power" (best for the selection) '
-            "or a number. The lasso row moves its own penalty."
+            "or a number. The lasso without a threshold uses the penalty that gives the FDR."
         ),
     ] = "prediction",
     mu_b: Annotated[
@@ -97,7 +97,7 @@ def predict(
         typer.Option("--mu-b", "--mu-B", help="Resampling rate; repeatable. Default: 1 and 2."),
     ] = None,
     resampling: Annotated[
-        TheoryResampling, typer.Option(help="How stability selection draws rows again.")
+        TheoryResampling, typer.Option(help="How stability selection draws the rows of a resample.")
     ] = TheoryResampling.poisson,
     effects: Effects = GAUSSIAN,
     details: Annotated[
@@ -107,10 +107,10 @@ def predict(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Predict the power of every method at its ideal threshold, and what procedures reach of it.
+    """Predict the power of all methods at their ideal thresholds, and of real procedures.
 
-    The ideal threshold is set by the truth, which nobody knows in practice. Beside it stands what
-    is found by procedures that set their threshold by the data; selica plan compares all of them.
+    The ideal threshold depends on the truth, which nobody knows in practice. A second table shows
+    procedures that set their threshold from the data; `selica plan compare` compares all of them.
 
     Example: selica predict -n 400 -p 500 -k 100 --r2 0.95 --fdr 0.1
     """
@@ -252,7 +252,7 @@ def _reached(
 ) -> tuple[list[Prediction] | None, str | None]:
     """Return what procedures find in such a study; or why that is not known."""
     if n_samples is None or n_features is None:
-        return None, "it takes the numbers of samples and variables (-n and -p)"
+        return None, "this needs the numbers of samples and variables (-n and -p)"
     from selica.planning.predict.prediction import check_level, predict
     from selica.planning.study import Study
 
@@ -285,8 +285,8 @@ def _print_tables(
     console = Console(highlight=False)
     r2 = model.rho / (model.rho + model.Delta) if model.rho + model.Delta > 0 else 0.0
     say(
-        "Power at the ideal threshold, which nobody knows in practice; below it, what procedures "
-        "reach that set their threshold by the data."
+        "The first table shows the power at the ideal threshold, which nobody knows in practice; "
+        "the second shows procedures that set their threshold from the data."
     )
     counted = n_features is not None
     share = f"a share rho = {model.rho:.4g} of the variables are signals"
@@ -304,10 +304,11 @@ def _print_tables(
     _table(console, title, first | {"ideal threshold": "threshold"}, rows)
     if counted:
         say(COUNTS)
-    say("rate: rows drawn for each row of the data, in every resample")
+    say("rate: number of rows drawn per row of the data in each resample")
     say(
-        "share of copies: a variable is selected that beats its copy in at least the share Pi_th "
-        "of the copies (or, with Z_th, in half of them by at least Z_th)"
+        "share of copies: a variable is selected if its statistic is larger than that of its copy "
+        "in at least the share Pi_th of the copies (or, with Z_th, in half of them by at least "
+        "Z_th)"
     )
     say(CEILING)
 
@@ -316,15 +317,18 @@ def _print_reached(reached: list[Prediction] | None, reason: str | None, fdr: fl
     """Print what procedures find that set their threshold by the data."""
     typer.echo()
     if reached is None:
-        say(f"What procedures reach is not known here: {reason}.")
+        say(f"The power of real procedures is not predicted here: {reason}.")
         return
     lines = [[label(one.method), *numbers(one)] for one in reached]
-    title = f"Reached at FDR {fdr:g} by real procedures"
+    title = f"Real procedures at FDR {fdr:g}"
     print_table(
         Console(highlight=False), ["method", "power", "FDR", "found", "false"], lines, title
     )
     typer.echo()
-    say("at their best settings; what they control, and how to run them: selica plan compare")
+    say(
+        "The procedures have their best settings. `selica plan compare` says what they control and "
+        "how to run them."
+    )
 
 
 def _print_details(model: theory.Model, rows: list[dict[str, Any]]) -> None:

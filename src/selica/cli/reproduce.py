@@ -49,11 +49,11 @@ def reproduce(
     seed: Seed = 0,
     n_jobs: Jobs = -1,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start anew instead of going on where a run stopped.")
+        bool, typer.Option("--fresh", help="Start again instead of continuing a run that stopped.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draw the figures of the article: theory against finite-size runs, from one command.
+    """Reproduce the figures of the article: theory and finite-size simulations.
 
     Example: selica reproduce all --scale smoke --out figures
     """

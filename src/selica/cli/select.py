@@ -75,8 +75,8 @@ def select(
         typer.Option(
             "--method",
             metavar="NAME",
-            help=f"How to select, one of {listed(runnable())}; auto chooses by the table, and "
-            "says why. `selica methods` says what they promise.",
+            help=f"How to select, one of {listed(runnable())}; auto chooses one for the table "
+            "and says why. `selica methods` says what they promise.",
         ),
     ] = "auto",
     fdr: Annotated[
@@ -103,8 +103,8 @@ def select(
     threshold: Annotated[
         float | None,
         typer.Option(
-            help="Share of the resamples or copies from which a variable is selected; for the "
-            f"lasso, size of a coefficient ({takers('threshold')})."
+            help="Share of the resamples or copies that must select a variable; for the lasso, "
+            f"size that a coefficient must exceed ({takers('threshold')})."
         ),
     ] = None,
     n_resamples: Resamples = None,
@@ -120,25 +120,30 @@ def select(
         int | None,
         typer.Option(
             "--q",
-            help="A resample selects the first so many variables of its path, not those at --lam "
-            f"({takers('q')}).",
+            help="Each resample selects the first q variables of its path instead of those at "
+            f"--lam ({takers('q')}).",
         ),
     ] = None,
     weakness: Annotated[
         float | None,
         typer.Option(
-            help="Divides each penalty with probability 1/2 in each resample; 1 by default "
+            help="In each resample, the penalty of each variable is divided by this number with "
+            "probability 1/2; the default, 1, changes nothing "
             f"({takers('weakness')})."
         ),
     ] = None,
     resample_rate: Annotated[
         float | None,
-        typer.Option(help=f"Rows drawn for each row there is ({takers('resample_rate')})."),
+        typer.Option(
+            help="Number of rows drawn per row of the data, in each resample "
+            f"({takers('resample_rate')})."
+        ),
     ] = None,
     resampling: Annotated[
         RowResampling | None,
         typer.Option(
-            help="How rows are drawn; by default pairs of halves, with --lam or --fdr bootstrap "
+            help="How rows are drawn: by default pairs of halves, or bootstrap where --lam or "
+            "--fdr is given "
             f"({takers('resampling')})."
         ),
     ] = None,
@@ -168,7 +173,7 @@ def select(
     as_json: AsJson = False,
     demo: Demo = False,
 ) -> None:
-    """Select variables of a table that explain a target, and say what the selection promises.
+    """Select the variables of a table that explain a target, and say what is guaranteed.
 
     Example: selica select measurements.csv --target yield --fdr 0.1 --out report
     """
@@ -225,7 +230,7 @@ class Source(NamedTuple):
         if demo:
             if table is not None or target is not None or drop:
                 raise ArgumentError(
-                    "--demo brings its own table: leave out TABLE, --target and --drop."
+                    "--demo has its own table: leave out TABLE, --target and --drop."
                 )
             from selica.reports.demo import TARGET
 
@@ -333,7 +338,10 @@ def _print(selection: Selection, files: list[Path], demo: bool) -> None:
         say(f"\nThe report is {files[-1]}; beside it are {_listed(files[:-1])}")
     if demo:
         probes = _probes(selection)
-        say(f"\nOf {probes['added']} probes, which are pure noise, {probes['selected']} selected.")
+        say(
+            f"\nOf {probes['added']} probes, which are pure noise, {probes['selected']} "
+            f"{'was' if probes['selected'] == 1 else 'were'} selected."
+        )
 
 
 def _listed(files: list[Path]) -> str:

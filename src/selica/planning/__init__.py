@@ -57,8 +57,8 @@ def __getattr__(name: str) -> Any:
     if name in _RENAMED:
         now = _RENAMED[name]
         warn(
-            f"planning.{name} is now called planning.{now}; the old name goes with the next "
-            "release.",
+            f"planning.{name} is now called planning.{now}; the old name will be removed "
+            "in the next release.",
             RenamedWarning,
         )
         return globals()[now]

@@ -79,7 +79,7 @@ def plot_rate_function(
         if high > low:
             axes.set_ylim(bottom=1.6 * float(np.min(measured["s"])))
             axes.set_xlim(low - 0.2 * (high - low), high + 0.2 * (high - low))
-    axes.set(xlabel="cost of a member for each variable", ylabel="rate function s", title=title)
+    axes.set(xlabel="cost of a fit per variable", ylabel="rate function s", title=title)
     legend(axes, loc="lower center")
     return figure
 

@@ -242,7 +242,7 @@ def _separated(source: _Source, underscores: bool) -> Columns:
         except ValueError:
             numbers.fromlist([_number(cell, j, other) for j, cell in enumerate(row)])
     if not numbers:
-        raise ArgumentError(f"{source.path}: there is a line of names, and no rows.")
+        raise ArgumentError(f"{source.path}: there is a line of names, but there are no rows.")
     table = np.frombuffer(numbers).reshape(-1, len(header))
     values: list[Column] = [table[:, j] for j in range(len(header))]
     read = _others(source, sorted(other))

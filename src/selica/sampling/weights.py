@@ -155,17 +155,17 @@ def _codes(name: str, labels: ArrayLike, n: int) -> IntArray:
     """Return labels as 0, 1, ... in order of first appearance: names change no draw."""
     array = array_of(labels)
     if array.shape != (n,):
-        raise ArgumentError(f"{name} must have one label for each of the {n} rows.")
+        raise ArgumentError(f"{name} must have one entry for each of the {n} rows.")
     if array.dtype.kind == "O":
         if any(_missing(label) for label in array):
-            raise ArgumentError(f"{name} must not have missing labels.")
+            raise ArgumentError(f"{name} must not have missing entries.")
         seen: dict[Any, int] = {}
         try:
             return np.array([seen.setdefault(label, len(seen)) for label in array], dtype=np.intp)
         except TypeError:
-            raise ArgumentError(f"{name} must have hashable labels.") from None
+            raise ArgumentError(f"{name} must have hashable entries.") from None
     if array.dtype.kind in "fcmM" and np.any(array != array):  # NaN and NaT
-        raise ArgumentError(f"{name} must not have missing labels.")
+        raise ArgumentError(f"{name} must not have missing entries.")
     _, first, inverse = np.unique(array, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[inverse], dtype=np.intp)
 

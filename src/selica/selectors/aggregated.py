@@ -112,11 +112,11 @@ class AggregatedKnockoffs(KnockoffSelector):
         self.guarantee_ = self._promise(
             found, "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr),
             "Nguyen, Chevalier, Thirion and Arlot 2020",
-            also="there are many variables, and the statistics of irrelevant ones are independent "
+            also="the statistics of irrelevant variables, of which there are many, are independent "
             "of each other and alike",
             proven=False,
-            settings=f"You asked for {100.0 * float(self.fdr):.3g} %; the theorem is for "
-            f"{AGGREGATION_CONSTANT:.3g} times that.",
+            settings=f"You asked for {100.0 * float(self.fdr):.3g} %; the theorem bounds "
+            f"the rate by {AGGREGATION_CONSTANT:.3g} times that only.",
         )  # fmt: skip
 
     def _step_up(self, level: float) -> BoolArray:
@@ -133,7 +133,7 @@ class AggregatedKnockoffs(KnockoffSelector):
     def _why(self) -> str:
         text = (
             f"The smallest aggregated p-value is {self.pvalues_.min():.3g}; with "
-            f"{self.pvalues_.size} variables no p-value of one copy is below "
+            f"{self.pvalues_.size} variables no single copy gives a p-value below "
             f"{1.0 / self.pvalues_.size:.3g}."
         )
         found = first_that_selects(

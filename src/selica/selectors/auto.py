@@ -165,9 +165,11 @@ class AutoSelection(Selector):
         """Return a promise on false selections in the words of what was asked for."""
         if promise.level is None or "number" not in promise.controls:
             return promise
-        said = f"This is kept by allowing at most {promise.level:.3g} false variables on average"
+        said = (
+            f"This level is kept by allowing at most {promise.level:.3g} false variables on average"
+        )
         if self.fdr is not None and promise.level < 0.995 * self.fdr:
-            said += f", where {100.0 * self.fdr:.3g} % were asked for"
+            said += f"; you asked for {100.0 * self.fdr:.3g} %"
         said += "."
         if self.fdr is not None:
             return replace(promise, controls="false discovery rate", settings=said)
@@ -245,27 +247,35 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
     cells = MOST_CELLS if data.loss.quadratic else MOST_CELLS_OF_CLASSES
     if p > MOST_COLUMNS:
         return Choice(
-            "stability-pfer", f"as knockoffs of more than {MOST_COLUMNS:,} columns take long"
+            "stability-pfer",
+            f"because knockoffs of more than {MOST_COLUMNS:,} columns take too long",
         )
     if n * p > cells:
-        return Choice("stability-pfer", f"as knockoffs of more than {cells:,} cells take long")
+        return Choice(
+            "stability-pfer",
+            f"because knockoffs of more than {cells:,} cells (rows times columns) take too long",
+        )
     if p == 1:
-        return Choice("knockoffs-frequency", "as one column is compared with copies of it")
+        return Choice(
+            "knockoffs-frequency",
+            "because there is only one column, which can be compared with its copies",
+        )
     rows = int(np.count_nonzero(data.weight))
     if rows < FEWEST_ROWS:
         return Choice(
-            "stability-pfer", f"as {rows} rows are too few to check knockoffs of the columns"
+            "stability-pfer",
+            f"because {rows} rows are too few to check knockoff copies of the columns",
         )
     near = _largest_correlation(data)
     if near > LARGEST_CORRELATION:
         return Choice(
             "stability-pfer",
-            f"as knockoffs do not tell columns apart that nearly repeat one another (the largest "
-            f"correlation is {near:.3f})",
+            "because knockoffs cannot tell near-duplicate columns apart (the largest correlation "
+            f"is {near:.3f})",
         )
     X = table[:, data.varies]
     if X.shape[1] == 0:
-        return Choice("stability-pfer", "as no column varies")
+        return Choice("stability-pfer", "because no column varies")
     even = bool(np.all(data.weight == data.weight[0]))
     weight = None if even else data.weight
     with blas_threads_for(X.shape):
@@ -277,11 +287,12 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
     if found.departure > WITHDRAWN_RATIO:
         return Choice(
             "stability-pfer",
-            "as knockoff copies are far from exchangeable with these columns (ratio "
+            "because knockoff copies are far from exchangeable with these columns (ratio "
             f"{found.departure:.3g})",
         )
     return Choice(
-        "knockoffs-frequency", "as the table is small enough and its columns can be copied"
+        "knockoffs-frequency",
+        "because the table is small enough for knockoffs and its columns can be copied",
     )
 
 

@@ -209,8 +209,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             several = sum(group.size for group in same)
             yield (
                 f"{several} of {len(names)} columns are identical to another one up to sign and "
-                f"scale, e.g. {' and '.join(names[j] for j in same[0][:2])}: nothing can tell them "
-                "apart, and those that are identical to a selected column are listed beside it"
+                f"scale, e.g. {' and '.join(names[j] for j in same[0][:2])}: the data "
+                "cannot tell them apart, and the table lists those that are identical to a "
+                "selected column beside it"
             )
 
     def _share(self) -> float:
@@ -218,7 +219,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         share = number("l1_ratio", self.l1_ratio, at_least=1.0 / LARGEST, at_most=1.0)
         if share < 1.0 and self.estimator is not None:
             raise ArgumentError(
-                "l1_ratio belongs to the penalised fit; leave it out where estimator is given."
+                "l1_ratio is a setting of the built-in penalised fit; leave it out where "
+                "estimator is given."
             )
         return share
 

@@ -85,7 +85,7 @@ class Bound(NamedTuple):
             )
         if threshold is not None and threshold <= 0.5 + ROUNDING:
             raise ArgumentError(
-                "threshold must be above 1/2 where pfer is bounded, which it is by default unless "
+                "threshold must be above 1/2 where pfer is bounded, which is the default unless "
                 f"lam or fdr is given; got {threshold:g}."
             )
         settings: dict[str, Any] = {

@@ -294,7 +294,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.negatives_ = allowed / frequency_bound(len(self.statistics_), eta)
         self.guarantee_ = self._promise(
             found, what, level, "Ren, Wei and Candès 2023",
-            also="among false variables high selection frequencies are rarer than low ones",
+            also="among irrelevant variables high selection frequencies are rarer than low ones",
         )  # fmt: skip
         return self._votes(allowed, eta)
 
@@ -385,8 +385,9 @@ class DerandomizedKnockoffs(KnockoffSelector):
         asked = self._allowed("pfer" if self.pfer is not None else "kfwer")
         if self.negatives_ < 1.0 - 1e-9 and self.threshold is None:
             text += (
-                " At this level a copy may select anything only with probability "
-                f"{self.negatives_:.3g}; with n_copies={copies_for(asked)} all of them may."
+                " To keep this level, each copy is allowed to select variables only with "
+                f"probability {self.negatives_:.3g}; with n_copies={copies_for(asked)} every copy "
+                "is."
             )
         found = first_that_selects([x for x in PFER_LEVELS if x > asked], self._selected_by_votes)
         if found is None:

@@ -121,8 +121,8 @@ def stability_attempts(
             require("message passing", data.loss)
             if not fits:
                 raise DoesNotApply(
-                    "engine='semi-analytic' works with a linear response where there are "
-                    "sample weights, or so large a table; use engine='monte-carlo'."
+                    "With sample weights, or a table of this size, engine='semi-analytic' works "
+                    "for a linear response only; use engine='monte-carlo'."
                 )
         return [vector] if fits and treats("message passing", data.loss) else []
     if calibrated or costly:
@@ -285,8 +285,7 @@ def decide(
         checks = checks_needed(P)
         if checks >= members:
             reason = (
-                f"was tried, but checking it takes n_resamples={checks + 1} or more, and there "
-                f"are {members}"
+                f"was tried, but checking it needs n_resamples={checks + 1} or more; got {members}"
             )
             break
         counts, fitted = refits(checks)

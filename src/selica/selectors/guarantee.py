@@ -45,7 +45,7 @@ class Guarantee(Result):
 
     def __str__(self) -> str:
         if self.level is None:
-            return f"Nothing is controlled: {self.assumptions}."
+            return f"No error rate is controlled: {self.assumptions}."
         how = "proven" if self.proven else "expected, not proven,"
         rests = "the rows are independent"
         if ", and " in self.assumptions:  # one of several

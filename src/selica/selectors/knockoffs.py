@@ -50,7 +50,7 @@ class KnockoffSelector(Selector):
         """Prepare up to so many copies of the columns."""
         if data.l1_ratio < 1.0 and self.statistic == "correlation":
             raise ArgumentError(
-                "l1_ratio belongs to a penalised fit, and statistic='correlation' makes none."
+                "l1_ratio is a setting of the penalised fit, and statistic='correlation' fits none."
             )
         sampler = as_sampler(self.sampler)
         named = isinstance(self.sampler, str)
@@ -120,7 +120,7 @@ class KnockoffSelector(Selector):
         sampler, copies = found.sampler, found.exchangeability
         mismatch = f", so {sampler.mismatch}" if sampler.mismatch else ""
         if copies is not None and copies.departure > WITHDRAWN_RATIO:
-            self._caution(f"{copies.measured}{mismatch}; no level is promised")
+            self._caution(f"{copies.measured}{mismatch}; no error rate is promised")
             return no_guarantee(
                 f"the knockoff copies do not behave like the columns: {copies.measured}"
             )
@@ -133,7 +133,10 @@ class KnockoffSelector(Selector):
         row_wise = not sampler.any_statistic and (folds or self.estimator is not None)
         rests_on = sampler.assumption
         if row_wise:
-            rests_on += ", and it does no harm that the statistic looks at single rows"
+            part = "the cross-validated penalty" if self.estimator is None else "the estimator"
+            rests_on += (
+                f", and it does not matter that {part} uses single rows, which the theorem excludes"
+            )
         if not sampler.exact and copies is not None and copies.ratio is None:
             rests_on += f" (not checked: this needs {FEWEST_ROWS} rows)"
         if also:
@@ -247,7 +250,7 @@ class KnockoffSelection(KnockoffSelector):
         positive = int(np.count_nonzero(W > 0.0))
         text = (
             f"At FDR {self.fdr:g} knockoffs select at least {least} variables or none, and "
-            f"{positive} are ahead of their copies."
+            f"{positive} have a larger statistic than their copies."
         )
         levels = [
             (self.offset + np.count_nonzero(-t >= W)) / np.count_nonzero(t <= W)

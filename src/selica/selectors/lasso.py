@@ -74,7 +74,9 @@ class LassoSelection(Selector):
         standard = np.where(data.varies, fit.coef[0, 0], 0.0)
         self.coef_ = standard * data.y_scale / data.x_scale
         self.support_ = np.abs(standard) > self.threshold
-        self.guarantee_ = no_guarantee("one lasso fit says nothing about its errors")
+        self.guarantee_ = no_guarantee(
+            "no theorem bounds the false selections of a single lasso fit"
+        )
 
     def summary(self) -> Summary:
         """Return the variables by the size of their coefficients."""
@@ -112,6 +114,8 @@ class Bolasso(StabilitySelection):
     >>> int((chosen & data.support).sum()), int((chosen & ~data.support).sum())
     (3, 0)
     """
+
+    _title = "Bolasso"
 
     def __init__(
         self,

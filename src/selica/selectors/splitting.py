@@ -104,13 +104,20 @@ class DataSplitting(Selector):
 
     def _guarantee(self, loss: Loss) -> Guarantee:
         law = (
-            "many variables matter, the predictors depend weakly on each other and the lasso finds "
-            "all that matter"
+            "many variables matter, the predictors depend weakly on each other, and the lasso "
+            "finds all that matter"
         )
         source = "Dai, Lin, Xing and Liu 2023, in the limit of many variables"
         if not treats("theorem of data splitting", loss):
-            law += ", with enough rows that estimates of the others are symmetric about zero"
-            source = "after Dai, Lin, Xing and Liu 2023, whose theorem fits both halves alike"
+            law = (
+                "many variables matter, the predictors depend weakly on each other, the lasso "
+                "finds all that matter, and there are enough rows that the estimates of irrelevant "
+                "variables are symmetric about zero"
+            )
+            source = (
+                "after Dai, Lin, Xing and Liu 2023, whose theorem needs the same kind of fit on "
+                "both halves"
+            )
         return Guarantee("false discovery rate", float(self.fdr), False, law, source)
 
     def summary(self) -> Summary:

@@ -146,6 +146,8 @@ class StabilitySelection(Selector):
     (True, 10)
     """
 
+    _title = "Stability selection"
+
     def __init__(
         self,
         lam: Any = "auto",
@@ -390,7 +392,7 @@ class StabilitySelection(Selector):
         exact = self.q_ is not None
         if self.estimator is not None and not exact and self._bound().proven:
             return no_guarantee(
-                "the number of variables that the base learner selects is not limited; q would "
+                "the number of variables that the estimator selects is not limited; q would "
                 "limit it"
             )
         q = float(self.q_) if self.q_ is not None else self.mean_selected_
@@ -430,7 +432,7 @@ class StabilitySelection(Selector):
         """Return the variables with their probabilities, the decision, and near misses."""
         self._get_support_mask()
         return Summary(
-            title=f"Stability selection: {int(self.support_.sum())} of {self.support_.size} "
+            title=f"{self._title}: {int(self.support_.sum())} of {self.support_.size} "
             f"variables reach the threshold {self.threshold_:.4g}",
             variables=self._with_duplicates(frequency_table(
                 self._names(), self.selection_probabilities_, self.signs_, self.support_,
@@ -463,8 +465,11 @@ class StabilitySelection(Selector):
             self.support_.size, self.n_resamples, float(self.q_), top, exact=True
         )
         if weaker.level is None or weaker.level >= self.support_.size:
-            return f"{text}, without a promise."
-        return f"{text}, with a bound of {weaker.level:.3g} on the expected false selections."
+            return f"{text}, but then no error rate would be controlled."
+        return (
+            f"{text}, with a bound of {weaker.level:.3g} on the expected number of false "
+            "selections."
+        )
 
     def _why_no_evidence(self) -> str:
         P, level = self.fields_.p_values, float(self.fdr or 0.0)

@@ -76,7 +76,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     new = _FORMER[name]
     warn(
-        f"theory: {name!r} is now called {new!r}; the old name goes with the next release.",
+        f"theory: {name!r} is now called {new!r}; the old name will be removed in the next "
+        "release.",
         RenamedWarning,
     )
     return globals()[new]

@@ -60,7 +60,7 @@ _USUAL_LEVEL = 0.1
 """False discovery rate of a prediction for a selector that keeps none."""
 _FIT = "the fit behind the estimate (message passing)"
 """What the fit is called in sentences."""
-NO_SIGNAL = "the data are as likely if no variable matters"
+NO_SIGNAL = "the data are explained as well if no variable matters"
 """Why there is no estimate where there is nothing to be estimated."""
 
 _NEAREST = "stability-fdr"
@@ -262,8 +262,8 @@ class Diagnosis(Result):
         if not self.correlated:
             return ()
         if self.reason is not None:
-            return ("Columns are correlated, which the estimate does not allow for.",)
-        return ("Columns are correlated, which the estimate ignores: power is lower.",)
+            return ("The columns are correlated, which the estimate ignores.",)
+        return ("The columns are correlated, which the estimate ignores: power is usually lower.",)
 
     def __str__(self) -> str:
         first = f"{self.n_samples} samples, {self.n_features} variables, {self.selected} selected"
@@ -272,7 +272,8 @@ class Diagnosis(Result):
         few, many = self.n_signals_interval or (0, 0)
         low, high = (100.0 * end for end in self.r2_interval or (0.0, 0.0))
         soon, late = self.required_interval or (None, None)
-        ends = "never" if soon is None else f"{soon} to {'never' if late is None else late}"
+        upper = "or more" if late is None else f"to {late}"
+        ends = "not reached" if soon is None else f"{soon} {upper}"
         needed = "no number of samples" if self.required is None else f"{self.required} samples"
         lines = [
             first,
@@ -280,9 +281,10 @@ class Diagnosis(Result):
             f"{100.0 * (self.r2 or 0.0):.0f} % of the variance ({low:.0f} to {high:.0f} %).",
             f"On such data {self.label} at FDR {self.fdr:g} finds "
             f"{100.0 * (self.power or 0.0):.0f} % of them: {self.true_selections:.1f} signals and "
-            f"{self.false_selections:.1f} false ones.",
+            f"{self.false_selections:.1f} false selections.",
             f"By this estimate {needed} would reach a power of {self.target:g} ({ends}).",
-            "In brackets: 95 % intervals, which are wide because one table tells little.",
+            "The brackets are 95 % intervals; they are wide because one table carries little "
+            "information.",
             assumptions(GaussianEffects()),
         ]
         return "\n".join([*lines, *self.notes])

@@ -145,7 +145,8 @@ class PlasmodePower(Result):
     def __str__(self) -> str:
         width = 2 + max(len(row["label"]) for row in self.methods)
         lines = [
-            f"Signals planted in {self.n_sets} data sets, {100 * self.r2:.0f} % of the variance",
+            f"Signals planted in {self.n_sets} data sets; they explain "
+            f"{100 * self.r2:.0f} % of the variance",
             "",
             f"{'method':<{width}}{'power':>22}{'FDR':>22}"
             f"{'theory: correlated':>20}{'independent columns':>21}",

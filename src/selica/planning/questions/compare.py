@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NOTHING_FOUND = (
-    "No method that sets its threshold by the data finds anything in such a study and keeps the "
+    "No method that sets its threshold from the data finds anything in such a study and keeps the "
     "level."
 )
 

@@ -14,8 +14,8 @@ from selica import catalogue
 from selica.planning.predict.prediction import Prediction
 
 RULE = (
-    "Compared are methods that set their threshold by the data and whose predicted FDR is at most "
-    "the level (to two decimals)."
+    "The comparison is limited to methods that set their threshold from the data and whose "
+    "predicted FDR is at most the level (to two decimals)."
 )
 """What a reader is told of the rule."""
 _CONTROLLED = ("FDR", "3.2 FDR")

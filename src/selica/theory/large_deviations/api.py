@@ -282,7 +282,9 @@ def _equations(
     rate = single("mu_B", positive("mu_B", mu_B, at_most=_LARGEST_RATE))
     copies = int(row.equations == "knockoff")
     if not copies and resampling in ("bernoulli", "subsample") and rate >= 1.0:
-        raise ArgumentError(f"mu_B must be below 1 for {resampling}: else all members are one.")
+        raise ArgumentError(
+            f"mu_B must be below 1 for {resampling}: otherwise all resamples are the same."
+        )
     law, rows = ("none", 1.0) if copies else (resampling, rate)
     equations = RateEquations(
         alpha=float(model.alpha),
