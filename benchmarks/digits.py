@@ -9,6 +9,7 @@ libraries, so the two have to be run on one machine, with one thread in each lib
 from __future__ import annotations
 
 import dataclasses
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -151,7 +152,7 @@ def main() -> None:
             warnings.simplefilter("ignore")
             try:
                 found = list(numbers(subject()))
-                total = float(np.sum(np.abs(found)))
+                total = math.fsum(map(abs, found))  # in any order
                 print(f"{name:32}{len(found):7} numbers  {total:<24.17g}{total.hex()}", flush=True)
             except Exception as error:
                 print(f"{name:32}{type(error).__name__}: {error}", flush=True)

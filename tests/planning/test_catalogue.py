@@ -303,7 +303,7 @@ def test_nothing_in_the_rooms_catches_warnings_but_runs_in_processes():
     files = [file for home in homes for file in home.rglob("*.py")]
     catching = [file.name for file in files if "catch_warnings" in file.read_text()]
     assert catching == ["plasmode.py"]
-    assert 'backend="loky"' in next(f for f in files if f.name == "plasmode.py").read_text()
+    assert 'prefer="processes"' in next(f for f in files if f.name == "plasmode.py").read_text()
 
 
 def test_warnings_of_the_runs_become_notes(table):

@@ -294,3 +294,10 @@ def test_what_cannot_be_diagnosed(table):
         planning.diagnose(fit, table, y[:10])
     with pytest.raises(ArgumentError, match="columns"):
         planning.diagnose(fit, table[:, :5], y)
+
+
+def test_a_diagnosis_does_not_apply_to_two_classes(table):
+    y = (table[:, 0] > 0).astype(int)
+    selector = KnockoffSelection(0.5, lam=0.02, random_state=0).fit(table, y)
+    with pytest.raises(DoesNotApply, match="needs a linear response; it does not apply to two"):
+        planning.diagnose(selector, table, y)

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from selica import catalogue
-from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning
+from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.validation import count
 from selica.cli.naming import diagnosed, listed, to_diagnose, to_plan
 from selica.cli.options import (
@@ -285,15 +285,13 @@ def diagnosis(
         n_jobs=n_jobs,
     )
     from selica import planning, reports
+    from selica._core.losses import read_response, require
     from selica._core.wording import assumptions
     from selica.theory import GaussianEffects
 
     columns = source.columns()
     X, y, names = reports.split(columns, source.target, source.drop)
-    if np.unique(y).size == 2:
-        raise ArgumentError(
-            f"target: {source.target!r} has two classes; a diagnosis needs a linear response."
-        )
+    require("diagnosis", read_response("auto", y)[0])
     with (
         warnings.catch_warnings(record=True) as caught,
         waiting(f"selecting among {len(names)} variables, {len(y)} rows, and diagnosing"),

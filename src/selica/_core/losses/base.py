@@ -74,6 +74,8 @@ class Loss(ABC):
         response is a matter of taste.
     distinct_values : int or None
         Number of different values by which the response is recognised.
+    unpenalised : bool
+        Whether `statistics.mirror` has a fit of it without a penalty, for data splitting.
     noisy : bool
         Whether the response has noise whose variance is a parameter of its own.
     """
@@ -84,6 +86,7 @@ class Loss(ABC):
     kernel: ClassVar[str | None] = None
     quadratic: ClassVar[bool] = False
     distinct_values: ClassVar[int | None] = None
+    unpenalised: ClassVar[bool] = False
     noisy: ClassVar[bool] = False
 
     def __repr__(self) -> str:

@@ -30,6 +30,7 @@ class LogisticLoss(LabelledLoss):
     name = "logistic"
     response = "binary"
     label = "two classes"
+    unpenalised = True
     kernel = "logistic"
     distinct_values = 2
     labels: Array = np.ones(1)

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from selica._core.errors import DoesNotApply
 from selica._core.losses.base import Loss, RowLoss
-from selica._core.losses.logistic import LogisticLoss
-from selica._core.losses.squared import SquaredLoss
 
 
 class Room(NamedTuple):
@@ -31,7 +29,7 @@ def _rows(loss: Loss) -> bool:
 
 def _unpenalised(loss: Loss) -> bool:
     """Return whether the second half of a split can be fitted without a penalty."""
-    return isinstance(loss, SquaredLoss | LogisticLoss)
+    return loss.unpenalised
 
 
 ROOMS: dict[str, Room] = {
@@ -65,6 +63,10 @@ ROOMS: dict[str, Room] = {
     "data splitting": Room(
         _unpenalised,
         "DataSplitting is for a linear or a binary response; for {label} use knockoffs.",
+    ),
+    "diagnosis": Room(
+        _quadratic,
+        "A diagnosis needs a linear response; it does not apply to {label}.",
     ),
     "theorem of data splitting": Room(
         _quadratic,

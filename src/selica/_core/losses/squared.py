@@ -24,6 +24,7 @@ class SquaredLoss(RowLoss):
     label = "a continuous response"
     kernel = "squared"
     quadratic = True
+    unpenalised = True
     noisy = True
 
     def value(self, y: Array, z: Array) -> Array:

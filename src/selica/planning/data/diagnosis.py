@@ -21,6 +21,7 @@ from scipy.special import expit
 from selica import catalogue
 from selica._core.effects import GaussianEffects
 from selica._core.errors import ArgumentError
+from selica._core.losses import loss_of, require
 from selica._core.results import Result
 from selica._core.types import Array
 from selica._core.validation import matrix, number, real
@@ -346,6 +347,7 @@ def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
     """
     if not isinstance(selector, Selector) or not hasattr(selector, "support_"):
         raise ArgumentError("selector must be a fitted selector.")
+    require("diagnosis", loss_of(selector.response_))
     target = number("power", power, at_least=0.01, at_most=0.999)
     table = matrix("X", X, columns=selector.support_.size)
     response = real("y", y)

@@ -265,8 +265,8 @@ def plasmode_power(
             effects=effects, random_state=child(seed, _THEORY_KEY),
         )  # fmt: skip
     blocks = [range(s, min(s + _BLOCK, sets)) for s in range(len(runs), sets, _BLOCK)]
-    # in processes: threads would share the warnings that each run notes
-    for part in Parallel(n_jobs=n_jobs, backend="loky", return_as="generator")(
+    # in processes, unless a backend was chosen: threads would share the warnings of the runs
+    for part in Parallel(n_jobs=n_jobs, prefer="processes", return_as="generator")(
         delayed(plan.run)(seed, block) for block in blocks
     ):
         runs += part
