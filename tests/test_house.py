@@ -7,6 +7,7 @@ import inspect
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -36,6 +37,7 @@ def decorators(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     return {ast.unparse(d).rpartition(".")[2] for d in bare}
 
 
+@cache
 def kernels() -> set[str]:
     """Names of compiled functions, which take arrays and numbers one after the other."""
     return {f.name for tree in MODULES.values() for f in functions(tree) if "njit" in decorators(f)}
