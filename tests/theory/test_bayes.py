@@ -293,7 +293,7 @@ def test_bad_input():
         theory.solve_bayes(theory.Model(1.0, 0.1, 0.1), "best")
     with pytest.raises(ArgumentError, match="model must be a single one"):
         theory.bayes_solutions(theory.Model([1.0, 2.0], 0.1, 0.1))
-    with pytest.raises(ArgumentError, match="effects must be a law"):
+    with pytest.raises(ArgumentError, match="effects must be a distribution"):
         theory.bayes_transitions(0.1, 0.1, effects=3)
     with pytest.raises(ArgumentError, match="method must be one of"):
         theory.optimal_lam(theory.Model(1.0, 0.1, 0.1), "bayes")
