@@ -70,7 +70,7 @@ BAD = {
     "diagnosis without target": (D[:2], "--target"),
     "diagnosis of a missing table": (["diagnose", "none.csv", *D[2:]], "none.csv: No such file"),
     "diagnosis of another target": ([*D[:2], "--target", "z"], "target: there is no column 'z'"),
-    "diagnosis of classes": (["diagnose", "classes.csv", *D[2:]], "target: 'y' has two classes"),
+    "diagnosis of classes": (["diagnose", "classes.csv", *D[2:]], "target 'y': A diagnosis needs"),
     "diagnosis of zeros and ones": (["diagnose", "zeros.csv", *D[2:]], "two classes"),
     "no prediction": ([*D, "--method", "bolasso"], "--method bolasso has no prediction"),
     "option of another": ([*D, "--method", "knockoffs", "--engine", "auto"], "--engine does not"),

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from selica import catalogue
-from selica._core.errors import BoundaryWarning, ConvergenceWarning
+from selica._core.errors import BoundaryWarning, ConvergenceWarning, DoesNotApply
 from selica._core.validation import count
 from selica.cli.naming import diagnosed, listed, to_diagnose, to_plan
 from selica.cli.options import (
@@ -291,7 +291,10 @@ def diagnosis(
 
     columns = source.columns()
     X, y, names = reports.split(columns, source.target, source.drop)
-    require("diagnosis", read_response("auto", y)[0])
+    try:
+        require("diagnosis", read_response("auto", y)[0])
+    except DoesNotApply as error:
+        raise DoesNotApply(f"target {source.target!r}: {error}") from None
     with (
         warnings.catch_warnings(record=True) as caught,
         waiting(f"selecting among {len(names)} variables, {len(y)} rows, and diagnosing"),
