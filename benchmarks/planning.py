@@ -18,7 +18,7 @@ import numpy as np
 
 from selica import selectors, theory
 from selica._core.effects import Effects
-from selica._core.errors import ArgumentError
+from selica._core.errors import RefusedError
 from selica._core.random import child
 from selica.control import fdp, tpp
 from selica.planning import METHODS, required_samples
@@ -210,7 +210,7 @@ def run(one: Task, dataset: int) -> tuple[float, float, bool]:
         warnings.simplefilter("ignore")
         try:
             mask, refused = selector.fit(data.X, data.y).support_, False
-        except ArgumentError:  # message passing that is not believed selects nothing
+        except RefusedError:  # message passing that is not believed selects nothing
             mask, refused = np.zeros(p, dtype=bool), True
     return tpp(mask, data.support), fdp(mask, data.support), refused
 
