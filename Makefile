@@ -1,17 +1,23 @@
-# Everything starts from a machine that has Python 3.11+ and make.
+# Everything starts from a machine that has Python 3.11+, make and a C++ compiler.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DOCS_STAMP := $(VENV)/.docs
+SANITIZED ?= tests/solvers tests/amp tests/correlated -m "not slow"
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# What builds the C++ core. It is in the environment: a build that finds the same tools again compiles only what changed.
+BUILD_TOOLS := scikit-build-core nanobind cmake ninja
+CORE := CMakeLists.txt cpp/in_place/CMakeLists.txt $(shell find cpp -path cpp/in_place -prune -o -name '*.[ch]pp' -print)
+CMAKE := PATH="$(abspath $(BIN)):$$PATH" cmake
+CONFIGURE := $(CMAKE) -S . -G Ninja -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DSELICA_WERROR=ON --log-level=WARNING
 
 # One thread in each numerical library: test processes share the cores.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: help venv run reproduce test test-all test-matrix lint format bench bench-ensemble docs wheel reliability clean clean-kernels
+.PHONY: help venv core sanitize run reproduce test test-all test-matrix lint format bench bench-ensemble docs wheel reliability clean clean-kernels
 
 help:
 	@echo "make run       variables selected from a real table, with a page to read in report/"
@@ -19,20 +25,35 @@ help:
 	@echo "make test      fast tests        make test-all  slow guarantees too"
 	@echo "make test-matrix  fast tests on every Python from 3.11 to 3.14 that can be found"
 	@echo "make lint      style, types, layers"
+	@echo "make core      the C++ core anew, beside the Python files; make sanitize: the solver tests with its memory checked"
 	@echo "make bench     speed of the theory and of message passing; make bench-ensemble: of the solvers"
 	@echo "make wheel     the package to install, in dist/; make reliability: the long runs of docs/reliability.md"
 	@echo "make docs      the documentation with its examples run, in docs/_build/html"
 
 venv: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt $(CORE)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) -e ".[plots,test]"
+	@$(PIP) $(BUILD_TOOLS)
+	@echo "selica: building the C++ core and installing what it is tested with; the build takes up to 45 s ..."
+	@$(PIP) --no-build-isolation -e ".[plots,test]"
 	@touch $@
 
 $(DOCS_STAMP): $(STAMP)
-	@$(PIP) -e ".[docs]"
+	@$(PIP) --no-build-isolation -e ".[docs]"
 	@touch $@
+
+core:
+	@$(CONFIGURE) -B build/core -DSELICA_IN_PLACE=ON
+	@$(CMAKE) --build build/core
+
+# The memory checker has to be the first library of a process, and to find the one that throws exceptions.
+sanitize:
+	@$(CONFIGURE) -B build/sanitize -DSELICA_SANITIZE=ON
+	@$(CMAKE) --build build/sanitize
+	SELICA_CORE=build/sanitize PYTHONPATH=src ASAN_OPTIONS=detect_leaks=0 \
+	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
+	$(BIN)/python -m pytest -q -p no:cacheprovider $(SANITIZED)
 
 run: $(STAMP)
 	@$(BIN)/selica select --demo --out report
@@ -54,10 +75,12 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror $(filter %pp,$(CORE))
 
 format: $(STAMP)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/clang-format -i $(filter %pp,$(CORE))
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.theory
@@ -72,7 +95,7 @@ docs: $(DOCS_STAMP)
 
 wheel: $(STAMP)
 	@rm -rf dist
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
 	@ls dist
 
 reliability: $(STAMP)
@@ -82,4 +105,5 @@ clean-kernels:
 	find src -name "*.nb[ci]" -delete
 
 clean: clean-kernels
-	rm -rf $(VENV) .venv-3.* docs/_build docs/gallery docs/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png report reproduced
+	rm -rf $(VENV) .venv-3.* build src/selica/_core/_compiled_* docs/_build docs/gallery docs/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png report reproduced
+	find cpp/in_place -mindepth 1 -maxdepth 1 ! -name CMakeLists.txt -exec rm -rf {} +

@@ -1,0 +1,3 @@
+#include "bindings/parts.hpp"
+
+void bind_amp(nanobind::module_&) {}

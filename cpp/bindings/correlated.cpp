@@ -1,0 +1,3 @@
+#include "bindings/parts.hpp"
+
+void bind_correlated(nanobind::module_&) {}

@@ -1,0 +1,9 @@
+// What the module is made of: one function for each room of the Python package with kernels.
+
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+void bind_solvers(nanobind::module_& m);
+void bind_amp(nanobind::module_& m);
+void bind_correlated(nanobind::module_& m);

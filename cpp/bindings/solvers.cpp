@@ -1,0 +1,3 @@
+#include "bindings/parts.hpp"
+
+void bind_solvers(nanobind::module_&) {}
