@@ -8,7 +8,7 @@ SANITIZED ?= tests/solvers tests/amp tests/correlated -m "not slow"
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # What builds the C++ core. It is in the environment: a build that finds the same tools again compiles only what changed.
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
-CORE := CMakeLists.txt cpp/in_place/CMakeLists.txt $(shell find cpp -path cpp/in_place -prune -o -name '*.[ch]pp' -print)
+CORE := CMakeLists.txt $(shell find cpp -name '*.[ch]pp')
 CMAKE := PATH="$(abspath $(BIN)):$$PATH" cmake
 CONFIGURE := $(CMAKE) -S . -G Ninja -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DSELICA_WERROR=ON --log-level=WARNING
 
@@ -106,4 +106,3 @@ clean-kernels:
 
 clean: clean-kernels
 	rm -rf $(VENV) .venv-3.* build src/selica/_core/_compiled_* docs/_build docs/gallery docs/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache power.png report reproduced
-	find cpp/in_place -mindepth 1 -maxdepth 1 ! -name CMakeLists.txt -exec rm -rf {} +
