@@ -51,7 +51,9 @@ class Minimised(NamedTuple):
     X: Array
     """(n, p)."""
     y: Array
-    """(b, n)."""
+    """(n,) or (n, width) for all members, or (b, n) or (b, n, width)."""
+    own: bool
+    """Whether members have responses of their own."""
     c: Array
     """(b, n): weights of the rows."""
     lam: Array
@@ -80,7 +82,7 @@ class Minimised(NamedTuple):
     def some(self, which: IntArray) -> Minimised:
         """Return a part of the members."""
         return self._replace(
-            y=self.y[which],
+            y=self.y[which] if self.own else self.y,
             c=self.c[which],
             lam=self.lam[which],
             lam2=self.lam2[which],
@@ -132,16 +134,15 @@ def _alone(problem: Ensemble, m: int) -> Ensemble:
 
 def _follow(problem: Ensemble, kept: Kept, place_of: slice) -> SparseEntries:
     """Follow the paths of members, and write what is kept to their places."""
-    members, n = problem.weights.shape
-    p = problem.X.shape[1]
+    members, p = problem.weights.shape[0], problem.X.shape[1]
     lams = np.broadcast_to(problem.lams, (members, problem.lams.shape[-1]))
     lam2 = np.broadcast_to(problem.lam2, lams.shape)
-    y, c = np.broadcast_to(problem.y, (members, n)), problem.weights
+    (y, own), c = _response(problem), problem.weights
     variance, flat = _variances(problem)
     null = problem.loss.null(y, c, problem.fit_intercept)
     unit = np.maximum(null.value - problem.loss.infimum(y, c), _TINY)
     everyone = Minimised(
-        X=problem.X, y=y, c=c, lam=lams[:, 0], lam2=lam2[:, 0],
+        X=problem.X, y=y, own=own, c=c, lam=lams[:, 0], lam2=lam2[:, 0],
         factor=np.broadcast_to(problem.factor, (members, p)),
         variance=variance if problem.standardize else None, flat=flat, unit=unit,
     )  # fmt: skip
@@ -169,6 +170,20 @@ def _follow(problem: Ensemble, kept: Kept, place_of: slice) -> SparseEntries:
     return SparseEntries(*(np.concatenate(part) for part in zip(*entries, strict=True)))
 
 
+def _response(problem: Ensemble) -> tuple[Array, bool]:
+    """Return the response in the form that its loss takes, and whether members have their own.
+
+    An ensemble has (n,) for all members or (B, n), and with several numbers a row (B, n, width).
+    """
+    y = problem.y
+    if len(problem.loss.fields) > 1 and y.ndim < 3:
+        y = y[..., None]
+    shared = y.ndim == (1 if len(problem.loss.fields) == 1 else 2)
+    if not shared and y.strides[0] == 0:
+        return y[0], False
+    return y, not shared
+
+
 def _record(kept: Kept, rows: IntArray, place: int, w: Array, lam: Array) -> SparseEntries:
     """Keep the coefficients of members at one penalty; return them in sparse form."""
     active = w != 0.0
@@ -186,15 +201,21 @@ def _record(kept: Kept, rows: IntArray, place: int, w: Array, lam: Array) -> Spa
     return SparseEntries(rows[member] * kept.gap.shape[1] + place, column, w[member, column])
 
 
+def _constant(problem: Ensemble) -> bool:
+    """Return whether a constant in the predictors is free: fitted, or without any effect."""
+    return problem.fit_intercept or not problem.loss.identified
+
+
 def _variances(problem: Ensemble) -> tuple[Array, BoolArray]:
     """Return weighted variances of the columns, and which do not vary, (members, p)."""
     c = problem.weights
     total = np.maximum(c.sum(axis=1, keepdims=True), _TINY)
-    centre = problem.X.mean(axis=0) if problem.fit_intercept else np.zeros(problem.X.shape[1])
+    constant = _constant(problem)
+    centre = problem.X.mean(axis=0) if constant else np.zeros(problem.X.shape[1])
     Z = problem.X - centre
     square = c @ Z**2 / total
     variance = square
-    if problem.fit_intercept:
+    if constant:
         variance = np.maximum(square - (c @ Z / total) ** 2, 0.0)
     return variance, np.asarray(variance <= _CONSTANT * (square + centre**2))
 
@@ -260,13 +281,14 @@ def _model(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Array, Array]:
         loss=loss_of("squared"),
         keep=frozenset(["coef"]),
         limits=SolverLimits(_MODEL_TOLERANCE, _MODEL_EPOCHS, None),
-        fit_intercept=problem.fit_intercept,
+        fit_intercept=_constant(problem),
         standardize=at.variance is not None,
         variance=at.variance,
         most_rows=int(np.count_nonzero(curve, axis=1).max(initial=0)),
     )
     found, _ = solve_chunk(model, make_design(model), Workspace())
-    return np.where(at.flat, 0.0, found.coef[:, 0]), found.intercept[:, 0]
+    a = found.intercept[:, 0] if problem.loss.identified else np.zeros(len(curve))
+    return np.where(at.flat, 0.0, found.coef[:, 0]), a
 
 
 def _paid(at: Minimised, w: Array) -> Array:
