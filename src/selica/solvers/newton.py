@@ -3,6 +3,7 @@ r"""Minimised of any loss: proximal Newton steps around the compiled solver of w
 At predictors :math:`\eta` with slopes v and a diagonal A that bounds the second derivatives of the
 loss, the model of a step is a lasso with the weights A and the response :math:`\eta - v/A`. All
 members of a chunk take their steps together; each step is shortened until the objective falls.
+Where the bound is no sum over rows, A is scaled by the curvature that was found along the last step.
 The certificate is the duality gap with the dual point :math:`\kappa v`, where :math:`\kappa \le 1`
 makes every gradient, that of the ridges included, at most its penalty.
 """
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selica._core.losses import loss_of
+from selica._core.losses import RowLoss, loss_of
 from selica._core.types import Array, BoolArray, IntArray
 from selica.solvers.ensemble import (
     Ensemble,
@@ -29,6 +30,8 @@ from selica.solvers.quadratic import ridge_conjugate
 
 _LEAST_CURVATURE = 1e-6
 """Curvatures of rows are raised to this share of the largest: a row without one still counts."""
+_LEAST_BEND = 0.02
+"""Share of the majorant that a model has, at least."""
 _ARMIJO = 1e-4
 """Share of the promised decrease that a step has to bring."""
 _HALVINGS = 40
@@ -147,9 +150,15 @@ def _follow(problem: Ensemble, kept: Kept, place_of: slice) -> SparseEntries:
         variance=variance if problem.standardize else None, flat=flat, unit=unit,
     )  # fmt: skip
     w, intercept = np.zeros((members, p)), np.array(null.intercept)
-    live = np.arange(members)
-    entries = []
+    # where nothing happened, an intercept alone has no loss left
+    idle = problem.loss.degenerate(y, c) & _constant(problem)
+    _record_idle(kept, np.arange(kept.gap.shape[0])[place_of][idle], intercept[idle])
+    live = np.flatnonzero(~idle)
+    none = np.zeros(0, dtype=np.intp)
+    entries = [SparseEntries(none, none, np.zeros(0))]
     for place in range(lams.shape[1]):
+        if live.size == 0:
+            break
         at = everyone.some(live)._replace(lam=lams[live, place], lam2=lam2[live, place])
         fit, steps = _newton(problem, at, w[live], intercept[live])
         w[live], intercept[live] = fit.w, fit.intercept
@@ -165,8 +174,6 @@ def _follow(problem: Ensemble, kept: Kept, place_of: slice) -> SparseEntries:
         kept.status[rows, place] = np.where(failed, FAILED, CONVERGED)
         kept.intercept[rows, place], kept.n_active[rows, place] = intercept[live], active[goes_on]
         entries.append(_record(kept, rows, place, w[live], lams[live, place]))
-        if live.size == 0:
-            break
     return SparseEntries(*(np.concatenate(part) for part in zip(*entries, strict=True)))
 
 
@@ -182,6 +189,12 @@ def _response(problem: Ensemble) -> tuple[Array, bool]:
     if not shared and y.strides[0] == 0:
         return y[0], False
     return y, not shared
+
+
+def _record_idle(kept: Kept, rows: IntArray, intercept: Array) -> None:
+    """Keep fits without variables, which need no certificate."""
+    kept.gap[rows], kept.kkt[rows], kept.n_active[rows] = 0.0, 0.0, 0
+    kept.status[rows], kept.intercept[rows] = CONVERGED, intercept[:, None]
 
 
 def _record(kept: Kept, rows: IntArray, place: int, w: Array, lam: Array) -> SparseEntries:
@@ -225,23 +238,43 @@ def _newton(problem: Ensemble, at: Minimised, w: Array, a: Array) -> tuple[Fit, 
     here = _judged(problem, at, w, a)
     steps = np.zeros(len(w), dtype=np.intp)
     live = np.arange(len(w))
+    bend = np.ones(len(w))
     for _ in range(problem.limits.max_iter):
         live = live[here.gap[live] > 0.1 * problem.limits.tol * at.unit[live]]
         if live.size == 0:
             break
         some, now = at.some(live), Fit(*(part[live] for part in here))
         steps[live] += 1
-        new, small = _stepped(problem, some, now)
-        # where rounding decides, a step that does not improve the gap is the last
+        new, small = _stepped(problem, some, now, bend[live])
+        # where rounding decides, a step of the majorant that does not improve the gap is the last
         better = ~small | (new.gap < now.gap)
+        last = ~better & (bend[live] == 1.0)
+        bend[live] = np.where(better, _bend(problem, some, now, new), 1.0)
         here.put(live, new, better)
-        live = live[better]
+        live = live[~last]
     return here, steps
 
 
-def _stepped(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Fit, BoolArray]:
+def _bend(problem: Ensemble, at: Minimised, old: Fit, new: Fit) -> Array:
+    """Return the curvature of the loss along the last step, as a share of the majorant's.
+
+    A majorant of a loss that is no sum over rows can be far too large for most steps. Scaled by this
+    share it is the better model of the next step, whose length the search settles.
+    """
+    if isinstance(problem.loss, RowLoss):
+        return np.ones(len(old.w))
+    step = new.eta - old.eta
+    slope, next_slope = (problem.loss.gradient(at.y, at.c, fit.eta) for fit in (old, new))
+    bound = np.vecdot(problem.loss.majorant(at.y, at.c, old.eta), step**2)
+    share = np.vecdot(step, next_slope - slope) / np.maximum(bound, _TINY)
+    return np.clip(share, _LEAST_BEND, 1.0)
+
+
+def _stepped(
+    problem: Ensemble, at: Minimised, now: Fit, bend: Array
+) -> tuple[Fit, BoolArray]:
     """Take one step; return where it leads, and which members had next to nothing to gain."""
-    w, a = _model(problem, at, now)
+    w, a = _model(problem, at, now, bend)
     eta = w @ at.X.T + a[:, None]
     slope = problem.loss.gradient(at.y, at.c, now.eta)
     promised = np.vecdot(slope, eta - now.eta)
@@ -264,10 +297,10 @@ def _stepped(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Fit, BoolArray
     return _judged(problem, at, w, now.intercept + length * (a - now.intercept)), small
 
 
-def _model(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Array, Array]:
+def _model(problem: Ensemble, at: Minimised, now: Fit, bend: Array) -> tuple[Array, Array]:
     """Return coefficients and intercepts that minimise the quadratic model of a step."""
     slope = problem.loss.gradient(at.y, at.c, now.eta)
-    curve = problem.loss.majorant(at.y, at.c, now.eta)
+    curve = bend[:, None] * problem.loss.majorant(at.y, at.c, now.eta)
     least = _LEAST_CURVATURE * curve.max(axis=1, keepdims=True)
     curve = np.where(at.c > 0.0, np.maximum(curve, np.maximum(least, _TINY)), 0.0)
     target = now.eta - slope / np.where(at.c > 0.0, curve, 1.0)

@@ -244,9 +244,8 @@ class Loss(ABC):
         """Return twice the excess of L over the smallest possible one, of shape (...)."""
         return np.asarray(2.0 * (self.total(y, c, eta) - self.infimum(y, c)))
 
-    @abstractmethod
     def held_out_score(self, y: Array, c: Array, held_out: BoolArray, eta: Array) -> HeldOut:
-        """Return what rows that were held out say of a fit to the others.
+        """Return what rows that were held out say of a fit: how much deviance they add.
 
         Parameters
         ----------
@@ -257,6 +256,9 @@ class Loss(ABC):
         eta : array of shape (..., n)
             Predictors of all rows, by a fit to those that were not held out.
         """
+        fitted = np.where(held_out, 0.0, c)
+        added = self.total_deviance(y, c, eta) - self.total_deviance(y, fitted, eta)
+        return HeldOut(added, float(c[held_out].sum()))
 
 
 class RowLoss(Loss):

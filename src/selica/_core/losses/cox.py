@@ -224,10 +224,10 @@ class _Sums:
     def dual(self, scale: Array) -> Array:
         """Return the dual objective; `scale` has the shape (..., 1)."""
         sets, at = self._sets, self._sets.term_place
-        line = np.where(self._c > 0.0, self._eta, np.inf)
+        line = np.where(self._c > 0.0, self._eta, self._eta.max(axis=-1, keepdims=True))
         least = line.min(axis=-1, keepdims=True)
         with np.errstate(divide="ignore"):
-            above = self._risk + np.log(np.where(self._c > 0.0, self._eta - least, 1.0))
+            above = self._risk + np.log(line - least)
         # sums of p log(p / b) over survivors and, for large ties, over those who die
         p = _share_of(self._others[..., at], self._sum)
         mean = least + _share_of(sets.surviving.over_rows(above), self._others)
@@ -249,8 +249,7 @@ class _Sums:
 
 def _share_of(part: Array, whole: Array) -> Array:
     """Return the ratio of two sums that are given by logarithms; zero where there is none."""
-    there = part > -np.inf
-    return np.asarray(np.where(there, np.exp(np.where(there, part - whole, 0.0)), 0.0))
+    return np.asarray(np.exp(part - np.where(part > -np.inf, whole, 0.0)))
 
 
 def _survival(y: Any) -> Array:

@@ -21,12 +21,12 @@ _NO_WEIGHT = 1e-300
 """Stands for a total weight of zero where it is divided by."""
 _MOST_STEPS = 100
 """Newton steps of the constants of the classes."""
-_LAST_STEP = 1e-10
+_LAST_STEP = 1e-8
 """They end at a step below this: the error that is left is about its square."""
 _ARMIJO = 1e-4
 """Share of the promised decrease that a step has to bring."""
-_SHORTEST = 1e-6
-"""A step is not shortened below this: there rounding decides."""
+_ROUNDING = 1e-13
+"""Share of the loss that is lost to rounding."""
 
 
 class MultinomialLoss(Loss):
@@ -236,11 +236,11 @@ def _balanced(Y: Array, eta: Array, c: Array) -> Array:
         curve = np.diag(weighted.sum(axis=0)) - weighted.T @ P
         # a constant in all classes changes nothing: curvature is added in that direction
         step = np.linalg.solve(curve + weighted.sum() / slope.size**2, -slope)
-        length, promised = 1.0, float(slope @ step)
+        length, least = 1.0, here + _ROUNDING * abs(here)
         tried = a.copy()
         tried[there] += step
         new = value(tried)
-        while new > here + _ARMIJO * length * promised and length > _SHORTEST:
+        while new > least + _ARMIJO * length * float(slope @ step):
             length *= 0.5
             tried[there] = a[there] + length * step
             new = value(tried)
