@@ -32,6 +32,8 @@ _LEAST_CURVATURE = 1e-6
 """Curvatures of rows are raised to this share of the largest: a row without one still counts."""
 _LEAST_BEND = 0.02
 """Share of the majorant that a model has, at least."""
+_PATIENCE = 10
+"""Steps without a smaller gap after which rounding has the last word, with such a majorant."""
 _ARMIJO = 1e-4
 """Share of the promised decrease that a step has to bring."""
 _HALVINGS = 40
@@ -236,23 +238,26 @@ def _variances(problem: Ensemble) -> tuple[Array, BoolArray]:
 def _newton(problem: Ensemble, at: Minimised, w: Array, a: Array) -> tuple[Fit, IntArray]:
     """Take Newton steps until the gaps are small enough; return the fits and their numbers."""
     here = _judged(problem, at, w, a)
-    steps = np.zeros(len(w), dtype=np.intp)
-    live = np.arange(len(w))
+    best = Fit(*(np.array(part) for part in here))
+    steps, waited = np.zeros((2, len(w)), dtype=np.intp)
     bend = np.ones(len(w))
+    patience = 0 if isinstance(problem.loss, RowLoss) else _PATIENCE
+    live = np.arange(len(w))
     for _ in range(problem.limits.max_iter):
-        live = live[here.gap[live] > 0.1 * problem.limits.tol * at.unit[live]]
+        live = live[best.gap[live] > 0.1 * problem.limits.tol * at.unit[live]]
         if live.size == 0:
             break
         some, now = at.some(live), Fit(*(part[live] for part in here))
         steps[live] += 1
         new, small = _stepped(problem, some, now, bend[live])
-        # where rounding decides, a step of the majorant that does not improve the gap is the last
-        better = ~small | (new.gap < now.gap)
-        last = ~better & (bend[live] == 1.0)
+        # where rounding decides, the gap does: steps of the whole majorant, until it stays
+        better = ~small | (new.gap < best.gap[live])
         bend[live] = np.where(better, _bend(problem, some, now, new), 1.0)
-        here.put(live, new, better)
-        live = live[~last]
-    return here, steps
+        here.put(live, new, np.full(live.size, True))
+        best.put(live, new, better)
+        waited[live] = np.where(better, 0, waited[live] + 1)
+        live = live[waited[live] <= patience]
+    return best, steps
 
 
 def _bend(problem: Ensemble, at: Minimised, old: Fit, new: Fit) -> Array:
@@ -349,7 +354,7 @@ def _judged(problem: Ensemble, at: Minimised, w: Array, a: Array) -> Fit:
         for m in range(len(w))
     ]
     free = _left_to_free_columns(problem, at, w, eta, q)
-    gap = np.maximum(objective - dual + np.array(bent) + free, 0.0)
+    gap = np.maximum(objective - dual + np.array(bent), 0.0) + free
     active = np.where(w != 0.0, np.abs(q - np.where(w != 0.0, penalty, 0.0) * np.sign(w)), 0.0)
     idle = np.where(w == 0.0, size - np.minimum(penalty, size), 0.0)
     kkt = np.maximum(np.maximum(active, idle).max(axis=1), 0.0)
