@@ -73,7 +73,7 @@ class Ensemble(NamedTuple):
     @property
     def each_has_a_response(self) -> bool:
         """Return whether members have responses of their own."""
-        return self.y.ndim == 2 and self.y.shape == self.weights.shape and self.loss.fields == 1
+        return self.y.ndim == 2 and len(self.loss.fields) == 1
 
     def members(self, start: int, stop: int) -> Ensemble:
         """Return a chunk of the members."""
@@ -230,7 +230,7 @@ def solve_part(
     entries = core().solve_ensemble(
         problem.X.design(),
         problem.loss.kernel,
-        [_table(field) for field in problem.loss.kernel_fields(problem.y)],
+        [_table(field) for field in problem.loss.columns(problem.y)],
         _table(problem.weights),
         _table(problem.lams),
         _table(problem.lam2),
