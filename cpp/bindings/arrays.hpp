@@ -1,0 +1,44 @@
+// NumPy arrays as arguments: of one type, with one number of axes, rows one after the other.
+// Bindings take them with noconvert(), so that nothing is ever copied.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <stdexcept>
+
+#include "base/types.hpp"
+
+namespace selica {
+
+template <class T, int axes>
+using Array = nanobind::ndarray<T, nanobind::ndim<axes>, nanobind::c_contig, nanobind::device::cpu>;
+
+// Arrays that are read; they may be read-only.
+using Vector = Array<const double, 1>;
+using Matrix = Array<const double, 2>;
+
+// Arrays that are written.
+using VectorOut = Array<double, 1>;
+using MatrixOut = Array<double, 2>;
+
+// Says whether all arrays have one length.
+template <class... Arrays>
+bool sized(Index size, const Arrays&... arrays) {
+  return ((static_cast<Index>(arrays.shape(0)) == size) && ...);
+}
+
+// Says whether all arrays have one number of rows and of columns.
+template <class... Arrays>
+bool shaped(Index rows, Index columns, const Arrays&... arrays) {
+  return ((static_cast<Index>(arrays.shape(0)) == rows &&
+           static_cast<Index>(arrays.shape(1)) == columns) &&
+          ...);
+}
+
+// Refuses sizes that do not belong together.
+inline void require(bool fits, const char* sentence) {
+  if (!fits) throw std::invalid_argument(sentence);
+}
+
+}  // namespace selica
