@@ -24,6 +24,7 @@ inline void copied_rows(const Seen& seen, Index n, Index L, double* rows, double
   const Index size = n * L;
   for (Index k = 0; k < 3 * L; ++k) sums[k] = 0.0;
   for (Index i = 0; i < n; ++i) {
+#pragma omp simd
     for (Index k = 0; k < L; ++k) {
       const Index at = i * L + k;
       const double f = 1.0 / (1.0 + seen.chi[at] + seen.chi_copies[k]);

@@ -19,7 +19,8 @@ struct Place {
 // Writes scale_i part_ik / size_k to its place in both; size_k takes the largest of a column to 1,
 // and is 1 for a column without positive entries.
 template <typename Real>
-void pack(const double* part, const double* scale, Index rows, Place at, Real* both, double* size) {
+void pack(const double* __restrict part, const double* __restrict scale, Index rows, Place at,
+          Real* __restrict both, double* __restrict size) {
   std::fill(size, size + at.columns, 0.0);
   for (Index i = 0; i < rows; ++i)
     for (Index k = 0; k < at.columns; ++k)
@@ -31,7 +32,7 @@ void pack(const double* part, const double* scale, Index rows, Place at, Real* b
   }
   for (Index i = 0; i < rows; ++i) {
     const double* from = part + i * at.columns;
-    Real* to = both + i * at.stride + at.first;
+    Real* __restrict to = both + i * at.stride + at.first;
     for (Index k = 0; k < at.columns; ++k)
       to[k] = static_cast<Real>(scale[i] * from[k] * inverse[k]);
   }
@@ -39,11 +40,11 @@ void pack(const double* part, const double* scale, Index rows, Place at, Real* b
 
 // Writes scale_i size_k both_ik of one place to part, which has only its columns.
 template <typename Real>
-void unpack(const Real* both, const double* scale, const double* size, Index rows, Place at,
-            double* part) {
+void unpack(const Real* __restrict both, const double* __restrict scale,
+            const double* __restrict size, Index rows, Place at, double* __restrict part) {
   for (Index i = 0; i < rows; ++i) {
     const Real* from = both + i * at.stride + at.first;
-    double* to = part + i * at.columns;
+    double* __restrict to = part + i * at.columns;
     for (Index k = 0; k < at.columns; ++k)
       to[k] = scale[i] * size[k] * static_cast<double>(from[k]);
   }

@@ -1,11 +1,15 @@
 // Products of a matrix and of its squared entries with three vectors; the matrix is read once.
 //
 // With one penalty such a product is as fast as the matrix comes from memory, so that three in one
-// cost little more than one, and the squares need not be stored. Sums run over the columns in a
-// fixed order, which depends on the instruction set only.
+// cost little more than one, and the squares need not be stored. Sums have a fixed order, which
+// depends on the instruction set only.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "base/types.hpp"
+#include "numeric/lanes.hpp"
 
 namespace selica::amp {
 
@@ -16,86 +20,136 @@ struct Factors {
   const double* t;
 };
 
+// Registers of the three factors at some columns.
+struct FactorLanes {
+  Doubles u, s, t;
+};
+
+inline FactorLanes lanes_at(Factors by, Index j) {
+  return {load(by.u + j), load(by.s + j), load(by.t + j)};
+}
+
+// Returns the factors of the last kDoubles columns, with zeros where whole registers have been.
+inline FactorLanes last_lanes(Factors by, Index columns) {
+  FactorLanes last{};
+  if (columns < kDoubles) return last;
+  last = lanes_at(by, columns - kDoubles);
+  for (Index j = 0; j < kDoubles - columns % kDoubles; ++j) last.u[j] = last.s[j] = last.t[j] = 0.0;
+  return last;
+}
+
+// Sums of one row with its three factors, a register each.
+struct RowSums {
+  Doubles u{}, s{}, t{};
+
+  void add(Doubles x, const FactorLanes& by) {
+    const Doubles square = x * x;
+    u += x * by.u;
+    s += square * by.s;
+    t += square * by.t;
+  }
+};
+
+// Writes the products of `count` rows, one after the other, with the factors to out[0], out[apart]
+// and out[2 * apart].
+template <int count>
+void multiply(const double* a, Index columns, Factors by, const FactorLanes& last, double* out,
+              Index apart) {
+  RowSums sums[count];
+  const Index whole = columns / kDoubles * kDoubles;
+  for (Index j = 0; j < whole; j += kDoubles) {
+    const FactorLanes now = lanes_at(by, j);
+    for (int r = 0; r < count; ++r) sums[r].add(load(a + r * columns + j), now);
+  }
+  if (whole > 0 && whole < columns)
+    for (int r = 0; r < count; ++r) sums[r].add(load(a + (r + 1) * columns - kDoubles), last);
+  for (int r = 0; r < count; ++r) {
+    double u = sum(sums[r].u), s = sum(sums[r].s), t = sum(sums[r].t);
+    for (Index j = 0; whole == 0 && j < columns; ++j) {
+      const double x = a[r * columns + j];
+      u += x * by.u[j];
+      s += x * x * by.s[j];
+      t += x * x * by.t[j];
+    }
+    out[r] = u;
+    out[apart + r] = s;
+    out[2 * apart + r] = t;
+  }
+}
+
+// Calls work<count>(i) for blocks of rows from i on: as many rows at a time as there are registers
+// for, then halves of that.
+template <int count, class Work>
+Index in_blocks(Index i, Index rows, const Work& work) {
+  for (; i + count <= rows; i += count) work.template operator()<count>(i);
+  if constexpr (count > 1) i = in_blocks<count / 2>(i, rows, work);
+  return i;
+}
+
 // Writes the products with a (rows, columns) to out (3, rows).
 inline void along(const double* a, Index rows, Index columns, Factors by, double* out) {
-  const double* __restrict u = by.u;
-  const double* __restrict s = by.s;
-  const double* __restrict t = by.t;
-  Index i = 0;
-  for (; i + 2 <= rows; i += 2) {  // two rows for each reading of the vectors
-    const double* __restrict x = a + i * columns;
-    const double* __restrict y = x + columns;
-    double x1 = 0.0, x2 = 0.0, x3 = 0.0, y1 = 0.0, y2 = 0.0, y3 = 0.0;
-#pragma omp simd reduction(+ : x1, x2, x3, y1, y2, y3)
-    for (Index j = 0; j < columns; ++j) {
-      const double xx = x[j] * x[j];
-      const double yy = y[j] * y[j];
-      x1 += x[j] * u[j];
-      x2 += xx * s[j];
-      x3 += xx * t[j];
-      y1 += y[j] * u[j];
-      y2 += yy * s[j];
-      y3 += yy * t[j];
-    }
-    out[i] = x1;
-    out[i + 1] = y1;
-    out[rows + i] = x2;
-    out[rows + i + 1] = y2;
-    out[2 * rows + i] = x3;
-    out[2 * rows + i + 1] = y3;
+  constexpr int kRows = kBytes == 64 ? 4 : 2;
+  const FactorLanes last = last_lanes(by, columns);
+  in_blocks<kRows>(0, rows, [&]<int count>(Index i) {
+    multiply<count>(a + i * columns, columns, by, last, out + i, rows);
+  });
+}
+
+// Adds `count` rows, one after the other, times their factors to three sums of each column.
+template <int count>
+void add(const double* a, Index columns, Factors by, double* first, double* second, double* third) {
+  Doubles u[count], s[count], t[count];
+  for (int r = 0; r < count; ++r) {
+    u[r] = same(by.u[r]);
+    s[r] = same(by.s[r]);
+    t[r] = same(by.t[r]);
   }
-  if (i < rows) {
-    const double* __restrict x = a + i * columns;
-    double x1 = 0.0, x2 = 0.0, x3 = 0.0;
-#pragma omp simd reduction(+ : x1, x2, x3)
-    for (Index j = 0; j < columns; ++j) {
-      const double xx = x[j] * x[j];
-      x1 += x[j] * u[j];
-      x2 += xx * s[j];
-      x3 += xx * t[j];
+  Index j = 0;
+  for (; j + kDoubles <= columns; j += kDoubles) {
+    Doubles one = load(first + j), two = load(second + j), three = load(third + j);
+    for (int r = 0; r < count; ++r) {
+      const Doubles x = load(a + r * columns + j);
+      const Doubles square = x * x;
+      one += x * u[r];
+      two += square * s[r];
+      three += square * t[r];
     }
-    out[i] = x1;
-    out[rows + i] = x2;
-    out[2 * rows + i] = x3;
+    store(first + j, one);
+    store(second + j, two);
+    store(third + j, three);
+  }
+  for (; j < columns; ++j) {
+    for (int r = 0; r < count; ++r) {
+      const double x = a[r * columns + j];
+      first[j] += x * by.u[r];
+      second[j] += x * x * by.s[r];
+      third[j] += x * x * by.t[r];
+    }
   }
 }
 
 // Writes the products with the transpose of a (rows, columns) to out (3, columns).
 inline void across(const double* a, Index rows, Index columns, Factors by, double* out) {
-  double* __restrict first = out;
-  double* __restrict second = out + columns;
-  double* __restrict third = out + 2 * columns;
-  for (Index j = 0; j < 3 * columns; ++j) out[j] = 0.0;
-  Index i = 0;
-  for (; i + 4 <= rows; i += 4) {  // four rows for each writing of the sums
-    const double* __restrict x = a + i * columns;
-    const double* __restrict y = x + columns;
-    const double* __restrict z = y + columns;
-    const double* __restrict w = z + columns;
-    const double* u = by.u + i;
-    const double* s = by.s + i;
-    const double* t = by.t + i;
-    const double ux = u[0], uy = u[1], uz = u[2], uw = u[3];
-    const double sx = s[0], sy = s[1], sz = s[2], sw = s[3];
-    const double tx = t[0], ty = t[1], tz = t[2], tw = t[3];
-#pragma omp simd
-    for (Index j = 0; j < columns; ++j) {
-      const double xx = x[j] * x[j], yy = y[j] * y[j], zz = z[j] * z[j], ww = w[j] * w[j];
-      first[j] += (x[j] * ux + y[j] * uy) + (z[j] * uz + w[j] * uw);
-      second[j] += (xx * sx + yy * sy) + (zz * sz + ww * sw);
-      third[j] += (xx * tx + yy * ty) + (zz * tz + ww * tw);
-    }
-  }
-  for (; i < rows; ++i) {
-    const double* __restrict x = a + i * columns;
-    const double ux = by.u[i], sx = by.s[i], tx = by.t[i];
-#pragma omp simd
-    for (Index j = 0; j < columns; ++j) {
-      const double xx = x[j] * x[j];
-      first[j] += x[j] * ux;
-      second[j] += xx * sx;
-      third[j] += xx * tx;
-    }
+  constexpr int kRows = kBytes == 64 ? 8 : 4;
+  std::fill_n(out, 3 * columns, 0.0);
+  in_blocks<kRows>(0, rows, [&]<int count>(Index i) {
+    add<count>(a + i * columns, columns, {by.u + i, by.s + i, by.t + i}, out, out + columns,
+               out + 2 * columns);
+  });
+}
+
+// Calls product(factors, out) for each of L columns of factors (from, L), and writes what it gives,
+// (3, to), to out (3, to, L).
+template <class Product>
+void each_column(const Product& product, Index from, Index to, Index L, Factors by, double* out) {
+  if (L == 1) return product(by, out);
+  std::vector<double> column(3 * from), found(3 * to);
+  const double* parts[] = {by.u, by.s, by.t};
+  for (Index k = 0; k < L; ++k) {
+    for (Index part = 0; part < 3; ++part)
+      for (Index j = 0; j < from; ++j) column[part * from + j] = parts[part][j * L + k];
+    product({column.data(), column.data() + from, column.data() + 2 * from}, found.data());
+    for (Index i = 0; i < 3 * to; ++i) out[i * L + k] = found[i];
   }
 }
 

@@ -21,19 +21,25 @@ using Matrix = Array<const double, 2>;
 // Arrays that are written.
 using VectorOut = Array<double, 1>;
 using MatrixOut = Array<double, 2>;
+using CubeOut = Array<double, 3>;
+
+// Says whether an array has these sizes along its first axes.
+template <class Some, class... Sizes>
+bool has_shape(const Some& array, Sizes... sizes) {
+  std::size_t axis = 0;
+  return ((static_cast<Index>(array.shape(axis++)) == sizes) && ...);
+}
 
 // Says whether all arrays have one length.
 template <class... Arrays>
 bool sized(Index size, const Arrays&... arrays) {
-  return ((static_cast<Index>(arrays.shape(0)) == size) && ...);
+  return (has_shape(arrays, size) && ...);
 }
 
 // Says whether all arrays have one number of rows and of columns.
 template <class... Arrays>
 bool shaped(Index rows, Index columns, const Arrays&... arrays) {
-  return ((static_cast<Index>(arrays.shape(0)) == rows &&
-           static_cast<Index>(arrays.shape(1)) == columns) &&
-          ...);
+  return (has_shape(arrays, rows, columns) && ...);
 }
 
 // Refuses sizes that do not belong together.

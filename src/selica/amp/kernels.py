@@ -13,26 +13,28 @@ from selica._core.compiled import core
 from selica._core.types import Array
 
 
-def along(A: Array, u: Array, s: Array, t: Array, out: Array) -> None:
-    """Write (A u, A^2 s, A^2 t) to out (3, m), for A (m, k) in rows."""
-    core().along(A, u, s, t, out)
+def along(A: Array, u: Array, s: Array, t: Array) -> Array:
+    """Return A u, A^2 s and A^2 t, (3, m, L), for A (m, k) in rows and the others (k, L)."""
+    out = np.empty((3, A.shape[0], u.shape[1]))
+    core().along(A, *map(np.ascontiguousarray, (u, s, t)), out)
+    return out
 
 
-def across(A: Array, u: Array, s: Array, t: Array, out: Array) -> None:
-    """Write (A' u, A'^2 s, A'^2 t) to out (3, k), for A (m, k) in rows."""
-    core().across(A, u, s, t, out)
+def across(A: Array, u: Array, s: Array, t: Array) -> Array:
+    """Return A' u, A'^2 s and A'^2 t, (3, k, L), for A (m, k) in rows and the others (m, L)."""
+    out = np.empty((3, A.shape[1], u.shape[1]))
+    core().across(A, *map(np.ascontiguousarray, (u, s, t)), out)
+    return out
 
 
 def pack(parts: tuple[Array, ...], scale: Array, both: Array, size: Array) -> None:
     """Write parts (m, L) times scale (m,) side by side; size (parts, L) takes columns to 1."""
-    for j, part in enumerate(parts):
-        core().pack(np.ascontiguousarray(part), scale, j * part.shape[1], both, size[j])
+    core().pack(tuple(map(np.ascontiguousarray, parts)), scale, both, size)
 
 
 def unpack(both: Array, scale: Array, size: Array, out: Array) -> None:
     """Write to out (parts, m, L) what `pack` packed, with another scale."""
-    for j, part in enumerate(out):
-        core().unpack(both, scale, size[j], j * part.shape[1], part)
+    core().unpack(both, scale, size, out)
 
 
 def copied_rows(
@@ -51,9 +53,9 @@ def copied_rows(
 
 def soft_moments(g: Array, sd: Array, lam: Array) -> tuple[Array, Array, Array]:
     """Return the mean and variance of S(h), and P(S(h) != 0), for h ~ N(g, sd^2); each (p, L)."""
-    first, variance, active = np.empty((3, *g.shape))
-    core().soft_moments(g, sd, lam, first, variance, active)
-    return first, variance, active
+    out = np.empty((3, *g.shape))
+    core().soft_moments(g, sd, lam, out)
+    return out[0], out[1], out[2]
 
 
 def compare(old: Array, new: Array, ago: Array, sums: Array) -> Array:
