@@ -1,0 +1,109 @@
+// A design whose columns are multiplied block by block, in single precision.
+#pragma once
+
+#include "base/buffer.hpp"
+#include "designs/design.hpp"
+#include "numeric/moments.hpp"
+#include "numeric/panel.hpp"
+
+namespace selica {
+
+class PanelDesign : public Design {
+ public:
+  using Design::Design;
+
+  // Writes all entries of column j.
+  virtual void whole(Index j, double* out) const = 0;
+
+  void prepare(bool centred) override {
+    Buffer<double> column(rows());
+    for (Index j = 0; j < columns(); ++j) {
+      whole(j, column.data());
+      measure(j, column.data(), centred);
+    }
+  }
+
+  void multiply(const Residuals& r, float* const* out) const override {
+    Buffer<float> sums(kPanelColumns * r.width), buffer(kPanelColumns * kSummed);
+    for (Index from = 0; from < columns(); from += kPanelColumns) {
+      const Index count = std::min(kPanelColumns, columns() - from);
+      sums.zeros(count * r.width);
+      for (Index start = 0; start < rows(); start += kSummed) {
+        const Index length = std::min(kSummed, rows() - start);
+        Index ld = 0;
+        const float* block = panel(from, count, start, length, buffer.data(), ld);
+        multiply_panel(block, ld, count, length, r.values + start * r.width, r.width, sums.data());
+      }
+      for (Index m = 0; m < r.members; ++m)
+        for (Index c = 0; c < count; ++c) out[m][from + c] = sums[c * r.width + m];
+    }
+  }
+
+  void multiply_alone(const float* residual, float* out) const override {
+    Buffer<float> buffer(kPanelColumns * kSummed);
+    std::fill_n(out, columns(), 0.0F);
+    for (Index from = 0; from < columns(); from += kPanelColumns) {
+      const Index count = std::min(kPanelColumns, columns() - from);
+      for (Index start = 0; start < rows(); start += kSummed) {
+        const Index length = std::min(kSummed, rows() - start);
+        Index ld = 0;
+        const float* block = panel(from, count, start, length, buffer.data(), ld);
+        Index c = 0;
+        for (; c + 4 <= count; c += 4)
+          multiply_four(block + c * ld, ld, length, residual + start, out + from + c);
+        for (; c < count; ++c)
+          out[from + c] += multiply_one(block + c * ld, length, residual + start);
+      }
+    }
+  }
+
+  void moments(Index from, Index count, const double* weights, Index width, double* first,
+               double* second) const override {
+    constexpr Index kColumns = 8;
+    Buffer<double> entries(kColumns * padded(rows()));
+    if (width == 1) {
+      for (Index c = 0; c < count; ++c) {
+        whole(from + c, entries.data());
+        add_moments_of_one(entries.data(), rows(), centre(from + c), weights, first[c], second[c]);
+      }
+      return;
+    }
+    std::fill_n(first, count * width, 0.0);
+    std::fill_n(second, count * width, 0.0);
+    for (Index c = 0; c < count; c += kColumns) {
+      const Index some = std::min(kColumns, count - c);
+      for (Index s = 0; s < some; ++s) {
+        double* column = entries.data() + s * rows();
+        whole(from + c + s, column);
+        const double away = centre(from + c + s);
+        for (Index i = 0; i < rows(); ++i) column[i] -= away;
+      }
+      for (Index start = 0; start < rows(); start += kSummed) {
+        const Index length = std::min(kSummed, rows() - start);
+        for (Index s = 0; s < some; ++s)
+          add_moments(entries.data() + s * rows() + start, length, weights + start * width, width,
+                      first + (c + s) * width, second + (c + s) * width);
+      }
+    }
+  }
+
+  Index screened_bytes() const override { return 4 * rows() * columns(); }
+
+ protected:
+  // Returns screened columns over a range of rows, `ld` apart: in `buffer`, or where they are.
+  virtual const float* panel(Index from, Index count, Index start, Index length, float* buffer,
+                             Index& ld) const = 0;
+
+  // Sets centre and scale of a column from its entries.
+  void measure(Index j, const double* column, bool centred) {
+    double mean = 0.0, largest = 0.0;
+    if (centred) {
+      for (Index i = 0; i < rows(); ++i) mean += column[i];
+      mean /= static_cast<double>(rows());
+    }
+    for (Index i = 0; i < rows(); ++i) largest = std::max(largest, std::abs(column[i] - mean));
+    set(j, mean, power_of_two(largest));
+  }
+};
+
+}  // namespace selica

@@ -1,0 +1,111 @@
+// Products of columns in single precision with the residuals of many members.
+//
+// Residuals lie side by side: entry (i, m) of row i and member m is at i * width + m, with a width
+// of whole registers. A column is read once for all members. Sums run over blocks of kSummed rows,
+// and then over the blocks: a sum of n terms is off by at most `rounding_margin(n)` of the product
+// of the norms, in whatever order a block is summed.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "base/types.hpp"
+#include "numeric/lanes.hpp"
+
+namespace selica {
+
+inline constexpr Index kSummed = 512;
+// Columns that are finished before their products are written.
+inline constexpr Index kPanelColumns = 32;
+// Products of this many members are computed at once, at most.
+inline constexpr Index kPanelMembers = 64;
+
+inline double rounding_margin(Index rows) {
+  const double unit = std::numeric_limits<float>::epsilon() / 2.0;
+  const double terms = static_cast<double>(std::min(rows, kSummed) + rows / kSummed + 8);
+  return 1.01 * unit * terms / (1.0 - unit * terms);
+}
+
+// Width for so many members: one register, or an even number of them.
+inline Index panel_width(Index members) {
+  if (members <= kFloats) return kFloats;
+  return (members + 2 * kFloats - 1) / (2 * kFloats) * (2 * kFloats);
+}
+
+namespace panel_detail {
+
+#if defined(__AVX512F__)
+inline constexpr Index kTile = 8;
+#else
+inline constexpr Index kTile = 4;
+#endif
+
+// Adds the products of C columns with V registers of residuals to out (C rows of `width`).
+template <Index C, Index V>
+inline void tile(const float* columns, Index ld, Index rows, const float* residuals, Index width,
+                 float* out) {
+  Floats s[C][V] = {};
+  for (Index i = 0; i < rows; ++i) {
+    Floats r[V];
+    for (Index v = 0; v < V; ++v) r[v] = load(residuals + i * width + v * kFloats);
+    for (Index c = 0; c < C; ++c) {
+      const float x = columns[c * ld + i];
+      for (Index v = 0; v < V; ++v) s[c][v] += x * r[v];
+    }
+  }
+  for (Index c = 0; c < C; ++c)
+    for (Index v = 0; v < V; ++v) {
+      float* to = out + c * width + v * kFloats;
+      store(to, load(to) + s[c][v]);
+    }
+}
+
+template <Index V>
+inline void tiles(const float* columns, Index ld, Index count, Index rows, const float* residuals,
+                  Index width, float* out) {
+  Index c = 0;
+  for (; c + kTile <= count; c += kTile)
+    tile<kTile, V>(columns + c * ld, ld, rows, residuals, width, out + c * width);
+  for (; c < count; ++c) tile<1, V>(columns + c * ld, ld, rows, residuals, width, out + c * width);
+}
+
+}  // namespace panel_detail
+
+// Adds products of `count` columns (`ld` apart) over a block of rows to out (count, width).
+inline void multiply_panel(const float* columns, Index ld, Index count, Index rows,
+                           const float* residuals, Index width, float* out) {
+  using namespace panel_detail;
+  if (width == kFloats) {
+    tiles<1>(columns, ld, count, rows, residuals, width, out);
+    return;
+  }
+  for (Index v = 0; v < width; v += 2 * kFloats)
+    tiles<2>(columns, ld, count, rows, residuals + v, width, out + v);
+}
+
+// Adds the products of four columns with one residual to out.
+inline void multiply_four(const float* columns, Index ld, Index rows, const float* residual,
+                          float* out) {
+  Floats s[4] = {};
+  Index i = 0;
+  for (; i + kFloats <= rows; i += kFloats) {
+    const Floats r = load(residual + i);
+    for (Index c = 0; c < 4; ++c) s[c] += load(columns + c * ld + i) * r;
+  }
+  for (Index c = 0; c < 4; ++c) {
+    float total = sum(s[c]);
+    for (Index t = i; t < rows; ++t) total += columns[c * ld + t] * residual[t];
+    out[c] += total;
+  }
+}
+
+inline float multiply_one(const float* column, Index rows, const float* residual) {
+  Floats s{};
+  Index i = 0;
+  for (; i + kFloats <= rows; i += kFloats) s += load(column + i) * load(residual + i);
+  float total = sum(s);
+  for (; i < rows; ++i) total += column[i] * residual[i];
+  return total;
+}
+
+}  // namespace selica

@@ -1,0 +1,157 @@
+// All members of an ensemble, in chunks, on threads.
+//
+// Which members go together follows from the problem alone, and what is added over members is added
+// in the order of the chunks: the answer does not depend on the threads.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/stop.hpp"
+#include "paths/chunk.hpp"
+
+namespace selica {
+
+// Returns how many members go through the path together.
+inline Index members_per_chunk(const Problem& problem) {
+  constexpr double kMostBytes = 125e6;  // of a chunk
+  constexpr Index kFewest = 8;          // enough to fill the matrix products
+  constexpr Index kEnough = 32;         // leaves work for several threads
+  const double n = static_cast<double>(problem.design->rows());
+  const double rows = static_cast<double>(problem.most_rows);
+  const double columns = static_cast<double>(problem.columns);
+  const Index members = std::max<Index>(problem.members, 1);
+  const double guess = std::min(0.7 * rows, 0.1 * columns) + 16.0;  // size of a working set
+  const double own = problem.own ? 1.5 * n * static_cast<double>(problem.design->columns()) : 0.0;
+  const double each = 8.0 * (guess * (rows + 2.0 * guess) + 5.0 * columns + own);
+  const double budget = std::min(kMostBytes, std::max(2e7, 0.15 * problem.design_bytes));
+  const Index most = n * columns < 1e6 ? kPanelMembers : kEnough;
+  const Index share = std::max((members + 3) / 4, std::min(kEnough, (members + 1) / 2));
+  const Index fitting = static_cast<Index>(std::min(budget / each, 1e6));
+  const Index size = std::clamp(fitting, kFewest, std::max(kFewest, std::min(most, share)));
+  const Index chunks = (members + size - 1) / size;
+  return (members + chunks - 1) / chunks;  // chunks of equal size
+}
+
+class Ensemble {
+ public:
+  Ensemble(const Problem& problem, const Kept& kept, bool sparse, Index threads)
+      : problem_(problem),
+        kept_(kept),
+        sparse_(sparse),
+        size_(members_per_chunk(problem)),
+        chunks_((problem.members + size_ - 1) / size_),
+        threads_(std::clamp<Index>(threads, 1, std::max<Index>(chunks_, 1))) {
+    entries_.resize(static_cast<std::size_t>(chunks_));
+  }
+
+  // Solves all members. `poll` is called now and then on the calling thread, with the number of
+  // members that are done; it returns false to stop. Throws what a member threw.
+  void run(const std::function<bool(Index)>& poll) {
+    std::vector<std::thread> workers;
+    for (Index t = 0; t < threads_; ++t) workers.emplace_back([this] { work(); });
+    bool goes_on = true;
+    {
+      std::unique_lock lock(mutex_);
+      while (finished_ < threads_) {
+        news_.wait_for(lock, std::chrono::milliseconds(50));
+        const Index done = done_;
+        lock.unlock();
+        if (goes_on && !poll(done)) {
+          goes_on = false;
+          stop_.set();
+        }
+        lock.lock();
+      }
+    }
+    for (std::thread& worker : workers) worker.join();
+    if (error_) std::rethrow_exception(error_);
+    if (goes_on) poll(problem_.members);
+  }
+
+  bool stopped() const { return stop_.is_set(); }
+  const std::vector<SparseEntries>& entries() const { return entries_; }
+
+ private:
+  // Sums over the members of a chunk.
+  struct Moments {
+    std::vector<double> total, square;
+  };
+
+  void work() {
+    try {
+      Chunk chunk(problem_, stop_);
+      while (true) {
+        const Index number = next_.fetch_add(1);
+        if (number >= chunks_ || stop_.is_set()) break;
+        const Index first = number * size_;
+        const Index count = std::min(size_, problem_.members - first);
+        Kept kept = kept_;
+        Moments moments;
+        if (kept_.total != nullptr) {
+          const std::size_t cells = static_cast<std::size_t>(problem_.n_lams * problem_.columns);
+          moments.total.assign(cells, 0.0);
+          moments.square.assign(cells, 0.0);
+          kept.total = moments.total.data();
+          kept.square = moments.square.data();
+        }
+        SparseEntries* sparse = sparse_ ? &entries_[static_cast<std::size_t>(number)] : nullptr;
+        chunk.run(first, count, kept, sparse);
+        finish(number, count, std::move(moments));
+      }
+    } catch (const Stopped&) {
+      // somebody asked for it
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      stop_.set();
+    }
+    const std::lock_guard lock(mutex_);
+    ++finished_;
+    news_.notify_all();
+  }
+
+  void finish(Index number, Index count, Moments moments) {
+    const std::lock_guard lock(mutex_);
+    done_ += count;
+    if (kept_.total != nullptr) {
+      waiting_.emplace(number, std::move(moments));
+      for (auto it = waiting_.find(added_); it != waiting_.end(); it = waiting_.find(added_)) {
+        for (std::size_t i = 0; i < it->second.total.size(); ++i) {
+          kept_.total[i] += it->second.total[i];
+          kept_.square[i] += it->second.square[i];
+        }
+        waiting_.erase(it);
+        ++added_;
+      }
+    }
+    news_.notify_all();
+  }
+
+  const Problem& problem_;
+  Kept kept_;
+  bool sparse_;
+  Index size_;
+  Index chunks_;
+  Index threads_;
+  StopFlag stop_;
+  std::atomic<Index> next_{0};
+  std::mutex mutex_;
+  std::condition_variable news_;
+  Index finished_ = 0;
+  Index done_ = 0;
+  Index added_ = 0;
+  std::map<Index, Moments> waiting_;
+  std::exception_ptr error_;
+  std::vector<SparseEntries> entries_;
+};
+
+}  // namespace selica
