@@ -144,7 +144,8 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
   expect(weights.shape(1) == n, "weights need one number for each row");
   expect(problem.columns == design.columns() * (copies.is_none() ? 1 : 2),
          "penalty weights need one number for each column");
-  expect(y.size() == fields_of(loss), "the response has another number of fields");
+  expect(y.size() >= fields_of(loss), "the response has too few fields");
+  y.resize(fields_of(loss));
   for (const auto& field : y) {
     expect(field.shape(1) == n && (field.shape(0) == 1 || field.shape(0) == members),
            "the response needs one number for each row");
