@@ -3,7 +3,8 @@ r"""Minimised of any loss: proximal Newton steps around the compiled solver of w
 At predictors :math:`\eta` with slopes v and a diagonal A that bounds the second derivatives of the
 loss, the model of a step is a lasso with the weights A and the response :math:`\eta - v/A`. All
 members of a chunk take their steps together; each step is shortened until the objective falls.
-Where the bound is no sum over rows, A is scaled by the curvature that was found along the last step.
+Where the loss knows more of its second derivatives than A, the step finds the active columns, and
+Newton steps in these follow.
 The certificate is the duality gap with the dual point :math:`\kappa v`, where :math:`\kappa \le 1`
 makes every gradient, that of the ridges included, at most its penalty.
 """
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selica._core.losses import RowLoss, loss_of
+from selica._core.losses import loss_of
 from selica._core.types import Array, BoolArray, IntArray
 from selica.solvers.ensemble import (
     Ensemble,
@@ -30,10 +31,12 @@ from selica.solvers.quadratic import ridge_conjugate
 
 _LEAST_CURVATURE = 1e-6
 """Curvatures of rows are raised to this share of the largest: a row without one still counts."""
-_LEAST_BEND = 0.02
-"""Share of the majorant that a model has, at least."""
-_PATIENCE = 10
-"""Steps without a smaller gap after which rounding has the last word, with such a majorant."""
+_SETTLING = 10
+"""Newton steps in the active columns between two steps of the model."""
+_SINGULAR = 1e-14
+"""Share of the trace that is added to a matrix of second derivatives."""
+_PATIENCE = 2
+"""Steps without a smaller gap that are taken nevertheless."""
 _ARMIJO = 1e-4
 """Share of the promised decrease that a step has to bring."""
 _HALVINGS = 40
@@ -46,6 +49,8 @@ _MODEL_EPOCHS = 10_000
 """Epochs of coordinate descent in a model whose columns are degenerate."""
 _CONSTANT = 1e-13
 """A column whose variance is below this share of its mean square does not vary."""
+_STILL = 1e-13
+"""A slope below this share of the weight of its row is rounding."""
 _TINY = 1e-300
 """Stands for zero where something is divided by it."""
 
@@ -152,8 +157,9 @@ def _follow(problem: Ensemble, kept: Kept, place_of: slice) -> SparseEntries:
         variance=variance if problem.standardize else None, flat=flat, unit=unit,
     )  # fmt: skip
     w, intercept = np.zeros((members, p)), np.array(null.intercept)
-    # where nothing happened, an intercept alone has no loss left
-    idle = problem.loss.degenerate(y, c) & _constant(problem)
+    # where nothing happened, or no row pulls, a constant alone has no loss left
+    still = np.all(np.abs(null.gradient) <= _STILL * c, axis=1)
+    idle = (problem.loss.degenerate(y, c) & _constant(problem)) | still
     _record_idle(kept, np.arange(kept.gap.shape[0])[place_of][idle], intercept[idle])
     live = np.flatnonzero(~idle)
     none = np.zeros(0, dtype=np.intp)
@@ -240,8 +246,6 @@ def _newton(problem: Ensemble, at: Minimised, w: Array, a: Array) -> tuple[Fit, 
     here = _judged(problem, at, w, a)
     best = Fit(*(np.array(part) for part in here))
     steps, waited = np.zeros((2, len(w)), dtype=np.intp)
-    bend = np.ones(len(w))
-    patience = 0 if isinstance(problem.loss, RowLoss) else _PATIENCE
     live = np.arange(len(w))
     for _ in range(problem.limits.max_iter):
         live = live[best.gap[live] > 0.1 * problem.limits.tol * at.unit[live]]
@@ -249,37 +253,70 @@ def _newton(problem: Ensemble, at: Minimised, w: Array, a: Array) -> tuple[Fit, 
             break
         some, now = at.some(live), Fit(*(part[live] for part in here))
         steps[live] += 1
-        new, small = _stepped(problem, some, now, bend[live])
-        # where rounding decides, the gap does: steps of the whole majorant, until it stays
+        new, small = _stepped(problem, some, now)
+        if not problem.loss.diagonal:
+            new = _settled(problem, some, new)
+        # where rounding decides, a step that does not improve the gap is the last
         better = ~small | (new.gap < best.gap[live])
-        bend[live] = np.where(better, _bend(problem, some, now, new), 1.0)
         here.put(live, new, np.full(live.size, True))
         best.put(live, new, better)
         waited[live] = np.where(better, 0, waited[live] + 1)
-        live = live[waited[live] <= patience]
+        live = live[waited[live] <= _PATIENCE]
     return best, steps
 
 
-def _bend(problem: Ensemble, at: Minimised, old: Fit, new: Fit) -> Array:
-    """Return the curvature of the loss along the last step, as a share of the majorant's.
+def _settled(problem: Ensemble, at: Minimised, fit: Fit) -> Fit:
+    """Take Newton steps in the active columns, by second derivatives that are exact.
 
-    A majorant of a loss that is no sum over rows can be far too large for most steps. Scaled by this
-    share it is the better model of the next step, whose length the search settles.
+    A majorant can be far too large for a loss that is no sum over rows. It finds the active columns
+    soon, and their coefficients late.
     """
-    if isinstance(problem.loss, RowLoss):
-        return np.ones(len(old.w))
-    step = new.eta - old.eta
-    slope, next_slope = (problem.loss.gradient(at.y, at.c, fit.eta) for fit in (old, new))
-    bound = np.vecdot(problem.loss.majorant(at.y, at.c, old.eta), step**2)
-    share = np.vecdot(step, next_slope - slope) / np.maximum(bound, _TINY)
-    return np.clip(share, _LEAST_BEND, 1.0)
+    w = np.array(fit.w)
+    for m in range(len(w)):
+        _settle_one(problem, at.some(np.array([m])), w[m])
+    return _judged(problem, at, w, fit.intercept)
 
 
-def _stepped(
-    problem: Ensemble, at: Minimised, now: Fit, bend: Array
-) -> tuple[Fit, BoolArray]:
+def _settle_one(problem: Ensemble, at: Minimised, w: Array) -> None:
+    """Move the active coefficients of one member to the optimum of their signs, or to zero."""
+    loss, y, c = problem.loss, at.y[0] if at.own else at.y, at.c[0]
+    penalty, ridge = at.penalty()[0], at.ridge()[0]
+
+    def cost(w: Array) -> float:
+        return float(loss.total(y, c, at.X @ w) + _paid(at, w[None])[0])
+
+    here = cost(w)
+    for _ in range(_SETTLING):
+        active = np.flatnonzero(w)
+        if active.size == 0:
+            return
+        V, eta = at.X[:, active].T, at.X @ w
+        slope = V @ loss.gradient(y, c, eta) + ridge[active] * w[active]
+        slope += penalty[active] * np.sign(w[active])
+        curve = V @ loss.curved(y, c, eta, V).T + np.diag(ridge[active])
+        curve += _SINGULAR * np.trace(curve) * np.eye(active.size)
+        step = np.zeros(w.size)
+        step[active] = -np.linalg.solve(curve, slope)
+        crossing = w * step < 0.0
+        reach = np.where(crossing, -w / np.where(crossing, step, 1.0), np.inf)
+        length = float(min(1.0, reach.min()))
+        promised = float(slope @ step[active])
+        for _ in range(_HALVINGS):
+            tried = np.where(reach <= length, 0.0, w + length * step)
+            new = cost(tried)
+            if new <= here + _ARMIJO * length * promised + _ROUNDING * at.unit[0]:
+                break
+            length *= 0.5
+        else:
+            return
+        w[:], here = tried, new
+        if length == 1.0 and -promised <= _ROUNDING * at.unit[0]:
+            return
+
+
+def _stepped(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Fit, BoolArray]:
     """Take one step; return where it leads, and which members had next to nothing to gain."""
-    w, a = _model(problem, at, now, bend)
+    w, a = _model(problem, at, now)
     eta = w @ at.X.T + a[:, None]
     slope = problem.loss.gradient(at.y, at.c, now.eta)
     promised = np.vecdot(slope, eta - now.eta)
@@ -302,10 +339,10 @@ def _stepped(
     return _judged(problem, at, w, now.intercept + length * (a - now.intercept)), small
 
 
-def _model(problem: Ensemble, at: Minimised, now: Fit, bend: Array) -> tuple[Array, Array]:
+def _model(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Array, Array]:
     """Return coefficients and intercepts that minimise the quadratic model of a step."""
     slope = problem.loss.gradient(at.y, at.c, now.eta)
-    curve = bend[:, None] * problem.loss.majorant(at.y, at.c, now.eta)
+    curve = problem.loss.majorant(at.y, at.c, now.eta)
     least = _LEAST_CURVATURE * curve.max(axis=1, keepdims=True)
     curve = np.where(at.c > 0.0, np.maximum(curve, np.maximum(least, _TINY)), 0.0)
     target = now.eta - slope / np.where(at.c > 0.0, curve, 1.0)
