@@ -237,7 +237,6 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
     chunk = members_per_chunk({design.rows(), design.columns(), problem.columns - design.columns(),
                                problem.members, problem.most_rows, bytes});
   Ensemble ensemble(problem, kept, sparse, chunk, threads);
-  Index told = -1;
   bool interrupted = false;
   {
     nb::gil_scoped_release release;
@@ -248,8 +247,7 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
         interrupted = true;
         return false;
       }
-      if (!progress.is_none() && done > 0 && done != told) {
-        told = done;
+      if (!progress.is_none() && done > 0) {
         try {
           progress(done, problem.members);
         } catch (nb::python_error& error) {

@@ -17,17 +17,18 @@ import numpy as np
 
 from selica._core.losses import loss_of
 from selica._core.types import Array, BoolArray, IntArray
+from selica.solvers.designs import DenseTable
 from selica.solvers.ensemble import (
+    CONVERGED,
+    FAILED,
     Ensemble,
+    Kept,
+    Part,
     SolverLimits,
-    Workspace,
     copy_of,
     empty_kept,
-    make_design,
-    solve_chunk,
+    solve_part,
 )
-from selica.solvers.paths import CONVERGED, FAILED, Kept, SparseEntries
-from selica.solvers.quadratic import ridge_conjugate
 
 _LEAST_CURVATURE = 1e-6
 """Curvatures of rows are raised to this share of the largest: a row without one still counts."""
@@ -139,7 +140,7 @@ def solve_chunk_of_any_loss(problem: Ensemble) -> tuple[Kept, SparseEntries]:
 def _alone(problem: Ensemble, m: int) -> Ensemble:
     """Return member m with its copy beside the design."""
     one = problem.members(m, m + 1)
-    return one._replace(X=np.hstack([problem.X, copy_of(one, 0)]), copies=None)
+    return one._replace(X=DenseTable(np.hstack([problem.X.dense(), copy_of(one, 0)])), copies=None)
 
 
 def _follow(problem: Ensemble, kept: Kept, place_of: slice) -> SparseEntries:
@@ -347,7 +348,7 @@ def _model(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Array, Array]:
     curve = np.where(at.c > 0.0, np.maximum(curve, np.maximum(least, _TINY)), 0.0)
     target = now.eta - slope / np.where(at.c > 0.0, curve, 1.0)
     model = Ensemble(
-        X=at.X,
+        X=DenseTable(at.X),
         y=target,
         lams=at.lam[:, None],
         lam2=at.lam2[:, None],
@@ -359,9 +360,9 @@ def _model(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Array, Array]:
         fit_intercept=_constant(problem),
         standardize=at.variance is not None,
         variance=at.variance,
-        most_rows=int(np.count_nonzero(curve, axis=1).max(initial=0)),
     )
-    found, _ = solve_chunk(model, make_design(model), Workspace())
+    found = solve_part(model).kept
+    assert found.coef is not None
     a = found.intercept[:, 0] if problem.loss.identified else np.zeros(len(curve))
     return np.where(at.flat, 0.0, found.coef[:, 0]), a
 
@@ -386,12 +387,9 @@ def _judged(problem: Ensemble, at: Minimised, w: Array, a: Array) -> Fit:
     scale = np.min(penalty / np.where(over, size, _TINY), axis=1, initial=1.0, where=over)
     objective = loss.total(at.y, at.c, eta) + _paid(at, w)
     dual = loss.dual(at.y, at.c, eta, scale)
-    bent = [
-        ridge_conjugate(q[m], w[m], penalty[m], np.array(ridge[m]), scale[m], w.shape[1])
-        for m in range(len(w))
-    ]
+    bent = ridge_conjugate(q, w, penalty, ridge, scale)
     free = _left_to_free_columns(problem, at, w, eta, q)
-    gap = np.maximum(objective - dual + np.array(bent), 0.0) + free
+    gap = np.maximum(objective - dual + bent, 0.0) + free
     active = np.where(w != 0.0, np.abs(q - np.where(w != 0.0, penalty, 0.0) * np.sign(w)), 0.0)
     idle = np.where(w == 0.0, size - np.minimum(penalty, size), 0.0)
     kkt = np.maximum(np.maximum(active, idle).max(axis=1), 0.0)

@@ -144,6 +144,11 @@ class Loss(ABC):
         rest = self.defaults[len(self.defaults) - len(self.fields) + len(given) :]
         return (*given, *(np.broadcast_to(value, y.shape[:-1]) for value in rest))
 
+    def compiled(self, y: Array) -> str | None:
+        """Return the name by which the compiled core fits this response, None if it does not."""
+        del y
+        return self.kernel
+
     def recognises(self, values: Array) -> bool:
         """Return whether a response with these different values can be nothing else."""
         return bool(values.size == self.distinct_values)

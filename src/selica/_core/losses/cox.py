@@ -71,6 +71,10 @@ class CoxLoss(Loss):
 
     # --- the fit
 
+    def compiled(self, y: Array) -> str | None:
+        """Return the name of the core's loss; rows with times of entry are left to Newton steps."""
+        return f"cox-{self.ties}" if y.shape[-1] < len(self.fields) else None
+
     def total(self, y: Array, c: Array, eta: Array) -> Array:
         """Return minus the log partial likelihood."""
         return self._each(_Sums.value, y, c, eta, np.zeros(()))

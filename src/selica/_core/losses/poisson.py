@@ -35,6 +35,7 @@ class PoissonLoss(RowLoss):
     """
 
     name = "poisson"
+    kernel = "poisson"
     response = "count"
     label = "counts"
     fields = ("count", "offset")
