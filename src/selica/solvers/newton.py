@@ -1,4 +1,4 @@
-r"""Minimised of any loss: proximal Newton steps around the compiled solver of weighted squares.
+r"""Fits of any loss: proximal Newton steps around the compiled solver of weighted squares.
 
 At predictors :math:`\eta` with slopes v and a diagonal A that bounds the second derivatives of the
 loss, the model of a step is a lasso with the weights A and the response :math:`\eta - v/A`. All
@@ -257,7 +257,7 @@ def _newton(problem: Ensemble, at: Minimised, w: Array, a: Array) -> tuple[Fit, 
         new, small = _stepped(problem, some, now)
         if not problem.loss.diagonal:
             new = _settled(problem, some, new)
-        # where rounding decides, a step that does not improve the gap is the last
+        # where rounding decides, the gap does, and steps that do not improve it are the last
         better = ~small | (new.gap < best.gap[live])
         here.put(live, new, np.full(live.size, True))
         best.put(live, new, better)
@@ -274,28 +274,28 @@ def _settled(problem: Ensemble, at: Minimised, fit: Fit) -> Fit:
     """
     w = np.array(fit.w)
     for m in range(len(w)):
-        _settle_one(problem, at.some(np.array([m])), w[m])
+        _settle_one(problem, at.some(np.array([m])), w[m], float(fit.intercept[m]))
     return _judged(problem, at, w, fit.intercept)
 
 
-def _settle_one(problem: Ensemble, at: Minimised, w: Array) -> None:
+def _settle_one(problem: Ensemble, at: Minimised, w: Array, a: float) -> None:
     """Move the active coefficients of one member to the optimum of their signs, or to zero."""
     loss, y, c = problem.loss, at.y[0] if at.own else at.y, at.c[0]
     penalty, ridge = at.penalty()[0], at.ridge()[0]
 
     def cost(w: Array) -> float:
-        return float(loss.total(y, c, at.X @ w) + _paid(at, w[None])[0])
+        return float(loss.total(y, c, at.X @ w + a) + _paid(at, w[None])[0])
 
     here = cost(w)
     for _ in range(_SETTLING):
         active = np.flatnonzero(w)
         if active.size == 0:
             return
-        V, eta = at.X[:, active].T, at.X @ w
+        V, eta = at.X[:, active].T, at.X @ w + a
         slope = V @ loss.gradient(y, c, eta) + ridge[active] * w[active]
         slope += penalty[active] * np.sign(w[active])
         curve = V @ loss.curved(y, c, eta, V).T + np.diag(ridge[active])
-        curve += _SINGULAR * np.trace(curve) * np.eye(active.size)
+        curve += max(_SINGULAR * np.trace(curve), _TINY) * np.eye(active.size)
         step = np.zeros(w.size)
         step[active] = -np.linalg.solve(curve, slope)
         crossing = w * step < 0.0
