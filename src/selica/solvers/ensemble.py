@@ -28,6 +28,8 @@ FAILED = 1
 """It did not."""
 STOPPED = 2
 """A member stopped before it, with too many active columns."""
+DEGENERATE = 3
+"""A member has nothing to fit, e.g. no event."""
 
 
 class SolverLimits(NamedTuple):
@@ -154,7 +156,7 @@ class Kept(NamedTuple):
     kkt: Array
     iterations: IntArray
     status: IntArray
-    """CONVERGED, FAILED, STOPPED or degenerate."""
+    """CONVERGED, FAILED, STOPPED or DEGENERATE."""
     largest: Array
     """(B,): smallest penalty at which a member selects nothing."""
 

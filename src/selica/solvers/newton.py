@@ -20,6 +20,7 @@ from selica._core.types import Array, BoolArray, IntArray
 from selica.solvers.designs import DenseTable
 from selica.solvers.ensemble import (
     CONVERGED,
+    DEGENERATE,
     FAILED,
     Ensemble,
     Kept,
@@ -52,6 +53,8 @@ _CONSTANT = 1e-13
 """A column whose variance is below this share of its mean square does not vary."""
 _STILL = 1e-13
 """A slope below this share of the weight of its row is rounding."""
+_SLIGHTLY = 1e-14
+"""Products of a scale and a gradient may exceed a penalty by this share, by rounding."""
 _TINY = 1e-300
 """Stands for zero where something is divided by it."""
 
@@ -73,6 +76,8 @@ class Minimised(NamedTuple):
     """(b,)."""
     factor: Array
     """(b, p): penalty weights, before standardisation."""
+    free: BoolArray
+    """(p,): columns without penalty and ridge."""
     variance: Array | None
     """(b, p): of the columns, where these are standardised."""
     flat: BoolArray
@@ -88,7 +93,7 @@ class Minimised(NamedTuple):
     def ridge(self) -> Array:
         """Return the ridge of each coefficient."""
         scale = 1.0 if self.variance is None else self.variance
-        return np.broadcast_to(self.lam2[:, None] * scale, self.factor.shape)
+        return np.where(self.free, 0.0, self.lam2[:, None] * scale)
 
     def some(self, which: IntArray) -> Minimised:
         """Return a part of the members."""
@@ -126,15 +131,30 @@ class Fit(NamedTuple):
             mine[which[better]] = theirs[better]
 
 
-def solve_chunk_of_any_loss(problem: Ensemble) -> tuple[Kept, SparseEntries]:
-    """Solve the members of a chunk along their paths; as `ensemble.solve_chunk`."""
+class SparseEntries(NamedTuple):
+    """Coefficients in sparse form."""
+
+    rows: IntArray
+    """member * n_lams + place"""
+    columns: IntArray
+    values: Array
+
+
+def solve_chunk_of_any_loss(problem: Ensemble) -> Part:
+    """Solve the members of a chunk along their paths; as `ensemble.solve_part`."""
     members, n_lams = problem.weights.shape[0], problem.lams.shape[-1]
     kept = empty_kept(problem.keep, members, n_lams, problem.n_columns)
     if problem.copies is None:
         parts = [_follow(problem, kept, slice(None))]
     else:
         parts = [_follow(_alone(problem, m), kept, slice(m, m + 1)) for m in range(members)]
-    return kept, SparseEntries(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    sparse = None
+    if "sparse" in problem.keep:
+        from scipy.sparse import csr_array  # slow to import, and seldom needed
+
+        rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+        sparse = csr_array((values, (rows, columns)), shape=(kept.gap.size, problem.n_columns))
+    return Part(kept, sparse)
 
 
 def _alone(problem: Ensemble, m: int) -> Ensemble:
@@ -148,13 +168,15 @@ def _follow(problem: Ensemble, kept: Kept, place_of: slice) -> SparseEntries:
     members, p = problem.weights.shape[0], problem.X.shape[1]
     lams = np.broadcast_to(problem.lams, (members, problem.lams.shape[-1]))
     lam2 = np.broadcast_to(problem.lam2, lams.shape)
-    (y, own), c = _response(problem), problem.weights
+    y, own, c = problem.y, problem.each_has_a_response, problem.weights
+    X = problem.X.dense()
     variance, flat = _variances(problem)
+    free = np.zeros(p, dtype=bool) if problem.unpenalised is None else problem.unpenalised
     null = problem.loss.null(y, c, problem.fit_intercept)
     unit = np.maximum(null.value - problem.loss.infimum(y, c), _TINY)
     everyone = Minimised(
-        X=problem.X, y=y, own=own, c=c, lam=lams[:, 0], lam2=lam2[:, 0],
-        factor=np.broadcast_to(problem.factor, (members, p)),
+        X=X, y=y, own=own, c=c, lam=lams[:, 0], lam2=lam2[:, 0],
+        factor=np.where(free, 0.0, np.broadcast_to(problem.factor, (members, p))), free=free,
         variance=variance if problem.standardize else None, flat=flat, unit=unit,
     )  # fmt: skip
     w, intercept = np.zeros((members, p)), np.array(null.intercept)
@@ -186,37 +208,24 @@ def _follow(problem: Ensemble, kept: Kept, place_of: slice) -> SparseEntries:
     return SparseEntries(*(np.concatenate(part) for part in zip(*entries, strict=True)))
 
 
-def _response(problem: Ensemble) -> tuple[Array, bool]:
-    """Return the response in the form that its loss takes, and whether members have their own.
-
-    An ensemble has (n,) for all members or (B, n), and with several numbers a row (B, n, width).
-    """
-    y = problem.y
-    if len(problem.loss.fields) > 1 and y.ndim < 3:
-        y = y[..., None]
-    shared = y.ndim == (1 if len(problem.loss.fields) == 1 else 2)
-    if not shared and y.strides[0] == 0:
-        return y[0], False
-    return y, not shared
-
-
 def _record_idle(kept: Kept, rows: IntArray, intercept: Array) -> None:
     """Keep fits without variables, which need no certificate."""
     kept.gap[rows], kept.kkt[rows], kept.n_active[rows] = 0.0, 0.0, 0
-    kept.status[rows], kept.intercept[rows] = CONVERGED, intercept[:, None]
+    kept.status[rows], kept.intercept[rows] = DEGENERATE, intercept[:, None]
 
 
 def _record(kept: Kept, rows: IntArray, place: int, w: Array, lam: Array) -> SparseEntries:
     """Keep the coefficients of members at one penalty; return them in sparse form."""
     active = w != 0.0
-    if kept.coef.size:
+    if kept.coef is not None:
         kept.coef[rows, place] = w
-    if kept.counts.size:
+    if kept.counts is not None:
         kept.counts[place] += np.count_nonzero(active, axis=0)
-    if kept.total.size:
+    if kept.total is not None:
+        assert kept.square is not None
         kept.total[place] += w.sum(axis=0)
         kept.square[place] += (w**2).sum(axis=0)
-    if kept.entry.size:
+    if kept.entry is not None:
         known = kept.entry[rows]
         kept.entry[rows] = np.where(active & (known == 0.0), lam[:, None], known)
     member, column = np.nonzero(active)
@@ -233,8 +242,9 @@ def _variances(problem: Ensemble) -> tuple[Array, BoolArray]:
     c = problem.weights
     total = np.maximum(c.sum(axis=1, keepdims=True), _TINY)
     constant = _constant(problem)
-    centre = problem.X.mean(axis=0) if constant else np.zeros(problem.X.shape[1])
-    Z = problem.X - centre
+    X = problem.X.dense()
+    centre = X.mean(axis=0) if constant else np.zeros(X.shape[1])
+    Z = X - centre
     square = c @ Z**2 / total
     variance = square
     if constant:
@@ -360,6 +370,7 @@ def _model(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Array, Array]:
         fit_intercept=_constant(problem),
         standardize=at.variance is not None,
         variance=at.variance,
+        unpenalised=problem.unpenalised,
     )
     found = solve_part(model).kept
     assert found.coef is not None
@@ -412,3 +423,21 @@ def _left_to_free_columns(
     curve = problem.loss.majorant(at.y, at.c, eta) @ at.X**2
     gain = np.abs(q * w) + 0.5 * q**2 / np.maximum(curve, _TINY)
     return np.asarray(np.where(free, gain, 0.0).sum(axis=1))
+
+
+def ridge_conjugate(q: Array, w: Array, penalty: Array, ridge: Array, scale: Array) -> Array:
+    r"""Return what ridges add to minus the dual objective at `scale` (...) times the residual.
+
+    The conjugate of :math:`\lambda_j |w| + \tfrac12 \kappa_j w^2` at the gradient g of the loss is
+    :math:`(|g| - \lambda_j)_+^2 / 2 \kappa_j`, finite everywhere: with a ridge every residual is a
+    dual point. q = g - ridge * w is the gradient of loss and ridge together. Where scale * q is
+    within the penalty the conjugate is at most :math:`\kappa_j (s w_j)^2 / 2`, which is free of the
+    rounding that a tiny ridge magnifies.
+    """
+    s = np.asarray(scale)[..., None]
+    over = np.maximum(s * np.abs(q + ridge * w) - penalty, 0.0)
+    value = 0.5 * over**2 / np.maximum(ridge, _TINY)
+    bound = 0.5 * ridge * (s * w) ** 2
+    inside = s * np.abs(q) <= penalty * (1.0 + _SLIGHTLY)
+    value = np.where(inside, np.minimum(value, bound), value)
+    return np.asarray(np.where(ridge > 0.0, value, 0.0).sum(axis=-1))
