@@ -150,6 +150,7 @@ def test_members_are_taken_together_or_one_by_one(loss):
         known = [loss.infimum(*one) for one in zip(alone, c, strict=True)]
         np.testing.assert_allclose(loss.infimum(given, c), known, rtol=1e-14)
         np.testing.assert_array_equal(loss.balance(given, c, eta), np.zeros(5))
+    assert loss.total(shared, c[0], eta[0]).shape == loss.total(own, c[0], eta[0]).shape == (5,)
     null = loss.null(y, c)
     assert null.intercept.shape == null.value.shape == (5,)
     np.testing.assert_array_equal(null.gradient, loss.gradient(y, c, np.zeros((5, 14))))

@@ -121,12 +121,12 @@ class CoxLoss(Loss):
         *more: Array,
     ) -> Array:  # fmt: skip
         """Apply a function of sums over risk sets to each data set; `nothing` without events."""
-        while y.ndim > 2 and (y.shape[0] == 1 or y.strides[0] == 0):
-            y = y[0]  # one data set for all members
         scales = ((*part.shape, 1) for part in more)
         shape = np.broadcast_shapes(self.columns(y)[0].shape, c.shape, eta.shape, *scales)
         c, eta = np.broadcast_to(c, shape), np.broadcast_to(eta, shape)
         more = tuple(np.broadcast_to(part, shape[:-1]) for part in more)
+        while y.ndim > 2 and (y.shape[0] == 1 or y.strides[0] == 0):
+            y = y[0]  # one data set for all members
         if y.ndim > 2:
             y = np.broadcast_to(y, (*shape, y.shape[-1]))
             parts = zip(y, c, eta, *more, strict=True)
