@@ -149,8 +149,8 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
   for (const auto& field : y) {
     expect(field.shape(1) == n && (field.shape(0) == 1 || field.shape(0) == members),
            "the response needs one number for each row");
-    expect(field.shape(0) == y[0].shape(0) && (y.size() == 1 || field.shape(0) == 1),
-           "all members share a response with several fields");
+    expect(field.shape(0) == y[0].shape(0) && (fields_of(loss) < 3 || field.shape(0) == 1),
+           "fields of the response have different shapes");
     problem.y.push_back(field.data());
   }
   problem.y_each = members > 1 && y[0].shape(0) == members;

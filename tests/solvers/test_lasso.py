@@ -10,7 +10,9 @@ import pytest
 from sklearn.linear_model import Lasso
 
 from selica._core.errors import ArgumentError
+from selica._core.losses import loss_of
 from selica.solvers import lasso_batch, lasso_path_batch
+from selica.solvers.ensemble import make_problem, solve_part
 
 
 def _problem(seed, n=None, p=None, members=3):
@@ -169,15 +171,14 @@ def test_a_member_stops_before_too_many_variables():
         assert np.all(fit.coef[m, stop:] == 0.0)
 
 
-def test_chunks_and_workers_do_not_show(monkeypatch):
-    from selica.solvers import ensemble as module
-
-    X, y, weights, lams = _problem(11, n=40, p=90, members=37)
-    monkeypatch.setattr(module, "MOST_MEMBERS", 8)
-    monkeypatch.setattr(module, "ENOUGH_MEMBERS", 8)
-    serial = lasso_path_batch(X, y, lams, weights, keep=["coef", "counts"])
-    alone = [lasso_path_batch(X, y, lams, weights[m : m + 1]).coef[0] for m in range(37)]
-    np.testing.assert_allclose(serial.coef, alone, atol=1e-10)
+@pytest.mark.parametrize("p", [90, 4000])
+def test_chunks_do_not_show(p):
+    """A small design is multiplied for each member alone, a large one for a chunk at a time."""
+    X, y, weights, lams = _problem(11, n=40, p=p, members=37)
+    problem = make_problem(X, y, lams, weights, loss_of("squared"))
+    together = solve_part(problem, chunk=37).kept
+    for size in (1, 2, 8):
+        np.testing.assert_allclose(solve_part(problem, chunk=size).kept.coef, together.coef, atol=1e-10)
 
 
 def test_workers_give_the_same_bits():

@@ -32,7 +32,6 @@ LABELS = np.array([1.0, 0, 1, 1, 0, 0, 1, 0])
 def fit(loss, X, y, lams, weights, **settings):
     """Fit members: y has shape (n,) or (n, width), weights (B, n)."""
     given = {"fit_intercept": loss.identified, "tol": 1e-14, "max_iter": 2000} | settings
-    y = y if y.ndim == 1 else np.broadcast_to(y, (len(weights), *y.shape))
     return solve(make_problem(X, y, np.atleast_1d(np.array(lams, float)), weights, loss, **given))
 
 

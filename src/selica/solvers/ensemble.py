@@ -45,7 +45,7 @@ class Ensemble(NamedTuple):
 
     X: Table
     y: Array
-    """(n,) or (B, n), or (n, fields) where the response of a row has several numbers."""
+    """(n,) or (B, n); (n, width) or (B, n, width) where a row has several numbers."""
     lams: Array
     """(L,) or (B, L), from large to small."""
     lam2: Array
@@ -80,7 +80,7 @@ class Ensemble(NamedTuple):
     @property
     def each_has_a_response(self) -> bool:
         """Return whether members have responses of their own."""
-        return self.y.ndim == 2 and len(self.loss.fields) == 1
+        return self.y.ndim == (2 if len(self.loss.fields) == 1 else 3)
 
     def members(self, start: int, stop: int) -> Ensemble:
         """Return a chunk of the members."""

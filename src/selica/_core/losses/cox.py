@@ -72,8 +72,9 @@ class CoxLoss(Loss):
     # --- the fit
 
     def compiled(self, y: Array) -> str | None:
-        """Return the name of the core's loss; rows with times of entry are left to Newton steps."""
-        return f"cox-{self.ties}" if y.shape[-1] < len(self.fields) else None
+        """Return the name of the core's loss, which knows no times of entry."""
+        simple = y.ndim == 2 and y.shape[-1] < len(self.fields)  # one response for all members
+        return f"cox-{self.ties}" if simple else None
 
     def total(self, y: Array, c: Array, eta: Array) -> Array:
         """Return minus the log partial likelihood."""
