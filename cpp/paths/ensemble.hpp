@@ -24,6 +24,7 @@ namespace selica {
 struct Sizes {
   Index rows, columns;  // of the design
   Index own;            // columns of each member alone
+  bool own_is_shared;   // or of several members
   Index members;
   Index most_rows;      // of positive weight in any member
   double design_bytes;  // of the table as it was given
@@ -37,7 +38,7 @@ inline Index members_per_chunk(const Sizes& s) {
   const double columns = static_cast<double>(s.columns + s.own);
   const Index members = std::max<Index>(s.members, 1);
   const double guess = std::min(0.7 * rows, 0.1 * columns) + 16.0;  // size of a working set
-  const double own = 1.5 * n * static_cast<double>(s.own);
+  const double own = 1.5 * n * static_cast<double>(s.own) * (s.own_is_shared ? 0.1 : 1.0);
   const double each = 8.0 * (guess * (rows + 2.0 * guess) + 5.0 * columns + own);
   const double budget = std::min(kMostBytes, std::max(2e7, 0.15 * s.design_bytes));
   const Index most = n * columns < 1e6 ? kPanelMembers : kEnough;

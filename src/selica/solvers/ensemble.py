@@ -62,6 +62,8 @@ class Ensemble(NamedTuple):
     variance: Array | None = None
     """(B, columns): variances by which columns are standardised, if not those by `weights`."""
     copies: Callable[[int], Array] | None = None
+    copies_are_shared: bool = False
+    """Whether several members have the same copy."""
     first: int = 0
     """Number of the first member, for the copies."""
     unpenalised: BoolArray | None = None
@@ -112,6 +114,7 @@ def make_problem(
     fit_intercept: bool = False,
     standardize: bool = False,
     copies: Callable[[int], Array] | None = None,
+    copies_are_shared: bool = False,
     unpenalised: BoolArray | None = None,
 ) -> Ensemble:
     """Return the problem with these arguments, which have been checked.
@@ -138,6 +141,7 @@ def make_problem(
         fit_intercept=fit_intercept,
         standardize=standardize,
         copies=copies,
+        copies_are_shared=copies_are_shared,
         unpenalised=unpenalised,
     )
 
@@ -204,7 +208,11 @@ def _members_per_chunk(problem: Ensemble) -> int:
     weights = problem.weights
     most_rows = int(np.count_nonzero(weights, axis=1).max(initial=0))
     own = p if problem.copies is not None else 0
-    return int(core().members_per_chunk(n, p, own, len(weights), most_rows, problem.X.nbytes))
+    return int(
+        core().members_per_chunk(
+            n, p, own, problem.copies_are_shared, len(weights), most_rows, problem.X.nbytes
+        )
+    )
 
 
 def _alone(problem: Ensemble, size: int = 0) -> Part:
@@ -234,31 +242,35 @@ def solve_part(
     members = len(problem.weights)
     kept = empty_kept(problem.keep, members, problem.lams.shape[-1], problem.n_columns)
     limits = problem.limits
-    entries = core().solve_ensemble(
-        problem.X.design(),
-        problem.kernel,
-        [_table(field) for field in problem.loss.columns(problem.y)],
-        _table(problem.weights),
-        _table(problem.lams),
-        _table(problem.lam2),
-        _table(problem.factor),
-        None if problem.variance is None else _table(problem.variance),
-        problem.unpenalised,
-        {
-            "fit_intercept": problem.fit_intercept,
-            "standardize": problem.standardize,
-            "tol": limits.tol,
-            "max_iter": limits.max_iter,
-            "max_active": -1 if limits.max_active is None else limits.max_active,
-            "design_bytes": float(problem.X.nbytes),
-            "threads": threads,
-            "chunk": chunk,
-            "sparse": "sparse" in problem.keep,
-        },
-        {name: array for name, array in kept._asdict().items() if array is not None},
-        None if problem.copies is None else lambda member: copy_of(problem, member),
-        progress,
-    )
+    try:
+        entries = core().solve_ensemble(
+            problem.X.design(),
+            problem.kernel,
+            [_table(field) for field in problem.loss.columns(problem.y)],
+            _table(problem.weights),
+            _table(problem.lams),
+            _table(problem.lam2),
+            _table(problem.factor),
+            None if problem.variance is None else _table(problem.variance),
+            problem.unpenalised,
+            {
+                "fit_intercept": problem.fit_intercept,
+                "standardize": problem.standardize,
+                "tol": limits.tol,
+                "max_iter": limits.max_iter,
+                "max_active": -1 if limits.max_active is None else limits.max_active,
+                "design_bytes": float(problem.X.nbytes),
+                "copies_are_shared": problem.copies_are_shared,
+                "threads": threads,
+                "chunk": chunk,
+                "sparse": "sparse" in problem.keep,
+            },
+            {name: array for name, array in kept._asdict().items() if array is not None},
+            None if problem.copies is None else lambda member: copy_of(problem, member),
+            progress,
+        )
+    except ValueError as error:  # what only the core can see
+        raise ArgumentError(str(error)) from None
     sparse = None
     if entries is not None:
         from scipy.sparse import csr_array  # slow to import, and seldom needed
@@ -344,6 +356,4 @@ def copy_of(problem: Ensemble, member: int) -> Array:
         copy = matrix("copies", copy)
     if copy.shape != problem.X.shape:
         raise ArgumentError(f"copies must have the shape {problem.X.shape} of X; got {copy.shape}.")
-    if not np.isfinite(copy).all():
-        raise ArgumentError("copies must be arrays of finite numbers.")
     return np.asfortranarray(copy)
