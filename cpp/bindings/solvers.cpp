@@ -180,7 +180,7 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
   problem.tol = nb::cast<double>(settings["tol"]);
   problem.max_iter = nb::cast<Index>(settings["max_iter"]);
   problem.max_active = nb::cast<Index>(settings["max_active"]);
-  problem.design_bytes = nb::cast<double>(settings["design_bytes"]);
+  const double bytes = nb::cast<double>(settings["design_bytes"]);
   const Index threads = nb::cast<Index>(settings["threads"]);
   const bool sparse = nb::cast<bool>(settings["sparse"]);
   for (std::size_t b = 0; b < members; ++b) {
@@ -231,7 +231,11 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
              (!largest || largest->size() == members),
          "an array has the wrong size");
 
-  Ensemble ensemble(problem, kept, sparse, threads);
+  Index chunk = nb::cast<Index>(settings["chunk"]);
+  if (chunk <= 0)
+    chunk = members_per_chunk({design.rows(), design.columns(), problem.columns - design.columns(),
+                               problem.members, problem.most_rows, bytes});
+  Ensemble ensemble(problem, kept, sparse, chunk, threads);
   Index told = -1;
   bool interrupted = false;
   {
@@ -288,6 +292,10 @@ void bind_solvers(nb::module_& m) {
         "values"_a.noconvert(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
         nb::keep_alive<0, 4>());
   m.def("side_by_side", &side_by_side, "parts"_a, nb::keep_alive<0, 1>());
+  m.def("members_per_chunk",
+        [](Index rows, Index columns, Index own, Index members, Index most_rows, double bytes) {
+          return members_per_chunk({rows, columns, own, members, most_rows, bytes});
+        });
   m.def("solve_ensemble", &solve_ensemble, "design"_a, "loss"_a, "y"_a, "weights"_a, "lams"_a,
         "lam2"_a, "factor"_a, "variance"_a.none(), "unpenalised"_a.none(), "settings"_a,
         "arrays"_a, "copies"_a.none(), "progress"_a.none());

@@ -20,19 +20,26 @@
 
 namespace selica {
 
-// Returns how many members go through the path together.
-inline Index members_per_chunk(const Problem& problem) {
+// What decides how many members go through the path together.
+struct Sizes {
+  Index rows, columns;  // of the design
+  Index own;            // columns of each member alone
+  Index members;
+  Index most_rows;      // of positive weight in any member
+  double design_bytes;  // of the table as it was given
+};
+
+inline Index members_per_chunk(const Sizes& s) {
   constexpr double kMostBytes = 125e6;  // of a chunk
   constexpr Index kFewest = 8;          // enough to fill the matrix products
   constexpr Index kEnough = 32;         // leaves work for several threads
-  const double n = static_cast<double>(problem.design->rows());
-  const double rows = static_cast<double>(problem.most_rows);
-  const double columns = static_cast<double>(problem.columns);
-  const Index members = std::max<Index>(problem.members, 1);
+  const double n = static_cast<double>(s.rows), rows = static_cast<double>(s.most_rows);
+  const double columns = static_cast<double>(s.columns + s.own);
+  const Index members = std::max<Index>(s.members, 1);
   const double guess = std::min(0.7 * rows, 0.1 * columns) + 16.0;  // size of a working set
-  const double own = problem.own ? 1.5 * n * static_cast<double>(problem.design->columns()) : 0.0;
+  const double own = 1.5 * n * static_cast<double>(s.own);
   const double each = 8.0 * (guess * (rows + 2.0 * guess) + 5.0 * columns + own);
-  const double budget = std::min(kMostBytes, std::max(2e7, 0.15 * problem.design_bytes));
+  const double budget = std::min(kMostBytes, std::max(2e7, 0.15 * s.design_bytes));
   const Index most = n * columns < 1e6 ? kPanelMembers : kEnough;
   const Index share = std::max((members + 3) / 4, std::min(kEnough, (members + 1) / 2));
   const Index fitting = static_cast<Index>(std::min(budget / each, 1e6));
@@ -43,11 +50,12 @@ inline Index members_per_chunk(const Problem& problem) {
 
 class Ensemble {
  public:
-  Ensemble(const Problem& problem, const Kept& kept, bool sparse, Index threads)
+  // `size` members go together.
+  Ensemble(const Problem& problem, const Kept& kept, bool sparse, Index size, Index threads)
       : problem_(problem),
         kept_(kept),
         sparse_(sparse),
-        size_(members_per_chunk(problem)),
+        size_(size),
         chunks_((problem.members + size_ - 1) / size_),
         threads_(std::clamp<Index>(threads, 1, std::max<Index>(chunks_, 1))) {
     entries_.resize(static_cast<std::size_t>(chunks_));

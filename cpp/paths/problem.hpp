@@ -25,7 +25,6 @@ struct Problem {
   Index members = 0;
   Index columns = 0;  // of the design and a member's own
   Index most_rows = 0;  // of positive weight in any member
-  double design_bytes = 0.0;  // of the table as it was given
 
   std::vector<const double*> y;  // fields of the response, (rows,) each, or (members, rows)
   bool y_each = false;           // whether each member has a response of its own

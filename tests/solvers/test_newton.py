@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from selica._core.losses import LogisticLoss, RowLoss, SquaredLoss
+from selica._core.losses import LogisticLoss, PoissonLoss, RowLoss, SquaredLoss
 from selica.sampling import iid_copies
 from selica.solvers import knockoff_path_batch, lasso_path_batch, logistic_path_batch
 from selica.solvers.ensemble import make_problem, solve
-from tests.core.test_losses import Poisson
 
 KEEP = ("coef", "sparse", "counts", "moments", "entry")
 
@@ -125,33 +124,6 @@ def test_workers_and_chunks_do_not_show():
     assert seen[-1] == (20, 20)
 
 
-# counts: P1 of the reference numbers, c = 1
-P1 = np.array([
-    [1.0, 0.5, -0.3], [-0.8, 1.2, 0.4], [0.3, -1.0, 1.1], [1.5, 0.2, -0.9],
-    [-1.2, -0.7, 0.6], [0.1, 0.9, -1.4], [0.7, -0.4, 0.2], [-0.5, 0.6, 0.8],
-])  # fmt: skip
-COUNTS = np.array([3.0, 0, 1, 5, 0, 2, 2, 1])
-
-
-@pytest.mark.parametrize(
-    ("lam", "a", "w", "objective"),
-    [
-        (1.0, 0.120551323601, (0.859676122043, 0.0, -0.196676763187), 1.978095599707),
-        (0.3, 0.044913032466, (0.925760075730, 0.0, -0.256675409185), 1.195018375574),
-    ],
-)
-def test_counts_have_the_published_fits(lam, a, w, objective):
-    problem = make_problem(
-        P1, COUNTS, np.array([lam]), np.ones((1, 8)), Poisson(), fit_intercept=True, tol=1e-13
-    )
-    fit = solve(problem)
-    np.testing.assert_allclose(fit.coef[0, 0], w, atol=1e-8)
-    assert fit.intercept[0, 0] == pytest.approx(a, abs=1e-8)
-    eta = P1 @ fit.coef[0, 0] + fit.intercept[0, 0]
-    total = Poisson().total(COUNTS, np.ones(8), eta) + lam * np.abs(fit.coef[0, 0]).sum()
-    assert total == pytest.approx(objective, abs=1e-9)
-
-
 def test_the_gap_bounds_what_is_left_to_gain():
     X, y, weights, lams = _problem(4, p=10, members=2)
     exact = solve(make_problem(X, y, lams, weights, SlowLogistic(), tol=1e-12))
@@ -189,7 +161,7 @@ def test_against_scipy():
                     options={"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-10})  # fmt: skip
     fit = solve(
         make_problem(
-            X, y, np.array([lam]), c[None], Poisson(), lam2=lam2, fit_intercept=True, tol=1e-13
+            X, y, np.array([lam]), c[None], PoissonLoss(), lam2=lam2, fit_intercept=True, tol=1e-13
         )
     )
     np.testing.assert_allclose(fit.coef[0, 0], peer.x[:5] - peer.x[5:10], atol=1e-6)

@@ -13,7 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from selica._core.errors import ArgumentError, RefusedError
-from selica._core.losses import read_response
+from selica._core.losses import loss_of, read_response, require, responses
 from selica._core.losses.base import LARGEST_RESPONSE
 from selica._core.losses.table import AUTO
 from selica._core.table import Table
@@ -133,6 +133,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self, named: NamedColumns, y: Any, sample_weight: Any
     ) -> tuple[Data, Array, Column]:
         """Return the data in standard form, the table and the response as they are."""
+        if self.response in responses():
+            require("selection", loss_of(self.response))
         try:
             table, target = validate_data(
                 self, named.values, y, dtype=np.float64, accept_sparse=False, ensure_min_samples=2,

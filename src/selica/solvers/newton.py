@@ -3,6 +3,7 @@ r"""Minimised of any loss: proximal Newton steps around the compiled solver of w
 At predictors :math:`\eta` with slopes v and a diagonal A that bounds the second derivatives of the
 loss, the model of a step is a lasso with the weights A and the response :math:`\eta - v/A`. All
 members of a chunk take their steps together; each step is shortened until the objective falls.
+Where the bound is no sum over rows, A is scaled by the curvature that was found along the last step.
 The certificate is the duality gap with the dual point :math:`\kappa v`, where :math:`\kappa \le 1`
 makes every gradient, that of the ridges included, at most its penalty.
 """
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selica._core.losses import loss_of
+from selica._core.losses import RowLoss, loss_of
 from selica._core.types import Array, BoolArray, IntArray
 from selica.solvers.ensemble import (
     Ensemble,
@@ -29,6 +30,10 @@ from selica.solvers.quadratic import ridge_conjugate
 
 _LEAST_CURVATURE = 1e-6
 """Curvatures of rows are raised to this share of the largest: a row without one still counts."""
+_LEAST_BEND = 0.02
+"""Share of the majorant that a model has, at least."""
+_PATIENCE = 10
+"""Steps without a smaller gap after which rounding has the last word, with such a majorant."""
 _ARMIJO = 1e-4
 """Share of the promised decrease that a step has to bring."""
 _HALVINGS = 40
@@ -51,7 +56,9 @@ class Minimised(NamedTuple):
     X: Array
     """(n, p)."""
     y: Array
-    """(b, n)."""
+    """(n,) or (n, width) for all members, or (b, n) or (b, n, width)."""
+    own: bool
+    """Whether members have responses of their own."""
     c: Array
     """(b, n): weights of the rows."""
     lam: Array
@@ -80,7 +87,7 @@ class Minimised(NamedTuple):
     def some(self, which: IntArray) -> Minimised:
         """Return a part of the members."""
         return self._replace(
-            y=self.y[which],
+            y=self.y[which] if self.own else self.y,
             c=self.c[which],
             lam=self.lam[which],
             lam2=self.lam2[which],
@@ -132,23 +139,28 @@ def _alone(problem: Ensemble, m: int) -> Ensemble:
 
 def _follow(problem: Ensemble, kept: Kept, place_of: slice) -> SparseEntries:
     """Follow the paths of members, and write what is kept to their places."""
-    members, n = problem.weights.shape
-    p = problem.X.shape[1]
+    members, p = problem.weights.shape[0], problem.X.shape[1]
     lams = np.broadcast_to(problem.lams, (members, problem.lams.shape[-1]))
     lam2 = np.broadcast_to(problem.lam2, lams.shape)
-    y, c = np.broadcast_to(problem.y, (members, n)), problem.weights
+    (y, own), c = _response(problem), problem.weights
     variance, flat = _variances(problem)
     null = problem.loss.null(y, c, problem.fit_intercept)
     unit = np.maximum(null.value - problem.loss.infimum(y, c), _TINY)
     everyone = Minimised(
-        X=problem.X, y=y, c=c, lam=lams[:, 0], lam2=lam2[:, 0],
+        X=problem.X, y=y, own=own, c=c, lam=lams[:, 0], lam2=lam2[:, 0],
         factor=np.broadcast_to(problem.factor, (members, p)),
         variance=variance if problem.standardize else None, flat=flat, unit=unit,
     )  # fmt: skip
     w, intercept = np.zeros((members, p)), np.array(null.intercept)
-    live = np.arange(members)
-    entries = []
+    # where nothing happened, an intercept alone has no loss left
+    idle = problem.loss.degenerate(y, c) & _constant(problem)
+    _record_idle(kept, np.arange(kept.gap.shape[0])[place_of][idle], intercept[idle])
+    live = np.flatnonzero(~idle)
+    none = np.zeros(0, dtype=np.intp)
+    entries = [SparseEntries(none, none, np.zeros(0))]
     for place in range(lams.shape[1]):
+        if live.size == 0:
+            break
         at = everyone.some(live)._replace(lam=lams[live, place], lam2=lam2[live, place])
         fit, steps = _newton(problem, at, w[live], intercept[live])
         w[live], intercept[live] = fit.w, fit.intercept
@@ -164,9 +176,27 @@ def _follow(problem: Ensemble, kept: Kept, place_of: slice) -> SparseEntries:
         kept.status[rows, place] = np.where(failed, FAILED, CONVERGED)
         kept.intercept[rows, place], kept.n_active[rows, place] = intercept[live], active[goes_on]
         entries.append(_record(kept, rows, place, w[live], lams[live, place]))
-        if live.size == 0:
-            break
     return SparseEntries(*(np.concatenate(part) for part in zip(*entries, strict=True)))
+
+
+def _response(problem: Ensemble) -> tuple[Array, bool]:
+    """Return the response in the form that its loss takes, and whether members have their own.
+
+    An ensemble has (n,) for all members or (B, n), and with several numbers a row (B, n, width).
+    """
+    y = problem.y
+    if len(problem.loss.fields) > 1 and y.ndim < 3:
+        y = y[..., None]
+    shared = y.ndim == (1 if len(problem.loss.fields) == 1 else 2)
+    if not shared and y.strides[0] == 0:
+        return y[0], False
+    return y, not shared
+
+
+def _record_idle(kept: Kept, rows: IntArray, intercept: Array) -> None:
+    """Keep fits without variables, which need no certificate."""
+    kept.gap[rows], kept.kkt[rows], kept.n_active[rows] = 0.0, 0.0, 0
+    kept.status[rows], kept.intercept[rows] = CONVERGED, intercept[:, None]
 
 
 def _record(kept: Kept, rows: IntArray, place: int, w: Array, lam: Array) -> SparseEntries:
@@ -186,15 +216,21 @@ def _record(kept: Kept, rows: IntArray, place: int, w: Array, lam: Array) -> Spa
     return SparseEntries(rows[member] * kept.gap.shape[1] + place, column, w[member, column])
 
 
+def _constant(problem: Ensemble) -> bool:
+    """Return whether a constant in the predictors is free: fitted, or without any effect."""
+    return problem.fit_intercept or not problem.loss.identified
+
+
 def _variances(problem: Ensemble) -> tuple[Array, BoolArray]:
     """Return weighted variances of the columns, and which do not vary, (members, p)."""
     c = problem.weights
     total = np.maximum(c.sum(axis=1, keepdims=True), _TINY)
-    centre = problem.X.mean(axis=0) if problem.fit_intercept else np.zeros(problem.X.shape[1])
+    constant = _constant(problem)
+    centre = problem.X.mean(axis=0) if constant else np.zeros(problem.X.shape[1])
     Z = problem.X - centre
     square = c @ Z**2 / total
     variance = square
-    if problem.fit_intercept:
+    if constant:
         variance = np.maximum(square - (c @ Z / total) ** 2, 0.0)
     return variance, np.asarray(variance <= _CONSTANT * (square + centre**2))
 
@@ -202,25 +238,48 @@ def _variances(problem: Ensemble) -> tuple[Array, BoolArray]:
 def _newton(problem: Ensemble, at: Minimised, w: Array, a: Array) -> tuple[Fit, IntArray]:
     """Take Newton steps until the gaps are small enough; return the fits and their numbers."""
     here = _judged(problem, at, w, a)
-    steps = np.zeros(len(w), dtype=np.intp)
+    best = Fit(*(np.array(part) for part in here))
+    steps, waited = np.zeros((2, len(w)), dtype=np.intp)
+    bend = np.ones(len(w))
+    patience = 0 if isinstance(problem.loss, RowLoss) else _PATIENCE
     live = np.arange(len(w))
     for _ in range(problem.limits.max_iter):
-        live = live[here.gap[live] > 0.1 * problem.limits.tol * at.unit[live]]
+        live = live[best.gap[live] > 0.1 * problem.limits.tol * at.unit[live]]
         if live.size == 0:
             break
         some, now = at.some(live), Fit(*(part[live] for part in here))
         steps[live] += 1
-        new, small = _stepped(problem, some, now)
-        # where rounding decides, a step that does not improve the gap is the last
-        better = ~small | (new.gap < now.gap)
-        here.put(live, new, better)
-        live = live[better]
-    return here, steps
+        new, small = _stepped(problem, some, now, bend[live])
+        # where rounding decides, the gap does: steps of the whole majorant, until it stays
+        better = ~small | (new.gap < best.gap[live])
+        bend[live] = np.where(better, _bend(problem, some, now, new), 1.0)
+        here.put(live, new, np.full(live.size, True))
+        best.put(live, new, better)
+        waited[live] = np.where(better, 0, waited[live] + 1)
+        live = live[waited[live] <= patience]
+    return best, steps
 
 
-def _stepped(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Fit, BoolArray]:
+def _bend(problem: Ensemble, at: Minimised, old: Fit, new: Fit) -> Array:
+    """Return the curvature of the loss along the last step, as a share of the majorant's.
+
+    A majorant of a loss that is no sum over rows can be far too large for most steps. Scaled by this
+    share it is the better model of the next step, whose length the search settles.
+    """
+    if isinstance(problem.loss, RowLoss):
+        return np.ones(len(old.w))
+    step = new.eta - old.eta
+    slope, next_slope = (problem.loss.gradient(at.y, at.c, fit.eta) for fit in (old, new))
+    bound = np.vecdot(problem.loss.majorant(at.y, at.c, old.eta), step**2)
+    share = np.vecdot(step, next_slope - slope) / np.maximum(bound, _TINY)
+    return np.clip(share, _LEAST_BEND, 1.0)
+
+
+def _stepped(
+    problem: Ensemble, at: Minimised, now: Fit, bend: Array
+) -> tuple[Fit, BoolArray]:
     """Take one step; return where it leads, and which members had next to nothing to gain."""
-    w, a = _model(problem, at, now)
+    w, a = _model(problem, at, now, bend)
     eta = w @ at.X.T + a[:, None]
     slope = problem.loss.gradient(at.y, at.c, now.eta)
     promised = np.vecdot(slope, eta - now.eta)
@@ -243,10 +302,10 @@ def _stepped(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Fit, BoolArray
     return _judged(problem, at, w, now.intercept + length * (a - now.intercept)), small
 
 
-def _model(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Array, Array]:
+def _model(problem: Ensemble, at: Minimised, now: Fit, bend: Array) -> tuple[Array, Array]:
     """Return coefficients and intercepts that minimise the quadratic model of a step."""
     slope = problem.loss.gradient(at.y, at.c, now.eta)
-    curve = problem.loss.majorant(at.y, at.c, now.eta)
+    curve = bend[:, None] * problem.loss.majorant(at.y, at.c, now.eta)
     least = _LEAST_CURVATURE * curve.max(axis=1, keepdims=True)
     curve = np.where(at.c > 0.0, np.maximum(curve, np.maximum(least, _TINY)), 0.0)
     target = now.eta - slope / np.where(at.c > 0.0, curve, 1.0)
@@ -260,13 +319,14 @@ def _model(problem: Ensemble, at: Minimised, now: Fit) -> tuple[Array, Array]:
         loss=loss_of("squared"),
         keep=frozenset(["coef"]),
         limits=SolverLimits(_MODEL_TOLERANCE, _MODEL_EPOCHS, None),
-        fit_intercept=problem.fit_intercept,
+        fit_intercept=_constant(problem),
         standardize=at.variance is not None,
         variance=at.variance,
         most_rows=int(np.count_nonzero(curve, axis=1).max(initial=0)),
     )
     found, _ = solve_chunk(model, make_design(model), Workspace())
-    return np.where(at.flat, 0.0, found.coef[:, 0]), found.intercept[:, 0]
+    a = found.intercept[:, 0] if problem.loss.identified else np.zeros(len(curve))
+    return np.where(at.flat, 0.0, found.coef[:, 0]), a
 
 
 def _paid(at: Minimised, w: Array) -> Array:
@@ -294,7 +354,7 @@ def _judged(problem: Ensemble, at: Minimised, w: Array, a: Array) -> Fit:
         for m in range(len(w))
     ]
     free = _left_to_free_columns(problem, at, w, eta, q)
-    gap = np.maximum(objective - dual + np.array(bent) + free, 0.0)
+    gap = np.maximum(objective - dual + np.array(bent), 0.0) + free
     active = np.where(w != 0.0, np.abs(q - np.where(w != 0.0, penalty, 0.0) * np.sign(w)), 0.0)
     idle = np.where(w == 0.0, size - np.minimum(penalty, size), 0.0)
     kkt = np.maximum(np.maximum(active, idle).max(axis=1), 0.0)

@@ -41,7 +41,10 @@ class LassoBatch(Result):
         Largest violation of the optimality conditions, in the unit of the gradient.
     iterations : integer array (B, L)
     status : array of str (B, L)
-        converged, max_iter, or "stopped" after `max_active`.
+        converged, max_iter, "stopped" after `max_active`, or "degenerate" where a member has
+        nothing to fit, e.g. one class only.
+    lam_max : array (B,), optional
+        Smallest penalty at which a member selects nothing.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class LassoBatch(Result):
     kkt: Array
     iterations: IntArray
     status: Any
+    lam_max: Array | None = None
 
     _columns: ClassVar[tuple[str, ...]] = ("n_active", "gap", "kkt", "iterations", "status")
 

@@ -10,6 +10,17 @@ fitting needs of L as a whole. `RowLoss` is the common case
 :math:`L = \sum_i c_i\, \ell(y_i, \eta_i)`, in which three functions of one row are enough: value,
 slope and curvature.
 
+**The response of a row** is one number, and y has the shape (..., n); or it is the numbers that
+`Loss.fields` names, and y has the shape (..., n, width), so that ``y[rows]`` takes all of them along.
+Fields at the end that have a default may be left out, and a plain vector (n,) holds the first field
+alone. `Loss.columns` returns the fields of any such y. Functions of a single row (`RowLoss.value`
+and its like, `mean`, `deviance`) see the first field and a predictor to which an offset was added.
+
+**The predictor of a row** is one number, and weights, predictors and gradients have the shape
+(..., n). Where `Loss.several` is true it is one number for each of K classes: predictors, gradients
+and majorants have the shape (..., n, K), intercepts (..., K), coefficients (..., p, K), and the loss
+itself says what they are charged (`multinomial`). Nothing else differs.
+
 A new loss is one file: a subclass with its functions, and ``register(MyLoss())`` at its end.
 """
 
@@ -20,9 +31,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.root import find_root
-from selica._core.types import Array, IntArray
+from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import short, written
 
 LARGEST_RESPONSE = 1e150
@@ -39,9 +50,9 @@ class Reading(NamedTuple):
     """A response as numbers."""
 
     values: Array
-    """(n,): what the loss is fitted to."""
+    """(n,) or (n, width): what the loss is fitted to."""
     classes: Any = None
-    """The two classes, the second of which is counted as 1; None for numbers."""
+    """The classes, whose places are the values; None for numbers."""
 
 
 class Null(NamedTuple):
@@ -55,8 +66,21 @@ class Null(NamedTuple):
     """(...): L."""
 
 
+class HeldOut(NamedTuple):
+    """What rows that were not fitted say of a fit.
+
+    The error of a fold is `deviance` over `mass`. Over folds it is the sum of the first over the sum
+    of the second: a fold without any mass still has its say.
+    """
+
+    deviance: Array
+    """(...)."""
+    mass: float
+    """Weight of the rows, or of their events."""
+
+
 class Loss(ABC):
-    """A loss of the predictors of all rows; y, weights and predictors have shape (..., n).
+    """A loss of the predictors of all rows; weights and predictors have shape (..., n).
 
     Attributes
     ----------
@@ -78,6 +102,14 @@ class Loss(ABC):
         Whether `statistics.mirror` has a fit of it without a penalty, for data splitting.
     noisy : bool
         Whether the response has noise whose variance is a parameter of its own.
+    fields : tuple of str
+        The numbers that make the response of one row.
+    defaults : dict
+        Values of the fields at the end that may be left out.
+    identified : bool
+        Whether a constant in all predictors changes the loss, so that an intercept can be fitted.
+    several : bool
+        Whether a row has a predictor for each of several classes.
     """
 
     name: ClassVar[str]
@@ -88,11 +120,25 @@ class Loss(ABC):
     distinct_values: ClassVar[int | None] = None
     unpenalised: ClassVar[bool] = False
     noisy: ClassVar[bool] = False
+    fields: ClassVar[tuple[str, ...]] = ("value",)
+    defaults: ClassVar[dict[str, float]] = {}
+    identified: ClassVar[bool] = True
+    several: ClassVar[bool] = False
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
     # --- the response
+
+    def columns(self, y: Array) -> tuple[Array, ...]:
+        """Return the fields of a response, each of shape (..., n)."""
+        if len(self.fields) == 1:
+            return (y,)
+        if y.ndim == 1:
+            y = y[:, None]
+        given = [y[..., k] for k in range(y.shape[-1])]
+        rest = (self.defaults[name] for name in self.fields[len(given) :])
+        return (*given, *(np.broadcast_to(value, y.shape[:-1]) for value in rest))
 
     def recognises(self, values: Array) -> bool:
         """Return whether a response with these different values can be nothing else."""
@@ -103,8 +149,8 @@ class Loss(ABC):
 
         Parameters
         ----------
-        y : array of shape (n,)
-            As it was given, with at least two different values.
+        y : array of shape (n,), or what else the loss takes
+            As it was given; a vector has at least two different values.
         """
         return Reading(real_response(y))
 
@@ -124,7 +170,7 @@ class Loss(ABC):
 
     def informative_rows(self, y: Array) -> int:
         """Return how many rows of a balanced data set would carry as many variables."""
-        return int(y.size)
+        return int(self.columns(y)[0].size)
 
     def draw(self, eta: Array, noise_variance: float | None, rng: np.random.Generator) -> Array:
         """Return a response drawn at the linear predictor `eta`.
@@ -170,9 +216,13 @@ class Loss(ABC):
     def balance(self, y: Array, c: Array, eta: Array) -> Array:
         """Return the constant that minimises L when it is added to `eta`, of shape (...)."""
 
+    def degenerate(self, y: Array, c: Array) -> BoolArray:
+        """Return where nothing can be fitted because nothing happened, of shape (...)."""
+        return np.zeros(np.broadcast_shapes(self.columns(y)[0].shape, c.shape)[:-1], dtype=bool)
+
     def null(self, y: Array, c: Array, intercept: bool = True) -> Null:
         """Return the fit without variables: intercept, gradient and value."""
-        zero = np.zeros(np.broadcast_shapes(np.shape(y), np.shape(c)))
+        zero = np.zeros(np.broadcast_shapes(self.columns(y)[0].shape, np.shape(c)))
         a = self.balance(y, c, zero) if intercept else np.zeros(zero.shape[:-1])
         eta = zero + a[..., None]
         return Null(a, self.gradient(y, c, eta), self.total(y, c, eta))
@@ -183,17 +233,45 @@ class Loss(ABC):
     def mean(self, eta: Array) -> Array:
         """Return the response that is expected at a predictor."""
 
-    @abstractmethod
     def deviance(self, y: Array, eta: Array) -> Array:
         """Return twice the excess of the loss of each row over the smallest possible one."""
+        del y, eta
+        raise DoesNotApply(
+            f"The loss of {self.label} is no sum over rows: rows have no deviance of their own."
+        )
+
+    def total_deviance(self, y: Array, c: Array, eta: Array) -> Array:
+        """Return twice the excess of L over the smallest possible one, of shape (...)."""
+        return np.asarray(2.0 * (self.total(y, c, eta) - self.infimum(y, c)))
+
+    def held_out_score(self, y: Array, c: Array, held_out: BoolArray, eta: Array) -> HeldOut:
+        """Return what rows that were held out say of a fit: how much deviance they add.
+
+        Parameters
+        ----------
+        y : array of shape (n,) or (n, width)
+        c : array of shape (n,)
+            Weights of all rows.
+        held_out : boolean array of shape (n,)
+        eta : array of shape (..., n)
+            Predictors of all rows, by a fit to those that were not held out.
+        """
+        fitted = np.where(held_out, 0.0, c)
+        added = self.total_deviance(y, c, eta) - self.total_deviance(y, fitted, eta)
+        return HeldOut(added, float(c[held_out].sum()))
 
 
 class RowLoss(Loss):
     """A sum over rows of c * value(y, z); the functions of a row work on arrays of any shape.
 
     A subclass has `value`, `slope` and `curvature`, and `lowest` where the smallest value is not
-    zero. All the rest follows, and may be replaced where there is a closed form.
+    zero. All the rest follows, and may be replaced where there is a closed form. A subclass with
+    several fields has `row_wise`, and sums of its own.
     """
+
+    def row_wise(self, y: Array, eta: Array) -> tuple[Array, Array]:
+        """Return the first field, and the predictor with what the other fields add to it."""
+        return y, eta
 
     @abstractmethod
     def value(self, y: Array, z: Array) -> Array:
@@ -244,6 +322,12 @@ class RowLoss(Loss):
     def deviance(self, y: Array, eta: Array) -> Array:
         """Return twice the excess of each row."""
         return np.asarray(2.0 * (self.value(y, eta) - self.lowest(y)))
+
+    def held_out_score(self, y: Array, c: Array, held_out: BoolArray, eta: Array) -> HeldOut:
+        """Return the deviance of the rows that were held out, and their weight."""
+        c = c[held_out]
+        deviance = self.deviance(*self.row_wise(y[held_out], eta[..., held_out]))
+        return HeldOut(np.asarray(np.vecdot(c, deviance)), float(c.sum()))
 
     def total(self, y: Array, c: Array, eta: Array) -> Array:
         """Return the weighted sum of the values."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.losses.base import Loss, Reading
+from selica._core.losses.cox import CoxLoss
 from selica._core.losses.logistic import LogisticLoss
+from selica._core.losses.multinomial import MultinomialLoss
+from selica._core.losses.poisson import PoissonLoss
 from selica._core.losses.squared import SquaredLoss
 from selica._core.types import Array
 from selica._core.validation import choice, short, written
@@ -65,16 +70,32 @@ def responses() -> tuple[str, ...]:
     return tuple(loss.response for loss in LOSSES.values())
 
 
-def read_response(response: str, y: Array) -> tuple[Loss, Reading]:
+def read_response(response: str, y: Any) -> tuple[Loss, Reading]:
     """Return the loss that fits a response, and its numbers.
 
     Parameters
     ----------
     response : str
-        "auto" or one of `responses`.
-    y : array of shape (n,)
+        "auto" or one of `responses`. Counts, times and classes have to be asked for.
+    y : array of shape (n,), or what else the loss takes
     """
     choice("response", response, (AUTO, *responses()))
+    values = _different(y) if np.ndim(y) == 1 and _plain(y) else None
+    if response != AUTO:
+        loss = loss_of(response)
+    else:
+        known = (loss for loss in LOSSES.values() if values is not None and loss.recognises(values))
+        loss = next(known, LOSSES[SquaredLoss.name])
+    return loss, loss.read(y)
+
+
+def _plain(y: Any) -> bool:
+    """Return whether the entries of a vector are single values."""
+    return getattr(getattr(y, "dtype", None), "names", None) is None
+
+
+def _different(y: Any) -> Array:
+    """Return the different values of a vector, at least two."""
     try:
         values = np.unique(y)
     except TypeError:
@@ -85,13 +106,11 @@ def read_response(response: str, y: Array) -> tuple[Loss, Reading]:
         ) from None
     if values.size < 2:
         raise RefusedError(f"y is constant ({written(values[0])}): there is nothing to explain.")
-    if response == AUTO:
-        known = (loss for loss in LOSSES.values() if loss.recognises(values))
-        loss = next(known, LOSSES[SquaredLoss.name])
-    else:
-        loss = loss_of(response)
-    return loss, loss.read(y)
+    return np.asarray(values)
 
 
 register(SquaredLoss())
 register(LogisticLoss())
+register(PoissonLoss())
+register(CoxLoss())
+register(MultinomialLoss())

@@ -1,0 +1,259 @@
+"""Tables as the solvers read them: dense, of small integers, sparse, or several side by side.
+
+A table is never turned into doubles as a whole, unless it is one of doubles in rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selica._core.compiled import core
+from selica._core.errors import ArgumentError
+from selica._core.types import Array
+from selica._core.validation import matrix
+
+_BLOCK = 4_000_000
+"""Entries that are checked at once."""
+
+
+class Table(ABC):
+    """A table of n rows and p columns."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Size in memory."""
+
+    @abstractmethod
+    def design(self) -> Any:
+        """Return the table as the core reads it."""
+
+    @abstractmethod
+    def dense(self) -> Array:
+        """Return the table as doubles."""
+
+
+@dataclass(frozen=True, slots=True)
+class DenseTable(Table):
+    """Doubles or single precision."""
+
+    values: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return (int(self.values.shape[0]), int(self.values.shape[1]))
+
+    @property
+    def nbytes(self) -> int:
+        """Size in memory."""
+        return int(self.values.nbytes)
+
+    def design(self) -> Any:
+        """Return the table as the core reads it; doubles need contiguous columns."""
+        if self.values.dtype == np.float32:
+            return core().dense_float(self.values, False)
+        return core().dense_double(np.asfortranarray(self.values), True)
+
+    def dense(self) -> Array:
+        """Return the table as doubles."""
+        return np.asarray(self.values, dtype=float)
+
+
+@dataclass(frozen=True, slots=True)
+class Int8Table(Table):
+    """Small whole numbers with a unit and an origin: unit * (value - origin), column by column."""
+
+    values: Any
+    unit: Array
+    origin: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return (int(self.values.shape[0]), int(self.values.shape[1]))
+
+    @property
+    def nbytes(self) -> int:
+        """Size in memory."""
+        return int(self.values.nbytes)
+
+    def design(self) -> Any:
+        """Return the table as the core reads it."""
+        return core().int8(self.values, self.unit, self.origin)
+
+    def dense(self) -> Array:
+        """Return the table as doubles."""
+        return np.asarray(self.unit * (self.values - self.origin))
+
+
+@dataclass(frozen=True, slots=True)
+class SparseTable(Table):
+    """Compressed columns."""
+
+    values: Any
+    """A SciPy array in CSC form, with sorted indices."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return (int(self.values.shape[0]), int(self.values.shape[1]))
+
+    @property
+    def nbytes(self) -> int:
+        """Size in memory."""
+        return int(self.values.data.nbytes + self.values.indices.nbytes)
+
+    def design(self) -> Any:
+        """Return the table as the core reads it."""
+        return core().sparse(
+            self.shape[0],
+            self.values.indptr.astype(np.int64),
+            self.values.indices.astype(np.int32, copy=False),
+            self.values.data.astype(float, copy=False),
+        )
+
+    def dense(self) -> Array:
+        """Return the table as doubles."""
+        return np.asarray(self.values.toarray(), dtype=float)
+
+
+@dataclass(frozen=True, slots=True)
+class TablesSideBySide(Table):
+    """The columns of several tables of the same rows, one table after the other."""
+
+    parts: tuple[Table, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return (self.parts[0].shape[0], sum(part.shape[1] for part in self.parts))
+
+    @property
+    def nbytes(self) -> int:
+        """Size in memory."""
+        return sum(part.nbytes for part in self.parts)
+
+    def design(self) -> Any:
+        """Return the table as the core reads it."""
+        return core().side_by_side([part.design() for part in self.parts])
+
+    def dense(self) -> Array:
+        """Return the table as doubles."""
+        return np.concatenate([part.dense() for part in self.parts], axis=1)
+
+
+def int8_design(
+    values: ArrayLike, unit: ArrayLike | None = None, origin: ArrayLike | None = None
+) -> Int8Table:
+    """Return a table of small whole numbers, e.g. genotypes, of one byte each.
+
+    Parameters
+    ----------
+    values : array of int8 or bool, of shape (n, p)
+    unit, origin : array of shape (p,), optional
+        Entries are unit * (value - origin); ones and zeros by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.solvers.designs import int8_design
+    >>> int8_design(np.array([[0, 1], [2, 0]], dtype=np.int8), origin=[1.0, 0.5]).dense().tolist()
+    [[-1.0, 0.5], [1.0, -0.5]]
+    """
+    array: Any = np.asarray(values)
+    if array.dtype == np.bool_:
+        array = array.view(np.int8)
+    if array.dtype != np.int8 or array.ndim != 2 or array.size == 0:
+        raise ArgumentError("values must be a non-empty two-dimensional table of int8 or bool.")
+    p = array.shape[1]
+    scales = [
+        np.full(p, default) if given is None else np.asarray(given, dtype=float)
+        for given, default in ((unit, 1.0), (origin, 0.0))
+    ]
+    for name, scale in zip(("unit", "origin"), scales, strict=True):
+        if scale.shape != (p,) or not np.isfinite(scale).all():
+            raise ArgumentError(f"{name} must have one finite number for each of {p} columns.")
+    return Int8Table(array, *(np.ascontiguousarray(scale) for scale in scales))
+
+
+def side_by_side(tables: Sequence[Any]) -> TablesSideBySide:
+    """Return one table with the columns of several, each in its own form.
+
+    Parameters
+    ----------
+    tables : sequence
+        Arrays, sparse arrays or tables, all of the same rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.solvers.designs import side_by_side
+    >>> side_by_side([np.eye(2), np.ones((2, 3), dtype=np.int8)]).shape
+    (2, 5)
+    """
+    parts = tuple(as_table(f"tables[{i}]", table) for i, table in enumerate(tables))
+    if not parts:
+        raise ArgumentError("tables must not be empty.")
+    rows = {part.shape[0] for part in parts}
+    if len(rows) > 1:
+        counts = ", ".join(str(count) for count in sorted(rows))
+        raise ArgumentError(f"tables must have the same rows; got tables with {counts} rows.")
+    return TablesSideBySide(parts)
+
+
+def as_table(name: str, X: Any) -> Table:
+    """Return a table in the form in which it is stored, checked.
+
+    Parameters
+    ----------
+    name : str
+        How the caller calls it; opens the message.
+    X : array, sparse array or Table
+        Doubles and single precision, int8, bool and sparse arrays stay what they are; all else
+        becomes doubles.
+    """
+    if isinstance(X, Table):
+        return X
+    if hasattr(X, "tocsc"):
+        return _sparse(name, X)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.size > 0:
+        if X.dtype in (np.int8, np.bool_):
+            return int8_design(X)
+        if X.dtype == np.float32:
+            _check_finite(name, X)
+            return DenseTable(X)
+    return DenseTable(matrix(name, X))
+
+
+def _sparse(name: str, X: Any) -> SparseTable:
+    """Return a sparse array with sorted columns."""
+    values = X.tocsc()
+    if values.shape[0] == 0 or values.shape[1] == 0:
+        raise ArgumentError(f"{name} must be a non-empty two-dimensional table; got {X.shape}.")
+    if values.dtype.kind not in "iufb" or not np.isfinite(values.data).all():
+        raise ArgumentError(f"{name} must be a table of finite numbers.")
+    if not values.has_canonical_format:
+        values = values.copy()
+        values.sum_duplicates()
+    return SparseTable(values)
+
+
+def _check_finite(name: str, X: Any) -> None:
+    """Refuse a table with entries that are not finite, block by block."""
+    lines = X if X.flags.c_contiguous else X.T
+    step = max(1, _BLOCK // max(lines.shape[1], 1))
+    for start in range(0, lines.shape[0], step):
+        if not np.isfinite(lines[start : start + step]).all():
+            raise ArgumentError(f"{name} must be finite.")
