@@ -144,12 +144,13 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
   expect(weights.shape(1) == n, "weights need one number for each row");
   expect(problem.columns == design.columns() * (copies.is_none() ? 1 : 2),
          "penalty weights need one number for each column");
-  expect(y.size() == fields_of(loss), "the response has another number of fields");
+  expect(y.size() >= fields_of(loss), "the response has too few fields");
+  y.resize(fields_of(loss));
   for (const auto& field : y) {
     expect(field.shape(1) == n && (field.shape(0) == 1 || field.shape(0) == members),
            "the response needs one number for each row");
-    expect(field.shape(0) == y[0].shape(0) && (y.size() == 1 || field.shape(0) == 1),
-           "all members share a response with several fields");
+    expect(field.shape(0) == y[0].shape(0) && (fields_of(loss) < 3 || field.shape(0) == 1),
+           "fields of the response have different shapes");
     problem.y.push_back(field.data());
   }
   problem.y_each = members > 1 && y[0].shape(0) == members;
@@ -236,7 +237,6 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
     chunk = members_per_chunk({design.rows(), design.columns(), problem.columns - design.columns(),
                                problem.members, problem.most_rows, bytes});
   Ensemble ensemble(problem, kept, sparse, chunk, threads);
-  Index told = -1;
   bool interrupted = false;
   {
     nb::gil_scoped_release release;
@@ -247,8 +247,7 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
         interrupted = true;
         return false;
       }
-      if (!progress.is_none() && done > 0 && done != told) {
-        told = done;
+      if (!progress.is_none() && done > 0) {
         try {
           progress(done, problem.members);
         } catch (nb::python_error& error) {

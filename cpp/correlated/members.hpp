@@ -19,12 +19,13 @@ inline Index solve_members(const double* gram, Index k, const double* b, double 
   constexpr Index kEpochs = 100'000;
 
   const Index ld = padded(k);
-  Buffer<double> rows, factor, vectors;
+  Buffer<double> rows, factor, corners, vectors;
   Buffer<Index> order;
   LassoScratch scratch;
   rows.zeros(k * ld);
   for (Index i = 0; i < k; ++i) std::copy_n(gram + i * k, k, rows.data() + i * ld);
   factor.zeros(k * ld);
+  corners.zeros(ld * kPad);
   vectors.zeros(3 * ld);
   order.zeros(k);
   double *penalty = vectors.data(), *gradient = penalty + ld, *inverse = gradient + ld;
@@ -38,7 +39,7 @@ inline Index solve_members(const double* gram, Index k, const double* b, double 
       const bool blank = std::all_of(w, w + k, [](double each) { return each == 0.0; });
       if (m > 0 && blank) std::copy_n(w - k, k, w);
       Lasso problem{k, ld,       rows.data(),  b + at, penalty,
-                    w, gradient, order.data(), -1,     {factor.data(), ld, inverse}};
+                    w, gradient, order.data(), -1,     {factor.data(), ld, inverse, corners.data()}};
       failed += solve(problem, scratch, kTol, kEpochs).solved ? 0 : 1;
     }
   }

@@ -7,7 +7,6 @@
 #include "base/buffer.hpp"
 #include "designs/design.hpp"
 #include "numeric/lanes.hpp"
-#include "numeric/moments.hpp"
 
 namespace selica {
 
@@ -84,8 +83,13 @@ class SparseDesign final : public Design {
       std::fill_n(first, width, 0.0);
       std::fill_n(second, width, 0.0);
       const Index j = from + c;
-      for (Index e = starts_[j]; e < starts_[j + 1]; ++e)
-        add_moments(values_ + e, 1, weights + places_[e] * width, width, first, second);
+      for (Index e = starts_[j]; e < starts_[j + 1]; ++e) {
+        const double x = values_[e], *w = weights + places_[e] * width;
+        for (Index m = 0; m < width; ++m) {
+          first[m] += w[m] * x;
+          second[m] += w[m] * x * x;
+        }
+      }
       const double away = centre(j);
       for (Index m = 0; m < width; ++m) {
         const double about = second[m] - away * (2.0 * first[m] - away * total[m]);

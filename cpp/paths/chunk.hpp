@@ -26,19 +26,26 @@ class Chunk {
   // Solves members first .. first + count - 1.
   void run(Index first, Index count, const Kept& kept, SparseEntries* sparse) {
     const Design& design = *problem_.design;
-    if (static_cast<Index>(members_.size()) < count)
-      members_.resize(static_cast<std::size_t>(count));
-    for (Index m = 0; m < count; ++m)
-      if (!at(m).fit) at(m).fit = make_fit();
-    opening_.open(members_.data(), first, count);
-    margin_ = rounding_margin(design.rows());
-    few_ = std::max<Index>(8, columns_ / 32);
     const Index bytes = design.screened_bytes();
     alone_ = problem_.own ? 2 * bytes <= kCachedByAll : bytes <= kCached;
+    margin_ = rounding_margin(design.rows());
+    few_ = std::max<Index>(8, columns_ / kFew);
     pull_.zeros(padded(std::max(problem_.most_rows, design.rows())));
     full_.zeros(padded(design.rows()));
-    floats_.reserve((alone_ ? 1 : count) * design.rows());
+    const Index together = alone_ ? 1 : count;
+    floats_.reserve(together * design.rows());
+    if (static_cast<Index>(members_.size()) < together)
+      members_.resize(static_cast<std::size_t>(together));
+    for (Index m = 0; m < together; ++m)
+      if (!at(m).fit) at(m).fit = make_fit();
     const Recorder recorder(problem_, kept, sparse);
+    for (Index done = 0; done < count; done += together)
+      run_together(first + done, together, recorder, kept);
+  }
+
+ private:
+  void run_together(Index first, Index count, const Recorder& recorder, const Kept& kept) {
+    opening_.open(members_.data(), first, count);
     for (Index m = 0; m < count; ++m) begin(at(m), recorder, kept);
 
     while (true) {
@@ -56,11 +63,12 @@ class Chunk {
     }
   }
 
- private:
   enum class Verdict { certified, missing, asking };
   // Bytes of a design that is meant to stay in the cache of a core, or of all cores.
   static constexpr Index kCached = 512'000;
   static constexpr Index kCachedByAll = 16'000'000;
+  // One of so many columns may be checked by itself before all are.
+  static constexpr Index kFew = 16;
   // How far below the next penalty candidates are looked for, in steps of the penalty. The strong
   // rule has 1, which hardly misses a column; missed ones are found and cheap, needless ones are
   // not.

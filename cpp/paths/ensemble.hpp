@@ -61,17 +61,18 @@ class Ensemble {
     entries_.resize(static_cast<std::size_t>(chunks_));
   }
 
-  // Solves all members. `poll` is called now and then on the calling thread, with the number of
-  // members that are done; it returns false to stop. Throws what a member threw.
+  // Solves all members. `poll` is called on the calling thread whenever a chunk is done, with the
+  // number of members that are, and every 50 ms, with 0; it returns false to stop. Throws what a
+  // member threw.
   void run(const std::function<bool(Index)>& poll) {
     std::vector<std::thread> workers;
     for (Index t = 0; t < threads_; ++t) workers.emplace_back([this] { work(); });
     bool goes_on = true;
     {
       std::unique_lock lock(mutex_);
-      while (finished_ < threads_) {
-        news_.wait_for(lock, std::chrono::milliseconds(50));
-        const Index done = done_;
+      while (finished_ < threads_ || told_ < reports_.size()) {
+        if (told_ == reports_.size()) news_.wait_for(lock, std::chrono::milliseconds(50));
+        const Index done = told_ < reports_.size() ? reports_[told_++] : 0;
         lock.unlock();
         if (goes_on && !poll(done)) {
           goes_on = false;
@@ -82,7 +83,6 @@ class Ensemble {
     }
     for (std::thread& worker : workers) worker.join();
     if (error_) std::rethrow_exception(error_);
-    if (goes_on) poll(problem_.members);
   }
 
   bool stopped() const { return stop_.is_set(); }
@@ -130,6 +130,7 @@ class Ensemble {
   void finish(Index number, Index count, Moments moments) {
     const std::lock_guard lock(mutex_);
     done_ += count;
+    reports_.push_back(done_);
     if (kept_.total != nullptr) {
       waiting_.emplace(number, std::move(moments));
       for (auto it = waiting_.find(added_); it != waiting_.end(); it = waiting_.find(added_)) {
@@ -156,6 +157,8 @@ class Ensemble {
   std::condition_variable news_;
   Index finished_ = 0;
   Index done_ = 0;
+  std::vector<Index> reports_;  // members that were done after each chunk
+  std::size_t told_ = 0;        // how many of these were told
   Index added_ = 0;
   std::map<Index, Moments> waiting_;
   std::exception_ptr error_;

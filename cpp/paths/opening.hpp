@@ -72,7 +72,7 @@ class Opening {
 
   void open_shared(Member* members, Index count) {
     const Design& design = *problem_.design;
-    const Index n = design.rows(), width = padded(count);
+    const Index n = design.rows(), width = count == 1 ? 1 : padded(count);
     double* weights = weights_.zeros(n * width);
     for (Index m = 0; m < count; ++m) {
       const double* c = problem_.weights_of(members[m].number);

@@ -25,6 +25,7 @@ struct WorkingSet {
   Buffer<double> gram;     // (capacity, ld)
   Buffer<double> factor;   // (capacity, ld)
   Buffer<double> inverse;  // diagonal of the factor, inverted
+  Buffer<double> corners;  // its triangles on the diagonal, inverted
   Buffer<double> square;   // diagonal of the Gram matrix without a ridge
   Buffer<double> b;        // linear term of the small lasso
   Buffer<double> w;
@@ -51,7 +52,7 @@ struct WorkingSet {
   // Makes room for `needed` columns, of `most` that there are.
   void make_room(Index needed, Index most) {
     if (needed <= capacity) return;
-    const Index wanted = std::max({needed + 8, capacity + capacity / 2, Index{32}});
+    const Index wanted = std::max({needed + 8, capacity + capacity / 2, Index{136}});
     const Index larger = std::max(needed, std::min(wanted, most));
     const Index wide = padded(larger + 1);
     columns.grow(k * length, larger * length);
@@ -60,6 +61,7 @@ struct WorkingSet {
     for (Buffer<double>* each : {&inverse, &square, &b, &w, &q, &shift, &penalty, &ridge,
                                  &old_w[0], &old_w[1], &old_q[0], &old_q[1]})
       each->grow(k, wide);
+    corners.grow(std::min(padded(std::max<Index>(active, 0)) * kPad, corners.size()), wide * kPad);
     which.grow(k, wide);
     order.grow(std::max<Index>(active, 0), wide);
     capacity = larger;
@@ -68,7 +70,7 @@ struct WorkingSet {
 
   Lasso lasso(double* solution, double* gradient) {
     return Lasso{k,        ld,       gram.data(),  b.data(), penalty.data(),
-                 solution, gradient, order.data(), active,   {factor.data(), ld, inverse.data()}};
+                 solution, gradient, order.data(), active,   {factor.data(), ld, inverse.data(), corners.data()}};
   }
 
  private:

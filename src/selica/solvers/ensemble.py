@@ -28,6 +28,8 @@ FAILED = 1
 """It did not."""
 STOPPED = 2
 """A member stopped before it, with too many active columns."""
+DEGENERATE = 3
+"""A member has nothing to fit, e.g. no event."""
 
 
 class SolverLimits(NamedTuple):
@@ -43,7 +45,7 @@ class Ensemble(NamedTuple):
 
     X: Table
     y: Array
-    """(n,) or (B, n), or (n, fields) where the response of a row has several numbers."""
+    """(n,) or (B, n); (n, width) or (B, n, width) where a row has several numbers."""
     lams: Array
     """(L,) or (B, L), from large to small."""
     lam2: Array
@@ -71,9 +73,14 @@ class Ensemble(NamedTuple):
         return self.X.shape[1] * (1 if self.copies is None else 2)
 
     @property
+    def kernel(self) -> str | None:
+        """Return the name of the loss in the core, or None where the core has none for it."""
+        return self.loss.compiled(self.y)
+
+    @property
     def each_has_a_response(self) -> bool:
         """Return whether members have responses of their own."""
-        return self.y.ndim == 2 and self.y.shape == self.weights.shape and self.loss.fields == 1
+        return self.y.ndim == (2 if len(self.loss.fields) == 1 else 3)
 
     def members(self, start: int, stop: int) -> Ensemble:
         """Return a chunk of the members."""
@@ -117,7 +124,7 @@ def make_problem(
         for part in (lams, np.broadcast_to(np.asarray(lam2, dtype=float), lams.shape))
     )
     columns = X.shape[1] * (1 if copies is None else 2)
-    steps = _MAX_ITER.get(loss.kernel or "", _NEWTON_STEPS) if max_iter is None else max_iter
+    steps = _MAX_ITER.get(loss.name, _NEWTON_STEPS) if max_iter is None else max_iter
     return Ensemble(
         X=as_table("X", X),
         y=y,
@@ -149,7 +156,7 @@ class Kept(NamedTuple):
     kkt: Array
     iterations: IntArray
     status: IntArray
-    """CONVERGED, FAILED, STOPPED or degenerate."""
+    """CONVERGED, FAILED, STOPPED or DEGENERATE."""
     largest: Array
     """(B,): smallest penalty at which a member selects nothing."""
 
@@ -169,7 +176,7 @@ def solve(
     n_jobs = workers(n_jobs)
     reporter(progress)
     members = problem.weights.shape[0]
-    by_core = problem.loss.kernel is not None
+    by_core = problem.kernel is not None
     if (n_jobs is None or n_jobs == 1) and by_core:
         with one_blas_thread():  # copies are drawn on the threads of the core
             part = solve_part(problem, threads=threads() if n_jobs is None else 1, progress=progress)
@@ -203,7 +210,7 @@ def _members_per_chunk(problem: Ensemble) -> int:
 def _alone(problem: Ensemble, size: int = 0) -> Part:
     """Solve a chunk on a worker."""
     with one_blas_thread():
-        if problem.loss.kernel is not None:
+        if problem.kernel is not None:
             return solve_part(problem, threads=1, chunk=size)
         from selica.solvers.newton import solve_chunk_of_any_loss  # which calls `solve_part`
 
@@ -229,8 +236,8 @@ def solve_part(
     limits = problem.limits
     entries = core().solve_ensemble(
         problem.X.design(),
-        problem.loss.kernel,
-        [_table(field) for field in problem.loss.kernel_fields(problem.y)],
+        problem.kernel,
+        [_table(field) for field in problem.loss.columns(problem.y)],
         _table(problem.weights),
         _table(problem.lams),
         _table(problem.lam2),
