@@ -22,6 +22,7 @@ REQUIREMENTS: dict[str, list[str]] = {
         *("numpy==2.4.6", "scipy==1.17.1", "numba==0.68.1"),
     ],
     "adelie": ["adelie==1.1.52", "numpy==1.26.4", "scipy==1.17.1"],
+    "survival": ["scikit-survival"],
 }
 HOME = {
     "sklearn": "python",

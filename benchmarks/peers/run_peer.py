@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from . import adapters
+from . import adapters, glm_adapters
 from .problem import TARGET_GAP, Array, Problem, judge, make_problem, workload_name
 from .settings import SETTINGS
 
@@ -63,7 +63,8 @@ def time_python(
     global _solve
     adapters.quiet()
     with _free_cores():
-        _solve = solve = adapters.ADAPTERS[peer](problem, way, tol)
+        table = adapters if problem.kind == "squared" else glm_adapters
+        _solve = solve = table.ADAPTERS[peer](problem, way, tol)
     solve(0)
     members = range(len(problem.weights))
     timings = []
@@ -103,13 +104,14 @@ def time_glmnet(
         folder = Path(name)
         (folder / "X").write_bytes(problem.X.tobytes("F"))
         (folder / "copies").write_bytes(copies.tobytes())
+        event = np.empty(0) if problem.event is None else problem.event
+        (folder / "event").write_bytes(event.tobytes())
         for part in ("y", "weights", "lams"):
             (folder / part).write_bytes(getattr(problem, part).tobytes())
         script = str(Path(__file__).with_name("glmnet.R"))
         numbers = [str(v) for v in (n, p, L, B, way, tol, threads, repeats)]
-        run = subprocess.run(
-            ["Rscript", script, name, *numbers], check=True, stdout=subprocess.PIPE, text=True
-        )
+        command = ["Rscript", script, name, *numbers, problem.kind]
+        run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         W = np.fromfile(folder / "W").reshape(B, L, columns)
         timings = [
             (float(wall), float(cpu))
@@ -152,8 +154,8 @@ def run(
         "members": members,
         "threads": threads,
         "seed": seed,
-        "seconds_per_member": walls.min(),
-        "median_seconds_per_member": float(np.median(walls)),
+        "seconds_per_member": float(np.median(walls)),
+        "best_seconds_per_member": walls.min(),
         "cpu_seconds_per_member": cpus.min(),
         "max_gap": gaps.max(),
         "median_gap": float(np.median(gaps)),
@@ -169,9 +171,9 @@ def run(
 def one_thread(module: str, kernels: int = 1) -> None:
     """Start again with one thread a library: NumPy is already loaded with those it found.
 
-    `kernels` is for Numba alone.
+    `kernels` is for selica alone.
     """
-    wanted = ONE_THREAD | {"NUMBA_NUM_THREADS": str(kernels)}
+    wanted = ONE_THREAD | {"SELICA_NUM_THREADS": str(kernels)}
     if any(os.environ.get(name) != value for name, value in wanted.items()):
         command = [sys.executable, "-m", module, *sys.argv[1:]]
         os.execve(sys.executable, command, os.environ | wanted)
@@ -185,7 +187,7 @@ def main() -> None:
     parser.add_argument("--workload", required=True, type=workload_name, help="name or position")
     parser.add_argument("--members", type=int, default=4)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=1, help="the best one counts")
+    parser.add_argument("--repeats", type=int, default=1, help="the median counts")
     parser.add_argument("--way", help="route through the peer, see adapters.py")
     parser.add_argument("--tol", type=float, nargs="+", help="several: one record each")
     parser.add_argument("--seed", type=int, default=0)
