@@ -52,7 +52,7 @@ def celer(problem: Problem, way: str, tol: float) -> Solve:
 
 
 def skglm(problem: Problem, way: str, tol: float) -> Solve:
-    """newton: `ProxNewton`; anderson, for labels: `AndersonCD`. tol: violated gradient / lam_max."""
+    """newton: `ProxNewton`; anderson: `AndersonCD`, for labels. tol: gradient left over lam_max."""
     from skglm.datafits import Cox, Logistic, Poisson
     from skglm.penalties import L1
     from skglm.solvers import AndersonCD, ProxNewton
