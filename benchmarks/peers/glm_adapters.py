@@ -45,7 +45,7 @@ def celer(problem: Problem, way: str, tol: float) -> Solve:
         options |= {"use_PN": way.endswith("newton"), "tol": tol * len(y) * np.log(2.0)}
         fit = celer_path(X, y, "logreg", alphas=problem.lams, **options)
         dual = np.zeros((len(problem.lams), len(problem.y)))
-        np.add.at(dual, (slice(None), drawn), -problem.lams[:, None] * fit[3])
+        np.add.at(dual, (slice(None), drawn), -fit[3])
         return fit[1].T, dual
 
     return solve
