@@ -5,8 +5,9 @@ Time for each member along the whole path, every answer judged by the same certi
 survival times. Times are medians of five runs; those of selica are taken before and after its
 peers. Peers need their environments (`python -m benchmarks.peers.environments`); those that are
 missing are left out, and so is riboflavin where $SELICA_DATA does not name its folder. A dash: the
-peer does not have that loss. With `--threads 2` selica has two threads, and a peer's loop over
-members is shared by two processes of one thread each, which keep their answers (R sends them back).
+peer does not have that loss; "slow": it needs more than half a minute a member (`settings`). With
+`--threads 2` selica has two threads, and a peer's loop over members is shared by two processes of
+one thread each, which keep their answers (R sends them back).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from benchmarks.peers.problem import (
     make_problem,
 )
 from benchmarks.peers.run_peer import one_thread
-from benchmarks.peers.settings import SETTINGS
+from benchmarks.peers.settings import SETTINGS, TOO_SLOW
 
 from selica import __version__, solvers
 
@@ -222,7 +223,8 @@ def main() -> None:
         mine = selica_record(problem, times, options.threads)
         others = [record for record in row.values() if record is not None]
         records += [mine, *others]
-        shown = [f"{cell(mine)} ({mine['max_gap']:.0e})", *map(cell, row.values())]
+        shown = [f"{cell(mine)} ({mine['max_gap']:.0e})"]
+        shown += ["slow" if name in TOO_SLOW.get(peer, ()) else cell(row[peer]) for peer in peers]
         print(f"| {name} | {' | '.join(shown)} | {advantage(mine, others)} |", flush=True)
         if options.out:
             options.out.write_text(json.dumps(records, indent=1) + "\n")

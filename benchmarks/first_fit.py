@@ -52,7 +52,8 @@ def chunk(seed):
 
 if __name__ == "__main__":
     options = {"processes": True, "host": "127.0.0.1", "dashboard_address": None}
-    with LocalCluster(n_workers=0, threads_per_worker=1, **options) as cluster, Client(cluster) as c:
+    options |= {"n_workers": 0, "threads_per_worker": 1}
+    with LocalCluster(**options) as cluster, Client(cluster) as c:
         start = time.perf_counter()
         cluster.scale(1)
         c.wait_for_workers(1)

@@ -1,8 +1,9 @@
 """Time one peer on one workload: `python -m benchmarks.peers.run_peer --peer celer --workload 0`.
 
 Run it from the repository's root with the Python of any environment that has NumPy and the peer
-(glmnet: NumPy, and Rscript on the path). A warm-up member comes first, so compilation is not timed;
-the certificate is computed after the clock has stopped. The record is printed as JSON. With
+(glmnet: NumPy, and Rscript on the path). A member at two penalties comes first, so compilation is
+not timed; the certificate is computed after the clock has stopped. Runs are repeated, and their
+median counts; none is begun after a minute. The record is printed as JSON. With
 `--threads 2` members are shared by two processes (for R: two forks), half of them to each, the best
 a loop over members can do; every library inside has one thread.
 """
@@ -20,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from .settings import SETTINGS
 ONE_THREAD = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "BLIS")
 }
+LONGEST = 60.0  # seconds, after which no repeat begins
 Timing = tuple[float, float]  # wall and processor seconds of the whole ensemble
 Answer = tuple[Array, "Array | None"]  # W (B, L, p), dual points (B, L, n)
 
@@ -63,26 +66,30 @@ def time_python(
     global _solve
     adapters.quiet()
     with _free_cores():
-        table = adapters if problem.kind == "squared" else glm_adapters
-        _solve = solve = table.ADAPTERS[peer](problem, way, tol)
-    solve(0)
+        make = (adapters if problem.kind == "squared" else glm_adapters).ADAPTERS[peer]
+        make(replace(problem, lams=problem.lams[:2]), way, tol)(0)
+        _solve = solve = make(problem, way, tol)
     members = range(len(problem.weights))
-    timings = []
+    timings: list[Timing] = []
     if threads > 1:
         with multiprocessing.get_context("fork").Pool(threads) as pool:
             pool.map(_forked, [0] * threads, chunksize=1)
-            for _ in range(repeats):
+            while len(timings) < repeats and _walls(timings) < LONGEST:
                 start = time.perf_counter()
                 cpus = pool.map(_forked, members, chunksize=-(-len(members) // threads))
                 timings.append((time.perf_counter() - start, sum(cpus)))
-    for _ in range(repeats if threads == 1 else 1):  # what forks have answered is the same
+        answers = [solve(b) for b in members]  # what forks have answered is the same
+    while threads == 1 and len(timings) < repeats and _walls(timings) < LONGEST:
         start, cpu = time.perf_counter(), time.process_time()
         answers = [solve(b) for b in members]
-        if threads == 1:
-            timings.append((time.perf_counter() - start, time.process_time() - cpu))
+        timings.append((time.perf_counter() - start, time.process_time() - cpu))
     W = np.stack([_padded(a[0], len(problem.lams)) for a in answers])
     duals = None if answers[0][1] is None else np.stack([a[1] for a in answers])
     return (W, duals), timings, adapters.version(peer)
+
+
+def _walls(timings: list[Timing]) -> float:
+    return sum(wall for wall, _ in timings)
 
 
 def _padded(path: Array, length: int) -> Array:
@@ -110,7 +117,7 @@ def time_glmnet(
             (folder / part).write_bytes(getattr(problem, part).tobytes())
         script = str(Path(__file__).with_name("glmnet.R"))
         numbers = [str(v) for v in (n, p, L, B, way, tol, threads, repeats)]
-        command = ["Rscript", script, name, *numbers, problem.kind]
+        command = ["Rscript", script, name, *numbers, problem.kind, str(LONGEST)]
         run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         W = np.fromfile(folder / "W").reshape(B, L, columns)
         timings = [
@@ -153,6 +160,7 @@ def run(
         "tol": tol,
         "members": members,
         "threads": threads,
+        "repeats": len(timings),
         "seed": seed,
         "seconds_per_member": float(np.median(walls)),
         "best_seconds_per_member": walls.min(),
