@@ -66,7 +66,7 @@ SETTINGS: dict[str, dict[str, tuple[str, float]]] = {
         "single-5000x2000": ("prune", 5e-6),
         "single-knockoffs-5000x2000": ("grow", 5e-6),
         "logistic-200x1000": ("grow-newton", 5e-9),
-        "logistic-1000x5000": ("grow-newton", 5e-9),
+        "logistic-1000x5000": ("grow-newton", 1e-9),
     },
     "skglm": {
         "320x128": ("gram", 3e-7),
@@ -83,7 +83,7 @@ SETTINGS: dict[str, dict[str, tuple[str, float]]] = {
         "single-knockoffs-1000x5000": ("anderson", 2e-6),
         "single-5000x2000": ("anderson", 5e-6),
         "single-knockoffs-5000x2000": ("anderson", 5e-6),
-        "logistic-200x1000": ("newton", 2e-7),
+        "logistic-200x1000": ("newton", 4e-7),
         "logistic-1000x5000": ("newton", 2e-7),
         "poisson-200x1000": ("newton", 2e-7),
         "poisson-1000x5000": ("newton", 2e-7),
@@ -109,7 +109,7 @@ SETTINGS: dict[str, dict[str, tuple[str, float]]] = {
         "poisson-200x1000": ("rows", 4e-15),
         "poisson-1000x5000": ("rows", 1e-14),
         "cox-200x1000": ("rows", 1e-16),
-        "cox-1000x5000": ("rows", 1e-16),
+        "cox-1000x5000": ("rows", 5e-16),
     },
     "glmnet": {
         "320x128": ("covariance-rows", 5e-14),
