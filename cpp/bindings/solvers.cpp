@@ -193,7 +193,7 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
   problem.tol = nb::cast<double>(settings["tol"]);
   problem.max_iter = nb::cast<Index>(settings["max_iter"]);
   problem.max_active = nb::cast<Index>(settings["max_active"]);
-  const double bytes = nb::cast<double>(settings["design_bytes"]);
+  const double bytes = nb::cast<double>(settings["most_bytes"]);
   const Index threads = nb::cast<Index>(settings["threads"]);
   const bool sparse = nb::cast<bool>(settings["sparse"]);
   for (std::size_t b = 0; b < members; ++b) {

@@ -41,6 +41,14 @@ class SideBySide final : public Design {
     }
   }
 
+  void squares(const Residuals& weights, float* const* out) const override {
+    std::vector<float*> shifted(out, out + weights.members);
+    for (const auto& each : parts_) {
+      each->squares(weights, shifted.data());
+      for (float*& to : shifted) to += each->columns();
+    }
+  }
+
   void multiply_alone(const float* residual, float* out) const override {
     for (const auto& each : parts_) {
       each->multiply_alone(residual, out);

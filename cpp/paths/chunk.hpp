@@ -120,7 +120,7 @@ class Chunk {
       const double next = before ? lam : ahead(m);
       if (m.n_listed > 0) admit(m, std::min(lam, next));
       set_penalties(m, before);
-      const Solved solved = m.fit->solve(0.1 * problem_.tol * m.unit, problem_.max_iter);
+      const Solved solved = m.fit->solve(0.5 * problem_.tol * m.unit, problem_.max_iter);
       Verdict verdict = Verdict::asking;
       if (!before) {
         recorder.progress(m, solved);

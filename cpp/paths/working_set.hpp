@@ -55,7 +55,7 @@ struct WorkingSet {
     const Index wanted = std::max({needed + 8, capacity + capacity / 2, Index{136}});
     const Index larger = std::max(needed, std::min(wanted, most));
     const Index wide = padded(larger + 1);
-    columns.grow(k * length, larger * length);
+    columns.extend(k * length, larger * length);
     spread(gram, k, wide);
     spread(factor, std::max<Index>(active, 0), wide);
     for (Buffer<double>* each : {&inverse, &square, &b, &w, &q, &shift, &penalty, &ridge,

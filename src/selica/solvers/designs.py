@@ -20,6 +20,12 @@ from selica._core.validation import matrix, short
 
 _BLOCK = 4_000_000
 """Entries that are checked at once."""
+_LEAST_BYTES = 2e7
+"""Memory of members that are solved together, at least."""
+_SHARE = 0.15
+"""Of the size of a table that is not of doubles."""
+_BYTES_WITH_DOUBLES = 2.5e8
+"""With one of doubles, which are copied for the screening as well."""
 
 
 class DesignTable(ABC):
@@ -34,6 +40,11 @@ class DesignTable(ABC):
     @abstractmethod
     def nbytes(self) -> int:
         """Size in memory."""
+
+    @property
+    def most_bytes(self) -> float:
+        """Memory that members which are solved together may have: a share of the table's own."""
+        return max(_LEAST_BYTES, _SHARE * self.nbytes)
 
     @abstractmethod
     def design(self) -> Any:
@@ -59,6 +70,12 @@ class DenseTable(DesignTable):
     def nbytes(self) -> int:
         """Size in memory."""
         return int(self.values.nbytes)
+
+    @property
+    def most_bytes(self) -> float:
+        """Memory that members which are solved together may have."""
+        double = self.values.dtype == np.float64
+        return _BYTES_WITH_DOUBLES if double else max(_LEAST_BYTES, _SHARE * self.nbytes)
 
     def design(self) -> Any:
         """Return the table as the core reads it; doubles need contiguous columns."""

@@ -212,7 +212,8 @@ def _members_per_chunk(problem: Ensemble) -> int:
     own = p if problem.copies is not None else 0
     return int(
         core().members_per_chunk(
-            n, p, own, problem.copies_are_shared, len(weights), most_rows, problem.X.nbytes
+            n, p, own, problem.copies_are_shared, len(weights), most_rows,
+            problem.X.most_bytes,
         )
     )
 
@@ -261,7 +262,7 @@ def solve_part(
                 "tol": limits.tol,
                 "max_iter": limits.max_iter,
                 "max_active": -1 if limits.max_active is None else limits.max_active,
-                "design_bytes": float(problem.X.nbytes),
+                "most_bytes": problem.X.most_bytes,
                 "copies_are_shared": problem.copies_are_shared,
                 "threads": threads,
                 "chunk": chunk,
