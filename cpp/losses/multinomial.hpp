@@ -101,15 +101,17 @@ class Multinomial {
     constexpr int kMostSteps = 100, kHalvings = 40;
     constexpr double kEnough = 1e-15;  // of the total weight
     constexpr double kLast = 1e-8;     // a step whose square is below rounding
+    constexpr double kFurthest = 50.0;
     const Index K = classes();
     double value = evaluate(eta);
     double* step = sums_.data() + K * (K + 1);
     for (int steps = 0; steps < kMostSteps; ++steps) {
       const double slope = newton_step(kEnough * total_);
-      if (slope == 0.0) break;
-      double length = 1.0, furthest = 0.0;
+      double furthest = 0.0;
       for (Index k = 0; k < K; ++k) furthest = std::max(furthest, std::abs(step[k]));
-      shift(eta, step, 1.0);
+      if (slope == 0.0 || !std::isfinite(slope) || !std::isfinite(furthest)) break;
+      double length = std::min(1.0, kFurthest / furthest);
+      shift(eta, step, length);
       double trial = evaluate(eta);
       for (int halved = 0; halved < kHalvings; ++halved) {
         if (trial <= value + 1e-4 * length * slope + 1e-13 * std::abs(value)) break;

@@ -369,7 +369,7 @@ class MultinomialFit final : public Fit {
       }
     Step step;
     step.small = std::abs(slope) <= 1e-10 * std::abs(here.value);
-    if (slope >= 0.0 && !step.small) {
+    if (!(slope < 0.0) && !step.small) {  // or it is no number
       u.active = -1;
       return step;
     }

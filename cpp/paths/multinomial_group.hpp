@@ -25,8 +25,11 @@ class GroupLasso {
     for (Buffer<double>* each : {&bound_, &slope_, &step_, &image_}) each->reserve(room);
     rows_.reserve(room);
     double largest = 0.0;
-    for (Index j = 0; j < p.k; ++j) largest = std::max(largest, std::abs(p.b[j]));
-    for (Index g = 0; g < groups_; ++g) bound_[g] = curvature_bound(g);
+    for (Index g = 0; g < groups_; ++g) {
+      bound_[g] = curvature_bound(g);
+      if (bound_[g] > 0.0)
+        largest = std::max(largest, length(p.b + g * m) / std::sqrt(bound_[g]));
+    }
     write_gradient(p, step_.data(), rows_.data());
     const double enough = std::max(kRounding * largest, tol * violation());
     for (Index round = 0; round < max_rounds; ++round) {
@@ -78,15 +81,17 @@ class GroupLasso {
     }
   }
 
-  // Returns the largest violation of the conditions of optimality; lists the active variables.
+  // Returns the largest violation of the conditions of optimality, over the root of the curvature:
+  // columns may have any unit. Lists the active variables.
   double violation() {
     double worst = 0.0;
     p_->active = 0;
     for (Index g = 0; g < groups_; ++g) {
       const double *w = p_->w + g * m_, *q = p_->q + g * m_;
       const double penalty = p_->penalty[g * m_], size = length(w);
+      const double unit = bound_[g] > 0.0 ? 1.0 / std::sqrt(bound_[g]) : 0.0;
       if (size == 0.0 && penalty > 0.0) {
-        worst = std::max(worst, length(q) - penalty);
+        worst = std::max(worst, unit * (length(q) - penalty));
         continue;
       }
       double square = 0.0;
@@ -96,7 +101,7 @@ class GroupLasso {
         p_->order[p_->active++] = g * m_ + s;
         square += pull * pull;
       }
-      worst = std::max(worst, std::sqrt(square));
+      worst = std::max(worst, unit * std::sqrt(square));
     }
     return worst;
   }
