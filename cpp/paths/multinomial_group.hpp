@@ -31,11 +31,14 @@ class GroupLasso {
         largest = std::max(largest, length(p.b + g * m) / std::sqrt(bound_[g]));
     }
     write_gradient(p, step_.data(), rows_.data());
-    const double enough = std::max(kRounding * largest, tol * violation());
+    const double rounding = kRounding * largest, enough = std::max(rounding, tol * violation());
+    bool whole = false;  // without whole steps little moves where curvature is small
     for (Index round = 0; round < max_rounds; ++round) {
       sweep();
-      if (violation() <= enough) return true;
-      if (!newton(kNone) && !newton(kSome)) return false;
+      if (violation() <= (whole ? enough : rounding)) return true;
+      double taken = newton(kNone);
+      if (taken == 0.0) taken = newton(kSome);  // or the next sweep has to do
+      whole = taken == 1.0;
     }
     return false;
   }
@@ -106,10 +109,10 @@ class GroupLasso {
     return worst;
   }
 
-  // Takes a Newton step in the active groups; returns whether it could be taken.
-  bool newton(double added) {
+  // Takes a Newton step in the active groups; returns the share of it that was taken.
+  double newton(double added) {
     const Index active = p_->active;
-    if (!factorise_active(added)) return false;
+    if (!factorise_active(added)) return 0.0;
     double* step = step_.data();
     std::copy_n(slope_.data(), active, step);
     forward(p_->L, step, active);
@@ -134,7 +137,7 @@ class GroupLasso {
     }
     for (Index i = 0; i < active; ++i) p_->w[p_->order[i]] += t * step[i];
     write_gradient(*p_, step, rows);
-    return true;
+    return t;
   }
 
   // Makes the factor of the second derivatives in the active groups, in blocks of rows; returns
@@ -171,10 +174,9 @@ class GroupLasso {
     own = row[j];
     const double penalty = p_->penalty[j];
     if (penalty > 0.0) {
-      const double size = length(w), bend = penalty / size, turn = bend / (size * size);
-      const double x = w[j % m_];
-      for (Index l = first; l < i; ++l) line[l] -= turn * x * w[l - first];
-      own += bend - turn * x * x;
+      const double size = length(w), bend = penalty / size, towards = w[j % m_] / size;
+      for (Index l = first; l < i; ++l) line[l] -= bend * towards * (w[l - first] / size);
+      own += bend * (1.0 - towards * towards);
     }
     own *= 1.0 + added;
   }
