@@ -130,14 +130,56 @@ class GroupLasso {
     double square = 0.0;
     for (Index i = 0; i < active; ++i) square += step[i] * image_[p_->order[i]];
     constexpr int kHalvings = 30;
+    const auto change = [&](double t) { return t * straight + 0.5 * t * t * square + charged(t); };
     double t = 1.0;
-    for (int halved = 0; halved < kHalvings; ++halved, t *= 0.5) {
-      const double change = t * straight + 0.5 * t * t * square + charged(t);
-      if (change <= 1e-4 * t * promised) break;
+    for (int halved = 0; halved < kHalvings; ++halved, t *= 0.5)
+      if (change(t) <= 1e-4 * t * promised) break;
+    Index gone = -1;
+    if (t < 1.0) {  // perhaps since a group would pass zero: it may stop there
+      const Passing first = first_passing();
+      if (first.place >= 0 && change(first.t) + zeroed(first) < change(t)) {
+        t = first.t;
+        gone = p_->order[first.place];
+      }
     }
     for (Index i = 0; i < active; ++i) p_->w[p_->order[i]] += t * step[i];
+    if (gone >= 0) std::fill_n(p_->w + gone, m_, 0.0);
     write_gradient(*p_, step, rows);
     return t;
+  }
+
+  // Where the step takes a group close to zero: its first active variable, and the share of the step.
+  struct Passing {
+    Index place = -1;
+    double t = 1.0;
+  };
+
+  Passing first_passing() const {
+    constexpr double kClose = 0.1;  // of its length before
+    Passing out;
+    for (Index first = 0; first < p_->active; first += m_) {
+      const double *w = p_->w + p_->order[first], *step = step_.data() + first;
+      const double along = -dot(w, step, m_), square = dot(step, step, m_);
+      if (!(p_->penalty[p_->order[first]] > 0.0 && along > 0.0 && along < out.t * square)) continue;
+      const double nearest = dot(w, w, m_) - along * along / square;
+      if (nearest <= kClose * kClose * dot(w, w, m_)) out = {first, along / square};
+    }
+    return out;
+  }
+
+  // Returns what the objective grows by where that group becomes zero then.
+  double zeroed(const Passing& at) const {
+    const Index j = p_->order[at.place];
+    double total = 0.0, left = 0.0;
+    for (Index s = 0; s < m_; ++s) {
+      const double x = p_->w[j + s] + at.t * step_[at.place + s];
+      total += x * (p_->q[j + s] - at.t * image_[j + s]);
+      left += x * x;
+      for (Index r = 0; r < m_; ++r)
+        total += 0.5 * x * p_->row(j + s)[j + r] *
+                 (p_->w[j + r] + at.t * step_[at.place + r]);
+    }
+    return total - p_->penalty[j] * std::sqrt(left);
   }
 
   // Makes the factor of the second derivatives in the active groups, in blocks of rows; returns
