@@ -51,7 +51,7 @@ core:
 sanitize:
 	@$(CONFIGURE) -B build/sanitize -DSELICA_SANITIZE=ON
 	@$(CMAKE) --build build/sanitize
-	SELICA_CORE=build/sanitize PYTHONPATH=src ASAN_OPTIONS=detect_leaks=0 \
+	SELICA_CORE=$(CURDIR)/build/sanitize PYTHONPATH=src ASAN_OPTIONS=detect_leaks=0 \
 	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
 	$(BIN)/python -m pytest -q -p no:cacheprovider $(SANITIZED)
 

@@ -1,11 +1,13 @@
 """The ensemble engine beside its peers, in one run: `make bench-ensemble`.
 
 Time for each member along the whole path, every answer judged by the same certificate
-(`benchmarks.peers.problem`). Peers need their environments
-(`python -m benchmarks.peers.environments`); those that are missing are left out, and so is
-riboflavin where $SELICA_DATA does not name its folder. With `--threads 2` selica has two threads,
-and a peer's loop over members is shared by two processes of one thread each, which keep their
-answers (R sends them back).
+(`benchmarks.peers.problem`): resamples with squared loss, knockoff copies, labels, counts and
+survival times. Times are medians of five runs; those of selica are taken before and after its
+peers. Peers need their environments (`python -m benchmarks.peers.environments`); those that are
+missing are left out, and so is riboflavin where $SELICA_DATA does not name its folder. A dash: the
+peer does not have that loss; "slow": it needs more than half a minute a member (`settings`). With
+`--threads 2` selica has two threads, and a peer's loop over members is shared by two processes of
+one thread each, which keep their answers (R sends them back).
 """
 
 from __future__ import annotations
@@ -14,21 +16,44 @@ import argparse
 import json
 import os
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from benchmarks.peers.__main__ import Record, measure
 from benchmarks.peers.environments import missing
-from benchmarks.peers.problem import TARGET_GAP, WORKLOADS, Array, judge, make_problem
+from benchmarks.peers.problem import (
+    GLMS,
+    KNOCKOFFS,
+    TARGET_GAP,
+    WORKLOADS,
+    Problem,
+    judge,
+    make_problem,
+)
 from benchmarks.peers.run_peer import one_thread
+from benchmarks.peers.settings import SETTINGS, TOO_SLOW
 
-from selica import __version__
-from selica.solvers import lasso_path_batch
+from selica import __version__, solvers
 
 PEERS = ("sklearn", "celer", "skglm", "adelie", "glmnet")
-# Members of ours: an ensemble is what the engine is for, and chunks of 32 go together.
-MEMBERS = {"320x128": 256, "200x1000": 128, "71x4088": 128, "1000x5000": 64, "20000x500": 64}
+SHOWN = [*WORKLOADS, *KNOCKOFFS, *GLMS]
+# Members of ours: an ensemble is what the engine is for, and chunks of members go together.
+MEMBERS = {
+    "320x128": 256,
+    "1000x5000": 64,
+    "20000x500": 64,
+    "knockoffs-320x128": 256,
+    "knockoffs-1000x800": 64,
+    "logistic-1000x5000": 32,
+    "poisson-1000x5000": 32,
+    "cox-1000x5000": 32,
+}
+USUAL_MEMBERS = 128
 JUDGED = 4
+REPEATS = 5  # three before the peers, two after them
 # Colours of Okabe and Ito (2008) and markers, for the figure.
 LOOKS = {
     "selica": ("#D55E00", "D"),
@@ -40,37 +65,57 @@ LOOKS = {
 }
 
 
-def ours(name: str, repeats: int, threads: int) -> Record:
-    """Seconds for each member (best of several), and the largest gap of the judged ones."""
-    problem = make_problem(name, MEMBERS.get(name, 128))
+def solver(problem: Problem) -> Callable[..., Any]:
+    """selica on the first members of a problem, a function of their number and of `keep`."""
     run = (problem.X, problem.y, problem.lams)
-    lasso_path_batch(*run, problem.weights[:40], keep="counts")
+    copies = problem.copies
+    if copies is not None:
+        ours = partial(solvers.knockoff_path_batch, *run, lambda b: copies[b].T)
+        return lambda members, keep="coef": ours(members, keep=keep)
+    name = {"squared": "lasso"}.get(problem.kind, problem.kind)
+    many = getattr(solvers, f"{name}_path_batch")
+    response = (problem.y, problem.event) if problem.kind == "cox" else problem.y
+    options = {} if problem.kind == "cox" else {"fit_intercept": problem.intercept}
+
+    def fit(members: int, keep: str = "coef") -> Any:
+        weights = problem.weights[:members]
+        return many(problem.X, response, problem.lams, weights, keep=keep, **options)
+
+    return fit
+
+
+def timed(problem: Problem, repeats: int) -> list[float]:
+    """Seconds for each member, counts kept, after a warm-up."""
+    fit, members = solver(problem), len(problem.weights)
+    fit(min(members, 40), "counts")
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
-        lasso_path_batch(*run, problem.weights, keep="counts")
-        times.append((time.perf_counter() - start) / len(problem.weights))
-    fit = lasso_path_batch(*run, problem.weights[:JUDGED])
-    gaps = judge(problem, fit.coef)
-    return selica_record(name, len(problem.weights), min(times), gaps, threads)
+        fit(members, "counts")
+        times.append((time.perf_counter() - start) / members)
+    return times
 
 
-def selica_record(name: str, members: int, seconds: float, gaps: Array, threads: int = 1) -> Record:
-    """In the form of the peers' records."""
+def selica_record(problem: Problem, times: list[float], threads: int = 1) -> Record:
+    """In the form of the peers' records, with the largest gap of the judged members."""
+    gaps = judge(problem, solver(problem)(JUDGED).coef)
     return {
         "peer": "selica",
         "version": __version__,
-        "workload": name,
-        "members": members,
+        "workload": problem.name,
+        "members": len(problem.weights),
         "threads": threads,
-        "seconds_per_member": seconds,
+        "seconds_per_member": float(np.median(times)),
+        "best_seconds_per_member": min(times),
         "max_gap": float(gaps.max()),
         "gap_met": bool(gaps.max() <= TARGET_GAP),
     }
 
 
-def cell(record: Record) -> str:
+def cell(record: Record | None) -> str:
     """Milliseconds, with a mark where the gap was missed."""
+    if record is None:
+        return "-"
     return f"{1e3 * record['seconds_per_member']:.3g}{'' if record['gap_met'] else ' (!)'}"
 
 
@@ -148,10 +193,9 @@ def draw(records: list[Record], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=list(WORKLOADS))
+    parser.add_argument("--workloads", nargs="+", choices=SHOWN, default=SHOWN)
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, help="the records as JSON")
     parser.add_argument("--plot", type=Path, help="a figure of the records")
     parser.add_argument(
@@ -169,13 +213,19 @@ def main() -> None:
     print("| workload | selica, ms (gap) | " + " | ".join(peers) + " | fastest peer / selica |")
     print("|---|---|" + "---|" * (len(peers) + 1))
     for name in names:
-        mine = ours(name, options.repeats, options.threads)
-        row = [measure(peer, name, options.threads) for peer in peers]
-        again = ours(name, options.repeats, options.threads)  # the machine is not always the same
-        mine = min(mine, again, key=lambda r: r["seconds_per_member"])
-        records += [mine, *row]
-        cells = [f"{cell(mine)} ({mine['max_gap']:.0e})", *map(cell, row), advantage(mine, row)]
-        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+        problem = make_problem(name, MEMBERS.get(name, USUAL_MEMBERS))
+        times = timed(problem, REPEATS - REPEATS // 2)
+        row = {
+            peer: measure(peer, name, options.threads) if name in SETTINGS[peer] else None
+            for peer in peers
+        }
+        times += timed(problem, REPEATS // 2)  # the machine is not always the same
+        mine = selica_record(problem, times, options.threads)
+        others = [record for record in row.values() if record is not None]
+        records += [mine, *others]
+        shown = [f"{cell(mine)} ({mine['max_gap']:.0e})"]
+        shown += ["slow" if name in TOO_SLOW.get(peer, ()) else cell(row[peer]) for peer in peers]
+        print(f"| {name} | {' | '.join(shown)} | {advantage(mine, others)} |", flush=True)
         if options.out:
             options.out.write_text(json.dumps(records, indent=1) + "\n")
     if options.plot:

@@ -1,4 +1,4 @@
-"""Other people's lasso solvers on the ensemble problem, timed to one certified gap.
+"""Other people's solvers on the ensemble problem, timed to one certified gap.
 
-Nothing here imports selica: each peer runs in its own environment, which needs NumPy and that peer.
+Only `agreement` imports selica: each peer runs in its own environment, with NumPy and that peer.
 """

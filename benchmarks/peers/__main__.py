@@ -12,24 +12,31 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from .environments import HOME, ROOT, missing, python_of
+from .environments import ROOT, missing, python_of
+from .settings import SETTINGS
 
-# Members and repeats (the best repeat counts): enough for a stable time, short enough to wait for.
+# Members and repeats (the median counts): enough for a stable time, short enough to wait for.
 PLAN: dict[str, tuple[int, int]] = {
-    "320x128": (32, 15),
-    "200x1000": (8, 8),
-    "71x4088": (8, 8),
+    "320x128": (32, 5),
+    "200x1000": (8, 5),
+    "71x4088": (8, 5),
     "1000x5000": (3, 5),
     "20000x500": (3, 5),
-    "riboflavin": (8, 8),
-    "knockoffs-320x128": (32, 8),
-    "knockoffs-1000x800": (3, 3),
+    "riboflavin": (8, 5),
+    "knockoffs-320x128": (32, 5),
+    "knockoffs-1000x800": (3, 5),
     "single-1000x400": (16, 5),
     "single-knockoffs-1000x400": (16, 5),
-    "single-1000x5000": (4, 4),
-    "single-knockoffs-1000x5000": (3, 3),
-    "single-5000x2000": (4, 4),
-    "single-knockoffs-5000x2000": (3, 3),
+    "single-1000x5000": (4, 5),
+    "single-knockoffs-1000x5000": (3, 5),
+    "single-5000x2000": (4, 5),
+    "single-knockoffs-5000x2000": (3, 5),
+    "logistic-200x1000": (4, 5),
+    "poisson-200x1000": (4, 5),
+    "cox-200x1000": (1, 5),
+    "logistic-1000x5000": (2, 5),
+    "poisson-1000x5000": (2, 5),
+    "cox-1000x5000": (1, 5),
 }
 Record = dict[str, Any]
 
@@ -74,7 +81,7 @@ def table(records: list[Record]) -> str:
 def main() -> None:
     """Measure workload by workload, so that the peers of one row meet the same machine."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--peers", nargs="+", choices=HOME, default=list(HOME))
+    parser.add_argument("--peers", nargs="+", choices=SETTINGS, default=list(SETTINGS))
     parser.add_argument("--workloads", nargs="+", choices=PLAN, default=list(PLAN))
     parser.add_argument("--threads", nargs="+", type=int, default=[1])
     parser.add_argument("--out", type=Path)
@@ -89,6 +96,8 @@ def main() -> None:
     for workload in options.workloads:
         for threads in options.threads:
             for peer in [peer for peer, reason in reasons.items() if reason is None]:
+                if workload not in SETTINGS[peer]:
+                    continue
                 records.append(measure(peer, workload, threads))
                 if options.out:
                     options.out.write_text(json.dumps(records, indent=1) + "\n")

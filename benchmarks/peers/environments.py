@@ -1,9 +1,10 @@
 """Make the peers' environments: `python -m benchmarks.peers.environments`.
 
 They go to the folder $SELICA_BENCH, `.bench` in the repository when it is not set. scikit-learn,
-celer and skglm share one; adelie needs an older NumPy and has its own; glmnet is R's, from the
-system's packages (installed with apt-get where that is possible). What cannot be installed is
-skipped with a sentence. Nothing outside that folder is touched, R aside.
+celer and skglm share one; adelie needs an older NumPy and has its own, and so has scikit-survival,
+which only `benchmarks.peers.agreement` asks for; glmnet is R's, from the system's packages
+(installed with apt-get where that is possible). What cannot be installed is skipped with a
+sentence. Nothing outside that folder is touched, R aside.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ REQUIREMENTS: dict[str, list[str]] = {
         *("numpy==2.4.6", "scipy==1.17.1", "numba==0.68.1"),
     ],
     "adelie": ["adelie==1.1.52", "numpy==1.26.4", "scipy==1.17.1"],
+    "survival": ["scikit-survival==0.28.0", "scikit-learn==1.9.1", "numpy==2.4.6", "scipy==1.17.1"],
 }
 HOME = {
     "sklearn": "python",
@@ -29,6 +31,7 @@ HOME = {
     "skglm": "python",
     "adelie": "adelie",
     "glmnet": "python",  # NumPy writes the files that R reads
+    "sksurv": "survival",
 }
 R_PACKAGE = "r-cran-glmnet"
 

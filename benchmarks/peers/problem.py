@@ -4,6 +4,10 @@ All solvers minimise ½ Σ_i c_bi (y_i − x_i·w)² + lam Σ_j |w_j| for member
 grid of penalties, from lam_max of the full data down to 0.05 lam_max, or at 0.1 lam_max alone; c_b
 are bootstrap counts. In the knockoff workloads the design of member b is [X, copy_b] and its counts
 are ones; a copy has independent Gaussian entries with the root mean square of its column of X.
+
+Labels, counts and survival times follow the same linear predictor, scaled to SIGNAL; the loss takes
+the place of the half square (`losses`). Labels are fitted without an intercept, which celer does
+not have, counts with one, survival needs none. A quarter of the survival times is censored.
 """
 
 from __future__ import annotations
@@ -15,6 +19,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .losses import CoxBySums, Logistic, Loss, Poisson, Squared, relative_gaps
 
 Array = NDArray[np.float64]
 
@@ -38,10 +44,18 @@ SINGLE: dict[str, tuple[int, int, int]] = {
     for n, p in ((1000, 400), (1000, 5000), (5000, 2000))
     for kind in ("", "knockoffs-")
 }
-EVERY = WORKLOADS | KNOCKOFFS | SINGLE
+# Other losses, on the designs of two workloads.
+GLMS: dict[str, tuple[int, int, int]] = {
+    f"{loss}-{size}": WORKLOADS[size]
+    for loss in ("logistic", "poisson", "cox")
+    for size in ("200x1000", "1000x5000")
+}
+EVERY = WORKLOADS | KNOCKOFFS | SINGLE | GLMS
 SMALLEST_RATIO, SINGLE_RATIO = 0.05, 0.1
 SNR = 5.0
-TARGET_GAP = 1e-6  # relative to ½ Σ c y²
+# Standard deviation of the linear predictor.
+SIGNAL = {"logistic": 2.0, "poisson": 0.7, "cox": 1.0}
+TARGET_GAP = 1e-6  # relative to ½ Σ c y², or to the null loss minus its infimum
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +68,29 @@ class Problem:
     weights: Array  # (B, n)
     lams: Array  # (L,), decreasing
     copies: Array | None = None  # (B, p, n): columns of each member alone, behind those of X
+    kind: str = "squared"
+    event: Array | None = None  # (n,): for survival, where y is the time
 
     def design(self, b: int) -> Array:
         """What member b is fitted on, columns contiguous."""
         if self.copies is None:
             return self.X
         return np.concatenate([self.X.T, self.copies[b]]).T
+
+    @property
+    def intercept(self) -> bool:
+        """Whether an intercept is fitted."""
+        return self.kind == "poisson"
+
+    @property
+    def loss(self) -> Loss:
+        """The loss of the response."""
+        if self.kind == "cox":
+            assert self.event is not None
+            return CoxBySums(self.y, self.event)
+        return {"squared": Squared, "logistic": Logistic, "poisson": Poisson}[self.kind](
+            self.y, self.intercept
+        )
 
 
 def workload_name(key: str) -> str:
@@ -74,6 +105,8 @@ def workload_name(key: str) -> str:
 def make_problem(name: str, members: int, seed: int = 0) -> Problem:
     """The workload with its first members: asking for more does not change the first."""
     n, p, length = EVERY[name]
+    kind = name.split("-")[0] if name in GLMS else "squared"
+    event = None
     rng = np.random.default_rng([seed, n, p])
     if name == "riboflavin":
         X, y = _riboflavin()
@@ -84,11 +117,15 @@ def make_problem(name: str, members: int, seed: int = 0) -> Problem:
         w = np.zeros(p)
         w[rng.choice(p, k, replace=False)] = rng.choice([-1.0, 1.0], k)
         signal = X @ w
-        y = signal + np.sqrt(k / SNR) * rng.standard_normal(n)
-        y /= y.std()
+        if kind == "squared":
+            y = signal + np.sqrt(k / SNR) * rng.standard_normal(n)
+            y /= y.std()
+        else:
+            y, event = _response(kind, SIGNAL[kind] * signal / np.sqrt(k), rng)
     ratios = np.geomspace(1.0, SMALLEST_RATIO, length) if length > 1 else np.array([SINGLE_RATIO])
-    lams = np.abs(X.T @ y).max() * ratios
     X = np.asfortranarray(X)
+    start = Problem(name, X, y, np.ones((1, n)), ratios, kind=kind, event=event)
+    lams = _largest_penalty(start) * ratios
     streams = [np.random.default_rng([seed, n, p, b]) for b in range(members)]
     if "knockoffs" in name:
         copies = np.empty((members, p, n))
@@ -97,7 +134,26 @@ def make_problem(name: str, members: int, seed: int = 0) -> Problem:
         copies *= np.sqrt(np.mean(X**2, axis=0))[:, None]
         return Problem(name, X, y, np.ones((members, n)), lams, copies)
     weights = [stream.multinomial(n, np.full(n, 1 / n)) for stream in streams]
-    return Problem(name, X, y, np.array(weights, dtype=np.float64), lams)
+    counts = np.array(weights, dtype=np.float64)
+    return Problem(name, X, y, counts, lams, kind=kind, event=event)
+
+
+def _response(kind: str, eta: Array, rng: np.random.Generator) -> tuple[Array, Array | None]:
+    """Labels, counts of mean about 2, or times with marks of those that were not censored."""
+    if kind == "logistic":
+        return (rng.random(len(eta)) < 1.0 / (1.0 + np.exp(-eta))).astype(np.float64), None
+    if kind == "poisson":
+        return rng.poisson(np.exp(0.5 + eta)).astype(np.float64), None
+    time = rng.exponential(size=len(eta)) / np.exp(eta)
+    censored = rng.exponential(3.0, size=len(eta)) / np.exp(eta)
+    return np.minimum(time, censored), (time <= censored).astype(np.float64)
+
+
+def _largest_penalty(problem: Problem) -> float:
+    """Of the data without resampling: the smallest penalty at which nothing is selected."""
+    c = problem.weights[0]
+    eta = problem.loss.settle(np.zeros(len(c)), c)
+    return float(np.abs(problem.X.T @ problem.loss.slope(eta, c)).max())
 
 
 def _riboflavin() -> tuple[Array, Array]:
@@ -114,6 +170,10 @@ def _riboflavin() -> tuple[Array, Array]:
 
 def judge(problem: Problem, W: Array, duals: Array | None = None) -> Array:
     """The certificate of the first len(W) members, each on its own design."""
+    if problem.kind != "squared":
+        members = zip(problem.weights, W, [None] * len(W) if duals is None else duals, strict=False)
+        run = (problem.loss, problem.X)
+        return np.array([relative_gaps(*run, c, problem.lams, *rest) for c, *rest in members])
     every = [slice(b, b + 1) for b in range(len(W))]
     gaps = [
         certificate(

@@ -1,8 +1,9 @@
 """Time one peer on one workload: `python -m benchmarks.peers.run_peer --peer celer --workload 0`.
 
 Run it from the repository's root with the Python of any environment that has NumPy and the peer
-(glmnet: NumPy, and Rscript on the path). A warm-up member comes first, so compilation is not timed;
-the certificate is computed after the clock has stopped. The record is printed as JSON. With
+(glmnet: NumPy, and Rscript on the path). A member at two penalties comes first, so compilation is
+not timed; the certificate is computed after the clock has stopped. Runs are repeated, and their
+median counts; none is begun after a minute. The record is printed as JSON. With
 `--threads 2` members are shared by two processes (for R: two forks), half of them to each, the best
 a loop over members can do; every library inside has one thread.
 """
@@ -20,18 +21,20 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from . import adapters
+from . import adapters, glm_adapters
 from .problem import TARGET_GAP, Array, Problem, judge, make_problem, workload_name
 from .settings import SETTINGS
 
 ONE_THREAD = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "BLIS")
 }
+LONGEST = 60.0  # seconds, after which no repeat begins
 Timing = tuple[float, float]  # wall and processor seconds of the whole ensemble
 Answer = tuple[Array, "Array | None"]  # W (B, L, p), dual points (B, L, n)
 
@@ -63,25 +66,30 @@ def time_python(
     global _solve
     adapters.quiet()
     with _free_cores():
-        _solve = solve = adapters.ADAPTERS[peer](problem, way, tol)
-    solve(0)
+        make = (adapters if problem.kind == "squared" else glm_adapters).ADAPTERS[peer]
+        make(replace(problem, lams=problem.lams[:2]), way, tol)(0)
+        _solve = solve = make(problem, way, tol)
     members = range(len(problem.weights))
-    timings = []
+    timings: list[Timing] = []
     if threads > 1:
         with multiprocessing.get_context("fork").Pool(threads) as pool:
             pool.map(_forked, [0] * threads, chunksize=1)
-            for _ in range(repeats):
+            while len(timings) < repeats and _walls(timings) < LONGEST:
                 start = time.perf_counter()
                 cpus = pool.map(_forked, members, chunksize=-(-len(members) // threads))
                 timings.append((time.perf_counter() - start, sum(cpus)))
-    for _ in range(repeats if threads == 1 else 1):  # what forks have answered is the same
+        answers = [solve(b) for b in members]  # what forks have answered is the same
+    while threads == 1 and len(timings) < repeats and _walls(timings) < LONGEST:
         start, cpu = time.perf_counter(), time.process_time()
         answers = [solve(b) for b in members]
-        if threads == 1:
-            timings.append((time.perf_counter() - start, time.process_time() - cpu))
+        timings.append((time.perf_counter() - start, time.process_time() - cpu))
     W = np.stack([_padded(a[0], len(problem.lams)) for a in answers])
     duals = None if answers[0][1] is None else np.stack([a[1] for a in answers])
     return (W, duals), timings, adapters.version(peer)
+
+
+def _walls(timings: list[Timing]) -> float:
+    return sum(wall for wall, _ in timings)
 
 
 def _padded(path: Array, length: int) -> Array:
@@ -103,13 +111,14 @@ def time_glmnet(
         folder = Path(name)
         (folder / "X").write_bytes(problem.X.tobytes("F"))
         (folder / "copies").write_bytes(copies.tobytes())
+        event = np.empty(0) if problem.event is None else problem.event
+        (folder / "event").write_bytes(event.tobytes())
         for part in ("y", "weights", "lams"):
             (folder / part).write_bytes(getattr(problem, part).tobytes())
         script = str(Path(__file__).with_name("glmnet.R"))
         numbers = [str(v) for v in (n, p, L, B, way, tol, threads, repeats)]
-        run = subprocess.run(
-            ["Rscript", script, name, *numbers], check=True, stdout=subprocess.PIPE, text=True
-        )
+        command = ["Rscript", script, name, *numbers, problem.kind, str(LONGEST)]
+        run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         W = np.fromfile(folder / "W").reshape(B, L, columns)
         timings = [
             (float(wall), float(cpu))
@@ -151,9 +160,10 @@ def run(
         "tol": tol,
         "members": members,
         "threads": threads,
+        "repeats": len(timings),
         "seed": seed,
-        "seconds_per_member": walls.min(),
-        "median_seconds_per_member": float(np.median(walls)),
+        "seconds_per_member": float(np.median(walls)),
+        "best_seconds_per_member": walls.min(),
         "cpu_seconds_per_member": cpus.min(),
         "max_gap": gaps.max(),
         "median_gap": float(np.median(gaps)),
@@ -169,9 +179,9 @@ def run(
 def one_thread(module: str, kernels: int = 1) -> None:
     """Start again with one thread a library: NumPy is already loaded with those it found.
 
-    `kernels` is for Numba alone.
+    `kernels` is for selica alone.
     """
-    wanted = ONE_THREAD | {"NUMBA_NUM_THREADS": str(kernels)}
+    wanted = ONE_THREAD | {"SELICA_NUM_THREADS": str(kernels)}
     if any(os.environ.get(name) != value for name, value in wanted.items()):
         command = [sys.executable, "-m", module, *sys.argv[1:]]
         os.execve(sys.executable, command, os.environ | wanted)
@@ -185,7 +195,7 @@ def main() -> None:
     parser.add_argument("--workload", required=True, type=workload_name, help="name or position")
     parser.add_argument("--members", type=int, default=4)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=1, help="the best one counts")
+    parser.add_argument("--repeats", type=int, default=1, help="the median counts")
     parser.add_argument("--way", help="route through the peer, see adapters.py")
     parser.add_argument("--tol", type=float, nargs="+", help="several: one record each")
     parser.add_argument("--seed", type=int, default=0)

@@ -22,6 +22,25 @@ WAYS: dict[str, tuple[list[str], float]] = {
     "adelie": (["shared", "rows", "rows-strong", "cov"], 1e-8),
     "glmnet": (["naive", "covariance", "naive-rows", "covariance-rows"], 1e-9),
 }
+# The same for the other losses; "whole" stands for a peer without a choice.
+GLM_WAYS: dict[str, dict[str, tuple[list[str], float]]] = {
+    "logistic": {
+        "celer": (["prune", "grow", "prune-newton", "grow-newton"], 1e-5),
+        "skglm": (["anderson", "newton"], 1e-4),
+        "adelie": (["shared", "rows", "rows-strong", "rows-tight"], 1e-6),
+        "glmnet": (["Newton", "modified.Newton", "Newton-rows", "modified.Newton-rows"], 1e-7),
+    },
+    "poisson": {
+        "skglm": (["newton"], 1e-4),
+        "adelie": (["shared", "rows", "rows-strong", "rows-tight"], 1e-6),
+        "glmnet": (["whole", "whole-rows"], 1e-7),
+    },
+    "cox": {
+        "skglm": (["newton"], 1e-4),
+        "adelie": (["shared", "rows", "rows-strong", "rows-tight"], 1e-6),
+        "glmnet": (["whole", "whole-rows"], 1e-7),
+    },
+}
 
 
 def grid(start: float, stop: float = 1e-17) -> Iterator[float]:
@@ -43,7 +62,8 @@ def main() -> None:
     parser.add_argument("--ways", nargs="+")
     parser.add_argument("--start", type=float)
     options = parser.parse_args()
-    ways, start = WAYS[options.peer]
+    table = GLM_WAYS.get(options.workload.split("-")[0], WAYS)
+    ways, start = table[options.peer]
     for way in options.ways or ways:
         for tol in grid(options.start or start):
             record = run(options.peer, options.workload, options.members, way=way, tol=tol)

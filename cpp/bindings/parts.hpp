@@ -1,5 +1,4 @@
 // What the module is made of: one function for each room of the Python package with kernels.
-
 #pragma once
 
 #include <nanobind/nanobind.h>

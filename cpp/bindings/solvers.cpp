@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -103,23 +104,34 @@ struct Held {
   std::shared_ptr<Design> design;
 };
 
-std::function<OwnColumns(Index)> own_columns(nb::callable copies, bool centred) {
-  // asks Python for the columns of a member; the array goes when the design does
-  return [copies, centred](Index member) -> OwnColumns {
-    nb::gil_scoped_acquire acquire;
-    nb::object array = copies(member);
-    auto values = nb::cast<Table<double>>(array);
-    auto* held = new Held{array, dense<double>(values, true)};
-    {
-      nb::gil_scoped_release release;
-      held->design->prepare(centred);
-    }
-    return OwnColumns(held->design.get(), [held](const Design*) {
+// Asks Python for the columns of members. Members that are given the same array share a design; the
+// array goes when the last of them does.
+class Copies {
+ public:
+  Copies(nb::callable copies, bool centred) : copies_(std::move(copies)), centred_(centred) {}
+
+  OwnColumns operator()(Index member) {
+    nb::gil_scoped_acquire acquire;  // also guards `known_`
+    nb::object array = copies_(member);
+    std::weak_ptr<const Design>& known = known_[array.ptr()];
+    if (OwnColumns shared = known.lock()) return shared;
+    auto* held = new Held{array, dense<double>(nb::cast<Table<double>>(array), true)};
+    OwnColumns fresh(held->design.get(), [held](const Design*) {
       nb::gil_scoped_acquire again;
       delete held;
     });
-  };
-}
+    held->design->prepare(centred_);
+    if (!held->design->finite())
+      throw std::invalid_argument("copies must be arrays of finite numbers.");
+    known = fresh;
+    return fresh;
+  }
+
+ private:
+  nb::callable copies_;
+  bool centred_;
+  std::map<PyObject*, std::weak_ptr<const Design>> known_;
+};
 
 template <class T>
 T* pointer(std::optional<Out<T>>& array) {
@@ -144,12 +156,13 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
   expect(weights.shape(1) == n, "weights need one number for each row");
   expect(problem.columns == design.columns() * (copies.is_none() ? 1 : 2),
          "penalty weights need one number for each column");
-  expect(y.size() == fields_of(loss), "the response has another number of fields");
+  expect(y.size() >= fields_of(loss), "the response has too few fields");
+  y.resize(fields_of(loss));
   for (const auto& field : y) {
     expect(field.shape(1) == n && (field.shape(0) == 1 || field.shape(0) == members),
            "the response needs one number for each row");
-    expect(field.shape(0) == y[0].shape(0) && (y.size() == 1 || field.shape(0) == 1),
-           "all members share a response with several fields");
+    expect(field.shape(0) == y[0].shape(0) && (fields_of(loss) < 3 || field.shape(0) == 1),
+           "fields of the response have different shapes");
     problem.y.push_back(field.data());
   }
   problem.y_each = members > 1 && y[0].shape(0) == members;
@@ -189,7 +202,11 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
     problem.most_rows = std::max(problem.most_rows, count);
   }
   problem.loss = make_loss(loss, problem);
-  if (!copies.is_none()) problem.own = own_columns(nb::cast<nb::callable>(copies), problem.centred);
+  if (!copies.is_none()) {
+    auto own = std::make_shared<Copies>(nb::cast<nb::callable>(copies), problem.centred);
+    problem.own = [own](Index member) { return (*own)(member); };
+    problem.own_is_shared = nb::cast<bool>(settings["copies_are_shared"]);
+  }
 
   const auto find = [&](const char* name, auto kind) {
     using T = decltype(kind);
@@ -234,9 +251,8 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
   Index chunk = nb::cast<Index>(settings["chunk"]);
   if (chunk <= 0)
     chunk = members_per_chunk({design.rows(), design.columns(), problem.columns - design.columns(),
-                               problem.members, problem.most_rows, bytes});
+                               problem.own_is_shared, problem.members, problem.most_rows, bytes});
   Ensemble ensemble(problem, kept, sparse, chunk, threads);
-  Index told = -1;
   bool interrupted = false;
   {
     nb::gil_scoped_release release;
@@ -247,8 +263,7 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
         interrupted = true;
         return false;
       }
-      if (!progress.is_none() && done > 0 && done != told) {
-        told = done;
+      if (!progress.is_none() && done > 0) {
         try {
           progress(done, problem.members);
         } catch (nb::python_error& error) {
@@ -293,8 +308,9 @@ void bind_solvers(nb::module_& m) {
         nb::keep_alive<0, 4>());
   m.def("side_by_side", &side_by_side, "parts"_a, nb::keep_alive<0, 1>());
   m.def("members_per_chunk",
-        [](Index rows, Index columns, Index own, Index members, Index most_rows, double bytes) {
-          return members_per_chunk({rows, columns, own, members, most_rows, bytes});
+        [](Index rows, Index columns, Index own, bool shared, Index members, Index most_rows,
+           double bytes) {
+          return members_per_chunk({rows, columns, own, shared, members, most_rows, bytes});
         });
   m.def("solve_ensemble", &solve_ensemble, "design"_a, "loss"_a, "y"_a, "weights"_a, "lams"_a,
         "lam2"_a, "factor"_a, "variance"_a.none(), "unpenalised"_a.none(), "settings"_a,

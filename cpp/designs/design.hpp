@@ -32,6 +32,8 @@ class Design {
   Index rows() const { return rows_; }
   Index columns() const { return columns_; }
   double centre(Index j) const { return centre_[static_cast<std::size_t>(j)]; }
+  // Whether all entries that `prepare` saw are numbers.
+  bool finite() const { return finite_; }
   double scale(Index j) const { return scale_[static_cast<std::size_t>(j)]; }
 
   // Writes the entries of column j in the listed rows.
@@ -56,6 +58,7 @@ class Design {
   virtual Index screened_bytes() const = 0;
 
  protected:
+  void set_infinite() { finite_ = false; }
   void set(Index j, double centre, double scale) {
     centre_[static_cast<std::size_t>(j)] = centre;
     scale_[static_cast<std::size_t>(j)] = scale;
@@ -72,6 +75,7 @@ class Design {
  private:
   Index rows_;
   Index columns_;
+  bool finite_ = true;
   std::vector<double> centre_;
   std::vector<double> scale_;
 };

@@ -97,10 +97,10 @@ class PanelDesign : public Design {
   // Sets centre and scale of a column from its entries.
   void measure(Index j, const double* column, bool centred) {
     double mean = 0.0, largest = 0.0;
-    if (centred) {
-      for (Index i = 0; i < rows(); ++i) mean += column[i];
-      mean /= static_cast<double>(rows());
-    }
+    for (Index i = 0; i < rows(); ++i) mean += column[i];
+    mean /= static_cast<double>(rows());
+    if (!std::isfinite(mean)) set_infinite();
+    if (!centred) mean = 0.0;
     for (Index i = 0; i < rows(); ++i) largest = std::max(largest, std::abs(column[i] - mean));
     set(j, mean, power_of_two(largest));
   }

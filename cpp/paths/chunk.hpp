@@ -27,7 +27,8 @@ class Chunk {
   void run(Index first, Index count, const Kept& kept, SparseEntries* sparse) {
     const Design& design = *problem_.design;
     const Index bytes = design.screened_bytes();
-    alone_ = problem_.own ? 2 * bytes <= kCachedByAll : bytes <= kCached;
+    // own columns of one member are multiplied alone anyway
+    alone_ = problem_.own && !problem_.own_is_shared ? 2 * bytes <= kCachedByAll : bytes <= kCached;
     margin_ = rounding_margin(design.rows());
     few_ = std::max<Index>(8, columns_ / kFew);
     pull_.zeros(padded(std::max(problem_.most_rows, design.rows())));
@@ -260,11 +261,28 @@ class Chunk {
 
   // Multiplies all columns with the residuals of asking members from .. from + count - 1.
   void multiply(std::size_t from, std::size_t count) {
-    const Index n = problem_.design->rows(), some = static_cast<Index>(count);
+    const Index n = problem_.design->rows();
     const float* residuals = floats_.data() + static_cast<Index>(from) * n;
-    if (count < 3) {
-      for (std::size_t r = 0; r < count; ++r)
-        multiply_alone(*asking_[from + r], residuals + static_cast<Index>(r) * n);
+    multiply_together(*problem_.design, from, count, residuals, 0);
+    if (!problem_.own) return;
+    // neighbours may have the same own columns
+    for (std::size_t r = 0, last = 0; r < count; r = last) {
+      const Design* own = asking_[from + r]->own.get();
+      while (last < count && asking_[from + last]->own.get() == own) ++last;
+      multiply_together(*own, from + r, last - r, residuals + static_cast<Index>(r) * n,
+                        problem_.design->columns());
+    }
+  }
+
+  // Multiplies the columns of one design; products go behind the first `behind` of each member.
+  void multiply_together(const Design& design, std::size_t from, std::size_t count,
+                         const float* residuals, Index behind) {
+    const Index n = design.rows(), some = static_cast<Index>(count);
+    if (some < 3) {
+      for (Index r = 0; r < some; ++r) {
+        Member& m = *asking_[from + static_cast<std::size_t>(r)];
+        design.multiply_alone(residuals + r * n, m.gradient[m.newest].data() + behind);
+      }
       return;
     }
     const Index width = panel_width(some);
@@ -276,12 +294,9 @@ class Chunk {
     std::vector<float*> out;
     for (std::size_t r = 0; r < count; ++r) {
       Member& m = *asking_[from + r];
-      out.push_back(m.gradient[m.newest].data());
-      if (m.own)
-        m.own->multiply_alone(residuals + static_cast<Index>(r) * n,
-                              out.back() + problem_.design->columns());
+      out.push_back(m.gradient[m.newest].data() + behind);
     }
-    problem_.design->multiply({beside, width, some}, out.data());
+    design.multiply({beside, width, some}, out.data());
   }
 
   // Checks the gradients of all columns; returns whether none was missed.

@@ -24,6 +24,7 @@ namespace selica {
 struct Sizes {
   Index rows, columns;  // of the design
   Index own;            // columns of each member alone
+  bool own_is_shared;   // or of several members
   Index members;
   Index most_rows;      // of positive weight in any member
   double design_bytes;  // of the table as it was given
@@ -37,7 +38,7 @@ inline Index members_per_chunk(const Sizes& s) {
   const double columns = static_cast<double>(s.columns + s.own);
   const Index members = std::max<Index>(s.members, 1);
   const double guess = std::min(0.7 * rows, 0.1 * columns) + 16.0;  // size of a working set
-  const double own = 1.5 * n * static_cast<double>(s.own);
+  const double own = 1.5 * n * static_cast<double>(s.own) * (s.own_is_shared ? 0.1 : 1.0);
   const double each = 8.0 * (guess * (rows + 2.0 * guess) + 5.0 * columns + own);
   const double budget = std::min(kMostBytes, std::max(2e7, 0.15 * s.design_bytes));
   const Index most = n * columns < 1e6 ? kPanelMembers : kEnough;
@@ -61,17 +62,18 @@ class Ensemble {
     entries_.resize(static_cast<std::size_t>(chunks_));
   }
 
-  // Solves all members. `poll` is called now and then on the calling thread, with the number of
-  // members that are done; it returns false to stop. Throws what a member threw.
+  // Solves all members. `poll` is called on the calling thread whenever a chunk is done, with the
+  // number of members that are, and every 50 ms, with 0; it returns false to stop. Throws what a
+  // member threw.
   void run(const std::function<bool(Index)>& poll) {
     std::vector<std::thread> workers;
     for (Index t = 0; t < threads_; ++t) workers.emplace_back([this] { work(); });
     bool goes_on = true;
     {
       std::unique_lock lock(mutex_);
-      while (finished_ < threads_) {
-        news_.wait_for(lock, std::chrono::milliseconds(50));
-        const Index done = done_;
+      while (finished_ < threads_ || told_ < reports_.size()) {
+        if (told_ == reports_.size()) news_.wait_for(lock, std::chrono::milliseconds(50));
+        const Index done = told_ < reports_.size() ? reports_[told_++] : 0;
         lock.unlock();
         if (goes_on && !poll(done)) {
           goes_on = false;
@@ -82,7 +84,6 @@ class Ensemble {
     }
     for (std::thread& worker : workers) worker.join();
     if (error_) std::rethrow_exception(error_);
-    if (goes_on) poll(problem_.members);
   }
 
   bool stopped() const { return stop_.is_set(); }
@@ -130,6 +131,7 @@ class Ensemble {
   void finish(Index number, Index count, Moments moments) {
     const std::lock_guard lock(mutex_);
     done_ += count;
+    reports_.push_back(done_);
     if (kept_.total != nullptr) {
       waiting_.emplace(number, std::move(moments));
       for (auto it = waiting_.find(added_); it != waiting_.end(); it = waiting_.find(added_)) {
@@ -156,6 +158,8 @@ class Ensemble {
   std::condition_variable news_;
   Index finished_ = 0;
   Index done_ = 0;
+  std::vector<Index> reports_;  // members that were done after each chunk
+  std::size_t told_ = 0;        // how many of these were told
   Index added_ = 0;
   std::map<Index, Moments> waiting_;
   std::exception_ptr error_;

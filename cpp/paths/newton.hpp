@@ -39,7 +39,8 @@ class Newton final : public Fit {
     const double start = intercept_ ? loss_->balance(eta_.data()) : 0.0;
     std::fill_n(trial_eta_.data(), size_, start);
     const double null = loss_->evaluate(trial_eta_.data(), trial_pull_.data());
-    return null - loss_->infimum();
+    unit_ = null - loss_->infimum();
+    return unit_;
   }
 
   bool degenerate() const override { return loss_->degenerate(); }
@@ -89,8 +90,13 @@ class Newton final : public Fit {
         referred_ = false;
       fresh = false;
     }
+    if (out.steps > 0 && here.gap <= enough && enough <= kPolished * unit_) {
+      // the gap is at the level of rounding, the coefficients need not be: one step more
+      const State before = here;
+      const Step step = advance(here);
+      if (step.moved && here.gap > std::max(before.gap, enough)) here = go_back();
+    }
     out.gap = here.gap;
-    out.failed = false;
     for (Index i = 0; i < s.k; ++i) {
       out.kkt = std::max(out.kkt, distance(s.q[i], s.w[i], s.penalty[i]));
       s.q[i] += s.ridge[i] * s.w[i];
@@ -134,6 +140,9 @@ class Newton final : public Fit {
     bool whole = false;  // not shortened
     bool small = false;  // the promised decrease drowns in rounding
   };
+
+  // Gaps below this share of the unit are at the level of rounding.
+  static constexpr double kPolished = 1e-13;
 
   double by_inverse_weights(const double* a, const double* b) const {
     double total = 0.0;
@@ -336,6 +345,7 @@ class Newton final : public Fit {
   bool intercept_;
   WorkingSet* set_ = nullptr;
   MemberRows rows_{};
+  double unit_ = 1.0;
   Index size_ = 0;    // of a column
   Index length_ = 0;  // with further rows of the loss
   bool referred_ = false;  // whether the Gram matrix is made

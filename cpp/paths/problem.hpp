@@ -47,6 +47,7 @@ struct Problem {
   Index max_active = -1;  // below zero: no limit
 
   std::function<OwnColumns(Index)> own;  // empty, or the own columns of a member
+  bool own_is_shared = false;            // whether several members have the same
 
   const double* weights_of(Index b) const { return weights + b * design->rows(); }
   const double* lams_of(Index b) const { return lams + (lams_each ? b * n_lams : 0); }

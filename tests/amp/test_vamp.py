@@ -344,7 +344,7 @@ def test_nothing_is_selected_by_a_large_penalty(form):
     [
         ({"form": "scalar"}, "form"),
         ({"response": "binary"}, "y must hold 0 and 1 only"),
-        ({"response": "count"}, "response"),
+        ({"response": "counts"}, "response"),
         ({"resampling": "jackknife"}, "resampling"),
         ({"weakness": 0.0}, "weakness"),
         ({"lam": -1.0}, "lam"),

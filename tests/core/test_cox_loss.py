@@ -84,6 +84,9 @@ def test_it_is_what_the_definition_says(loss, seed):
     A = loss.majorant(y, c, eta)
     np.testing.assert_allclose(A, loss.gradient(y, c, eta) + c * y[:, 1], atol=1e-13)
     assert np.linalg.eigvalsh(np.diag(A) - hessian(y, c, loss.ties, eta)).min() > -1e-12
+    V = np.random.default_rng(seed).standard_normal((3, eta.size)) + 2.0
+    known = V @ hessian(y, c, loss.ties, eta)
+    np.testing.assert_allclose(loss.curved(y, c, eta, V), known, atol=1e-12)
     scale = np.array([0.0, 0.3, 0.9, 1.0])
     known = [dual(y, c, loss.ties, eta, kappa) for kappa in scale]
     np.testing.assert_allclose(loss.dual(y, c, eta, scale), known, rtol=1e-12, atol=1e-12)
@@ -147,6 +150,7 @@ def test_members_are_taken_together_or_one_by_one(loss):
         known = [loss.infimum(*one) for one in zip(alone, c, strict=True)]
         np.testing.assert_allclose(loss.infimum(given, c), known, rtol=1e-14)
         np.testing.assert_array_equal(loss.balance(given, c, eta), np.zeros(5))
+    assert loss.total(shared, c[0], eta[0]).shape == loss.total(own, c[0], eta[0]).shape == (5,)
     null = loss.null(y, c)
     assert null.intercept.shape == null.value.shape == (5,)
     np.testing.assert_array_equal(null.gradient, loss.gradient(y, c, np.zeros((5, 14))))
@@ -170,7 +174,9 @@ def test_weights_are_repetitions_for_breslow_only():
     c = np.random.default_rng(0).integers(0, 4, eta.size).astype(float)
     rows = np.repeat(np.arange(eta.size), c.astype(int))
     ones = np.ones(rows.size)
-    breslow, efron = ((l.total(y, c, eta), l.total(y[rows], ones, eta[rows])) for l in BOTH)
+    breslow, efron = (
+        (loss.total(y, c, eta), loss.total(y[rows], ones, eta[rows])) for loss in BOTH
+    )
     assert breslow[0] == pytest.approx(breslow[1], rel=1e-13)
     assert efron[0] > efron[1] + 0.1
     added = np.bincount(rows, BOTH[0].gradient(y[rows], ones, eta[rows]), eta.size)

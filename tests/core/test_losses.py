@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from selica import LassoSelection
+from selica import KnockoffSelection, LassoSelection, StabilitySelection
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.losses import (
     LOSSES,
@@ -23,7 +23,9 @@ from selica._core.losses import (
     treats,
 )
 from selica._core.losses.rooms import ROOMS
+from selica.amp import stability_vamp
 from selica.sampling import simulate
+from selica.solvers.ensemble import make_problem, solve
 from tests.core.losses import check_row_loss
 
 ALL = [SquaredLoss(), LogisticLoss(), PoissonLoss()]
@@ -231,6 +233,27 @@ def test_selectors_refuse_what_they_do_not_treat(response):
     for y in (np.arange(20) % 3, np.ones((20, 2)), (np.ones(20), np.ones(20))):
         with pytest.raises(DoesNotApply, match=r"^Selectors do not treat .* yet .*\.$"):
             LassoSelection(response=response).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:n_resamples")
+def test_selectors_and_message_passing_treat_counts():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 30))
+    y = rng.poisson(np.exp(0.3 + 0.5 * X[:, :4].sum(axis=1)))
+    passed = stability_vamp(X, y - 0.0, 20.0, response="count").selection_probabilities
+    for selector in (
+        LassoSelection("cv", response="count", random_state=0),
+        StabilitySelection(pfer=1.0, response="count", n_resamples=40, random_state=0),
+        KnockoffSelection(fdr=0.3, response="count", random_state=0),
+    ):
+        assert selector.fit(X, y).support_[:4].all(), selector
+        assert selector.response_ == "count"
+    with pytest.warns(UserWarning, match="looks like counts"):  # which have to be asked for
+        assert LassoSelection("cv", random_state=0).fit(X, y).response_ == "linear"
+    weights = rng.poisson(1.0, (300, 200)).astype(float)
+    lams = np.array([20.0])
+    fits = solve(make_problem(X, y - 0.0, lams, weights, PoissonLoss(), keep="counts"))
+    np.testing.assert_allclose(passed, fits.counts[0] / 300.0, atol=0.2)
 
 
 def test_proximal_maps_minimise():

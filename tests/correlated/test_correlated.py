@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from scipy.stats import poisson
 
 from selica import planning, theory
+from selica._core.compiled import THREADS
 from selica._core.errors import ArgumentError, ConvergenceWarning, RefusedError
 from selica.correlated import fixed_point
 from selica.correlated.drawn_fits import GaussianCopies, SingleBody, mean_signal
@@ -272,7 +272,7 @@ def test_power_and_its_error(solved):
 def test_threads_and_seeds(monkeypatch):
     few = {"n_features": 20, "n_data": 16, "n_members": 4}
     one = knockoff(("ar1", 0.5), **few)
-    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 3)
+    monkeypatch.setenv(THREADS, "3")
     same = knockoff(("ar1", 0.5), **few)
     np.testing.assert_array_equal(one.statistic, same.statistic)
     assert one.to_dict() == same.to_dict()

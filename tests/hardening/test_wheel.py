@@ -7,8 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from email.parser import Parser
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
@@ -17,26 +19,36 @@ import selica
 from tests.hardening.commands import STUDY, csv_text
 
 ROOT = Path(__file__).parents[2]
-PACKAGED = ("src", "pyproject.toml", "README.md", "LICENSE")
+PACKAGED = ("src", "cpp", "CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE")
+MEGABYTE = 2**20
+BUILD = """
+import sys, scikit_build_core.build as backend
+settings = {f"cmake.define.{name}": value for name, value in zip(sys.argv[2::2], sys.argv[3::2])}
+print(backend.build_wheel(sys.argv[1], settings))
+"""
+
+
+def built(folder, out, *defined):
+    """The wheel of a copy without .gitignore, in which older versions have left their files."""
+    for name in PACKAGED:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, folder / name)
+    cache = folder / "src" / "selica" / "solvers" / "__pycache__"
+    cache.mkdir(exist_ok=True)
+    for name in ("paths.cpython-311.pyc", "paths.loop-1.py311.nbi", "paths.loop-1.py311.1.nbc"):
+        (cache / name).write_bytes(b"cache")
+        (folder / "src" / "selica" / name).write_bytes(b"cache")
+    (folder / "src" / "selica" / "_core" / "_compiled_old.so").write_bytes(b"built in place")
+    command = [sys.executable, "-c", BUILD, out, *defined]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return out / done.stdout.split()[-1]
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Built from a copy without .gitignore, in which kernels and modules have left their caches."""
-    source = tmp_path_factory.mktemp("source")
-    for name in PACKAGED:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, source / name)
-    cache = source / "src" / "selica" / "solvers" / "__pycache__"
-    cache.mkdir(exist_ok=True)
-    for name in ("paths.cpython-311.pyc", "paths.loop-1.py311.nbi", "paths.loop-1.py311.1.nbc"):
-        (cache / name).write_bytes(b"cache")
-        (source / "src" / "selica" / name).write_bytes(b"cache")
-    code = "import hatchling.build as b, sys; print(b.build_wheel(sys.argv[1]))"
-    out = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-c", code, out]
-    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=True)
-    return out / done.stdout.split()[-1]
+    """With one of the modules, which is built in a third of the time."""
+    source, out = (tmp_path_factory.mktemp(name) for name in ("source", "dist"))
+    return built(source, out, "SELICA_NATIVE_SETS", "baseline")
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
@@ -44,6 +56,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         names = set(archive.namelist())
     about = f"selica-{selica.__version__}.dist-info/"
     modules = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
+    modules.add(f"selica/_core/_compiled_baseline{EXTENSION_SUFFIXES[0]}")
     metadata = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
     assert names == modules | {"selica/py.typed"} | {about + name for name in metadata}
 
@@ -59,12 +72,34 @@ def test_the_metadata_of_the_wheel(wheel):
     required = [r for r in metadata.get_all("Requires-Dist") if "extra ==" not in r]
     names = {re.split(r"[^\w-]", r)[0] for r in required}
     assert "numpy" in names
-    assert names & {"pytest", "matplotlib", "pandas", "streamlit", "hatchling"} == set()
+    assert (
+        names & {"pytest", "matplotlib", "pandas", "streamlit", "nanobind", "scikit-build-core"}
+        == set()
+    )
+
+
+def test_the_sources_can_be_built_and_tested_from_their_archive(tmp_path):
+    code = "import sys, scikit_build_core.build as backend; print(backend.build_sdist(sys.argv[1]))"
+    command = [sys.executable, "-c", code, tmp_path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    with tarfile.open(tmp_path / done.stdout.split()[-1]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    for folder, ending in {"src": "py", "cpp": "[ch]pp", "tests": "py", "benchmarks": "py"}.items():
+        found = {p.relative_to(ROOT).as_posix() for p in (ROOT / folder).rglob(f"*.{ending}")}
+        assert found
+        assert found <= names
+    assert {"CMakeLists.txt", "pyproject.toml", "LICENSE", "README.md", "PKG-INFO"} <= names
+    made = ("__pycache__", "_compiled_", "build/", "docs/_build", ".venv")
+    assert [name for name in names if any(part in name for part in made)] == []
 
 
 @pytest.mark.slow
-def test_the_wheel_works_where_nothing_else_is(wheel, tmp_path):
+def test_the_wheel_works_where_nothing_else_is(tmp_path):
     """In a new environment without any extra, away from the sources."""
+    for name in ("source", "dist"):
+        (tmp_path / name).mkdir()
+    wheel = built(tmp_path / "source", tmp_path / "dist")
+    assert wheel.stat().st_size < 5 * MEGABYTE
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     bin = tmp_path / "venv" / "bin"
     install = ["-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel]

@@ -53,14 +53,14 @@ def _digest(counts):
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_threads_of_the_kernels(serial, threads):
-    """The number of threads is fixed when numba starts, hence a process for each."""
+    """In a process for each number, as a user would set it."""
     code = (
-        "import numba\n"
+        "from selica._core.compiled import threads\n"
         "from tests.solvers.test_cluster import _digest, _ensemble, lasso_path_batch\n"
         "fit = lasso_path_batch(*_ensemble(200), keep='counts')\n"
-        "print(numba.get_num_threads(), _digest(fit.counts))"
+        "print(threads(), _digest(fit.counts))"
     )
-    environment = os.environ | {"NUMBA_NUM_THREADS": str(threads)}
+    environment = os.environ | {"SELICA_NUM_THREADS": str(threads)}
     options = {"env": environment, "cwd": Path(__file__).parents[2], "text": True}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, **options)

@@ -32,7 +32,6 @@ LABELS = np.array([1.0, 0, 1, 1, 0, 0, 1, 0])
 def fit(loss, X, y, lams, weights, **settings):
     """Fit members: y has shape (n,) or (n, width), weights (B, n)."""
     given = {"fit_intercept": loss.identified, "tol": 1e-14, "max_iter": 2000} | settings
-    y = y if y.ndim == 1 else np.broadcast_to(y, (len(weights), *y.shape))
     return solve(make_problem(X, y, np.atleast_1d(np.array(lams, float)), weights, loss, **given))
 
 
@@ -308,7 +307,9 @@ def test_certificates_of_classes(c, lam, a, entries, cost):
     eta = X @ W + a
     v = loss.gradient(CLASSES, c, eta)
     scale = min(1.0, lam / loss.pull(X.T @ v).max())
-    assert loss.total(CLASSES, c, eta) + lam * loss.charged(W).sum() == pytest.approx(cost, abs=1e-9)
+    assert loss.total(CLASSES, c, eta) + lam * loss.charged(W).sum() == pytest.approx(
+        cost, abs=1e-9
+    )
     assert loss.dual(CLASSES, c, eta, np.array(scale)) == pytest.approx(cost, abs=1e-7)
     np.testing.assert_allclose(loss.identified_coef(W), W, atol=1e-15)
 
@@ -379,7 +380,11 @@ def _data(kind, n=40, p=6, seed=0):
     time, end = rng.exponential(size=n) * np.exp(-eta), rng.exponential(size=n) * 2.0
     event = time <= end
     time = np.ceil(4.0 * np.minimum(time, end))  # ties
-    return Z, np.column_stack([time, event, rng.integers(0, 2, n), time - 1.0 - rng.integers(0, 9, n)]), c
+    return (
+        Z,
+        np.column_stack([time, event, rng.integers(0, 2, n), time - 1.0 - rng.integers(0, 9, n)]),
+        c,
+    )
 
 
 MODELS = [("counts", PoissonLoss()), ("times", CoxLoss()), ("times", CoxLoss("efron"))]
@@ -510,6 +515,16 @@ def test_members_in_which_nothing_happened(kind, loss):
     nothing = fit(loss, Z, y, [2.0, 0.5], weights[1:])
     assert nothing.converged
     assert not nothing.coef.any()
+
+
+def test_a_loss_that_cannot_change_selects_nothing():
+    """Everybody is alone at risk: there is no loss to be had, and no unit of the gap."""
+    Z, y, c = _data("times", seed=6)
+    y[:, 2] = np.arange(c.size)
+    found = fit(CoxLoss(), Z, y, [1.0, 0.0], c[None])
+    assert found.converged
+    assert not found.coef.any()
+    assert not found.gap.any()
 
 
 def test_an_offset_is_an_exposure():

@@ -77,7 +77,7 @@ def iterate(
     status = np.full(L, Status.MAX_ITER, dtype=object)
     live, now = np.arange(L), start
     steps: State = tuple(np.zeros_like(part) for part in start[: len(floors)])
-    shortest, longest = shares
+    longest = shares[1]
     books = Books.opened(np.full(L, longest) if rate is None else rate, longest)
     least = np.array(floors)
     for _ in range(max_iter):
@@ -85,7 +85,7 @@ def iterate(
             new = step(now, live)
             rest = sum((fresh.sum(axis=0) for fresh in new[len(floors) :]), np.zeros(live.size))
         steps, sums = _compare(now, new, steps)
-        verdict, better = judge(books, live, sums, rest, least, tol, shortest, longest)
+        verdict, better = judge(books, live, sums, rest, least, tol=tol, shares=shares)
         _write(best, new, live, better)
         status[live[verdict == DONE]] = Status.CONVERGED
         status[live[verdict == GONE]] = Status.NONFINITE

@@ -94,15 +94,9 @@ def _sums(square: Array, inner: Array, outer: Array, parts: tuple[Array, ...]) -
 
 
 def _by_kernels(A: Array, mean: Array, one: Array, two: Array) -> Triple:
-    out = np.empty((mean.shape[1], 3, A.shape[0]))
-    for k, sums in enumerate(out):
-        u, s, t = (np.ascontiguousarray(part[:, k]) for part in (mean, one, two))
-        if A.flags.c_contiguous:
-            along(A, u, s, t, sums)
-        else:
-            across(A.T, u, s, t, sums)
-    first, second, third = np.ascontiguousarray(out.transpose(1, 2, 0))
-    return first, second, third
+    in_rows = A.flags.c_contiguous
+    out = along(A, mean, one, two) if in_rows else across(A.T, mean, one, two)
+    return out[0], out[1], out[2]
 
 
 class Margins:

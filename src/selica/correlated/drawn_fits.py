@@ -120,7 +120,6 @@ class SingleBody:
         self.truth, self.copies = truth, copies
         self.sigma = np.asarray(covariance)
         self.gram = self.sigma if copies is None else copies.joint(self.sigma)
-        self._packed = np.ascontiguousarray(self.gram[np.tril_indices(len(self.gram))])
         n = covariance.n_white
         xi = np.array(
             [generator(child(seed, j, _DATA_KEY, 1)).standard_normal(n) for j in range(J)]
@@ -171,7 +170,7 @@ class SingleBody:
             start[:J, K:] = self._last[:J, K - 1 : K]
         b = self._linear(sigma, tau, data, members)
         blocks = [slice(j, j + _DATA_SETS_A_THREAD) for j in range(0, data, _DATA_SETS_A_THREAD)]
-        parts = pieces(solve_block, [(self._packed, b[i], theta, start[i]) for i in blocks], None)
+        parts = pieces(solve_block, [(self.gram, b[i], theta, start[i]) for i in blocks], None)
         coef = np.concatenate(parts)
         if keep:
             self._last = coef
@@ -209,12 +208,12 @@ class SingleBody:
         return Moments(error, spread + extra, active)
 
 
-def solve_block(packed: Array, b: Array, theta: float, start: Array) -> Array:
+def solve_block(gram: Array, b: Array, theta: float, start: Array) -> Array:
     """Solve lassos of some data sets with one Gram matrix, each from its start."""
     from selica.correlated.kernel import solve_members
 
     coef = np.ascontiguousarray(start)
-    failed = solve_members(packed, np.ascontiguousarray(b), theta, coef)
+    failed = solve_members(np.ascontiguousarray(gram), np.ascontiguousarray(b), theta, coef)
     if failed:
         raise RefusedError(
             f"covariance must not be so close to singular: {failed} fits did not converge."

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selica._core.compiled import threads
 from selica._core.errors import ColumnError
 from selica._core.parallel import blas_threads_for, pieces
 from selica._core.random import child, generator
 from selica._core.types import Array, BoolArray
 from selica.sampling import Copies, Exchangeability, Sampler, exchangeability
-from selica.statistics import Data, knockoff_statistic
+from selica.statistics import Data, knockoff_statistics
 
 COPIES = 0
 """Spawn key of the copies of a fit."""
@@ -21,6 +22,10 @@ NEGATIVES = 2
 """Spawn key of the numbers of negatives at which copies stop."""
 EXCHANGES = 3
 """Spawn key of the check of the first copy."""
+_TOGETHER_BYTES = 80_000_000
+"""Size of the copies that are fitted together."""
+_MOST_TOGETHER = 8
+"""Copies that are fitted together, at most."""
 
 
 class Measure(NamedTuple):
@@ -110,18 +115,35 @@ class KnockoffComparison:
         """
         known = len(self._statistics)
         if copies > known:
+            size = _copies_together(self._data.X.shape)
+            batches = [
+                range(start, min(start + size, copies)) for start in range(known, copies, size)
+            ]
+            # batches side by side have one thread each
+            each = 1 if len(batches) >= threads() or n_jobs is not None else None
             arguments = (
-                (self._data, self._copies, b, child(self._seed, FOLDS, b), measure)
-                for b in range(known, copies)
+                (self._data, self._copies, batch, self._seed, measure, each) for batch in batches
             )
             more = np.zeros((copies - known, self._varies.size))
-            more[:, self._varies] = pieces(_one, arguments, n_jobs)
+            more[:, self._varies] = np.concatenate(pieces(_some, arguments, n_jobs))
             self._statistics = np.concatenate([self._statistics, more])
         return self._statistics
 
 
-def _one(
-    data: Data, copies: Copies, b: int, seed: np.random.SeedSequence, measure: Measure
+def _copies_together(shape: tuple[int, ...]) -> int:
+    """Return how many copies are fitted as one ensemble; it follows from the table alone."""
+    return int(np.clip(_TOGETHER_BYTES // (8 * shape[0] * shape[1]), 1, _MOST_TOGETHER))
+
+
+def _some(
+    data: Data,
+    copies: Copies,
+    which: range,
+    seed: np.random.SeedSequence,
+    measure: Measure,
+    n_jobs: int | None,
 ) -> Array:
-    """Return the statistics of one copy."""
-    return knockoff_statistic(data, copies[b], generator(seed), **measure._asdict())
+    """Return the statistics of some copies."""
+    drawn = [copies[b] for b in which]
+    rngs = [generator(child(seed, FOLDS, b)) for b in which]
+    return knockoff_statistics(data, drawn, rngs, n_jobs=n_jobs, **measure._asdict())

@@ -1,17 +1,24 @@
 """Arrays in, arrays and a certificate out: whole ensembles of penalised fits as one computation."""
 
+from selica.solvers.designs import int8_design, side_by_side
 from selica.solvers.lasso import (
+    cox_path_batch,
     knockoff_path_batch,
     lasso_batch,
     lasso_path_batch,
     logistic_path_batch,
+    poisson_path_batch,
 )
 from selica.solvers.results import LassoBatch
 
 __all__ = [
     "LassoBatch",
+    "cox_path_batch",
+    "int8_design",
     "knockoff_path_batch",
     "lasso_batch",
     "lasso_path_batch",
     "logistic_path_batch",
+    "poisson_path_batch",
+    "side_by_side",
 ]

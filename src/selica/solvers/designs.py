@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike
 from selica._core.compiled import core
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import matrix
+from selica._core.validation import matrix, short
 
 _BLOCK = 4_000_000
 """Entries that are checked at once."""
 
 
-class Table(ABC):
+class DesignTable(ABC):
     """A table of n rows and p columns."""
 
     @property
@@ -45,7 +45,7 @@ class Table(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class DenseTable(Table):
+class DenseTable(DesignTable):
     """Doubles or single precision."""
 
     values: Any
@@ -72,7 +72,7 @@ class DenseTable(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Int8Table(Table):
+class Int8Table(DesignTable):
     """Small whole numbers with a unit and an origin: unit * (value - origin), column by column."""
 
     values: Any
@@ -99,7 +99,7 @@ class Int8Table(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class SparseTable(Table):
+class SparseTable(DesignTable):
     """Compressed columns."""
 
     values: Any
@@ -130,10 +130,10 @@ class SparseTable(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class TablesSideBySide(Table):
+class TablesSideBySide(DesignTable):
     """The columns of several tables of the same rows, one table after the other."""
 
-    parts: tuple[Table, ...]
+    parts: tuple[DesignTable, ...]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -203,9 +203,9 @@ def side_by_side(tables: Sequence[Any]) -> TablesSideBySide:
     >>> side_by_side([np.eye(2), np.ones((2, 3), dtype=np.int8)]).shape
     (2, 5)
     """
+    if isinstance(tables, str) or not isinstance(tables, Sequence) or len(tables) == 0:
+        raise ArgumentError(f"tables must be a list of tables; got {short(tables)}.")
     parts = tuple(as_table(f"tables[{i}]", table) for i, table in enumerate(tables))
-    if not parts:
-        raise ArgumentError("tables must not be empty.")
     rows = {part.shape[0] for part in parts}
     if len(rows) > 1:
         counts = ", ".join(str(count) for count in sorted(rows))
@@ -213,18 +213,18 @@ def side_by_side(tables: Sequence[Any]) -> TablesSideBySide:
     return TablesSideBySide(parts)
 
 
-def as_table(name: str, X: Any) -> Table:
+def as_table(name: str, X: Any) -> DesignTable:
     """Return a table in the form in which it is stored, checked.
 
     Parameters
     ----------
     name : str
         How the caller calls it; opens the message.
-    X : array, sparse array or Table
+    X : array, sparse array or DesignTable
         Doubles and single precision, int8, bool and sparse arrays stay what they are; all else
         becomes doubles.
     """
-    if isinstance(X, Table):
+    if isinstance(X, DesignTable):
         return X
     if hasattr(X, "tocsc"):
         return _sparse(name, X)

@@ -13,9 +13,11 @@ from selica._core.losses import Loss
 from selica._core.parallel import one_blas_thread
 from selica._core.types import Array, BoolArray, IntArray, Progress
 from selica._core.validation import matrix, reporter, workers
-from selica.solvers.designs import Table, as_table
+from selica.solvers.designs import DesignTable, as_table
 from selica.solvers.results import LassoBatch
 
+_NOT_FINITE = "copies must be arrays of finite numbers."
+"""What the core says of a copy with other entries."""
 _MAX_ITER = {"squared": 10_000}
 """Iterations where none are given: epochs of coordinate descent, or Newton steps."""
 _NEWTON_STEPS = 100
@@ -28,6 +30,8 @@ FAILED = 1
 """It did not."""
 STOPPED = 2
 """A member stopped before it, with too many active columns."""
+DEGENERATE = 3
+"""A member has nothing to fit, e.g. no event."""
 
 
 class SolverLimits(NamedTuple):
@@ -41,9 +45,9 @@ class SolverLimits(NamedTuple):
 class Ensemble(NamedTuple):
     """Members over one design; `members` cuts out a chunk."""
 
-    X: Table
+    X: DesignTable
     y: Array
-    """(n,) or (B, n), or (n, fields) where the response of a row has several numbers."""
+    """(n,) or (B, n); (n, width) or (B, n, width) where a row has several numbers."""
     lams: Array
     """(L,) or (B, L), from large to small."""
     lam2: Array
@@ -60,6 +64,8 @@ class Ensemble(NamedTuple):
     variance: Array | None = None
     """(B, columns): variances by which columns are standardised, if not those by `weights`."""
     copies: Callable[[int], Array] | None = None
+    copies_are_shared: bool = False
+    """Whether several members have the same copy."""
     first: int = 0
     """Number of the first member, for the copies."""
     unpenalised: BoolArray | None = None
@@ -71,9 +77,14 @@ class Ensemble(NamedTuple):
         return self.X.shape[1] * (1 if self.copies is None else 2)
 
     @property
+    def kernel(self) -> str | None:
+        """Return the name of the loss in the core, or None where the core has none for it."""
+        return self.loss.compiled(self.y)
+
+    @property
     def each_has_a_response(self) -> bool:
         """Return whether members have responses of their own."""
-        return self.y.ndim == 2 and len(self.loss.fields) == 1
+        return self.y.ndim == (2 if len(self.loss.fields) == 1 else 3)
 
     def members(self, start: int, stop: int) -> Ensemble:
         """Return a chunk of the members."""
@@ -105,6 +116,7 @@ def make_problem(
     fit_intercept: bool = False,
     standardize: bool = False,
     copies: Callable[[int], Array] | None = None,
+    copies_are_shared: bool = False,
     unpenalised: BoolArray | None = None,
 ) -> Ensemble:
     """Return the problem with these arguments, which have been checked.
@@ -117,7 +129,7 @@ def make_problem(
         for part in (lams, np.broadcast_to(np.asarray(lam2, dtype=float), lams.shape))
     )
     columns = X.shape[1] * (1 if copies is None else 2)
-    steps = _MAX_ITER.get(loss.kernel or "", _NEWTON_STEPS) if max_iter is None else max_iter
+    steps = _MAX_ITER.get(loss.name, _NEWTON_STEPS) if max_iter is None else max_iter
     return Ensemble(
         X=as_table("X", X),
         y=y,
@@ -131,6 +143,7 @@ def make_problem(
         fit_intercept=fit_intercept,
         standardize=standardize,
         copies=copies,
+        copies_are_shared=copies_are_shared,
         unpenalised=unpenalised,
     )
 
@@ -149,7 +162,7 @@ class Kept(NamedTuple):
     kkt: Array
     iterations: IntArray
     status: IntArray
-    """CONVERGED, FAILED, STOPPED or degenerate."""
+    """CONVERGED, FAILED, STOPPED or DEGENERATE."""
     largest: Array
     """(B,): smallest penalty at which a member selects nothing."""
 
@@ -169,7 +182,7 @@ def solve(
     n_jobs = workers(n_jobs)
     reporter(progress)
     members = problem.weights.shape[0]
-    by_core = problem.loss.kernel is not None
+    by_core = problem.kernel is not None
     if (n_jobs is None or n_jobs == 1) and by_core:
         with one_blas_thread():  # copies are drawn on the threads of the core
             part = solve_part(problem, threads=threads() if n_jobs is None else 1, progress=progress)
@@ -197,13 +210,17 @@ def _members_per_chunk(problem: Ensemble) -> int:
     weights = problem.weights
     most_rows = int(np.count_nonzero(weights, axis=1).max(initial=0))
     own = p if problem.copies is not None else 0
-    return int(core().members_per_chunk(n, p, own, len(weights), most_rows, problem.X.nbytes))
+    return int(
+        core().members_per_chunk(
+            n, p, own, problem.copies_are_shared, len(weights), most_rows, problem.X.nbytes
+        )
+    )
 
 
 def _alone(problem: Ensemble, size: int = 0) -> Part:
     """Solve a chunk on a worker."""
     with one_blas_thread():
-        if problem.loss.kernel is not None:
+        if problem.kernel is not None:
             return solve_part(problem, threads=1, chunk=size)
         from selica.solvers.newton import solve_chunk_of_any_loss  # which calls `solve_part`
 
@@ -227,31 +244,37 @@ def solve_part(
     members = len(problem.weights)
     kept = empty_kept(problem.keep, members, problem.lams.shape[-1], problem.n_columns)
     limits = problem.limits
-    entries = core().solve_ensemble(
-        problem.X.design(),
-        problem.loss.kernel,
-        [_table(field) for field in problem.loss.columns(problem.y)],
-        _table(problem.weights),
-        _table(problem.lams),
-        _table(problem.lam2),
-        _table(problem.factor),
-        None if problem.variance is None else _table(problem.variance),
-        problem.unpenalised,
-        {
-            "fit_intercept": problem.fit_intercept,
-            "standardize": problem.standardize,
-            "tol": limits.tol,
-            "max_iter": limits.max_iter,
-            "max_active": -1 if limits.max_active is None else limits.max_active,
-            "design_bytes": float(problem.X.nbytes),
-            "threads": threads,
-            "chunk": chunk,
-            "sparse": "sparse" in problem.keep,
-        },
-        {name: array for name, array in kept._asdict().items() if array is not None},
-        None if problem.copies is None else lambda member: copy_of(problem, member),
-        progress,
-    )
+    try:
+        entries = core().solve_ensemble(
+            problem.X.design(),
+            problem.kernel,
+            y=[_table(field) for field in problem.loss.columns(problem.y)],
+            weights=_table(problem.weights),
+            lams=_table(problem.lams),
+            lam2=_table(problem.lam2),
+            factor=_table(problem.factor),
+            variance=None if problem.variance is None else _table(problem.variance),
+            unpenalised=problem.unpenalised,
+            settings={
+                "fit_intercept": problem.fit_intercept,
+                "standardize": problem.standardize,
+                "tol": limits.tol,
+                "max_iter": limits.max_iter,
+                "max_active": -1 if limits.max_active is None else limits.max_active,
+                "design_bytes": float(problem.X.nbytes),
+                "copies_are_shared": problem.copies_are_shared,
+                "threads": threads,
+                "chunk": chunk,
+                "sparse": "sparse" in problem.keep,
+            },
+            arrays={name: array for name, array in kept._asdict().items() if array is not None},
+            copies=None if problem.copies is None else lambda member: copy_of(problem, member),
+            progress=progress,
+        )
+    except ValueError as error:
+        if str(error) != _NOT_FINITE:  # what only the core sees
+            raise
+        raise ArgumentError(_NOT_FINITE) from None
     sparse = None
     if entries is not None:
         from scipy.sparse import csr_array  # slow to import, and seldom needed
@@ -337,6 +360,4 @@ def copy_of(problem: Ensemble, member: int) -> Array:
         copy = matrix("copies", copy)
     if copy.shape != problem.X.shape:
         raise ArgumentError(f"copies must have the shape {problem.X.shape} of X; got {copy.shape}.")
-    if not np.isfinite(copy).all():
-        raise ArgumentError("copies must be arrays of finite numbers.")
     return np.asfortranarray(copy)

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.losses import Loss, loss_of
-from selica._core.types import Array, Progress
-from selica._core.validation import choice, count, flag, matrix, number, real
+from selica._core.losses.cox import TIES, CoxLoss
+from selica._core.types import Array, BoolArray, Progress
+from selica._core.validation import choice, count, flag, number, real
+from selica.solvers.designs import as_table
 from selica.solvers.ensemble import Ensemble, make_problem, solve
 from selica.solvers.results import LassoBatch
 
@@ -26,6 +28,7 @@ def lasso_path_batch(
     weights: ArrayLike,
     penalty_weights: ArrayLike | None = None,
     *,
+    unpenalised: ArrayLike | None = None,
     lam2: ArrayLike = 0.0,
     fit_intercept: bool = False,
     standardize: bool = False,
@@ -45,7 +48,9 @@ def lasso_path_batch(
 
     Parameters
     ----------
-    X : array of shape (n, p)
+    X : table of shape (n, p)
+        An array of doubles or of single precision, of int8 or bool, a sparse array, or a table of
+        `solvers.designs`; it is read as it is stored.
     y : array of shape (n,) or (B, n)
         One response for all members, or one for each.
     lams : array of shape (L,) or (B, L)
@@ -55,6 +60,8 @@ def lasso_path_batch(
     penalty_weights : array of shape (p,) or (B, p), optional
         u, ones by default, for the first part of the penalty only; zero leaves a variable
         unpenalised but for the ridge.
+    unpenalised : array of int or bool, optional
+        Columns without any penalty: no ridge either, and no standardisation.
     lam2 : float or array of shape (L,) or that of `lams`
         The ridge: one for all penalties, or one beside each of them.
     fit_intercept : bool
@@ -95,7 +102,8 @@ def lasso_path_batch(
     [1.0, -0.5, 0.0]
     """
     problem = _checked(
-        X, y, lams, weights, "squared", penalty_weights=penalty_weights, lam2=lam2, keep=keep,
+        X, y, lams, weights, "squared", penalty_weights=penalty_weights,
+        unpenalised=unpenalised, lam2=lam2, keep=keep,
         tol=tol, max_iter=max_iter, max_active=max_active, fit_intercept=fit_intercept,
         standardize=standardize,
     )  # fmt: skip
@@ -109,6 +117,7 @@ def logistic_path_batch(
     weights: ArrayLike,
     penalty_weights: ArrayLike | None = None,
     *,
+    unpenalised: ArrayLike | None = None,
     lam2: ArrayLike = 0.0,
     fit_intercept: bool = True,
     standardize: bool = False,
@@ -128,10 +137,11 @@ def logistic_path_batch(
 
     Parameters
     ----------
-    X : array of shape (n, p)
     y : array of shape (n,) or (B, n)
         A binary response, 0 and 1.
-    lams, weights, penalty_weights, lam2, standardize, keep, max_active, n_jobs, progress
+    X, lams, weights, penalty_weights, unpenalised, lam2
+        As in `lasso_path_batch`.
+    standardize, keep, max_active, n_jobs, progress
         As in `lasso_path_batch`.
     fit_intercept : bool
         Whether the unpenalised a_b is fitted.
@@ -154,8 +164,154 @@ def logistic_path_batch(
     (True, True)
     """
     problem = _checked(
-        X, y, lams, weights, "logistic", penalty_weights=penalty_weights, lam2=lam2, keep=keep,
+        X, y, lams, weights, "logistic", penalty_weights=penalty_weights,
+        unpenalised=unpenalised, lam2=lam2, keep=keep,
         tol=tol, max_iter=max_iter, max_active=max_active, fit_intercept=fit_intercept,
+        standardize=standardize,
+    )  # fmt: skip
+    return solve(problem, n_jobs, progress)
+
+
+def poisson_path_batch(
+    X: ArrayLike,
+    y: ArrayLike,
+    lams: ArrayLike,
+    weights: ArrayLike,
+    penalty_weights: ArrayLike | None = None,
+    *,
+    offset: ArrayLike | None = None,
+    unpenalised: ArrayLike | None = None,
+    lam2: ArrayLike = 0.0,
+    fit_intercept: bool = True,
+    standardize: bool = False,
+    max_active: int | None = None,
+    keep: str | Iterable[str] = "coef",
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> LassoBatch:
+    r"""Fit B weighted l1-penalised Poisson regressions over one design, along a path of penalties.
+
+    Member b minimises, for counts y and :math:`\eta_i = a_b + x_i \cdot w`,
+
+    .. math:: \sum_i c_{bi} [e^{o_i + \eta_i} - y_i \eta_i] + \lambda \sum_j u_{bj} |w_j|
+        + \tfrac12 \lambda_2 \sum_j w_j^2 .
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Counts, at least zero; they need not be whole.
+    offset : array of shape (n,), optional
+        o, e.g. logarithms of exposures; zero by default.
+    fit_intercept : bool
+        Whether the unpenalised a_b is fitted.
+    tol : float
+        Largest duality gap, relative to the loss of the model without variables above the smallest
+        possible one.
+    max_iter : int
+        Newton steps at each penalty.
+    X, lams, weights, penalty_weights, unpenalised, lam2
+        As in `lasso_path_batch`.
+    standardize, keep, max_active, n_jobs, progress
+        As in `lasso_path_batch`.
+
+    Returns
+    -------
+    LassoBatch
+        A member without a count has zeros and the status "degenerate".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.solvers import poisson_path_batch
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> fit = poisson_path_batch(X, [0, 1, 2, 6], [0.5], np.ones((1, 4)))
+    >>> fit.converged, bool(fit.coef[0, 0, 0] > 0)
+    (True, True)
+    """
+    response = real("y", y, at_least=0.0, copy=False)
+    if offset is not None:
+        shift = real("offset", offset)
+        if shift.shape != response.shape:
+            raise ArgumentError(f"offset must have the shape {response.shape} of y.")
+        response = np.stack([response, shift], axis=-1)
+    problem = _checked(
+        X, response, lams, weights, "poisson", penalty_weights=penalty_weights,
+        unpenalised=unpenalised, lam2=lam2, keep=keep,
+        tol=tol, max_iter=max_iter, max_active=max_active, fit_intercept=fit_intercept,
+        standardize=standardize,
+    )  # fmt: skip
+    return solve(problem, n_jobs, progress)
+
+
+def cox_path_batch(
+    X: ArrayLike,
+    y: Any,
+    lams: ArrayLike,
+    weights: ArrayLike,
+    penalty_weights: ArrayLike | None = None,
+    *,
+    strata: ArrayLike | None = None,
+    ties: str = "breslow",
+    unpenalised: ArrayLike | None = None,
+    lam2: ArrayLike = 0.0,
+    standardize: bool = False,
+    max_active: int | None = None,
+    keep: str | Iterable[str] = "coef",
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> LassoBatch:
+    r"""Fit B weighted l1-penalised Cox regressions over one design, along a path of penalties.
+
+    Member b minimises minus the logarithm of the partial likelihood of
+    :math:`\eta_i = x_i \cdot w`, in which row i counts :math:`c_{bi}` times, plus the penalty of
+    `lasso_path_batch`.
+
+    Parameters
+    ----------
+    y : pair of arrays of shape (n,), or what else holds times and events
+        Times, and whether an event happened then (1) or the row was censored (0).
+    strata : array of shape (n,), optional
+        Rows of different strata are never at risk together.
+    ties : {"breslow", "efron"}
+        How events at the same time share the risk.
+    tol : float
+        Largest duality gap, relative to the loss without variables above the smallest possible one.
+    max_iter : int
+        Newton steps at each penalty.
+    X, lams, weights, penalty_weights, unpenalised, lam2
+        As in `lasso_path_batch`.
+    standardize, keep, max_active, n_jobs, progress
+        As in `lasso_path_batch`.
+
+    Returns
+    -------
+    LassoBatch
+        A member without an event has zeros and the status "degenerate".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.solvers import cox_path_batch
+    >>> X = np.array([[2.0], [1.0], [-1.0], [-2.0]])
+    >>> fit = cox_path_batch(X, ([1.0, 2.0, 3.0, 4.0], [1, 1, 0, 1]), [0.3], np.ones((1, 4)))
+    >>> fit.converged, bool(fit.coef[0, 0, 0] > 0)
+    (True, True)
+    """
+    loss = CoxLoss(choice("ties", ties, TIES))
+    response = loss.read(y).values
+    if strata is not None:
+        groups = np.unique(np.asarray(strata), return_inverse=True)[1]
+        if groups.shape != (len(response),):
+            raise ArgumentError(f"strata must have shape ({len(response)},); got {groups.shape}.")
+        response = np.column_stack([response[:, :2], groups])
+    problem = _checked(
+        X, response, lams, weights, loss, penalty_weights=penalty_weights,
+        unpenalised=unpenalised, lam2=lam2, keep=keep,
+        tol=tol, max_iter=max_iter, max_active=max_active, fit_intercept=False,
         standardize=standardize,
     )  # fmt: skip
     return solve(problem, n_jobs, progress)
@@ -221,7 +377,7 @@ def knockoff_path_batch(
     members = count("n_copies", n_copies)
     if not callable(copies):
         raise ArgumentError("copies must be a function of the number of the member.")
-    design = matrix("X", X)
+    design = as_table("X", X)
     n = design.shape[0]
     given = np.ones(n) if sample_weight is None else sample_weight
     one = real("sample_weight", given, at_least=0.0)
@@ -304,18 +460,22 @@ def _checked(
     standardize: bool,
     max_active: int | None = None,
     copies: Callable[[int], Array] | None = None,
+    unpenalised: ArrayLike | None = None,
 ) -> Ensemble:
     """Return the problem that the arguments of `lasso_path_batch` pose, checked."""
-    design = matrix("X", X)
+    design = as_table("X", X)
     n = design.shape[0]
     columns = design.shape[1] * (1 if copies is None else 2)
     rows = np.ascontiguousarray(real("weights", weights, at_least=0.0, copy=False))
     if rows.ndim != 2 or rows.shape[1] != n:
         raise ArgumentError(f"weights must have shape (members, {n}); got {rows.shape}.")
     members = rows.shape[0]
+    kind = loss_of(loss)
     response = real("y", y, copy=False)
-    if response.shape not in ((n,), (members, n)):
-        raise ArgumentError(f"y must have shape ({n},) or ({members}, {n}); got {response.shape}.")
+    allowed = [(n,), (members, n)] if len(kind.fields) == 1 else [(n,), (n, response.shape[-1])]
+    if response.shape not in allowed:
+        shapes = " or ".join(str(shape) for shape in allowed)
+        raise ArgumentError(f"y must have shape {shapes}; got {response.shape}.")
     path = np.atleast_1d(real("lams", lams, at_least=0.0))
     if path.ndim > 2 or (path.ndim == 2 and path.shape[0] != members):
         raise ArgumentError(f"lams must have shape (L,) or ({members}, L); got {path.shape}.")
@@ -328,7 +488,6 @@ def _checked(
     factor = _penalty_factor(penalty_weights, columns, None if copies is not None else members)
     if isinstance(keep, str) or not isinstance(keep, Iterable):
         keep = (keep,)
-    kind = loss_of(loss)
     problem = make_problem(
         design, response, path, rows, kind, penalty_weights=factor, lam2=ridge,
         keep=[choice("keep", one, KEEP) for one in keep],
@@ -338,9 +497,30 @@ def _checked(
         fit_intercept=flag("fit_intercept", fit_intercept),
         standardize=flag("standardize", standardize),
         copies=copies,
+        unpenalised=_free(unpenalised, columns),
     )  # fmt: skip
     kind.check(response)
     return problem
+
+
+def _free(given: ArrayLike | None, columns: int) -> BoolArray | None:
+    """Return which columns are unpenalised, from their numbers or a mask."""
+    if given is None:
+        return None
+    listed = np.asarray(given)
+    if listed.dtype == np.bool_:
+        if listed.shape != (columns,):
+            raise ArgumentError(f"unpenalised must have shape ({columns},); got {listed.shape}.")
+        return np.ascontiguousarray(listed)
+    free = np.zeros(columns, dtype=bool)
+    if listed.size == 0:
+        return free
+    if listed.dtype.kind not in "iu" or listed.ndim != 1:
+        raise ArgumentError("unpenalised must be numbers of columns, or one flag for each column.")
+    if listed.min() < 0 or listed.max() >= columns:
+        raise ArgumentError(f"unpenalised must be numbers of columns below {columns}.")
+    free[listed] = True
+    return free
 
 
 def _penalty_factor(given: ArrayLike | None, columns: int, members: int | None) -> Array:

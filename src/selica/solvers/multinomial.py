@@ -106,8 +106,8 @@ def multinomial_path_batch(
     penalty : {"group", "each"}
         The norm: "group" takes the length of :math:`W_j`, so that a variable is in or out for all
         classes; "each" takes the sum of the sizes of its entries.
-    unpenalised : array of integers, optional
-        Numbers of columns without penalty, ridge and standardisation.
+    unpenalised : array of integers or of bool (p,), optional
+        Columns without penalty, ridge and standardisation: their numbers, or a flag for each.
     standardize : bool
         Penalise coefficients of columns scaled to unit weighted variance in each member; they are
         returned in the unit of X. Columns without variance stay out.
@@ -159,16 +159,16 @@ def multinomial_path_batch(
     arrays = _arrays(kept, members, path.shape[-1], p, len(classes))
     core().solve_multinomial(
         table.design(),
-        _rows(places),
-        len(classes),
-        rows.astype(float, copy=False),
-        _rows(path),
-        _rows(ridge),
-        _rows(factor),
-        None if unpenalised is None else _flags(unpenalised, p),
-        settings,
-        arrays,
-        progress,
+        y=_rows(places),
+        classes=len(classes),
+        weights=rows.astype(float, copy=False),
+        lams=_rows(path),
+        lam2=_rows(ridge),
+        factor=_rows(factor),
+        unpenalised=_free(unpenalised, p),
+        settings=settings,
+        arrays=arrays,
+        progress=progress,
     )
     return MultinomialBatch(
         lams=path,
@@ -225,14 +225,20 @@ def _factor(given: ArrayLike, p: int, members: int) -> Array:
     return factor
 
 
-def _flags(numbers: ArrayLike, p: int) -> BoolArray:
-    """Return which columns have no penalty."""
-    columns = np.atleast_1d(np.asarray(numbers))
-    if columns.size == 0:
-        return np.zeros(p, dtype=bool)
-    if columns.ndim != 1 or columns.dtype.kind not in "iu" or not np.all((0 <= columns) & (columns < p)):
-        raise ArgumentError(f"unpenalised must hold numbers of columns, from 0 to {p - 1}.")
-    return np.isin(np.arange(p), columns)
+def _free(given: ArrayLike | None, p: int) -> BoolArray | None:
+    """Return which columns are unpenalised, from their numbers or a mask."""
+    if given is None:
+        return None
+    listed = np.asarray(given)
+    if listed.dtype == np.bool_ and listed.shape == (p,):
+        return np.ascontiguousarray(listed)
+    if listed.size == 0:
+        return None
+    if listed.dtype.kind not in "iu" or listed.ndim != 1:
+        raise ArgumentError("unpenalised must be numbers of columns, or one flag for each column.")
+    if listed.min() < 0 or listed.max() >= p:
+        raise ArgumentError(f"unpenalised must be numbers of columns below {p}.")
+    return np.isin(np.arange(p), listed)
 
 
 def _threads(n_jobs: int | None) -> int:

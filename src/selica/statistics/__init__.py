@@ -2,6 +2,13 @@
 
 from selica.statistics.cross_validation import CrossValidation, cross_validate
 from selica.statistics.data import Data, make_data
-from selica.statistics.knockoff import knockoff_statistic
+from selica.statistics.knockoff import knockoff_statistic, knockoff_statistics
 
-__all__ = ["CrossValidation", "Data", "cross_validate", "knockoff_statistic", "make_data"]
+__all__ = [
+    "CrossValidation",
+    "Data",
+    "cross_validate",
+    "knockoff_statistic",
+    "knockoff_statistics",
+    "make_data",
+]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from selica._core.results import Result
-from selica._core.types import Array, IntArray
+from selica._core.types import Array, BoolArray, IntArray
 from selica.statistics.data import Data, fit_members, penalty_path
 
 _ENDS = (20, 30, 40, 50, 60)
@@ -61,6 +62,86 @@ def folds(data: Data, n_folds: int, rng: np.random.Generator) -> IntArray:
     return place
 
 
+class Validation:
+    """A cross-validation on its way along the path, a few penalties at a time.
+
+    Parameters
+    ----------
+    data : Data
+        Response, weights and loss; the columns may be others.
+    rng : Generator
+        Shuffles the rows into folds.
+    n_folds : int
+        At most the number of rows.
+    path : array of shape (L,)
+        Penalties in glmnet's unit, from large to small.
+    early : bool
+        Whether the path ends where its error has clearly risen: small penalties take longest.
+
+    Attributes
+    ----------
+    weights : array of shape (folds + 1, n)
+        Members that have to be fitted: without each of the folds, and with all rows.
+    over : bool
+        Whether the path has ended.
+    """
+
+    def __init__(
+        self, data: Data, rng: np.random.Generator, n_folds: int, path: Array, early: bool
+    ) -> None:
+        n_folds = min(n_folds, data.y.size)
+        place = folds(data, n_folds, rng)
+        self._data, self._path = data, path
+        self._left_out = place[None, :] == np.arange(n_folds)[:, None]
+        ones = np.ones((1, data.y.size))
+        self.weights: Array = np.concatenate([np.where(self._left_out, 0.0, 1.0), ones])
+        self._mass = self._left_out @ data.weight
+        self._share = self._mass / self._mass.sum()
+        self._ends = [end for end in _ENDS if end < path.size] if early else []
+        self._ends.append(path.size)
+        self._errors: list[Array] = []
+        self._coef: list[Array] = []
+        self._done = 0
+        self.over = False
+
+    @property
+    def ahead(self) -> Array:
+        """Return the penalties that have to be fitted next."""
+        return self._path[self._done : self._ends[0]]
+
+    def take(
+        self, coef: Array, intercept: Array, predict: Callable[[BoolArray, Array], Array]
+    ) -> None:
+        """Take fits at the penalties `ahead`.
+
+        Parameters
+        ----------
+        coef : array of shape (folds + 1, L, columns)
+        intercept : array of shape (folds + 1, L)
+        predict : callable
+            ``predict(rows, coef)`` returns the predictors of some rows without the intercept.
+        """
+        errors = np.empty((len(self._left_out), coef.shape[1]))
+        for k, rows in enumerate(self._left_out):
+            line = predict(rows, coef[k]) + intercept[k]
+            deviance = self._data.loss.deviance(self._data.y[rows, None], line)
+            errors[k] = self._data.weight[rows] @ deviance / self._mass[k]
+        self._errors.append(errors)
+        self._coef.append(coef[-1])
+        self._done = self._ends.pop(0)
+        place = int(np.argmin(self._share @ np.hstack(self._errors)))
+        self.over = not self._ends or place < self._done - _PATIENCE
+
+    def result(self) -> CrossValidation:
+        """Return errors and fits along the path as far as it went."""
+        errors, path = np.hstack(self._errors), self._path[: self._done]
+        error = self._share @ errors
+        spread = np.sqrt(self._share @ (errors - error) ** 2 / max(len(errors) - 1, 1))
+        best = int(np.argmin(error))
+        near = int(np.argmax(error <= error[best] + spread[best]))
+        return CrossValidation(path, error, spread, np.concatenate(self._coef), best, near)
+
+
 def cross_validate(
     data: Data,
     rng: np.random.Generator,
@@ -95,31 +176,9 @@ def cross_validate(
     True
     """
     path = penalty_path(data) if penalties is None else np.sort(penalties)[::-1]
-    n_folds = min(n_folds, data.y.size)
-    place = folds(data, n_folds, rng)
-    left_out = place[None, :] == np.arange(n_folds)[:, None]
-    weights = np.concatenate([np.where(left_out, 0.0, 1.0), np.ones((1, data.y.size))])
-    mass = left_out @ data.weight
-    share = mass / mass.sum()
-    parts, coef, done = [], [], 0
-    # a path by default ends where its error has clearly risen: small penalties take longest
-    for end in [path.size] if penalties is not None else _ENDS:
-        fit = fit_members(data, path[done:end], weights, keep="coef", **settings)
+    run = Validation(data, rng, n_folds, path, early=penalties is None)
+    while not run.over:
+        fit = fit_members(data, run.ahead, run.weights, keep="coef", **settings)
         assert fit.coef is not None
-        errors = np.empty((n_folds, path[done:end].size))
-        for k in range(n_folds):
-            rows = left_out[k]
-            line = data.X[rows] @ fit.coef[k].T + fit.intercept[k]
-            deviance = data.loss.deviance(data.y[rows, None], line)
-            errors[k] = data.weight[rows] @ deviance / mass[k]
-        parts.append(errors)
-        coef.append(fit.coef[-1])
-        done = min(end, path.size)
-        if done == path.size or np.argmin(share @ np.hstack(parts)) < done - _PATIENCE:
-            break
-    errors, path = np.hstack(parts), path[:done]
-    error = share @ errors
-    spread = np.sqrt(share @ (errors - error) ** 2 / max(n_folds - 1, 1))
-    best = int(np.argmin(error))
-    near = int(np.argmax(error <= error[best] + spread[best]))
-    return CrossValidation(path, error, spread, np.concatenate(coef), best, near)
+        run.take(fit.coef, fit.intercept, lambda rows, coef: data.X[rows] @ coef.T)
+    return run.result()

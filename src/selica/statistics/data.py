@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -168,6 +169,46 @@ def fit_members(
     return solve(problem, n_jobs, progress)
 
 
+def fit_copies(
+    data: Data,
+    copies: Sequence[Array],
+    penalties: Array,
+    weights: Array,
+    *,
+    n_jobs: int | None = None,
+    **settings: Any,
+) -> LassoBatch:
+    """Fit penalised regressions on the columns beside copies of them, products with X shared.
+
+    Parameters
+    ----------
+    data : Data
+    copies : sequence of k arrays of shape (n, p)
+        In standard form.
+    penalties : array of shape (k, L)
+        Of each copy, in glmnet's unit.
+    weights : array of shape (k, m, n)
+        Resampling weights of the m members of each copy; those of the rows come on top.
+    n_jobs, **settings
+        As in `solvers.lasso_path_batch`.
+
+    Returns
+    -------
+    LassoBatch
+        With k m members and 2 p columns: the variables, then their copies.
+    """
+    k, m, n = weights.shape
+    rows = (weights * data.weight).reshape(k * m, n)
+    lams = np.repeat(penalties, m, axis=0) * rows.sum(axis=1, keepdims=True)
+    columns = [np.asfortranarray(copy) for copy in copies]
+    problem = make_problem(
+        data.X, data.y, lams, rows, data.loss, lam2=ridge_of_ratio(lams, data.l1_ratio),
+        fit_intercept=True, copies=lambda member: columns[member // m],
+        copies_are_shared=m > 1, **settings,
+    )  # fmt: skip
+    return solve(problem, n_jobs)
+
+
 def largest_penalty(data: Data) -> float:
     """Return the smallest penalty, in glmnet's unit, at which nothing is selected."""
     pull = np.abs(data.loss.null(data.y, data.weight).gradient @ data.X)
@@ -176,7 +217,13 @@ def largest_penalty(data: Data) -> float:
 
 def penalty_path(data: Data, n_penalties: int = 60, ratio: float | None = None) -> Array:
     """Return penalties from the largest down, evenly spaced in their logarithms."""
-    n, p = data.X.shape
+    return path_from(largest_penalty(data), data.X.shape, n_penalties, ratio)
+
+
+def path_from(
+    top: float, shape: tuple[int, ...], n_penalties: int = 60, ratio: float | None = None
+) -> Array:
+    """Return penalties from `top` down, for a table of this shape."""
+    n, p = shape
     smallest = ratio if ratio is not None else (1e-2 if n <= p else 1e-3)
-    top = largest_penalty(data)
     return np.geomspace(top, smallest * top, n_penalties) if top > 0.0 else np.zeros(1)

@@ -3,20 +3,29 @@ r"""Knockoff statistics: how much more a variable matters than its copy.
 W_j is positive where the variable is ahead and changes its sign when variable and copy are
 exchanged (Candes, Fan, Janson and Lv 2018). That needs everything that enters it, the penalty
 included, to treat the two halves alike: a penalty is chosen by cross-validation on [X, copy].
+
+The fits of several copies, with all folds of their cross-validations, are members of one ensemble:
+products with X serve all of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from selica._core.types import Array
-from selica.statistics.cross_validation import cross_validate
-from selica.statistics.data import Data, beside, fit_members, penalty_path
+from selica.statistics.cross_validation import Validation
+from selica.statistics.data import Data, beside, fit_copies, path_from, standardised
 from selica.statistics.importance import importances
 
 STATISTICS = ("coefficient", "entry", "correlation")
+"""Names of the statistics."""
+_LEAST_TOP = 1e-300
+"""Where no column has any pull a path begins here, so that all paths have the same length."""
+_ENTRY_PENALTIES = 200
+"""Penalties of the path along which variables enter."""
 
 
 def knockoff_statistic(
@@ -60,30 +69,110 @@ def knockoff_statistic(
     >>> bool(W.argmax() == data.support.argmax())
     True
     """
-    both = beside(data, copy)
-    p = data.X.shape[1]
+    return knockoff_statistics(
+        data, [copy], [rng], statistic=statistic, penalty=penalty, estimator=estimator,
+        n_folds=n_folds,
+    )[0]  # fmt: skip
+
+
+def knockoff_statistics(
+    data: Data,
+    copies: Sequence[Array],
+    rngs: Sequence[np.random.Generator],
+    *,
+    statistic: str = "coefficient",
+    penalty: float | None = None,
+    estimator: Any = None,
+    n_folds: int = 10,
+    n_jobs: int | None = None,
+) -> Array:
+    """Return W of every variable for several copies, (copies, p).
+
+    Parameters
+    ----------
+    copies : sequence of arrays of shape (n, p)
+    rngs : sequence of Generator
+        For the folds of each copy.
+    n_jobs : int, optional
+        1 for one thread; None for all.
+    data, statistic, penalty, estimator, n_folds
+        As in `knockoff_statistic`.
+    """
     if estimator is not None:
-        size = importances(estimator, both)
-    elif statistic == "correlation":
-        size = np.abs((both.weight * (both.y - both.y.mean())) @ both.X) / both.weight.sum()
+        size = np.array([_importances(estimator, data, copy) for copy in copies])
+        return np.asarray(size[:, 0] - size[:, 1])
+    even = None if np.all(data.weight == 1.0) else data.weight
+    columns = [standardised(copy, even)[0] for copy in copies]
+    varies = np.array([copy.any(axis=0) for copy in columns])
+    if statistic == "correlation":
+        pull = data.weight * (data.y - data.y.mean()) / data.weight.sum()
+        own, other = np.abs(pull @ data.X), np.array([np.abs(pull @ copy) for copy in columns])
     elif statistic == "entry":
-        return _entry(both, p)
-    elif penalty is None:
-        found = cross_validate(both, rng, n_folds=n_folds, n_jobs=1)
-        size = np.abs(found.coef[found.best])
-    else:
-        fit = fit_members(both, np.array([penalty]), np.ones((1, both.y.size)), n_jobs=1)
+        return _entry(data, columns, n_jobs)
+    elif penalty is not None:
+        penalties, weights = np.full((len(columns), 1), penalty), _all_rows(data, len(columns))
+        fit = fit_copies(data, columns, penalties, weights, n_jobs=n_jobs)
         assert fit.coef is not None
-        size = np.abs(fit.coef[0, 0])
-    size = np.where(both.varies, size, 0.0)
-    return np.asarray(size[:p] - size[p:])
+        own, other = np.split(np.abs(fit.coef[:, 0]), 2, axis=1)
+    else:
+        own, other = _cross_validated(data, columns, rngs, n_folds, n_jobs)
+    return np.where(data.varies, own, 0.0) - np.where(varies, other, 0.0)
 
 
-def _entry(both: Data, p: int) -> Array:
+def _importances(estimator: Any, data: Data, copy: Array) -> Array:
+    """Return the importances of variables and of their copies, (2, p)."""
+    both = beside(data, copy)
+    size = np.where(both.varies, importances(estimator, both), 0.0)
+    return size.reshape(2, -1)
+
+
+def _all_rows(data: Data, copies: int) -> Array:
+    """Return the weights of one member for each copy."""
+    return np.ones((copies, 1, data.y.size))
+
+
+def _paths(data: Data, columns: list[Array], **settings: Any) -> list[Array]:
+    """Return a path of penalties for each copy."""
+    pull = data.loss.null(data.y, data.weight).gradient / data.weight.sum()
+    own = np.abs(pull @ data.X).max(initial=0.0)
+    tops = [max(own, np.abs(pull @ copy).max(initial=0.0), _LEAST_TOP) for copy in columns]
+    n, p = data.X.shape
+    return [path_from(float(top), (n, 2 * p), **settings) for top in tops]
+
+
+def _entry(data: Data, columns: list[Array], n_jobs: int | None) -> Array:
     """Return the signed maximum of the penalties at which variable and copy enter the path."""
-    path = penalty_path(both, 200)
-    fit = fit_members(both, path, np.ones((1, both.y.size)), keep="entry", n_jobs=1)
+    paths = np.array(_paths(data, columns, n_penalties=_ENTRY_PENALTIES))
+    weights = _all_rows(data, len(columns))
+    fit = fit_copies(data, columns, paths, weights, keep="entry", n_jobs=n_jobs)
     assert fit.first_entry is not None
-    enters = fit.first_entry[0] / both.weight.sum()
-    ahead, behind = enters[:p], enters[p:]
+    ahead, behind = np.split(fit.first_entry / data.weight.sum(), 2, axis=1)
     return np.asarray(np.maximum(ahead, behind) * np.sign(ahead - behind))
+
+
+def _cross_validated(
+    data: Data, columns: list[Array], rngs: Sequence[np.random.Generator], n_folds: int,
+    n_jobs: int | None,
+) -> tuple[Array, Array]:
+    """Return sizes of coefficients of variables and copies at the best penalties, (copies, p)."""
+    runs = [
+        Validation(data, rng, n_folds, path, early=True)
+        for path, rng in zip(_paths(data, columns), rngs, strict=True)
+    ]
+    p = data.X.shape[1]
+    while live := [k for k, run in enumerate(runs) if not run.over]:
+        fit = fit_copies(
+            data, [columns[k] for k in live], np.array([runs[k].ahead for k in live]),
+            np.array([runs[k].weights for k in live]), keep="coef", n_jobs=n_jobs,
+        )  # fmt: skip
+        assert fit.coef is not None
+        for place, k in enumerate(live):
+            members = slice(place * len(runs[k].weights), (place + 1) * len(runs[k].weights))
+
+            def predict(rows: Any, coef: Array, copy: Array = columns[k]) -> Array:
+                return np.asarray(data.X[rows] @ coef[:, :p].T + copy[rows] @ coef[:, p:].T)
+
+            runs[k].take(fit.coef[members], fit.intercept[members], predict)
+    best = [run.result() for run in runs]
+    size = np.abs([found.coef[found.best] for found in best])
+    return size[:, :p], size[:, p:]

@@ -11,15 +11,16 @@ fitting needs of L as a whole. `RowLoss` is the common case
 slope and curvature.
 
 **The response of a row** is one number, and y has the shape (..., n); or it is the numbers that
-`Loss.fields` names, and y has the shape (..., n, width), so that ``y[rows]`` takes all of them along.
-Fields at the end that have a default may be left out, and a plain vector (n,) holds the first field
-alone. `Loss.columns` returns the fields of any such y. Functions of a single row (`RowLoss.value`
-and its like, `mean`, `deviance`) see the first field and a predictor to which an offset was added.
+`Loss.fields` names, and y has the shape (..., n, width), so that ``y[rows]`` takes all of them
+along. Fields at the end that have a default may be left out, and a plain vector (n,) holds the
+first field alone. `Loss.columns` returns the fields of any such y. Functions of a single row
+(`RowLoss.value` and its like, `mean`, `deviance`) see the first field, and a predictor to which an
+offset was added.
 
 **The predictor of a row** is one number, and weights, predictors and gradients have the shape
 (..., n). Where `Loss.several` is true it is one number for each of K classes: predictors, gradients
-and majorants have the shape (..., n, K), intercepts (..., K), coefficients (..., p, K), and the loss
-itself says what they are charged (`multinomial`). Nothing else differs.
+and majorants have the shape (..., n, K), intercepts (..., K), coefficients (..., p, K), and the
+loss itself says what they are charged (`multinomial`). Nothing else differs.
 
 A new loss is one file: a subclass with its functions, and ``register(MyLoss())`` at its end.
 """
@@ -69,8 +70,8 @@ class Null(NamedTuple):
 class HeldOut(NamedTuple):
     """What rows that were not fitted say of a fit.
 
-    The error of a fold is `deviance` over `mass`. Over folds it is the sum of the first over the sum
-    of the second: a fold without any mass still has its say.
+    The error of a fold is `deviance` over `mass`. Over folds it is the sum of the first over the
+    sum of the second: a fold without any mass still has its say.
     """
 
     deviance: Array
@@ -104,12 +105,14 @@ class Loss(ABC):
         Whether the response has noise whose variance is a parameter of its own.
     fields : tuple of str
         The numbers that make the response of one row.
-    defaults : dict
-        Values of the fields at the end that may be left out.
+    defaults : tuple of float
+        Values of the last fields, which may be left out.
     identified : bool
         Whether a constant in all predictors changes the loss, so that an intercept can be fitted.
     several : bool
         Whether a row has a predictor for each of several classes.
+    diagonal : bool
+        Whether `majorant` is all that is known of the second derivatives; else `curved` has them.
     """
 
     name: ClassVar[str]
@@ -121,9 +124,10 @@ class Loss(ABC):
     unpenalised: ClassVar[bool] = False
     noisy: ClassVar[bool] = False
     fields: ClassVar[tuple[str, ...]] = ("value",)
-    defaults: ClassVar[dict[str, float]] = {}
+    defaults: ClassVar[tuple[float, ...]] = ()
     identified: ClassVar[bool] = True
     several: ClassVar[bool] = False
+    diagonal: ClassVar[bool] = True
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -137,8 +141,13 @@ class Loss(ABC):
         if y.ndim == 1:
             y = y[:, None]
         given = [y[..., k] for k in range(y.shape[-1])]
-        rest = (self.defaults[name] for name in self.fields[len(given) :])
+        rest = self.defaults[len(self.defaults) - len(self.fields) + len(given) :]
         return (*given, *(np.broadcast_to(value, y.shape[:-1]) for value in rest))
+
+    def compiled(self, y: Array) -> str | None:
+        """Return the name by which the compiled core fits this response, None if it does not."""
+        del y
+        return self.kernel
 
     def recognises(self, values: Array) -> bool:
         """Return whether a response with these different values can be nothing else."""
@@ -198,6 +207,10 @@ class Loss(ABC):
     @abstractmethod
     def majorant(self, y: Array, c: Array, eta: Array) -> Array:
         """Return a diagonal that is no smaller than the matrix of second derivatives, (..., n)."""
+
+    def curved(self, y: Array, c: Array, eta: Array, V: Array) -> Array:
+        """Return the matrix of second derivatives times vectors V, (k, n), for one member."""
+        return np.asarray(self.majorant(y, c, eta) * V)
 
     @abstractmethod
     def dual(self, y: Array, c: Array, eta: Array, scale: Array) -> Array:

@@ -36,9 +36,9 @@ _FORMS = (
 class CoxLoss(Loss):
     """Minus the log partial likelihood; weights of the rows enter risk sets and events alike.
 
-    A row is (time, event), (time, event, stratum) or (time, event, stratum, entry), with an event of
-    1 for a time at which it happened and 0 for one until which it had not. Rows of different strata
-    are never compared. A row is at risk after its entry.
+    A row is (time, event), (time, event, stratum) or (time, event, stratum, entry), with an event
+    of 1 for a time at which it happened and 0 for one until which it had not. Rows of different
+    strata are never compared. A row is at risk after its entry.
 
     Parameters
     ----------
@@ -59,8 +59,9 @@ class CoxLoss(Loss):
     response = "survival"
     label = "times of events"
     fields = ("time", "event", "stratum", "entry")
-    defaults = {"stratum": 0.0, "entry": -np.inf}
+    defaults = (0.0, -np.inf)
     identified = False
+    diagonal = False
 
     def __init__(self, ties: str = "breslow") -> None:
         self.ties = choice("ties", ties, TIES)
@@ -69,6 +70,11 @@ class CoxLoss(Loss):
         return f"CoxLoss({self.ties!r})"
 
     # --- the fit
+
+    def compiled(self, y: Array) -> str | None:
+        """Return the name of the core's loss, which knows no times of entry."""
+        simple = y.ndim == 2 and y.shape[-1] < len(self.fields)  # one response for all members
+        return f"cox-{self.ties}" if simple else None
 
     def total(self, y: Array, c: Array, eta: Array) -> Array:
         """Return minus the log partial likelihood."""
@@ -81,6 +87,14 @@ class CoxLoss(Loss):
     def majorant(self, y: Array, c: Array, eta: Array) -> Array:
         """Return the expected events of each row."""
         return self._each(_Sums.expected, y, c, eta, np.zeros(eta.shape[-1]))
+
+    def curved(self, y: Array, c: Array, eta: Array, V: Array) -> Array:
+        """Return the matrix of second derivatives times vectors V, (k, n), for one member."""
+
+        def product(sums: _Sums) -> Array:
+            return sums.curved(V)
+
+        return self._each(product, y, c, eta, np.zeros(V.shape))
 
     def dual(self, y: Array, c: Array, eta: Array, scale: Array) -> Array:
         """Return minus the weighted relative entropies of the dual points of all terms."""
@@ -108,12 +122,12 @@ class CoxLoss(Loss):
         *more: Array,
     ) -> Array:  # fmt: skip
         """Apply a function of sums over risk sets to each data set; `nothing` without events."""
-        while y.ndim > 2 and (y.shape[0] == 1 or y.strides[0] == 0):
-            y = y[0]  # one data set for all members
         scales = ((*part.shape, 1) for part in more)
         shape = np.broadcast_shapes(self.columns(y)[0].shape, c.shape, eta.shape, *scales)
         c, eta = np.broadcast_to(c, shape), np.broadcast_to(eta, shape)
         more = tuple(np.broadcast_to(part, shape[:-1]) for part in more)
+        while y.ndim > 2 and (y.shape[0] == 1 or y.strides[0] == 0):
+            y = y[0]  # one data set for all members
         if y.ndim > 2:
             y = np.broadcast_to(y, (*shape, y.shape[-1]))
             parts = zip(y, c, eta, *more, strict=True)
@@ -213,9 +227,30 @@ class _Sums:
 
     def expected(self) -> Array:
         """Return the expected events of each row: its hazard, summed while it is at risk."""
-        sets = self._sets
+        return self._while_at_risk(self._hazard())
+
+    def curved(self, V: Array) -> Array:
+        """Return A V minus the terms' weighted p p' V; a constant is added to V, which is free."""
+        Z = V - V.min(axis=-1, keepdims=True)
         with np.errstate(divide="ignore"):
-            hazard = np.log(self._omega) - self._sum
+            weighted = self._risk + np.log(Z)
+        at = self._sets.term_place
+        mean = np.logaddexp(
+            self._sets.surviving.over_rows(weighted)[..., at],
+            self._share + self._sets.log_of_dying(weighted)[..., at],
+        )
+        return np.asarray(
+            self.expected() * Z - self._while_at_risk(self._hazard() + mean - self._sum)
+        )
+
+    def _hazard(self) -> Array:
+        """Return the logarithm of omega / S of each term."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self._omega) - self._sum)
+
+    def _while_at_risk(self, hazard: Array) -> Array:
+        """Return for each row the sum of b exp(eta) times what terms have, (..., n)."""
+        sets = self._sets
         total = sets.surviving.over_places(sets.log_of_terms(hazard))
         last = sets.log_of_terms(hazard + self._share)
         total[..., sets.dying] = np.logaddexp(total[..., sets.dying], last[..., sets.place])

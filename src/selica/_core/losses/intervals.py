@@ -2,9 +2,9 @@ r"""Sums over intervals without differences: what is at risk when, and for how l
 
 Row i belongs to the places :math:`s_i \le t < e_i` of a line. Two sums are needed, in logarithms:
 over the rows of each place, and over the places of each row. Differences of cumulative sums would
-lose digits, and cumulative sums alone do for intervals with a common end only. Here each interval is
-cut once, at the multiple of the highest power of two that it contains: left of the cut it is the end
-of a block, right of it the beginning of one, and sums over ends and beginnings of blocks are
+lose digits, and cumulative sums alone do for intervals with a common end only. Here each interval
+is cut once, at the multiple of the highest power of two that it contains: left of the cut it is the
+end of a block, right of it the beginning of one, and sums over ends and beginnings of blocks are
 cumulative. This takes O(n + m log m) for n rows and m places.
 """
 

@@ -1,8 +1,8 @@
 r"""Classes: a softmax over a predictor for each of them, none of which is the reference.
 
-With coefficients W of shape (p, K) and probabilities P of the classes, the gradient in the predictors
-is :math:`c (P - Y)`. A constant added to the predictors of a row changes nothing, so that a row of W
-is known up to a constant: `identified_coef` has the one that its penalty prefers.
+With coefficients W of shape (p, K) and probabilities P of the classes, the gradient in the
+predictors is :math:`c (P - Y)`. A constant added to the predictors of a row changes nothing, so
+that a row of W is known up to a constant: `identified_coef` has the one that its penalty prefers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ROUNDING = 1e-13
 
 
 class MultinomialLoss(Loss):
-    """log sum_k exp(z_k) - z_y, for a response y of 0, ..., K - 1 and predictors z of shape (..., K).
+    """log sum_k exp(z_k) - z_y, for classes y of 0, ..., K - 1 with a predictor z_k each.
 
     A class without any weight has a predictor of minus infinity, and coefficients of zero.
 
@@ -65,7 +65,7 @@ class MultinomialLoss(Loss):
     def indicators(self, y: Array) -> Array:
         """Return a one for the class of each row, (..., n, K)."""
         classes = int(y.max(initial=0.0)) + 1 if self.n_classes is None else self.n_classes
-        return (y[..., None] == np.arange(classes)).astype(float)
+        return np.asarray(y[..., None] == np.arange(classes), dtype=float)
 
     # --- the fit
 
@@ -88,7 +88,7 @@ class MultinomialLoss(Loss):
 
     def _indicators(self, y: Array, eta: Array) -> Array:
         """Return indicators of as many classes as there are predictors."""
-        return (y[..., None] == np.arange(eta.shape[-1])).astype(float)
+        return np.asarray(y[..., None] == np.arange(eta.shape[-1]), dtype=float)
 
     def majorant(self, y: Array, c: Array, eta: Array) -> Array:
         """Return twice the variances of the indicators, by Gershgorin's theorem, (..., n, K)."""
@@ -201,7 +201,7 @@ class MultinomialLoss(Loss):
         del noise_variance
         if eta.ndim != 2:
             raise ArgumentError("response: 'classes' needs a predictor for each class.")
-        return np.argmax(eta + rng.gumbel(size=eta.shape), axis=1).astype(float)
+        return np.asarray(np.argmax(eta + rng.gumbel(size=eta.shape), axis=1), dtype=float)
 
 
 def _logarithm(share: Array) -> Array:

@@ -35,10 +35,11 @@ class PoissonLoss(RowLoss):
     """
 
     name = "poisson"
+    kernel = "poisson"
     response = "count"
     label = "counts"
     fields = ("count", "offset")
-    defaults = {"offset": 0.0}
+    defaults = (0.0,)
 
     # --- one row
 
@@ -134,7 +135,8 @@ class PoissonLoss(RowLoss):
         """Refuse counts below zero, offsets that are not finite, and other shapes."""
         if y.ndim > 1 and y.shape[-1] > len(self.fields):
             raise ArgumentError(
-                f"y must be counts, or two columns of counts and offsets; got {y.shape[-1]} columns."
+                "y must be counts, or two columns of counts and offsets; got "
+                f"{y.shape[-1]} columns."
             )
         count, offset = self.columns(y)
         if not np.all(np.isfinite(offset)):

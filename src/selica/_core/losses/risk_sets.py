@@ -5,9 +5,9 @@ was still there at T, those who die or are censored at T included. The loss is a
 
 .. math:: \sum_k \omega_k \log \sum_i b_{ki} e^{\eta_i} - \sum_i c_i \delta_i \eta_i ,
 
-where :math:`b_{ki}` is the weight c of the survivors of T, and a share :math:`1 - f_k` of the weight
-of those who die at T. Breslow has one term for each time, with f = 0 and the weight d of all events.
-Efron has one for each of the n events of positive weight, with f = k / n and d / n.
+where :math:`b_{ki}` is the weight c of the survivors of T, and a share :math:`1 - f_k` of the
+weight of those who die at T. Breslow has one term for each time, with f = 0 and the weight d of all
+events. Efron has one for each of the n events of positive weight, with f = k / n and d / n.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from selica._core.losses.intervals import Intervals
-from selica._core.types import Array, IntArray
+from selica._core.types import Array, BoolArray, IntArray
 
 _MOST_TIED = 32
 """Events at one time whose pairs are gone through, in Efron's terms."""
@@ -83,7 +83,7 @@ class RiskSets:
         ties = np.diff(np.append(self.begin, self.dying.size))
         self.pair_term, self.pair_dying, self.tied = self._pairs(ties)
 
-    def _pairs(self, ties: IntArray) -> tuple[IntArray, IntArray, Array]:
+    def _pairs(self, ties: IntArray) -> tuple[IntArray, IntArray, BoolArray]:
         """Return pairs of terms and events, and which terms belong to ties that are too large."""
         large = ties > _MOST_TIED if self._efron else np.zeros(ties.size, dtype=bool)
         tied = large[self.term_place]
@@ -111,8 +111,8 @@ class RiskSets:
         if not self._efron:
             return Terms(events, np.ones(events.shape))
         there = c[..., self.dying] > 0.0
-        before = np.cumsum(there, axis=-1) - there
-        before = before - before[..., self.begin[self.place]]
+        so_far = np.cumsum(there, axis=-1, dtype=np.intp) - there
+        before = so_far - so_far[..., self.begin[self.place]]
         number = np.maximum(np.add.reduceat(there, self.begin, axis=-1, dtype=np.intp), 1)
         number = number[..., self.place]
         omega = np.where(there, events[..., self.place] / number, 0.0)
