@@ -1,4 +1,4 @@
-"""Several classes: printed answers, logistic regression, brute force, and what holds for every loss."""
+"""Several classes: printed answers, logistic regression, brute force, and rules for every loss."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def _objectives(fit, X, y, weights, penalty, **settings):
     return np.array(
         [
             [
-                _objective(X, y, c, fit.intercept[b, ell], fit.coef[b, ell], lam, penalty, **settings)
+                _objective(
+                    X, y, c, fit.intercept[b, ell], fit.coef[b, ell], lam, penalty, **settings
+                )
                 for ell, lam in enumerate(fit.lams)
             ]
             for b, c in enumerate(weights)
@@ -115,7 +117,10 @@ def test_the_largest_penalty_and_the_fit_there(penalty, tops):
     fit = multinomial_path_batch(X8, Y8, [7.0], weights, penalty=penalty)
     np.testing.assert_allclose(fit.lam_max, tops, rtol=1e-11)
     assert not fit.n_active.any()
-    a = [[0.135155036036, 0.135155036036, -0.270310072072], [0.083771476, 0.931069336, -1.014840813]]
+    a = [
+        [0.135155036036, 0.135155036036, -0.270310072072],
+        [0.083771476, 0.931069336, -1.014840813],
+    ]
     np.testing.assert_allclose(fit.intercept[:, 0], a, atol=1e-9)
     values = _objectives(fit, X8, Y8, weights, penalty)[:, 0]
     np.testing.assert_allclose(values, [8.657564240310, 9.459640091391], rtol=1e-11)
@@ -222,7 +227,8 @@ def test_the_gap_is_an_upper_bound(penalty, lam2, free):
         fit = multinomial_path_batch(X, y, lams, weights, tol=tol, **settings)
         excess = _objectives(fit, X, y, weights, penalty, u=u, lam2=ridge) - least
         assert fit.converged
-        assert np.all(fit.gap >= 0.0) and np.all(fit.gap <= tol)
+        assert np.all(fit.gap >= 0.0)
+        assert np.all(fit.gap <= tol)
         assert np.all(fit.gap * null[:, None] >= excess - 1e-11 * null[:, None])
 
 
@@ -295,7 +301,8 @@ def test_more_columns_than_rows(penalty):
     lams = top * np.geomspace(1.0, 0.05, 12)
     keep = ("coef", "counts", "entry")
     fit = multinomial_path_batch(X, y, lams, weights, penalty=penalty, tol=1e-10, keep=keep)
-    assert fit.converged and np.nanmax(fit.gap) <= 1e-10
+    assert fit.converged
+    assert np.nanmax(fit.gap) <= 1e-10
     loss = MultinomialLoss(penalty)
     for b, c in enumerate(weights):
         eta = fit.intercept[b, :, None] + X @ fit.coef[b]
@@ -323,7 +330,9 @@ def test_tables_of_every_kind(penalty):
     values = rng.integers(0, 3, size=(60, 40)).astype(np.int8)
     y = (values[:, 0] + (rng.random(60) < 0.2)) % 3
     weights, lams = np.ones((1, 60)), [6.0, 2.0]
-    known = multinomial_path_batch(values.astype(float), y, lams, weights, penalty=penalty, tol=1e-12)
+    known = multinomial_path_batch(
+        values.astype(float), y, lams, weights, penalty=penalty, tol=1e-12
+    )
     tables = (
         values,
         values.astype(np.float32),
@@ -349,7 +358,8 @@ def test_classes_that_a_member_does_not_have(penalty):
         X[there], y[there], [3.0, 1.0], np.ones((1, there.sum())), penalty=penalty, tol=1e-12
     )
     np.testing.assert_allclose(fit.coef[0][..., [0, 1, 3]], alone.coef[0], atol=2e-6)
-    assert not fit.coef[0, ..., 2].any() and not fit.coef[1:3].any()
+    assert not fit.coef[0, ..., 2].any()
+    assert not fit.coef[1:3].any()
     assert np.all(fit.intercept[0, :, 2] == -np.inf)
     assert alone.classes.tolist() == [0, 1, 3]
 
@@ -364,7 +374,8 @@ def test_a_penalty_of_zero_and_separated_classes(penalty):
     apart = multinomial_path_batch(
         np.c_[y, np.ones(200)], y, [20.0, 1.0, 1e-3], weights, penalty=penalty, tol=1e-8
     )
-    assert apart.converged and np.isfinite(apart.coef).all()
+    assert apart.converged
+    assert np.isfinite(apart.coef).all()
 
 
 def test_a_member_stops_at_its_limit():
@@ -374,7 +385,8 @@ def test_a_member_stops_at_its_limit():
     fit = multinomial_path_batch(X, y, lams, weights, max_active=4)
     for b in range(2):
         stop = int(np.argmax(whole.n_active[b] > 4))
-        assert np.all(fit.status[b, stop:] == "stopped") and np.all(fit.n_active[b, stop:] == -1)
+        assert np.all(fit.status[b, stop:] == "stopped")
+        assert np.all(fit.n_active[b, stop:] == -1)
         assert np.array_equal(fit.coef[b, :stop], whole.coef[b, :stop])
         assert not fit.coef[b, stop:].any()
 

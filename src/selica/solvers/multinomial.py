@@ -84,7 +84,7 @@ def multinomial_path_batch(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> MultinomialBatch:
-    r"""Fit B weighted penalised regressions of K classes over one design, along a path of penalties.
+    r"""Fit B weighted regressions of K classes over one design, along a path of penalties.
 
     Member b minimises, with :math:`\eta_{ik} = a_{bk} + x_i \cdot W_k` and a row :math:`W_j` of
     coefficients for each variable,
@@ -132,7 +132,7 @@ def multinomial_path_batch(
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.standard_normal((60, 5)), rng.integers(3, size=60)
     >>> X[:, 0] += y
-    >>> fit = multinomial_path_batch(X, y, [8.0, 4.0], np.ones((1, 60)), keep=("coef", "counts"))
+    >>> fit = multinomial_path_batch(X, y, [12.0, 8.0], np.ones((1, 60)), keep=("coef", "counts"))
     >>> fit.converged, fit.counts.tolist()
     (True, [[1, 0, 0, 0, 0], [1, 0, 0, 0, 0]])
     """
