@@ -282,6 +282,18 @@ def test_signs_of_columns_and_the_order_of_classes(penalty):
 
 
 @BOTH
+def test_columns_of_any_unit_and_columns_that_repeat(penalty):
+    X, y, weights = _data(17, K=4)
+    X[:, 6], X[:, 7] = X[:, 0], X[:, 1] + 1e-7 * X[:, 2]
+    lams = np.array([4.0, 1.0, 0.2])
+    fit = multinomial_path_batch(X, y, lams, weights, penalty=penalty, tol=1e-11)
+    large = multinomial_path_batch(1e6 * X, y, 1e6 * lams, weights, penalty=penalty, tol=1e-11)
+    assert fit.converged
+    assert large.converged
+    np.testing.assert_allclose(X @ fit.coef, 1e6 * X @ large.coef, atol=1e-3)
+
+
+@BOTH
 def test_what_the_fit_leaves_open(penalty):
     for K in (3, 4, 5):
         X, y, weights = _data(8 + K, K=K, n=80)
