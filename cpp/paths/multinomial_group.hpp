@@ -35,8 +35,13 @@ class GroupLasso {
     for (Index round = 0; round < max_rounds; ++round) {
       sweep();
       if (violation() <= (whole || round >= kPatience ? enough : rounding)) return true;
-      double taken = newton(kNone);
-      if (taken == 0.0) taken = newton(kSome);  // or the next sweep has to do
+      double taken = 0.0;
+      // groups that stopped at zero stay there until the others have arrived
+      for (dropped_ = true; dropped_; violation()) {
+        dropped_ = false;
+        taken = newton(kNone);
+        if (taken == 0.0) taken = newton(kSome);  // or the next sweep has to do
+      }
       whole = taken == 1.0;
     }
     return false;
@@ -141,6 +146,7 @@ class GroupLasso {
       if (first.place >= 0 && change(first.t) + zeroed(first) < change(t)) {
         t = first.t;
         gone = p_->order[first.place];
+        dropped_ = true;
       }
     }
     for (Index i = 0; i < active; ++i) p_->w[p_->order[i]] += t * step[i];
@@ -286,6 +292,7 @@ class GroupLasso {
   Lasso* p_ = nullptr;
   Index m_ = 1;
   Index groups_ = 0;
+  bool dropped_ = false;  // whether the last step ended with a group at zero
   Buffer<double> bound_, slope_, step_, image_;
   Buffer<const double*> rows_;
 };
