@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -102,6 +103,7 @@ def test_the_wheel_works_where_nothing_else_is(tmp_path):
     assert wheel.stat().st_size < 5 * MEGABYTE
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     bin = tmp_path / "venv" / "bin"
+    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     install = ["-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel]
     subprocess.run([bin / "python", *install], check=True)
     table = tmp_path / "table.csv"
@@ -109,12 +111,12 @@ def test_the_wheel_works_where_nothing_else_is(tmp_path):
 
     def run(*args):
         command = [bin / "selica", *map(str, args)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=alone)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
     where = [bin / "python", "-c", "import selica; print(selica.__file__)"]
-    found = subprocess.run(where, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    found = subprocess.check_output(where, cwd=tmp_path, text=True, env=alone)
     assert found.startswith(str(tmp_path / "venv"))
     assert run("--version") == f"selica {selica.__version__}\n"
     methods = json.loads(run("predict", *STUDY, "--json"))
@@ -123,5 +125,6 @@ def test_the_wheel_works_where_nothing_else_is(tmp_path):
     chosen = json.loads(run("select", table, *options, "--out", tmp_path / "report", "--json"))
     assert {"größe", "b"} <= set(chosen["selected"])
     assert len(chosen["files"]) == 3
-    listed = subprocess.run([bin / "python", "-m", "pip", "check"], capture_output=True, text=True)
+    check = [bin / "python", "-m", "pip", "check"]
+    listed = subprocess.run(check, capture_output=True, text=True, env=alone)
     assert listed.returncode == 0, listed.stdout
