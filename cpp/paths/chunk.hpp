@@ -10,6 +10,7 @@
 
 #include "base/stop.hpp"
 #include "losses/loss.hpp"
+#include "numeric/panel.hpp"
 #include "paths/newton.hpp"
 #include "paths/opening.hpp"
 #include "paths/record.hpp"
