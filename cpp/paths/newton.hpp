@@ -56,15 +56,17 @@ class Newton final : public Fit {
     trial_.reserve(padded(s.k + 1));
     slopes_.reserve(padded(s.k + 1));
     predict();
+    bool fresh = false;
+    if (!referred_ && has_free_column()) {  // whose part of the gap is by their curvature
+      refer_here();
+      fresh = true;
+    }
     State here = evaluate();
     if (referred_) renew_diagonal();
     Solved out;
-    bool fresh = false;
     for (out.steps = 0; out.steps < max_iter && here.gap > enough; ++out.steps) {
       if (!referred_) {
-        loss_->curvature(eta_.data(), weight_.data());
-        refer(0);
-        referred_ = true;
+        refer_here();
         fresh = true;
         renew_diagonal();
       }
@@ -215,6 +217,20 @@ class Newton final : public Fit {
     }
     const double dual = loss_->dual(eta_.data(), scale) - ridge_conjugate(s, scale);
     return std::max(value - dual, 0.0) + free;
+  }
+
+  bool has_free_column() const {
+    const WorkingSet& s = *set_;
+    for (Index i = intercept_ ? 1 : 0; i < s.k; ++i)
+      if (s.penalty[i] == 0.0 && s.ridge[i] == 0.0) return true;
+    return false;
+  }
+
+  // Makes the present point the reference.
+  void refer_here() {
+    loss_->curvature(eta_.data(), weight_.data());
+    refer(0);
+    referred_ = true;
   }
 
   // Makes rows `from` .. k - 1 of the Gram matrix at the reference.
