@@ -340,7 +340,8 @@ class Chunk {
     for (Index j = 0; j < columns_; ++j) {
       const double size = static_cast<double>(std::abs(value[j]) * m.inverse[j]);
       const double give = 2.0 * slack * static_cast<double>(m.reach[j]) + 1e-5 * top;
-      if (m.inverse[j] == 0.0F || size + give < top) continue;
+      const bool screened = m.inverse[j] != 0.0F, counts = m.penalty[j] > 0.0 && m.penalty[j] < 1e300;
+      if (!counts || (screened && size + give < top)) continue;
       double product = m.product(*problem_.design, j, full_.data());
       if (problem_.centred)
         product -= (j < p ? problem_.design->centre(j) : m.own->centre(j - p)) * pulled;
