@@ -34,7 +34,6 @@ class Newton final : public Fit {
     weight_.zeros(length_);
     scratch_.reserve(4 * gram_detail::kBlock);
     referred_ = false;
-    settled_ = false;
     if (loss_->degenerate()) return 1.0;
     const double start = intercept_ ? loss_->balance(eta_.data()) : 0.0;
     std::fill_n(trial_eta_.data(), size_, start);
@@ -152,14 +151,12 @@ class Newton final : public Fit {
     return total;
   }
 
-  // Writes eta = X w.
+  // Writes eta = X w: steps add to eta, and their rounding must not add up along the path.
   void predict() {
-    if (settled_) return;
     WorkingSet& s = *set_;
     std::fill_n(eta_.data(), size_, 0.0);
     add_columns(s.w.data(), nullptr, eta_.data());
     balance();
-    settled_ = true;
   }
 
   // Adds the columns times (now - before) to eta; `before` may be null.
@@ -211,7 +208,11 @@ class Newton final : public Fit {
       if (s.penalty[i] > 0.0) {
         if (size > s.penalty[i]) scale = std::min(scale, s.penalty[i] / size);
       } else if (!(intercept_ && i == 0) && s.ridge[i] == 0.0) {
-        const double curve = referred_ ? s.square[i] : 0.0;
+        double curve = referred_ ? s.square[i] : 0.0;
+        if (referred_ && intercept_) {  // that moves along
+          const double with = s.gram_row(i)[0], own = s.square[0];
+          if (own > 0.0) curve = std::max(curve - with * with / own, 0.0);
+        }
         free += size * std::abs(s.w[i]) + (curve > 0.0 ? 0.5 * size * size / curve : size);
       }
     }
@@ -365,7 +366,6 @@ class Newton final : public Fit {
   Index size_ = 0;    // of a column
   Index length_ = 0;  // with further rows of the loss
   bool referred_ = false;  // whether the Gram matrix is made
-  bool settled_ = false;   // whether eta is up to date
   Buffer<double> eta_, trial_eta_, previous_eta_, pull_, trial_pull_, weight_, scratch_;
   Buffer<double> trial_, previous_, slopes_, values_;
   Buffer<double> old_[2];
