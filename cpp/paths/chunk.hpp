@@ -325,9 +325,13 @@ class Chunk {
   // fit without variables; exactly, where it is kept.
   double largest(Member& m, const Kept& kept, double slack) {
     const float* value = m.gradient[m.newest].data();
-    double top = 0.0;
-    for (Index j = 0; j < columns_; ++j)
-      top = std::max(top, static_cast<double>(std::abs(value[j]) * m.inverse[j]));
+    double top = 0.0, sure = 0.0;  // the largest, and what rounding leaves of it
+    for (Index j = 0; j < columns_; ++j) {
+      const double size = static_cast<double>(std::abs(value[j]) * m.inverse[j]);
+      top = std::max(top, size);
+      if (m.inverse[j] > 2e-30F)  // which is no number that was raised to what floats can hold
+        sure = std::max(sure, size - slack * static_cast<double>(m.reach[j]));
+    }
     if (kept.largest == nullptr) return top * m.reference;
     m.fit->write_pull(pull_.data());
     double pulled = 0.0;
@@ -339,9 +343,9 @@ class Chunk {
     double exact = 0.0;
     for (Index j = 0; j < columns_; ++j) {
       const double size = static_cast<double>(std::abs(value[j]) * m.inverse[j]);
-      const double give = 2.0 * slack * static_cast<double>(m.reach[j]) + 1e-5 * top;
+      const double give = slack * static_cast<double>(m.reach[j]) + 1e-5 * sure;
       const bool screened = m.inverse[j] != 0.0F, counts = m.penalty[j] > 0.0 && m.penalty[j] < 1e300;
-      if (!counts || (screened && size + give < top)) continue;
+      if (!counts || (screened && size + give < sure)) continue;
       double product = m.product(*problem_.design, j, full_.data());
       if (problem_.centred)
         product -= (j < p ? problem_.design->centre(j) : m.own->centre(j - p)) * pulled;
