@@ -52,6 +52,7 @@ class DenseDesign final : public PanelDesign {
     if (copied_) screen_.reserve(ld_ * columns());
     Buffer<double> column(rows());
     for (Index j = 0; j < columns(); ++j) {
+      check_stop();
       whole(j, column.data());
       measure(j, column.data(), centred);
       direct_ = direct_ && scale(j) == 1.0;

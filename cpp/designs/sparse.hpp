@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/buffer.hpp"
+#include "base/stop.hpp"
 #include "designs/design.hpp"
 #include "numeric/lanes.hpp"
 
@@ -50,6 +51,7 @@ class SparseDesign final : public Design {
   void multiply(const Residuals& r, float* const* out) const override {
     Buffer<float> sums(r.width);
     for (Index j = 0; j < columns(); ++j) {
+      check_stop();
       std::fill_n(sums.data(), r.width, 0.0F);
       const double factor = scale(j);
       for (Index e = starts_[j]; e < starts_[j + 1]; ++e) {

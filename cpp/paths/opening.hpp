@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/stop.hpp"
 #include "paths/member.hpp"
 
 namespace selica {
@@ -81,6 +82,7 @@ class Opening {
     moments_.reserve(2 * kColumns * width);
     double *first = moments_.data(), *second = first + kColumns * width;
     for (Index from = 0; from < design.columns(); from += kColumns) {
+      check_stop();
       const Index some = std::min(kColumns, design.columns() - from);
       design.moments(from, some, weights, width, first, second);
       for (Index m = 0; m < count; ++m)
