@@ -18,7 +18,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: help venv core sanitize run reproduce test test-all test-matrix lint format bench bench-ensemble docs wheel reliability clean clean-kernels
+.PHONY: help venv core sanitize fuzz run reproduce test test-all test-matrix lint format bench bench-ensemble docs wheel reliability clean clean-kernels
 
 help:
 	@echo "make run       variables selected from a real table, with a page to read in report/"
@@ -27,6 +27,7 @@ help:
 	@echo "make test-matrix  fast tests on every Python from 3.11 to 3.14 that can be found"
 	@echo "make lint      style, types, layers"
 	@echo "make core      the C++ core anew, beside the Python files; make sanitize: the solver tests with its memory checked"
+	@echo "make fuzz      random small problems for the C++ core, each answer checked: PROBLEMS=100000 SET=avx2"
 	@echo "make bench     speed of the theory and of message passing; make bench-ensemble: of the solvers"
 	@echo "make wheel     the package to install, in dist/; make reliability: the long runs of docs/reliability.md"
 	@echo "make docs      the documentation with its examples run, in docs/_build/html"
@@ -55,6 +56,15 @@ sanitize:
 	SELICA_CORE=$(CURDIR)/build/sanitize PYTHONPATH=src ASAN_OPTIONS=detect_leaks=0 \
 	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
 	$(BIN)/python -m pytest -q -p no:cacheprovider $(SANITIZED)
+
+# PROBLEMS random ensembles from number FIRST on, each answer checked by the definition of its problem.
+PROBLEMS ?= 100000
+FIRST ?= 0
+SET ?= baseline
+fuzz:
+	@$(CONFIGURE) -B build/fuzz -DSELICA_FUZZ=ON
+	@$(CMAKE) --build build/fuzz --target fuzz_$(SET)
+	build/fuzz/fuzz_$(SET) $(PROBLEMS) $(FIRST)
 
 run: $(STAMP)
 	@$(BIN)/selica select --demo --out report

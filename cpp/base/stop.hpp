@@ -23,4 +23,21 @@ class StopFlag {
   std::atomic<bool> flag_{false};
 };
 
+// The flag of the work that this thread does; null where there is none.
+inline thread_local const StopFlag* stop_of_thread = nullptr;
+
+// Throws where the work of this thread is to end. Loops that may take long ask every millisecond.
+inline void check_stop() {
+  if (stop_of_thread != nullptr) stop_of_thread->check();
+}
+
+// Makes a flag that of this thread.
+class StopScope {
+ public:
+  explicit StopScope(const StopFlag& flag) { stop_of_thread = &flag; }
+  ~StopScope() { stop_of_thread = nullptr; }
+  StopScope(const StopScope&) = delete;
+  StopScope& operator=(const StopScope&) = delete;
+};
+
 }  // namespace selica

@@ -256,8 +256,7 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
   bool interrupted = false;
   {
     nb::gil_scoped_release release;
-    design.prepare(problem.centred);
-    ensemble.run([&](Index done) {
+    const auto poll = [&](Index done) {
       nb::gil_scoped_acquire acquire;
       if (PyErr_CheckSignals() != 0) {
         interrupted = true;
@@ -273,7 +272,8 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
         }
       }
       return true;
-    });
+    };
+    ensemble.run(poll, [&] { design.prepare(problem.centred); });
   }
   if (interrupted) throw nb::python_error();
   if (!sparse) return nb::none();

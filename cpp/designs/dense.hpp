@@ -52,6 +52,7 @@ class DenseDesign final : public PanelDesign {
     if (copied_) screen_.reserve(ld_ * columns());
     Buffer<double> room(rows());
     for (Index j = 0; j < columns(); ++j) {
+      check_stop();
       const double* column = entries(j, room.data());
       measure(j, column, centred);
       direct_ = direct_ && scale(j) == 1.0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/buffer.hpp"
+#include "base/stop.hpp"
 #include "designs/design.hpp"
 #include "numeric/moments.hpp"
 #include "numeric/panel.hpp"
@@ -19,6 +20,7 @@ class PanelDesign : public Design {
   void prepare(bool centred) override {
     Buffer<double> column(rows());
     for (Index j = 0; j < columns(); ++j) {
+      check_stop();
       whole(j, column.data());
       measure(j, column.data(), centred);
     }
@@ -92,6 +94,7 @@ class PanelDesign : public Design {
     Buffer<float> sums(kPanelColumns * r.width), buffer(kPanelColumns * kSummed), powers;
     if (squared) powers.reserve(kPanelColumns * kSummed);
     for (Index from = 0; from < columns(); from += kPanelColumns) {
+      check_stop();
       const Index count = std::min(kPanelColumns, columns() - from);
       sums.zeros(count * r.width);
       for (Index start = 0; start < rows(); start += kSummed) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/buffer.hpp"
+#include "base/stop.hpp"
 #include "designs/design.hpp"
 
 namespace selica {
@@ -70,22 +71,25 @@ class SparseDesign final : public Design {
     total.zeros(width);
     for (Index i = 0; i < rows(); ++i)
       for (Index m = 0; m < width; ++m) total[m] += weights[i * width + m];
+    Buffer<double> seen(width);  // weight of the rows with an entry
     for (Index c = 0; c < count; ++c, first += width, second += width) {
       std::fill_n(first, width, 0.0);
       std::fill_n(second, width, 0.0);
+      seen.zeros(width);
       const Index j = from + c;
+      const double away = centre(j);
       for (Index e = starts_[j]; e < starts_[j + 1]; ++e) {
-        const double x = values_[e], *w = weights + places_[e] * width;
+        const double x = values_[e] - away, *w = weights + places_[e] * width;
         for (Index m = 0; m < width; ++m) {
           first[m] += w[m] * x;
           second[m] += w[m] * x * x;
+          seen[m] += w[m];
         }
       }
-      const double away = centre(j);
       for (Index m = 0; m < width; ++m) {
-        const double about = second[m] - away * (2.0 * first[m] - away * total[m]);
-        second[m] = std::max(about, 0.0);
-        first[m] -= away * total[m];
+        const double rest = std::max(total[m] - seen[m], 0.0);
+        first[m] -= away * rest;
+        second[m] += away * away * rest;
       }
     }
   }
@@ -96,6 +100,7 @@ class SparseDesign final : public Design {
   void multiply_by(const Residuals& r, float* const* out) const {
     Buffer<float> sums(r.width);
     for (Index j = 0; j < columns(); ++j) {
+      check_stop();
       sums.zeros(r.width);
       const double factor = scale(j);
       for (Index e = starts_[j]; e < starts_[j + 1]; ++e) {

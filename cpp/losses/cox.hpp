@@ -172,6 +172,11 @@ class Cox final : public Loss {
   }
 
  private:
+  // A sum of risks below this one, next to a largest risk of c, has no digits left: predictors are
+  // hundreds apart, and a step there is not accepted.
+  static constexpr double kLeastSum = 1e-280;
+  static constexpr double kRefused = 1e300;
+
   // Rows of one time in one stratum, with deaths.
   struct Group {
     Index start, end;  // in sorted order
@@ -215,6 +220,7 @@ class Cox final : public Loss {
         const double n_terms = static_cast<double>(terms_of(*group));
         for (Index k = 0; k < terms_of(*group); ++k) {
           const double each = total - static_cast<double>(k) / n_terms * dying;
+          if (!(each > kLeastSum)) return kRefused;
           sums[at(group->term + k)] = each;
           value += group->weight / n_terms * std::log(each);
         }

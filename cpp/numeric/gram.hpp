@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/stop.hpp"
 #include "base/types.hpp"
 #include "numeric/lanes.hpp"
 
@@ -64,6 +65,7 @@ inline void gram_rows(const double* A, Index ld, const double* weight, Index fro
     const Index length = std::min(kBlock, size - start);
     const bool first = start == 0;
     for (Index i = from; i < to; i += kTileRows) {
+      check_stop();
       const Index rows = std::min(kTileRows, to - i);
       const double* a = A + i * ld + start;
       Index lda = ld;

@@ -10,6 +10,7 @@
 
 #include "base/stop.hpp"
 #include "losses/loss.hpp"
+#include "numeric/panel.hpp"
 #include "paths/newton.hpp"
 #include "paths/opening.hpp"
 #include "paths/record.hpp"
@@ -156,7 +157,7 @@ class Chunk {
   void admit(Member& m, double bar) {
     WorkingSet& set = m.set;
     const Index active = std::max<Index>(set.active, 0);
-    if (set.k + m.n_listed > set.capacity || set.k > active + active / 2 + 64) compact(m, bar);
+    if (set.k + m.n_listed > set.room || set.k > active + active / 2 + 64) compact(m, bar);
     set.make_room(set.k + m.n_listed, columns_ + 1);
     const Index from = set.k;
     for (Index c = 0; c < m.n_listed; ++c) {
@@ -324,9 +325,13 @@ class Chunk {
   // fit without variables; exactly, where it is kept.
   double largest(Member& m, const Kept& kept, double slack) {
     const float* value = m.gradient[m.newest].data();
-    double top = 0.0;
-    for (Index j = 0; j < columns_; ++j)
-      top = std::max(top, static_cast<double>(std::abs(value[j]) * m.inverse[j]));
+    double top = 0.0, sure = 0.0;  // the largest, and what rounding leaves of it
+    for (Index j = 0; j < columns_; ++j) {
+      const double size = static_cast<double>(std::abs(value[j]) * m.inverse[j]);
+      top = std::max(top, size);
+      if (m.inverse[j] > 2e-30F)  // which is no number that was raised to what floats can hold
+        sure = std::max(sure, size - slack * static_cast<double>(m.reach[j]));
+    }
     if (kept.largest == nullptr) return top * m.reference;
     m.fit->write_pull(pull_.data());
     double pulled = 0.0;
@@ -338,8 +343,9 @@ class Chunk {
     double exact = 0.0;
     for (Index j = 0; j < columns_; ++j) {
       const double size = static_cast<double>(std::abs(value[j]) * m.inverse[j]);
-      const double give = 2.0 * slack * static_cast<double>(m.reach[j]) + 1e-5 * top;
-      if (m.inverse[j] == 0.0F || size + give < top) continue;
+      const double give = slack * static_cast<double>(m.reach[j]) + 1e-5 * sure;
+      const bool screened = m.inverse[j] != 0.0F, counts = m.penalty[j] > 0.0 && m.penalty[j] < 1e300;
+      if (!counts || (screened && size + give < sure)) continue;
       double product = m.product(*problem_.design, j, full_.data());
       if (problem_.centred)
         product -= (j < p ? problem_.design->centre(j) : m.own->centre(j - p)) * pulled;

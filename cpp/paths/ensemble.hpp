@@ -65,8 +65,9 @@ class Ensemble {
 
   // Solves all members. `poll` is called on the calling thread whenever a chunk is done, with the
   // number of members that are, and every 50 ms, with 0; it returns false to stop. Throws what a
-  // member threw.
-  void run(const std::function<bool(Index)>& poll) {
+  // member threw. `prepare` is called before, on another thread, so that it can be stopped too.
+  void run(const std::function<bool(Index)>& poll, std::function<void()> prepare = {}) {
+    prepare_ = std::move(prepare);
     std::vector<std::thread> workers;
     for (Index t = 0; t < threads_; ++t) workers.emplace_back([this] { work(); });
     bool goes_on = true;
@@ -98,6 +99,10 @@ class Ensemble {
 
   void work() {
     try {
+      const StopScope scope(stop_);
+      std::call_once(prepared_, [this] {
+        if (prepare_) prepare_();
+      });
       Chunk chunk(problem_, stop_);
       while (true) {
         const Index number = next_.fetch_add(1);
@@ -154,6 +159,8 @@ class Ensemble {
   Index chunks_;
   Index threads_;
   StopFlag stop_;
+  std::function<void()> prepare_;
+  std::once_flag prepared_;
   std::atomic<Index> next_{0};
   std::mutex mutex_;
   std::condition_variable news_;

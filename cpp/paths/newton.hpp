@@ -34,7 +34,6 @@ class Newton final : public Fit {
     weight_.zeros(length_);
     scratch_.reserve(4 * gram_detail::kBlock);
     referred_ = false;
-    settled_ = false;
     if (loss_->degenerate()) return 1.0;
     const double start = intercept_ ? loss_->balance(eta_.data()) : 0.0;
     std::fill_n(trial_eta_.data(), size_, start);
@@ -56,15 +55,17 @@ class Newton final : public Fit {
     trial_.reserve(padded(s.k + 1));
     slopes_.reserve(padded(s.k + 1));
     predict();
+    bool fresh = false;
+    if (!referred_ && has_free_column()) {  // whose part of the gap is by their curvature
+      refer_here();
+      fresh = true;
+    }
     State here = evaluate();
     if (referred_) renew_diagonal();
     Solved out;
-    bool fresh = false;
     for (out.steps = 0; out.steps < max_iter && here.gap > enough; ++out.steps) {
       if (!referred_) {
-        loss_->curvature(eta_.data(), weight_.data());
-        refer(0);
-        referred_ = true;
+        refer_here();
         fresh = true;
         renew_diagonal();
       }
@@ -153,14 +154,12 @@ class Newton final : public Fit {
     return total;
   }
 
-  // Writes eta = X w.
+  // Writes eta = X w: steps add to eta, and their rounding must not add up along the path.
   void predict() {
-    if (settled_) return;
     WorkingSet& s = *set_;
     std::fill_n(eta_.data(), size_, 0.0);
     add_columns(s.w.data(), nullptr, eta_.data());
     balance();
-    settled_ = true;
   }
 
   // Adds the columns times (now - before) to eta; `before` may be null.
@@ -212,12 +211,30 @@ class Newton final : public Fit {
       if (s.penalty[i] > 0.0) {
         if (size > s.penalty[i]) scale = std::min(scale, s.penalty[i] / size);
       } else if (!(intercept_ && i == 0) && s.ridge[i] == 0.0) {
-        const double curve = referred_ ? s.square[i] : 0.0;
+        double curve = referred_ ? s.square[i] : 0.0;
+        if (referred_ && intercept_) {  // that moves along
+          const double with = s.gram_row(i)[0], own = s.square[0];
+          if (own > 0.0) curve = std::max(curve - with * with / own, 0.0);
+        }
         free += size * std::abs(s.w[i]) + (curve > 0.0 ? 0.5 * size * size / curve : size);
       }
     }
     const double dual = loss_->dual(eta_.data(), scale) - ridge_conjugate(s, scale);
     return std::max(value - dual, 0.0) + free;
+  }
+
+  bool has_free_column() const {
+    const WorkingSet& s = *set_;
+    for (Index i = intercept_ ? 1 : 0; i < s.k; ++i)
+      if (s.penalty[i] == 0.0 && s.ridge[i] == 0.0) return true;
+    return false;
+  }
+
+  // Makes the present point the reference.
+  void refer_here() {
+    loss_->curvature(eta_.data(), weight_.data());
+    refer(0);
+    referred_ = true;
   }
 
   // Makes rows `from` .. k - 1 of the Gram matrix at the reference.
@@ -352,7 +369,6 @@ class Newton final : public Fit {
   Index size_ = 0;    // of a column
   Index length_ = 0;  // with further rows of the loss
   bool referred_ = false;  // whether the Gram matrix is made
-  bool settled_ = false;   // whether eta is up to date
   Buffer<double> eta_, trial_eta_, previous_eta_, pull_, trial_pull_, weight_, scratch_;
   Buffer<double> trial_, previous_, slopes_, values_;
   Buffer<double> old_[2];

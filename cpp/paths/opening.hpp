@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/stop.hpp"
 #include "numeric/panel.hpp"
 #include "paths/member.hpp"
 
@@ -86,6 +87,7 @@ class Opening {
     moments_.reserve(2 * kColumns * width);
     double *first = moments_.data(), *second = first + kColumns * width;
     for (Index from = 0; from < design.columns(); from += kColumns) {
+      check_stop();
       const Index some = std::min(kColumns, design.columns() - from);
       design.moments(from, some, weights, width, first, second);
       for (Index m = 0; m < count; ++m)

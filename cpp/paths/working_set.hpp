@@ -17,7 +17,8 @@ namespace selica {
 struct WorkingSet {
   Index k = 0;         // columns
   Index active = 0;    // those in the factor; -1 where there is none
-  Index capacity = 0;  // room
+  Index room = 0;      // that this member asked for; nothing of members before it may show
+  Index capacity = 0;  // room that there is
   Index length = 0;    // of a column
   Index ld = 0;        // of Gram matrix and factor
 
@@ -45,15 +46,17 @@ struct WorkingSet {
   void open(Index column_length) {
     k = 0;
     active = 0;
+    room = 0;
     if (column_length != length) capacity = 0;
     length = column_length;
   }
 
   // Makes room for `needed` columns, of `most` that there are.
   void make_room(Index needed, Index most) {
-    if (needed <= capacity) return;
-    const Index wanted = std::max({needed + 8, capacity + capacity / 2, Index{136}});
-    const Index larger = std::max(needed, std::min(wanted, most));
+    if (needed <= room) return;
+    const Index wanted = std::max({needed + 8, room + room / 2, Index{136}});
+    const Index larger = room = std::max(needed, std::min(wanted, most));
+    if (larger <= capacity) return;
     const Index wide = padded(larger + 1);
     columns.extend(k * length, larger * length);
     spread(gram, k, wide);

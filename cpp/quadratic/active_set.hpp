@@ -32,6 +32,7 @@ class ActiveSet {
     bool renewed = false;
     for (rounds = 0; rounds < max_rounds;) {
       ++rounds;
+      check_stop();
       if (!step()) continue;
       write_gradient();
       const int entered = enter_all();

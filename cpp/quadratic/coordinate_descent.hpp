@@ -16,6 +16,7 @@ inline bool descend(Lasso& p, LassoScratch& scratch, double tol, Index max_epoch
   bool settled = false;
   while (!settled && epochs < max_epochs) {
     ++epochs;
+    check_stop();
     double largest = 0.0;
     for (Index j = 0; j < p.k; ++j) {
       const double own = p.row(j)[j];

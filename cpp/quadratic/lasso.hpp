@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "base/buffer.hpp"
+#include "base/stop.hpp"
 #include "base/types.hpp"
 #include "numeric/products.hpp"
 #include "quadratic/factor.hpp"
@@ -74,6 +75,7 @@ inline void write_gradient(const Lasso& p, double* values, const double** rows) 
 
 // Appends variable j to the factor; returns false if it depends on the active ones.
 inline bool append_variable(const Lasso& p, Index active, Index j, double* line) {
+  check_stop();
   const double* row = p.row(j);
   for (Index i = 0; i < active; ++i) line[i] = row[p.order[i]];
   if (!append(p.L, active, line, row[j])) return false;

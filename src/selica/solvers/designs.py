@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from selica._core.compiled import core
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import matrix, short
+from selica._core.validation import matrix, real, short
 
 _BLOCK = 4_000_000
 """Entries that are checked at once."""
@@ -196,8 +196,8 @@ def int8_design(
         raise ArgumentError("values must be a non-empty two-dimensional table of int8 or bool.")
     p = array.shape[1]
     scales = [
-        np.full(p, default) if given is None else np.asarray(given, dtype=float)
-        for given, default in ((unit, 1.0), (origin, 0.0))
+        np.full(p, default) if given is None else real(name, given)
+        for name, given, default in (("unit", unit, 1.0), ("origin", origin, 0.0))
     ]
     for name, scale in zip(("unit", "origin"), scales, strict=True):
         if scale.shape != (p,) or not np.isfinite(scale).all():
@@ -259,6 +259,10 @@ def _sparse(name: str, X: Any) -> SparseTable:
     values = X.tocsc()
     if values.shape[0] == 0 or values.shape[1] == 0:
         raise ArgumentError(f"{name} must be a non-empty two-dimensional table; got {X.shape}.")
+    try:
+        values.check_format(full_check=True)
+    except ValueError as error:
+        raise ArgumentError(f"{name} must be a sparse table that fits together: {error}.") from None
     if values.dtype.kind not in "iufb" or not np.isfinite(values.data).all():
         raise ArgumentError(f"{name} must be a table of finite numbers.")
     if not values.has_canonical_format:
