@@ -36,9 +36,8 @@ def built(folder, out, *defined):
         copy(ROOT / name, folder / name)
     cache = folder / "src" / "selica" / "solvers" / "__pycache__"
     cache.mkdir(exist_ok=True)
-    for name in ("paths.cpython-311.pyc", "paths.loop-1.py311.nbi", "paths.loop-1.py311.1.nbc"):
-        (cache / name).write_bytes(b"cache")
-        (folder / "src" / "selica" / name).write_bytes(b"cache")
+    for place in (cache, folder / "src" / "selica"):
+        (place / "paths.cpython-311.pyc").write_bytes(b"cache")
     (folder / "src" / "selica" / "_core" / "_compiled_old.so").write_bytes(b"built in place")
     command = [sys.executable, "-c", BUILD, out, *defined]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)

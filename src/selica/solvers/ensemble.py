@@ -185,7 +185,8 @@ def solve(
     by_core = problem.kernel is not None
     if (n_jobs is None or n_jobs == 1) and by_core:
         with one_blas_thread():  # copies are drawn on the threads of the core
-            part = solve_part(problem, threads=threads() if n_jobs is None else 1, progress=progress)
+            alone = n_jobs is not None
+            part = solve_part(problem, threads=1 if alone else threads(), progress=progress)
         return _join(problem, [part])
     size = _members_per_chunk(problem)
     chunks = [problem.members(start, start + size) for start in range(0, members, size)]
@@ -212,7 +213,12 @@ def _members_per_chunk(problem: Ensemble) -> int:
     own = p if problem.copies is not None else 0
     return int(
         core().members_per_chunk(
-            n, p, own, problem.copies_are_shared, len(weights), most_rows,
+            n,
+            p,
+            own,
+            problem.copies_are_shared,
+            len(weights),
+            most_rows,
             problem.X.most_bytes,
         )
     )
