@@ -33,7 +33,8 @@ class DenseDesign final : public PanelDesign {
     Index i = 0;
     if (row_step_ == 1) {
       for (; i + kPad <= rows(); i += kPad)
-        for (Index c = 0; c < kPad; ++c) sums[c] += static_cast<double>(column[i + c]) * vector[i + c];
+        for (Index c = 0; c < kPad; ++c)
+          sums[c] += static_cast<double>(column[i + c]) * vector[i + c];
     }
     double total = 0.0;
     for (const double part : sums) total += part;

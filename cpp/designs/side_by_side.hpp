@@ -22,7 +22,9 @@ class SideBySide final : public Design {
   void take(Index j, const std::int32_t* rows, Index count, double* out) const override {
     part(j).take(inside(j), rows, count, out);
   }
-  double dot(Index j, const double* vector) const override { return part(j).dot(inside(j), vector); }
+  double dot(Index j, const double* vector) const override {
+    return part(j).dot(inside(j), vector);
+  }
   double excess(Index j, double weight) const override { return part(j).excess(inside(j), weight); }
 
   void prepare(bool centred) override {

@@ -93,7 +93,8 @@ inline void multiply_panel(const float* columns, Index ld, Index count, Index ro
                            const float* residuals, Index width, float* out) {
   using namespace panel_detail;
   if (width == kNarrow) {
-    tiles<NarrowFloats, 4 * kNarrow / kNarrowBytes>(columns, ld, count, rows, residuals, width, out);
+    tiles<NarrowFloats, 4 * kNarrow / kNarrowBytes>(columns, ld, count, rows, residuals, width,
+                                                    out);
   } else if (width == kFloats) {
     tiles<Floats, 1>(columns, ld, count, rows, residuals, width, out);
   } else {

@@ -26,13 +26,13 @@ struct Sizes {
   Index own;            // columns of each member alone
   bool own_is_shared;   // or of several members
   Index members;
-  Index most_rows;      // of positive weight in any member
-  double most_bytes;    // of a chunk, if that is enough for a few members
+  Index most_rows;    // of positive weight in any member
+  double most_bytes;  // of a chunk, if that is enough for a few members
 };
 
-// A product with the design serves all members of a chunk, but what they keep of themselves (columns,
-// Gram matrix, factor) should stay in the cache: few members for a small design, more for a large
-// one, which has to be read again for each product.
+// A product with the design serves all members of a chunk, but what they keep of themselves
+// (columns, Gram matrix, factor) should stay in the cache: few members for a small design, more for
+// a large one, which has to be read again for each product.
 inline Index members_per_chunk(const Sizes& s) {
   constexpr double kCache = 32e6;  // a design below this is not read from memory again
   constexpr Index kFewest = 8;     // as many as a product takes at once

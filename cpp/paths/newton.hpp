@@ -314,8 +314,7 @@ class Newton final : public Fit {
       if (length < 1.0) {
         for (Index i = 0; i < size_; ++i)
           eta_[i] = previous_eta_[i] + length * (trial_eta_[i] - previous_eta_[i]);
-        for (Index j = 0; j < s.k; ++j)
-          s.w[j] = previous_[j] + length * (trial_[j] - previous_[j]);
+        for (Index j = 0; j < s.k; ++j) s.w[j] = previous_[j] + length * (trial_[j] - previous_[j]);
       } else {
         std::copy_n(trial_eta_.data(), size_, eta_.data());
         std::copy_n(trial_.data(), s.k, s.w.data());
@@ -366,8 +365,8 @@ class Newton final : public Fit {
   WorkingSet* set_ = nullptr;
   MemberRows rows_{};
   double unit_ = 1.0;
-  Index size_ = 0;    // of a column
-  Index length_ = 0;  // with further rows of the loss
+  Index size_ = 0;         // of a column
+  Index length_ = 0;       // with further rows of the loss
   bool referred_ = false;  // whether the Gram matrix is made
   Buffer<double> eta_, trial_eta_, previous_eta_, pull_, trial_pull_, weight_, scratch_;
   Buffer<double> trial_, previous_, slopes_, values_;
