@@ -250,7 +250,8 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
   Index chunk = nb::cast<Index>(settings["chunk"]);
   if (chunk <= 0)
     chunk = members_per_chunk({design.rows(), design.columns(), problem.columns - design.columns(),
-                               problem.own_is_shared, problem.members, problem.most_rows, bytes});
+                               problem.own_is_shared, problem.members, problem.most_rows,
+                               problem.max_active, bytes});
   Ensemble ensemble(problem, kept, sparse, chunk, threads);
   bool interrupted = false;
   {

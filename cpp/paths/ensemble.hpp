@@ -27,6 +27,7 @@ struct Sizes {
   bool own_is_shared;   // or of several members
   Index members;
   Index most_rows;    // of positive weight in any member
+  Index max_active;   // of a member, below zero where there is no limit
   double most_bytes;  // of a chunk, if that is enough for a few members
 };
 
@@ -35,17 +36,21 @@ struct Sizes {
 // a large one, which has to be read again for each product.
 inline Index members_per_chunk(const Sizes& s) {
   constexpr double kCache = 32e6;  // a design below this is not read from memory again
-  constexpr Index kFewest = 8;     // as many as a product takes at once
+  constexpr Index kTogether = 8;   // as many as a product takes at once
+  constexpr Index kFewest = 4;     // where memory is short
   constexpr Index kMost = 32;
   const double n = static_cast<double>(s.rows), rows = static_cast<double>(s.most_rows);
   const double columns = static_cast<double>(s.columns + s.own);
   const Index members = std::max<Index>(s.members, 1);
-  const double guess = std::min(0.7 * rows, 0.1 * columns) + 16.0;  // size of a working set
+  // size of a working set
+  double guess = std::min(0.7 * rows, 0.1 * columns) + 16.0;
+  if (s.max_active >= 0) guess = std::min(guess, 1.5 * static_cast<double>(s.max_active) + 64.0);
   const double own = 1.5 * n * static_cast<double>(s.own) * (s.own_is_shared ? 0.1 : 1.0);
   const double each = 8.0 * (guess * (rows + 2.0 * guess) + 5.0 * columns + own);
   const double screened = 4.0 * n * static_cast<double>(s.columns);
   const double most = std::min(s.most_bytes / each, static_cast<double>(kMost));
-  const Index size = screened < kCache ? kFewest : std::max(kFewest, static_cast<Index>(most));
+  const Index fitting = std::max(kFewest, static_cast<Index>(most));
+  const Index size = screened < kCache ? std::min(kTogether, fitting) : fitting;
   const Index chunks = (members + size - 1) / size;
   return (members + chunks - 1) / chunks;  // chunks of equal size
 }

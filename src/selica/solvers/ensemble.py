@@ -211,16 +211,10 @@ def _members_per_chunk(problem: Ensemble) -> int:
     weights = problem.weights
     most_rows = int(np.count_nonzero(weights, axis=1).max(initial=0))
     own = p if problem.copies is not None else 0
+    sizes = (n, p, own, problem.copies_are_shared, len(weights), most_rows)
+    limit = problem.limits.max_active
     return int(
-        core().members_per_chunk(
-            n,
-            p,
-            own,
-            problem.copies_are_shared,
-            len(weights),
-            most_rows,
-            problem.X.most_bytes,
-        )
+        core().members_per_chunk(*sizes, -1 if limit is None else limit, problem.X.most_bytes)
     )
 
 
