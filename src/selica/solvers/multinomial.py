@@ -48,7 +48,7 @@ class MultinomialBatch(LassoBatch):
     Examples
     --------
     >>> import numpy as np
-    >>> from selica.solvers.multinomial import multinomial_path_batch
+    >>> from selica.solvers import multinomial_path_batch
     >>> X = np.array([[-1.0], [-2.0], [0.1], [0.2], [1.0], [2.0]])
     >>> fit = multinomial_path_batch(X, list("aabbcc"), [0.5], np.ones((1, 6)))
     >>> fit.classes.tolist(), fit.coef.shape, fit.n_active.tolist()
@@ -128,7 +128,7 @@ def multinomial_path_batch(
     Examples
     --------
     >>> import numpy as np
-    >>> from selica.solvers.multinomial import multinomial_path_batch
+    >>> from selica.solvers import multinomial_path_batch
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.standard_normal((60, 5)), rng.integers(3, size=60)
     >>> X[:, 0] += y

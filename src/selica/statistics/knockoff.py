@@ -98,6 +98,18 @@ def knockoff_statistics(
         1 for one thread; None for all.
     data, statistic, penalty, estimator, n_folds
         As in `knockoff_statistic`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling import simulate
+    >>> from selica.statistics import knockoff_statistics, make_data
+    >>> data = simulate(100, 5, 1, snr=9.0, random_state=0)
+    >>> rngs = [np.random.default_rng(seed) for seed in range(3)]
+    >>> copies = [rng.standard_normal((100, 5)) for rng in rngs]
+    >>> made = make_data(data.X, data.y, "squared")
+    >>> knockoff_statistics(made, copies, rngs, penalty=0.1).shape
+    (3, 5)
     """
     if estimator is not None:
         size = np.array([_importances(estimator, data, copy) for copy in copies])
