@@ -309,8 +309,8 @@ void bind_solvers(nb::module_& m) {
         nb::keep_alive<0, 4>());
   m.def("side_by_side", &side_by_side, "parts"_a, nb::keep_alive<0, 1>());
   m.def("members_per_chunk", [](Index rows, Index columns, Index own, bool shared, Index members,
-                                Index most_rows, double bytes) {
-    return members_per_chunk({rows, columns, own, shared, members, most_rows, bytes});
+                                Index most_rows, Index max_active, double bytes) {
+    return members_per_chunk({rows, columns, own, shared, members, most_rows, max_active, bytes});
   });
   m.def("solve_ensemble", &solve_ensemble, "design"_a, "loss"_a, "y"_a, "weights"_a, "lams"_a,
         "lam2"_a, "factor"_a, "variance"_a.none(), "unpenalised"_a.none(), "settings"_a, "arrays"_a,

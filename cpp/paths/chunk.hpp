@@ -157,7 +157,7 @@ class Chunk {
   void admit(Member& m, double bar) {
     WorkingSet& set = m.set;
     const Index active = std::max<Index>(set.active, 0);
-    if (set.k + m.n_listed > set.room || set.k > active + active / 2 + 64) compact(m, bar);
+    if (set.k + m.n_listed > set.room || set.k > active + active / 4 + 48) compact(m, bar);
     set.make_room(set.k + m.n_listed, columns_ + 1);
     const Index from = set.k;
     for (Index c = 0; c < m.n_listed; ++c) {

@@ -44,7 +44,7 @@ inline Index members_per_chunk(const Sizes& s) {
   const Index members = std::max<Index>(s.members, 1);
   // size of a working set
   double guess = std::min(0.7 * rows, 0.1 * columns) + 16.0;
-  if (s.max_active >= 0) guess = std::min(guess, 1.5 * static_cast<double>(s.max_active) + 64.0);
+  if (s.max_active >= 0) guess = std::min(guess, 1.25 * static_cast<double>(s.max_active) + 48.0);
   const double own = 1.5 * n * static_cast<double>(s.own) * (s.own_is_shared ? 0.1 : 1.0);
   const double each = 8.0 * (guess * (rows + 2.0 * guess) + 5.0 * columns + own);
   const double screened = 4.0 * n * static_cast<double>(s.columns);
