@@ -97,6 +97,11 @@ class Newton final : public Fit {
       const Step step = advance(here);
       if (step.moved && here.gap > std::max(before.gap, enough)) here = go_back();
     }
+    if (out.steps > 0 && !intercept_ && loss_->terms() == 0) {
+      // columns that are not centred: steps may have left more rounding in eta than the gap
+      predict();
+      here = evaluate();
+    }
     out.gap = here.gap;
     for (Index i = 0; i < s.k; ++i) {
       out.kkt = std::max(out.kkt, distance(s.q[i], s.w[i], s.penalty[i]));
