@@ -5,7 +5,7 @@
 
 A call is made once before it is measured, so that nothing is counted that only happens on import.
 `again` is the same call a second time, in which answers that are remembered are not computed again;
-`anew` is a call with other numbers. Compiled kernels are not seen: they run outside of Python.
+`anew` is a call with other numbers. The C++ core is not seen: it runs outside of Python.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 
 import selica
 
@@ -48,15 +47,13 @@ def walk(call: Callable[[], Any]) -> Walk:
     files: dict[str, None] = {}
     functions: set[Any] = set()
     changes, last = 0, ""
-    home, kernels = str(_HOME), _kernels()
+    home = str(_HOME)
 
     def note(frame: FrameType, event: str, _: Any) -> None:
         nonlocal changes, last
         code = frame.f_code
         if event != "call" or not code.co_filename.startswith(home):
             return
-        if (code.co_filename, code.co_name) in kernels:
-            return  # numba reports the call of a kernel as if it were Python
         files[code.co_filename] = None
         functions.add(code)
         changes += code.co_filename != last
@@ -71,14 +68,6 @@ def walk(call: Callable[[], Any]) -> Walk:
         threading.setprofile(None)
     entered = [str(Path(name).relative_to(_HOME)) for name in files]
     return Walk(entered, len(functions), changes)
-
-
-def _kernels() -> set[tuple[str, str]]:
-    """Return file and name of all compiled functions that the modules of the package hold."""
-    modules = [module for name, module in sys.modules.items() if name.startswith("selica.")]
-    held = (value for module in modules for value in list(vars(module).values()))
-    codes = (value.py_func.__code__ for value in held if isinstance(value, Dispatcher))
-    return {(code.co_filename, code.co_name) for code in codes}
 
 
 def calls() -> dict[str, Callable[[int], Any]]:

@@ -54,7 +54,7 @@ for name, rule in settings.items():
     selector = StabilitySelection(
         **rule, threshold=0.6, resampling="pairs", n_resamples=100, random_state=0
     )
-    selector.fit(X, y)  # the first fit also compiles
+    selector.fit(X, y)  # the first fit also imports
     start = time.perf_counter()
     selector.fit(X, y)
     print(f"{name:32s}  {time.perf_counter() - start:7.2f}")

@@ -23,7 +23,7 @@ data = simulate(600, 900, 40, snr=4.0, random_state=1)
 
 
 def seconds(run):
-    run()  # the first call compiles and warms up
+    run()  # the first call imports and warms up
     start = time.perf_counter()
     result = run()
     return time.perf_counter() - start, result

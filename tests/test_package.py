@@ -25,20 +25,20 @@ def loaded_by(statement):
 def test_the_package_alone_is_light():
     loaded = loaded_by("import selica")
     assert "selica" in loaded
-    heavy = {"numba", "matplotlib", "pandas", "sklearn", "scipy", "numpy", "typer", "rich"}
+    heavy = {"matplotlib", "pandas", "sklearn", "scipy", "numpy", "typer", "rich"}
     assert loaded & heavy == set()
 
 
 def test_the_theory_draws_nothing_and_reads_no_table():
     loaded = loaded_by("from selica import theory")
     assert "numpy" in loaded
-    heavy = {"numba", "matplotlib", "pandas", "sklearn", "typer", "rich"}
+    heavy = {"matplotlib", "pandas", "sklearn", "typer", "rich"}
     assert loaded & heavy == set()
 
 
 def test_the_command_line_loads_no_plots_before_they_are_asked_for():
     loaded = loaded_by("import selica.cli")
-    assert loaded & {"numba", "matplotlib", "pandas", "sklearn"} == set()
+    assert loaded & {"matplotlib", "pandas", "sklearn"} == set()
 
 
 def test_the_command_line_needs_only_what_the_package_requires():

@@ -27,17 +27,17 @@ GLM_WAYS: dict[str, dict[str, tuple[list[str], float]]] = {
     "logistic": {
         "celer": (["prune", "grow", "prune-newton", "grow-newton"], 1e-5),
         "skglm": (["anderson", "newton"], 1e-4),
-        "adelie": (["shared", "rows", "rows-strong"], 1e-6),
+        "adelie": (["shared", "rows", "rows-strong", "rows-tight"], 1e-6),
         "glmnet": (["Newton", "modified.Newton", "Newton-rows", "modified.Newton-rows"], 1e-7),
     },
     "poisson": {
         "skglm": (["newton"], 1e-4),
-        "adelie": (["shared", "rows", "rows-strong"], 1e-6),
+        "adelie": (["shared", "rows", "rows-strong", "rows-tight"], 1e-6),
         "glmnet": (["whole", "whole-rows"], 1e-7),
     },
     "cox": {
         "skglm": (["newton"], 1e-4),
-        "adelie": (["shared", "rows", "rows-strong"], 1e-6),
+        "adelie": (["shared", "rows", "rows-strong", "rows-tight"], 1e-6),
         "glmnet": (["whole", "whole-rows"], 1e-7),
     },
 }

@@ -40,10 +40,17 @@ class Buffer {
 
   // Makes room for `size` entries and keeps the first `used` of them; the rest become zero.
   T* grow(Index used, Index size) {
+    const bool larger = size > size_;
+    extend(used, size);
+    if (larger) std::fill(data_ + used, data_ + size, T{});
+    return data_;
+  }
+
+  // Makes room for `size` entries and keeps the first `used` of them; the rest are undefined.
+  T* extend(Index used, Index size) {
     if (size > size_) {
       T* larger = allocate(size);
       if (used > 0) std::memcpy(larger, data_, static_cast<std::size_t>(used) * sizeof(T));
-      std::fill(larger + used, larger + size, T{});
       release();
       data_ = larger;
       size_ = size;

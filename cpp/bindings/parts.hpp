@@ -4,5 +4,6 @@
 #include <nanobind/nanobind.h>
 
 void bind_solvers(nanobind::module_& m);
+void bind_multinomial(nanobind::module_& m);
 void bind_amp(nanobind::module_& m);
 void bind_correlated(nanobind::module_& m);

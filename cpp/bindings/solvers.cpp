@@ -42,8 +42,8 @@ Index size(std::size_t n) { return static_cast<Index>(n); }
 template <class T>
 std::shared_ptr<Design> dense(Table<T> values, bool copied) {
   return std::make_shared<DenseDesign<T>>(values.data(), size(values.shape(0)),
-                                          size(values.shape(1)), values.stride(0),
-                                          values.stride(1), copied);
+                                          size(values.shape(1)), values.stride(0), values.stride(1),
+                                          copied);
 }
 
 std::shared_ptr<Design> int8(Table<std::int8_t> values, Line1<double> unit, Line1<double> origin) {
@@ -70,8 +70,7 @@ std::shared_ptr<Design> sparse(Index rows, Line1<std::int64_t> starts, Line1<std
         throw std::invalid_argument("places must be rows, ascending in each column");
     }
   }
-  return std::make_shared<SparseDesign>(rows, columns, starts.data(), places.data(),
-                                        values.data());
+  return std::make_shared<SparseDesign>(rows, columns, starts.data(), places.data(), values.data());
 }
 
 std::shared_ptr<Design> side_by_side(std::vector<std::shared_ptr<Design>> parts) {
@@ -193,7 +192,7 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
   problem.tol = nb::cast<double>(settings["tol"]);
   problem.max_iter = nb::cast<Index>(settings["max_iter"]);
   problem.max_active = nb::cast<Index>(settings["max_active"]);
-  const double bytes = nb::cast<double>(settings["design_bytes"]);
+  const double bytes = nb::cast<double>(settings["most_bytes"]);
   const Index threads = nb::cast<Index>(settings["threads"]);
   const bool sparse = nb::cast<bool>(settings["sparse"]);
   for (std::size_t b = 0; b < members; ++b) {
@@ -286,7 +285,8 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
   const auto array = [](auto& values) {
     using T = typename std::decay_t<decltype(values)>::value_type;
     auto* kept_values = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept_values, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    nb::capsule owner(kept_values,
+                      [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nb::ndarray<nb::numpy, T>(kept_values->data(), {kept_values->size()}, owner);
   };
   return nb::make_tuple(array(all.rows), array(all.columns), array(all.values));
@@ -307,12 +307,11 @@ void bind_solvers(nb::module_& m) {
         "values"_a.noconvert(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
         nb::keep_alive<0, 4>());
   m.def("side_by_side", &side_by_side, "parts"_a, nb::keep_alive<0, 1>());
-  m.def("members_per_chunk",
-        [](Index rows, Index columns, Index own, bool shared, Index members, Index most_rows,
-           double bytes) {
-          return members_per_chunk({rows, columns, own, shared, members, most_rows, bytes});
-        });
+  m.def("members_per_chunk", [](Index rows, Index columns, Index own, bool shared, Index members,
+                                Index most_rows, double bytes) {
+    return members_per_chunk({rows, columns, own, shared, members, most_rows, bytes});
+  });
   m.def("solve_ensemble", &solve_ensemble, "design"_a, "loss"_a, "y"_a, "weights"_a, "lams"_a,
-        "lam2"_a, "factor"_a, "variance"_a.none(), "unpenalised"_a.none(), "settings"_a,
-        "arrays"_a, "copies"_a.none(), "progress"_a.none());
+        "lam2"_a, "factor"_a, "variance"_a.none(), "unpenalised"_a.none(), "settings"_a, "arrays"_a,
+        "copies"_a.none(), "progress"_a.none());
 }

@@ -38,8 +38,9 @@ inline Index solve_members(const double* gram, Index k, const double* b, double 
       double* w = coef + at;
       const bool blank = std::all_of(w, w + k, [](double each) { return each == 0.0; });
       if (m > 0 && blank) std::copy_n(w - k, k, w);
-      Lasso problem{k, ld,       rows.data(),  b + at, penalty,
-                    w, gradient, order.data(), -1,     {factor.data(), ld, inverse, corners.data()}};
+      Lasso problem{
+          k, ld,       rows.data(),  b + at, penalty,
+          w, gradient, order.data(), -1,     {factor.data(), ld, inverse, corners.data()}};
       failed += solve(problem, scratch, kTol, kEpochs).solved ? 0 : 1;
     }
   }

@@ -33,7 +33,8 @@ class DenseDesign final : public PanelDesign {
     Index i = 0;
     if (row_step_ == 1) {
       for (; i + kPad <= rows(); i += kPad)
-        for (Index c = 0; c < kPad; ++c) sums[c] += static_cast<double>(column[i + c]) * vector[i + c];
+        for (Index c = 0; c < kPad; ++c)
+          sums[c] += static_cast<double>(column[i + c]) * vector[i + c];
     }
     double total = 0.0;
     for (const double part : sums) total += part;
@@ -50,11 +51,11 @@ class DenseDesign final : public PanelDesign {
     direct_ = std::is_same_v<T, float> && row_step_ == 1 && !centred;
     ld_ = (rows() + 15) / 16 * 16;
     if (copied_) screen_.reserve(ld_ * columns());
-    Buffer<double> column(rows());
+    Buffer<double> room(rows());
     for (Index j = 0; j < columns(); ++j) {
       check_stop();
-      whole(j, column.data());
-      measure(j, column.data(), centred);
+      const double* column = entries(j, room.data());
+      measure(j, column, centred);
       direct_ = direct_ && scale(j) == 1.0;
       if (!copied_) continue;
       float* to = screen_.data() + j * ld_;
@@ -62,6 +63,16 @@ class DenseDesign final : public PanelDesign {
       for (Index i = 0; i < rows(); ++i) to[i] = static_cast<float>((column[i] - away) * factor);
       for (Index i = rows(); i < ld_; ++i) to[i] = 0.0F;
     }
+  }
+
+ private:
+  // Returns the entries of column j: where they are, or written to `room`.
+  const double* entries(Index j, double* room) const {
+    if constexpr (std::is_same_v<T, double>) {
+      if (row_step_ == 1) return values_ + j * column_step_;
+    }
+    whole(j, room);
+    return room;
   }
 
  protected:

@@ -50,6 +50,9 @@ class Design {
   virtual void multiply(const Residuals& r, float* const* out) const = 0;
   // Writes the screened products of all columns with one residual.
   virtual void multiply_alone(const float* residual, float* out) const = 0;
+  // Writes the sums of weights times squares of the screened columns: out[m][j]. The weights lie
+  // side by side as residuals do.
+  virtual void squares(const Residuals& weights, float* const* out) const = 0;
   // Writes weighted moments of `count` columns about their centres, (count, width) each. Weights
   // lie side by side, (rows, width).
   virtual void moments(Index from, Index count, const double* weights, Index width, double* first,

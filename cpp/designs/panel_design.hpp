@@ -6,6 +6,7 @@
 #include "designs/design.hpp"
 #include "numeric/moments.hpp"
 #include "numeric/panel.hpp"
+#include "numeric/products.hpp"
 
 namespace selica {
 
@@ -26,20 +27,10 @@ class PanelDesign : public Design {
   }
 
   void multiply(const Residuals& r, float* const* out) const override {
-    Buffer<float> sums(kPanelColumns * r.width), buffer(kPanelColumns * kSummed);
-    for (Index from = 0; from < columns(); from += kPanelColumns) {
-      check_stop();
-      const Index count = std::min(kPanelColumns, columns() - from);
-      sums.zeros(count * r.width);
-      for (Index start = 0; start < rows(); start += kSummed) {
-        const Index length = std::min(kSummed, rows() - start);
-        Index ld = 0;
-        const float* block = panel(from, count, start, length, buffer.data(), ld);
-        multiply_panel(block, ld, count, length, r.values + start * r.width, r.width, sums.data());
-      }
-      for (Index m = 0; m < r.members; ++m)
-        for (Index c = 0; c < count; ++c) out[m][from + c] = sums[c * r.width + m];
-    }
+    multiply_by<false>(r, out);
+  }
+  void squares(const Residuals& weights, float* const* out) const override {
+    multiply_by<true>(weights, out);
   }
 
   void multiply_alone(const float* residual, float* out) const override {
@@ -97,15 +88,39 @@ class PanelDesign : public Design {
   virtual const float* panel(Index from, Index count, Index start, Index length, float* buffer,
                              Index& ld) const = 0;
 
+  // Multiplies all columns, or their squares, with the residuals.
+  template <bool squared>
+  void multiply_by(const Residuals& r, float* const* out) const {
+    Buffer<float> sums(kPanelColumns * r.width), buffer(kPanelColumns * kSummed), powers;
+    if (squared) powers.reserve(kPanelColumns * kSummed);
+    for (Index from = 0; from < columns(); from += kPanelColumns) {
+      check_stop();
+      const Index count = std::min(kPanelColumns, columns() - from);
+      sums.zeros(count * r.width);
+      for (Index start = 0; start < rows(); start += kSummed) {
+        const Index length = std::min(kSummed, rows() - start);
+        Index ld = 0;
+        const float* block = panel(from, count, start, length, buffer.data(), ld);
+        if (squared) {
+          for (Index c = 0; c < count; ++c)
+            for (Index i = 0; i < length; ++i)
+              powers[c * kSummed + i] = block[c * ld + i] * block[c * ld + i];
+          block = powers.data();
+          ld = kSummed;
+        }
+        multiply_panel(block, ld, count, length, r.values + start * r.width, r.width, sums.data());
+      }
+      for (Index m = 0; m < r.members; ++m)
+        for (Index c = 0; c < count; ++c) out[m][from + c] = sums[c * r.width + m];
+    }
+  }
+
   // Sets centre and scale of a column from its entries.
   void measure(Index j, const double* column, bool centred) {
-    double mean = 0.0, largest = 0.0;
-    for (Index i = 0; i < rows(); ++i) mean += column[i];
-    mean /= static_cast<double>(rows());
+    const double mean = sum_of(column, rows()) / static_cast<double>(rows());
     if (!std::isfinite(mean)) set_infinite();
-    if (!centred) mean = 0.0;
-    for (Index i = 0; i < rows(); ++i) largest = std::max(largest, std::abs(column[i] - mean));
-    set(j, mean, power_of_two(largest));
+    const double middle = centred ? mean : 0.0;
+    set(j, middle, power_of_two(furthest_of(column, rows(), middle)));
   }
 };
 

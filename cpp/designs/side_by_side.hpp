@@ -22,7 +22,9 @@ class SideBySide final : public Design {
   void take(Index j, const std::int32_t* rows, Index count, double* out) const override {
     part(j).take(inside(j), rows, count, out);
   }
-  double dot(Index j, const double* vector) const override { return part(j).dot(inside(j), vector); }
+  double dot(Index j, const double* vector) const override {
+    return part(j).dot(inside(j), vector);
+  }
   double excess(Index j, double weight) const override { return part(j).excess(inside(j), weight); }
 
   void prepare(bool centred) override {
@@ -37,6 +39,14 @@ class SideBySide final : public Design {
     std::vector<float*> shifted(out, out + r.members);
     for (const auto& each : parts_) {
       each->multiply(r, shifted.data());
+      for (float*& to : shifted) to += each->columns();
+    }
+  }
+
+  void squares(const Residuals& weights, float* const* out) const override {
+    std::vector<float*> shifted(out, out + weights.members);
+    for (const auto& each : parts_) {
+      each->squares(weights, shifted.data());
       for (float*& to : shifted) to += each->columns();
     }
   }

@@ -7,7 +7,6 @@
 #include "base/buffer.hpp"
 #include "base/stop.hpp"
 #include "designs/design.hpp"
-#include "numeric/lanes.hpp"
 
 namespace selica {
 
@@ -49,19 +48,10 @@ class SparseDesign final : public Design {
   }
 
   void multiply(const Residuals& r, float* const* out) const override {
-    Buffer<float> sums(r.width);
-    for (Index j = 0; j < columns(); ++j) {
-      check_stop();
-      std::fill_n(sums.data(), r.width, 0.0F);
-      const double factor = scale(j);
-      for (Index e = starts_[j]; e < starts_[j + 1]; ++e) {
-        const float x = static_cast<float>(values_[e] * factor);
-        const float* from = r.values + places_[e] * r.width;
-        for (Index v = 0; v < r.width; v += kFloats)
-          store(sums.data() + v, load(sums.data() + v) + x * load(from + v));
-      }
-      for (Index m = 0; m < r.members; ++m) out[m][j] = sums[m];
-    }
+    multiply_by<false>(r, out);
+  }
+  void squares(const Residuals& weights, float* const* out) const override {
+    multiply_by<true>(weights, out);
   }
 
   void multiply_alone(const float* residual, float* out) const override {
@@ -105,6 +95,24 @@ class SparseDesign final : public Design {
   }
 
  private:
+  // Multiplies all columns, or their squares, with the residuals.
+  template <bool squared>
+  void multiply_by(const Residuals& r, float* const* out) const {
+    Buffer<float> sums(r.width);
+    for (Index j = 0; j < columns(); ++j) {
+      check_stop();
+      sums.zeros(r.width);
+      const double factor = scale(j);
+      for (Index e = starts_[j]; e < starts_[j + 1]; ++e) {
+        const float entry = static_cast<float>(values_[e] * factor);
+        const float x = squared ? entry * entry : entry;
+        const float* from = r.values + places_[e] * r.width;
+        for (Index v = 0; v < r.width; ++v) sums[v] += x * from[v];
+      }
+      for (Index m = 0; m < r.members; ++m) out[m][j] = sums[m];
+    }
+  }
+
   const std::int64_t* starts_;
   const std::int32_t* places_;
   const double* values_;

@@ -27,8 +27,7 @@ enum class Ties { breslow, efron };
 // Times, events and strata of all rows, sorted once for all members.
 class CoxKind final : public LossKind {
  public:
-  CoxKind(const double* time, const double* event, const double* stratum, Index rows,
-          Ties how)
+  CoxKind(const double* time, const double* event, const double* stratum, Index rows, Ties how)
       : ties(how), order_(static_cast<std::size_t>(rows)), rank_(order_.size()) {
     std::iota(order_.begin(), order_.end(), 0);
     std::stable_sort(order_.begin(), order_.end(), [&](std::int32_t a, std::int32_t b) {
@@ -186,9 +185,7 @@ class Cox final : public Loss {
   };
 
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-  Index terms_of(const Group& group) const {
-    return kind_.ties == Ties::efron ? group.deaths : 1;
-  }
+  Index terms_of(const Group& group) const { return kind_.ties == Ties::efron ? group.deaths : 1; }
 
   void add(Index i, double& mass, double& moment) const {
     mass += risk_[at(i)];
@@ -278,13 +275,13 @@ class Cox final : public Loss {
   const double* c_ = nullptr;
   Index n_terms_ = 0;
   double infimum_ = 0.0;
-  std::vector<Index> sorted_;   // rows of the member by stratum and time
-  std::vector<char> dies_;      // in sorted order
-  std::vector<Group> groups_;   // ascending
-  std::vector<Index> strata_;   // where they begin, and the end of the last
-  std::vector<double> risk_;    // c e^z in sorted order
-  std::vector<double> z_;       // predictors less the largest of the stratum
-  std::vector<double> sums_;    // S of each term
+  std::vector<Index> sorted_;                       // rows of the member by stratum and time
+  std::vector<char> dies_;                          // in sorted order
+  std::vector<Group> groups_;                       // ascending
+  std::vector<Index> strata_;                       // where they begin, and the end of the last
+  std::vector<double> risk_;                        // c e^z in sorted order
+  std::vector<double> z_;                           // predictors less the largest of the stratum
+  std::vector<double> sums_;                        // S of each term
   std::vector<double> reference_, reference_sums_;  // the same where `curvature` was taken
 };
 

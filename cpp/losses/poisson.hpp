@@ -31,9 +31,7 @@ struct PoissonRow {
     return entropy_term(r) - r * (1.0 + offset);
   }
 
-  static Doubles lowest(Doubles y, Doubles offset) {
-    return y * (1.0 + offset) - entropy_term(y);
-  }
+  static Doubles lowest(Doubles y, Doubles offset) { return y * (1.0 + offset) - entropy_term(y); }
 };
 
 class Poisson final : public RowLoss<PoissonRow> {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "base/types.hpp"
@@ -20,14 +21,20 @@ inline constexpr Index kPanelColumns = 32;
 // Products of this many members are computed at once, at most.
 inline constexpr Index kPanelMembers = 64;
 
+// Fewest members that are computed at once.
+inline constexpr Index kNarrow = 8;
+inline constexpr Index kNarrowBytes = std::min<Index>(4 * kNarrow, kBytes);
+using NarrowFloats = float __attribute__((vector_size(kNarrowBytes)));
+
 inline double rounding_margin(Index rows) {
   const double unit = std::numeric_limits<float>::epsilon() / 2.0;
   const double terms = static_cast<double>(std::min(rows, kSummed) + rows / kSummed + 8);
   return 1.01 * unit * terms / (1.0 - unit * terms);
 }
 
-// Width for so many members: one register, or an even number of them.
+// Width for so many members: eight, one register, or an even number of them.
 inline Index panel_width(Index members) {
+  if (members <= kNarrow) return kNarrow;
   if (members <= kFloats) return kFloats;
   return (members + 2 * kFloats - 1) / (2 * kFloats) * (2 * kFloats);
 }
@@ -40,14 +47,22 @@ inline constexpr Index kTile = 8;
 inline constexpr Index kTile = 4;
 #endif
 
-// Adds the products of C columns with V registers of residuals to out (C rows of `width`).
-template <Index C, Index V>
+template <class Vector>
+inline Vector load_as(const float* from) {
+  Vector v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+
+// Adds the products of C columns with V vectors of residuals to out (C rows of `width`).
+template <class Vector, Index C, Index V>
 inline void tile(const float* columns, Index ld, Index rows, const float* residuals, Index width,
                  float* out) {
-  Floats s[C][V] = {};
+  constexpr Index kWide = sizeof(Vector) / sizeof(float);
+  Vector s[C][V] = {};
   for (Index i = 0; i < rows; ++i) {
-    Floats r[V];
-    for (Index v = 0; v < V; ++v) r[v] = load(residuals + i * width + v * kFloats);
+    Vector r[V];
+    for (Index v = 0; v < V; ++v) r[v] = load_as<Vector>(residuals + i * width + v * kWide);
     for (Index c = 0; c < C; ++c) {
       const float x = columns[c * ld + i];
       for (Index v = 0; v < V; ++v) s[c][v] += x * r[v];
@@ -55,18 +70,20 @@ inline void tile(const float* columns, Index ld, Index rows, const float* residu
   }
   for (Index c = 0; c < C; ++c)
     for (Index v = 0; v < V; ++v) {
-      float* to = out + c * width + v * kFloats;
-      store(to, load(to) + s[c][v]);
+      float* to = out + c * width + v * kWide;
+      const Vector total = load_as<Vector>(to) + s[c][v];
+      std::memcpy(to, &total, sizeof total);
     }
 }
 
-template <Index V>
+template <class Vector, Index V>
 inline void tiles(const float* columns, Index ld, Index count, Index rows, const float* residuals,
                   Index width, float* out) {
   Index c = 0;
   for (; c + kTile <= count; c += kTile)
-    tile<kTile, V>(columns + c * ld, ld, rows, residuals, width, out + c * width);
-  for (; c < count; ++c) tile<1, V>(columns + c * ld, ld, rows, residuals, width, out + c * width);
+    tile<Vector, kTile, V>(columns + c * ld, ld, rows, residuals, width, out + c * width);
+  for (; c < count; ++c)
+    tile<Vector, 1, V>(columns + c * ld, ld, rows, residuals, width, out + c * width);
 }
 
 }  // namespace panel_detail
@@ -75,12 +92,15 @@ inline void tiles(const float* columns, Index ld, Index count, Index rows, const
 inline void multiply_panel(const float* columns, Index ld, Index count, Index rows,
                            const float* residuals, Index width, float* out) {
   using namespace panel_detail;
-  if (width == kFloats) {
-    tiles<1>(columns, ld, count, rows, residuals, width, out);
-    return;
+  if (width == kNarrow) {
+    tiles<NarrowFloats, 4 * kNarrow / kNarrowBytes>(columns, ld, count, rows, residuals, width,
+                                                    out);
+  } else if (width == kFloats) {
+    tiles<Floats, 1>(columns, ld, count, rows, residuals, width, out);
+  } else {
+    for (Index v = 0; v < width; v += 2 * kFloats)
+      tiles<Floats, 2>(columns, ld, count, rows, residuals + v, width, out + v);
   }
-  for (Index v = 0; v < width; v += 2 * kFloats)
-    tiles<2>(columns, ld, count, rows, residuals + v, width, out + v);
 }
 
 // Adds the products of four columns with one residual to out.

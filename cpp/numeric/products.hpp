@@ -67,4 +67,32 @@ inline void multiply_rows(const double* A, Index ld, Index count, const double* 
   for (; r < count; ++r) out[r] = dot_padded(A + r * ld, x, size);
 }
 
+// Returns the sum of all entries.
+inline double sum_of(const double* a, Index size) {
+  Doubles s[4] = {};
+  Index i = 0;
+  for (; i + 4 * kDoubles <= size; i += 4 * kDoubles)
+    for (Index v = 0; v < 4; ++v) s[v] += load(a + i + v * kDoubles);
+  double total = sum((s[0] + s[1]) + (s[2] + s[3]));
+  for (; i < size; ++i) total += a[i];
+  return total;
+}
+
+// Returns the largest distance of an entry from `centre`.
+inline double furthest_of(const double* a, Index size, double centre) {
+  Doubles high[4] = {}, low[4] = {};
+  Index i = 0;
+  for (; i + 4 * kDoubles <= size; i += 4 * kDoubles)
+    for (Index v = 0; v < 4; ++v) {
+      const Doubles x = load(a + i + v * kDoubles) - centre;
+      high[v] = x > high[v] ? x : high[v];
+      low[v] = x < low[v] ? x : low[v];
+    }
+  double largest = 0.0;
+  for (Index v = 0; v < 4; ++v)
+    for (Index c = 0; c < kDoubles; ++c) largest = std::max({largest, high[v][c], -low[v][c]});
+  for (; i < size; ++i) largest = std::max(largest, a[i] < centre ? centre - a[i] : a[i] - centre);
+  return largest;
+}
+
 }  // namespace selica

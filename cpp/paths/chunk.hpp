@@ -121,7 +121,7 @@ class Chunk {
       const double next = before ? lam : ahead(m);
       if (m.n_listed > 0) admit(m, std::min(lam, next));
       set_penalties(m, before);
-      const Solved solved = m.fit->solve(0.1 * problem_.tol * m.unit, problem_.max_iter);
+      const Solved solved = m.fit->solve(0.5 * problem_.tol * m.unit, problem_.max_iter);
       Verdict verdict = Verdict::asking;
       if (!before) {
         recorder.progress(m, solved);
@@ -192,8 +192,8 @@ class Chunk {
       if (t < 0) continue;
       if (t < i) {
         std::copy_n(set.column(i), set.length, set.column(t));
-        for (Buffer<double>* each : {&set.square, &set.b, &set.w, &set.q, &set.shift,
-                                     &set.old_w[0], &set.old_w[1], &set.old_q[0], &set.old_q[1]})
+        for (Buffer<double>* each : {&set.square, &set.b, &set.w, &set.q, &set.shift, &set.old_w[0],
+                                     &set.old_w[1], &set.old_q[0], &set.old_q[1]})
           (*each)[t] = (*each)[i];
         set.which[t] = set.which[i];
         if (set.which[t] < columns_) m.slot[set.which[t]] = static_cast<std::int32_t>(t);
@@ -227,8 +227,7 @@ class Chunk {
     line.rest += margin_ * (std::abs(1.0 + line.t) * m.norm[m.newest] +
                             std::abs(line.t) * m.norm[1 - m.newest]);
     line.rest *= m.pull_scale;
-    const Index open =
-        list_open(m, columns_, line, std::min(lam, next) / m.reference, few_);
+    const Index open = list_open(m, columns_, line, std::min(lam, next) / m.reference, few_);
     if (open == 0) return Verdict::certified;
     m.fit->write_pull(pull_.data());
     if (open > few_) return Verdict::asking;
@@ -237,8 +236,8 @@ class Chunk {
       full_[m.rows[i]] = pull_[i];
       pulled += pull_[i];
     }
-    const Listing found = settle(m, *problem_.design, full_.data(), pulled, problem_.centred, lam,
-                                 next, open);
+    const Listing found =
+        settle(m, *problem_.design, full_.data(), pulled, problem_.centred, lam, next, open);
     for (Index i = 0; i < m.count; ++i) full_[m.rows[i]] = 0.0;
     m.n_listed = found.listed;
     return found.missing > 0 ? Verdict::missing : Verdict::certified;
@@ -250,8 +249,7 @@ class Chunk {
     const Index slot = alone_ ? 0 : static_cast<Index>(asking_.size());
     float* to = floats_.data() + slot * n;
     std::fill_n(to, n, 0.0F);
-    for (Index i = 0; i < m.count; ++i)
-      to[m.rows[i]] = static_cast<float>(pull_[i] * m.pull_scale);
+    for (Index i = 0; i < m.count; ++i) to[m.rows[i]] = static_cast<float>(pull_[i] * m.pull_scale);
   }
 
   void multiply_alone(Member& m, const float* residual) {
@@ -344,7 +342,8 @@ class Chunk {
     for (Index j = 0; j < columns_; ++j) {
       const double size = static_cast<double>(std::abs(value[j]) * m.inverse[j]);
       const double give = slack * static_cast<double>(m.reach[j]) + 1e-5 * sure;
-      const bool screened = m.inverse[j] != 0.0F, counts = m.penalty[j] > 0.0 && m.penalty[j] < 1e300;
+      const bool screened = m.inverse[j] != 0.0F,
+                 counts = m.penalty[j] > 0.0 && m.penalty[j] < 1e300;
       if (!counts || (screened && size + give < sure)) continue;
       double product = m.product(*problem_.design, j, full_.data());
       if (problem_.centred)

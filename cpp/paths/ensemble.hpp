@@ -26,25 +26,26 @@ struct Sizes {
   Index own;            // columns of each member alone
   bool own_is_shared;   // or of several members
   Index members;
-  Index most_rows;      // of positive weight in any member
-  double design_bytes;  // of the table as it was given
+  Index most_rows;    // of positive weight in any member
+  double most_bytes;  // of a chunk, if that is enough for a few members
 };
 
+// A product with the design serves all members of a chunk, but what they keep of themselves
+// (columns, Gram matrix, factor) should stay in the cache: few members for a small design, more for
+// a large one, which has to be read again for each product.
 inline Index members_per_chunk(const Sizes& s) {
-  constexpr double kMostBytes = 125e6;  // of a chunk
-  constexpr Index kFewest = 8;          // enough to fill the matrix products
-  constexpr Index kEnough = 32;         // leaves work for several threads
+  constexpr double kCache = 32e6;  // a design below this is not read from memory again
+  constexpr Index kFewest = 8;     // as many as a product takes at once
+  constexpr Index kMost = 32;
   const double n = static_cast<double>(s.rows), rows = static_cast<double>(s.most_rows);
   const double columns = static_cast<double>(s.columns + s.own);
   const Index members = std::max<Index>(s.members, 1);
   const double guess = std::min(0.7 * rows, 0.1 * columns) + 16.0;  // size of a working set
   const double own = 1.5 * n * static_cast<double>(s.own) * (s.own_is_shared ? 0.1 : 1.0);
   const double each = 8.0 * (guess * (rows + 2.0 * guess) + 5.0 * columns + own);
-  const double budget = std::min(kMostBytes, std::max(2e7, 0.15 * s.design_bytes));
-  const Index most = n * columns < 1e6 ? kPanelMembers : kEnough;
-  const Index share = std::max((members + 3) / 4, std::min(kEnough, (members + 1) / 2));
-  const Index fitting = static_cast<Index>(std::min(budget / each, 1e6));
-  const Index size = std::clamp(fitting, kFewest, std::max(kFewest, std::min(most, share)));
+  const double screened = 4.0 * n * static_cast<double>(s.columns);
+  const double most = std::min(s.most_bytes / each, static_cast<double>(kMost));
+  const Index size = screened < kCache ? kFewest : std::max(kFewest, static_cast<Index>(most));
   const Index chunks = (members + size - 1) / size;
   return (members + chunks - 1) / chunks;  // chunks of equal size
 }

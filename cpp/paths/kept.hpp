@@ -12,8 +12,8 @@ enum class Status : std::int8_t { converged = 0, failed = 1, stopped = 2, degene
 
 struct Kept {
   // for each member and penalty
-  double* coef = nullptr;          // (members, n_lams, columns)
-  double* intercept = nullptr;     // (members, n_lams)
+  double* coef = nullptr;       // (members, n_lams, columns)
+  double* intercept = nullptr;  // (members, n_lams)
   std::int64_t* n_active = nullptr;
   double* gap = nullptr;
   double* kkt = nullptr;

@@ -14,10 +14,10 @@
 namespace selica {
 
 struct Member {
-  Index number = 0;  // in the ensemble
-  Index place = -1;  // on the path; -1 before it, where only columns without a penalty are in
-  double unit = 1.0;  // of the gap
-  double total = 0.0;  // weight of all rows
+  Index number = 0;        // in the ensemble
+  Index place = -1;        // on the path; -1 before it, where only columns without a penalty are in
+  double unit = 1.0;       // of the gap
+  double total = 0.0;      // weight of all rows
   double reference = 1.0;  // penalty that bounds are compared with: screening divides by it
   double pull_scale = 1.0;  // power of two by which residuals are multiplied in single precision
 

@@ -88,7 +88,8 @@ class Newton final : public Fit {
         fresh = false;
         continue;
       }
-      if (here.gap > enough && slow(here.gap / before.gap, here.gap / enough, fresh))
+      // the first step at a penalty mostly moves the active set, and says little of the reference
+      if (out.steps > 0 && here.gap > enough && slow(here.gap / before.gap, here.gap / enough))
         referred_ = false;
       fresh = false;
     }
@@ -149,6 +150,8 @@ class Newton final : public Fit {
     bool small = false;  // the promised decrease drowns in rounding
   };
 
+  // A step that leaves so much of the gap asks for a new reference, whatever that costs.
+  static constexpr double kNoProgress = 0.9;
   // Gaps below this share of the unit are at the level of rounding.
   static constexpr double kPolished = 1e-13;
 
@@ -323,8 +326,7 @@ class Newton final : public Fit {
       if (length < 1.0) {
         for (Index i = 0; i < size_; ++i)
           eta_[i] = previous_eta_[i] + length * (trial_eta_[i] - previous_eta_[i]);
-        for (Index j = 0; j < s.k; ++j)
-          s.w[j] = previous_[j] + length * (trial_[j] - previous_[j]);
+        for (Index j = 0; j < s.k; ++j) s.w[j] = previous_[j] + length * (trial_[j] - previous_[j]);
       } else {
         std::copy_n(trial_eta_.data(), size_, eta_.data());
         std::copy_n(trial_.data(), s.k, s.w.data());
@@ -359,13 +361,13 @@ class Newton final : public Fit {
   }
 
   // Returns whether a new reference would be cheaper than going on at this rate.
-  bool slow(double rate, double left, bool fresh) const {
+  bool slow(double rate, double left) const {
     const WorkingSet& s = *set_;
-    if (fresh) return rate > 0.5;
-    if (rate >= 0.7) return true;
+    if (rate >= kNoProgress) return true;
     const double k = static_cast<double>(s.k), n = static_cast<double>(length_);
     const double active = static_cast<double>(std::max<Index>(s.active, 0));
-    const double step = n * (k + active + 40.0) + 2.0 * k * active;
+    // a step reads columns and matrix from a slower cache than the tiles of a new matrix do
+    const double step = 4.0 * (n * (k + active + 40.0) + 2.0 * k * active);
     const double renewal = 0.5 * k * k * n + active * active * active / 6.0 + 2.0 * step;
     return std::log(left) / -std::log(rate) * step > renewal;
   }
@@ -376,8 +378,8 @@ class Newton final : public Fit {
   MemberRows rows_{};
   double unit_ = 1.0;
   double travelled_ = 0.0;  // sum of the sizes of the steps in each coefficient
-  Index size_ = 0;    // of a column
-  Index length_ = 0;  // with further rows of the loss
+  Index size_ = 0;         // of a column
+  Index length_ = 0;       // with further rows of the loss
   bool referred_ = false;  // whether the Gram matrix is made
   Buffer<double> eta_, trial_eta_, previous_eta_, pull_, trial_pull_, weight_, scratch_;
   Buffer<double> trial_, previous_, slopes_, values_;

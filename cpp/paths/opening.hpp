@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "base/stop.hpp"
+#include "numeric/panel.hpp"
 #include "paths/member.hpp"
 
 namespace selica {
@@ -32,7 +34,10 @@ class Opening {
       member.unit = member.fit->open(rows, member.root.data(), member.set);
       scale_pull(member);
     }
-    open_shared(members, count);
+    if (exact() || count == 1)
+      open_shared(members, count);
+    else
+      open_by_squares(members, count);
     if (problem_.own)
       for (Index m = 0; m < count; ++m) open_own(members[m]);
   }
@@ -93,6 +98,53 @@ class Opening {
     }
   }
 
+  // Whether variances of the columns matter, and not only bounds of their norms.
+  bool exact() const { return problem_.centred || problem_.standardize; }
+
+  // Bounds the norms of columns in single precision, where nothing else is asked of them.
+  void open_by_squares(Member* members, Index count) {
+    const Design& design = *problem_.design;
+    const Index n = design.rows();
+    for (Index from = 0; from < count; from += kPanelMembers) {
+      const Index some = std::min(kPanelMembers, count - from), width = panel_width(some);
+      float* weights = singles_.zeros(n * width);
+      std::vector<float*> out;
+      std::vector<double> largest;
+      for (Index m = 0; m < some; ++m) {
+        Member& member = members[from + m];
+        const double* c = problem_.weights_of(member.number);
+        double most = 0.0;
+        for (Index i = 0; i < n; ++i) most = std::max(most, c[i]);
+        largest.push_back(most > 0.0 ? most : 1.0);
+        for (Index i = 0; i < n; ++i)
+          weights[i * width + m] = static_cast<float>(c[i] / largest.back());
+        out.push_back(member.reach.data());  // until the bounds themselves are there
+      }
+      design.squares({weights, width, some}, out.data());
+      const double above = 1.0 + 1e-4 + 2.0 * rounding_margin(n);
+      for (Index m = 0; m < some; ++m) {
+        Member& member = members[from + m];
+        for (Index j = 0; j < design.columns(); ++j) {
+          const double scale = design.scale(j);
+          double square = static_cast<double>(member.reach[j]) / (scale * scale);
+          // weights that floats cannot hold may hide a column
+          if (square == 0.0) square = square_of(member, j) / largest[static_cast<std::size_t>(m)];
+          measure(member, j, 0.0, scale, design.excess(j, member.total), 0.0,
+                  square * largest[static_cast<std::size_t>(m)] * above);
+        }
+      }
+    }
+  }
+
+  // Returns the weighted square of column j.
+  double square_of(const Member& m, Index j) {
+    double* column = moments_.reserve(std::max<Index>(m.count, 1));
+    problem_.design->take(j, m.rows.data(), m.count, column);
+    double total = 0.0;
+    for (Index i = 0; i < m.count; ++i) total += m.weight[i] * column[i] * column[i];
+    return total;
+  }
+
   void open_own(Member& m) {
     const Index p = problem_.design->columns();
     m.own = problem_.own(m.number);
@@ -149,6 +201,7 @@ class Opening {
 
   const Problem& problem_;
   Buffer<double> weights_, moments_;
+  Buffer<float> singles_;
 };
 
 }  // namespace selica

@@ -23,11 +23,11 @@ using OwnColumns = std::shared_ptr<const Design>;
 struct Problem {
   const Design* design = nullptr;
   Index members = 0;
-  Index columns = 0;  // of the design and a member's own
+  Index columns = 0;    // of the design and a member's own
   Index most_rows = 0;  // of positive weight in any member
 
-  std::vector<const double*> y;  // fields of the response, (rows,) each, or (members, rows)
-  bool y_each = false;           // whether each member has a response of its own
+  std::vector<const double*> y;     // fields of the response, (rows,) each, or (members, rows)
+  bool y_each = false;              // whether each member has a response of its own
   const double* weights = nullptr;  // (members, rows)
   const double* lams = nullptr;     // (n_lams,) or (members, n_lams), decreasing
   const double* lam2 = nullptr;     // the ridge beside each
@@ -35,7 +35,7 @@ struct Problem {
   Index n_lams = 0;
   const double* factor = nullptr;  // u: (columns,) or (members, columns)
   bool factor_each = false;
-  const double* variance = nullptr;  // (members, columns) if columns are standardised by these
+  const double* variance = nullptr;   // (members, columns) if columns are standardised by these
   const bool* unpenalised = nullptr;  // (columns,) or null: no penalty, no ridge, no scaling
 
   std::shared_ptr<const LossKind> loss;  // null: half the squared residual

@@ -10,7 +10,8 @@ namespace selica {
 
 class Recorder {
  public:
-  // Sums over members go to `counts`, `total` and `square` of `kept`; entries, if wanted, to sparse.
+  // Sums over members go to `counts`, `total` and `square` of `kept`; entries, if wanted, to
+  // sparse.
   Recorder(const Problem& problem, const Kept& kept, SparseEntries* sparse)
       : problem_(problem), kept_(kept), sparse_(sparse) {}
 
@@ -68,7 +69,8 @@ class Recorder {
       constant -= m.set.shift[i] * value;
       if (kept_.coef != nullptr) kept_.coef[at * columns + j] = value;
       if (kept_.counts != nullptr)  // other threads count too; sums of integers have no order
-        std::atomic_ref(kept_.counts[m.place * columns + j]).fetch_add(1, std::memory_order_relaxed);
+        std::atomic_ref(kept_.counts[m.place * columns + j])
+            .fetch_add(1, std::memory_order_relaxed);
       if (kept_.total != nullptr) {
         kept_.total[m.place * columns + j] += value;
         kept_.square[m.place * columns + j] += value * value;

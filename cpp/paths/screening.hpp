@@ -38,7 +38,8 @@ inline Index list_open(Member& m, Index columns, Line line, double bar, Index li
   using namespace screening_detail;
   const float* last = m.gradient[m.newest].data();
   const float* first = m.gradient[1 - m.newest].data();
-  const float least = static_cast<float>(bar * kBelow), wide = static_cast<float>(line.rest * kAbove);
+  const float least = static_cast<float>(bar * kBelow),
+              wide = static_cast<float>(line.rest * kAbove);
   const float t = static_cast<float>(line.t);
   const float *inverse = m.inverse.data(), *reach = m.reach.data();
   Index count = 0;
@@ -125,7 +126,8 @@ inline Listing list_screened(Member& m, Index columns, double slack, double lam,
     std::vector<Index> best(static_cast<std::size_t>(count));
     std::iota(best.begin(), best.end(), Index{0});
     std::nth_element(best.begin(), best.begin() + limit, best.end(), [&](Index a, Index b) {
-      const float x = strength[static_cast<std::size_t>(a)], y = strength[static_cast<std::size_t>(b)];
+      const float x = strength[static_cast<std::size_t>(a)],
+                  y = strength[static_cast<std::size_t>(b)];
       return x != y ? x > y : a < b;
     });
     std::sort(best.begin(), best.begin() + limit);

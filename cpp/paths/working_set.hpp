@@ -34,8 +34,8 @@ struct WorkingSet {
   Buffer<double> shift;    // what was subtracted from a column
   Buffer<double> penalty;  // at the present penalty
   Buffer<double> ridge;
-  Buffer<Index> which;  // numbers of the columns in the member's design
-  Buffer<Index> order;  // the active ones, in the order of the factor
+  Buffer<Index> which;      // numbers of the columns in the member's design
+  Buffer<Index> order;      // the active ones, in the order of the factor
   Buffer<double> old_w[2];  // coefficients and gradients where all gradients were computed last
   Buffer<double> old_q[2];
 
@@ -58,11 +58,11 @@ struct WorkingSet {
     const Index larger = room = std::max(needed, std::min(wanted, most));
     if (larger <= capacity) return;
     const Index wide = padded(larger + 1);
-    columns.grow(k * length, larger * length);
+    columns.extend(k * length, larger * length);
     spread(gram, k, wide);
     spread(factor, std::max<Index>(active, 0), wide);
-    for (Buffer<double>* each : {&inverse, &square, &b, &w, &q, &shift, &penalty, &ridge,
-                                 &old_w[0], &old_w[1], &old_q[0], &old_q[1]})
+    for (Buffer<double>* each : {&inverse, &square, &b, &w, &q, &shift, &penalty, &ridge, &old_w[0],
+                                 &old_w[1], &old_q[0], &old_q[1]})
       each->grow(k, wide);
     corners.grow(std::min(padded(std::max<Index>(active, 0)) * kPad, corners.size()), wide * kPad);
     which.grow(k, wide);
@@ -72,8 +72,16 @@ struct WorkingSet {
   }
 
   Lasso lasso(double* solution, double* gradient) {
-    return Lasso{k,        ld,       gram.data(),  b.data(), penalty.data(),
-                 solution, gradient, order.data(), active,   {factor.data(), ld, inverse.data(), corners.data()}};
+    return Lasso{k,
+                 ld,
+                 gram.data(),
+                 b.data(),
+                 penalty.data(),
+                 solution,
+                 gradient,
+                 order.data(),
+                 active,
+                 {factor.data(), ld, inverse.data(), corners.data()}};
   }
 
  private:

@@ -18,9 +18,7 @@ inline constexpr double kStale = 1e-12;
 
 class ActiveSet {
  public:
-  ActiveSet(Lasso& problem, LassoScratch& scratch) : p_(problem), s_(scratch) {
-    s_.reserve(p_.k);
-  }
+  ActiveSet(Lasso& problem, LassoScratch& scratch) : p_(problem), s_(scratch) { s_.reserve(p_.k); }
 
   // Searches from the current state; returns whether a solution was found. `rounds` counts.
   bool solve(Index max_rounds, Index& rounds) {

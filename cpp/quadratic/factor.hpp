@@ -1,8 +1,8 @@
 // The Cholesky factor of a growing and shrinking set of rows and columns of a Gram matrix.
 //
 // Row i of L holds its i entries left of the diagonal, padded with zeros; the inverse of the
-// diagonal is apart. The triangles of kPad rows on the diagonal are kept inverted as well, column by
-// column: a triangular solve then is a chain of small products instead of one of single numbers.
+// diagonal is apart. The triangles of kPad rows on the diagonal are kept inverted as well, column
+// by column: a triangular solve then is a chain of small products instead of one of single numbers.
 #pragma once
 
 #include <algorithm>

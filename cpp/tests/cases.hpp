@@ -17,7 +17,7 @@ struct Case {
   LossName loss = LossName::squared;
   Index n = 1, p = 1, members = 1, n_lams = 1;
   Table table;
-  std::vector<Table> own;       // none, or one for each member or for several
+  std::vector<Table> own;          // none, or one for each member or for several
   std::vector<std::size_t> whose;  // own table of each member
   std::vector<std::vector<double>> y;
   std::vector<double> weights, lams, lam2, factor;
@@ -74,8 +74,12 @@ inline void draw_response(Random& random, Case& is, bool each) {
     const std::size_t at = static_cast<std::size_t>(r);
     const double eta = strength * column[r % is.n] / largest, noise = random.normal();
     switch (is.loss) {
-      case LossName::squared: is.y[0][at] = size * (extreme ? 1.0 : eta + noise); break;
-      case LossName::logistic: is.y[0][at] = extreme || eta + noise > 0.0 ? 1.0 : 0.0; break;
+      case LossName::squared:
+        is.y[0][at] = size * (extreme ? 1.0 : eta + noise);
+        break;
+      case LossName::logistic:
+        is.y[0][at] = extreme || eta + noise > 0.0 ? 1.0 : 0.0;
+        break;
       case LossName::poisson:
         is.y[0][at] = extreme ? 0.0 : std::floor(std::exp(eta + noise));
         if (size > 1.0 && size < 1e12) is.y[0][at] *= size;
@@ -103,7 +107,8 @@ inline double top_penalty(const Case& is) {
     }
     for (Index j = 0; j < is.columns(); ++j) {
       const double factor = is.problem.factor_of(b)[j];
-      if (factor == 0.0 || (is.unpenalised && is.unpenalised[static_cast<std::size_t>(j)])) continue;
+      if (factor == 0.0 || (is.unpenalised && is.unpenalised[static_cast<std::size_t>(j)]))
+        continue;
       double product = 0.0, square = 0.0, first = 0.0;
       for (Index i = 0; i < is.n; ++i) {
         const double x = is.column(b, j)[i];
@@ -164,12 +169,16 @@ inline void draw_penalties(Random& random, Case& is) {
 
 inline std::shared_ptr<const LossKind> kind_of(const Case& is) {
   switch (is.loss) {
-    case LossName::squared: return nullptr;
-    case LossName::logistic: return std::make_shared<LogisticKind>();
-    case LossName::poisson: return std::make_shared<PoissonKind>();
+    case LossName::squared:
+      return nullptr;
+    case LossName::logistic:
+      return std::make_shared<LogisticKind>();
+    case LossName::poisson:
+      return std::make_shared<PoissonKind>();
     default:
-      return std::make_shared<CoxKind>(is.y[0].data(), is.y[1].data(), is.y[2].data(), is.n,
-                                       is.loss == LossName::cox_efron ? Ties::efron : Ties::breslow);
+      return std::make_shared<CoxKind>(
+          is.y[0].data(), is.y[1].data(), is.y[2].data(), is.n,
+          is.loss == LossName::cox_efron ? Ties::efron : Ties::breslow);
   }
 }
 

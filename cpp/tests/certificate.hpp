@@ -30,15 +30,16 @@ class Judge {
       rows_.c.push_back(c);
       total_ += c;
       for (std::size_t field = 0; field < is.y.size(); ++field)
-        rows_.y[field].push_back(is.y[field][static_cast<std::size_t>(
-            (problem.y_each ? member * is.n : 0) + i)]);
+        rows_.y[field].push_back(
+            is.y[field][static_cast<std::size_t>((problem.y_each ? member * is.n : 0) + i)]);
     }
     degenerate_ = fuzz::degenerate(rows_);
     if (degenerate_) return;
     if (rows_.is_cox()) terms_ = cox_terms(rows_);
     for (Index j = 0; j < is.columns(); ++j) measure(j);
     const Reals zeros(rows_.c.size(), 0.0L);
-    null_.assign(rows_.c.size(), problem.fit_intercept ? balance(rows_, terms_, zeros, 0.0L) : 0.0L);
+    null_.assign(rows_.c.size(),
+                 problem.fit_intercept ? balance(rows_, terms_, zeros, 0.0L) : 0.0L);
     const Value null = evaluate(rows_, terms_, null_);
     const Real least = infimum(rows_, terms_);
     unit_ = null.total - least;
@@ -60,8 +61,9 @@ class Judge {
       Real product = 0.0L, size = 0.0L;
       for (std::size_t i = 0; i < pull_.size(); ++i) {
         product += columns_[j][i] * pull_[i];
-        size += (std::abs(columns_[j][i]) + std::abs(centre_[j]) + middle_[j]) *
-                (std::abs(pull_[i]) + rows_.c[i] * (rows_.is_cox() ? 1.0L : std::abs(rows_.y[0][i])));
+        size +=
+            (std::abs(columns_[j][i]) + std::abs(centre_[j]) + middle_[j]) *
+            (std::abs(pull_[i]) + rows_.c[i] * (rows_.is_cox() ? 1.0L : std::abs(rows_.y[0][i])));
       }
       top = std::max(top, std::abs(product) / penalty_[j]);
       error = std::max(error, kMany * size / penalty_[j]);
@@ -110,7 +112,8 @@ class Judge {
       for (std::size_t i = 0; i < n; ++i) {
         const Real x = columns_[j][i];
         q[j] += x * here.residual[i];
-        error[j] += (std::abs(x) + apart_[j]) * (here.curve[i] * off[i] + kMany * subtracted(i, here));
+        error[j] +=
+            (std::abs(x) + apart_[j]) * (here.curve[i] * off[i] + kMany * subtracted(i, here));
         curve += here.curve[i] * x * x;
       }
       const Real bent = lam2 * ridge_[j] * w[j];
@@ -149,10 +152,14 @@ class Judge {
   Real subtracted(std::size_t i, const Value& here) const {
     const Real c = rows_.c[i];
     switch (is_.loss) {
-      case LossName::squared: return std::abs(here.residual[i]);
-      case LossName::logistic: return c;
-      case LossName::poisson: return c * rows_.y[0][i] + here.curve[i];
-      default: return c * rows_.y[1][i] + here.curve[i];
+      case LossName::squared:
+        return std::abs(here.residual[i]);
+      case LossName::logistic:
+        return c;
+      case LossName::poisson:
+        return c * rows_.y[0][i] + here.curve[i];
+      default:
+        return c * rows_.y[1][i] + here.curve[i];
     }
   }
 
@@ -173,11 +180,13 @@ class Judge {
     }
     // the core takes columns for constant about the mean over all rows, of whatever weight
     Real away = 0.0L, all = 0.0L;
-    for (Index i = 0; i < is_.n; ++i) all += static_cast<Real>(column[i]) / static_cast<Real>(is_.n);
+    for (Index i = 0; i < is_.n; ++i)
+      all += static_cast<Real>(column[i]) / static_cast<Real>(is_.n);
     if (problem.centred) away = all - mean;
     const bool free = problem.unpenalised != nullptr && problem.unpenalised[j];
     const bool scaled = problem.standardize && !free;
-    penalty_.push_back((free ? 0.0L : problem.factor_of(member_)[j]) * (scaled ? std::sqrt(variance) : 1.0L));
+    penalty_.push_back((free ? 0.0L : problem.factor_of(member_)[j]) *
+                       (scaled ? std::sqrt(variance) : 1.0L));
     ridge_.push_back(free ? 0.0L : scaled ? variance : 1.0L);
     const Real size = square + away * away + all * all;
     flat_.push_back(variance <= 1e-11L * size);

@@ -17,8 +17,8 @@ enum class LossName { squared, logistic, poisson, cox_breslow, cox_efron };
 // The rows of positive weight of one member.
 struct Rows {
   LossName loss;
-  Reals c;        // weights
-  Reals y[3];     // fields of the response
+  Reals c;     // weights
+  Reals y[3];  // fields of the response
   Index count() const { return static_cast<Index>(c.size()); }
   bool is_cox() const { return loss == LossName::cox_breslow || loss == LossName::cox_efron; }
 };
@@ -211,7 +211,8 @@ inline Real balance(const Rows& rows, const std::vector<Term>& terms, Reals eta,
                             : std::min(std::max(force / give, -2.0L), 2.0L);
     moved += change;
     for (Real& each : eta) each += change;
-    if (std::abs(change) <= 1e-18L * (1.0L + std::abs(moved)) || rows.loss == LossName::squared) break;
+    if (std::abs(change) <= 1e-18L * (1.0L + std::abs(moved)) || rows.loss == LossName::squared)
+      break;
   }
   return moved;
 }

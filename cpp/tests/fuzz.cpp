@@ -50,9 +50,9 @@ Answer solve(const Case& is, Index threads) {
   out.iterations.assign(grid, 0);
   out.counts.assign(cells, 0);
   out.status.assign(grid, static_cast<std::int8_t>(Status::stopped));
-  Kept kept{out.coef.data(),     out.intercept.data(),  out.n_active.data(), out.gap.data(),
-            out.kkt.data(),      out.iterations.data(), out.status.data(),   out.entry.data(),
-            out.largest.data(),  out.counts.data(),     out.total.data(),    out.square.data()};
+  Kept kept{out.coef.data(),    out.intercept.data(),  out.n_active.data(), out.gap.data(),
+            out.kkt.data(),     out.iterations.data(), out.status.data(),   out.entry.data(),
+            out.largest.data(), out.counts.data(),     out.total.data(),    out.square.data()};
   Ensemble ensemble(is.problem, kept, true, is.chunk, threads);
   Index told = 0;
   bool rises = true;
@@ -109,7 +109,8 @@ class Checker {
 
   void check_one(const Judge& judge, Index b, Index l, bool& stopped) {
     const std::size_t at = static_cast<std::size_t>(b * is_.n_lams + l);
-    const std::string where = "member " + std::to_string(b) + " penalty " + std::to_string(l) + ": ";
+    const std::string where =
+        "member " + std::to_string(b) + " penalty " + std::to_string(l) + ": ";
     const std::int8_t status = answer_.status[at];
     const double* w = answer_.coef.data() + at * static_cast<std::size_t>(is_.columns());
     ++tally_.answers;
@@ -124,8 +125,8 @@ class Checker {
     stopped = stopped || status == static_cast<int>(Status::stopped);
     if (stopped) {
       ++tally_.stopped;
-      expect(status == static_cast<int>(Status::stopped) && answer_.n_active[at] == -1 && active == 0 &&
-                 is_.problem.max_active >= 0,
+      expect(status == static_cast<int>(Status::stopped) && answer_.n_active[at] == -1 &&
+                 active == 0 && is_.problem.max_active >= 0,
              where + "stopped, or not");
       return;
     }
@@ -150,7 +151,8 @@ class Checker {
     const Real most = std::max<Real>(tol, reported) * unit * slack + exact.allowance;
     const auto numbers = [&] {
       char text[200];
-      std::snprintf(text, sizeof text, "gap %.3Le reported %.3e tol %.0e unit %.3Le allowance %.1Le excess %.1Le",
+      std::snprintf(text, sizeof text,
+                    "gap %.3Le reported %.3e tol %.0e unit %.3Le allowance %.1Le excess %.1Le",
                     exact.gap, reported, tol, exact.unit, exact.allowance, exact.excess);
       return std::string(text);
     };

@@ -64,10 +64,14 @@ namespace tables_detail {
 
 inline double one_entry(Random& random, int kind) {
   switch (kind) {
-    case 0: return random.normal();
-    case 1: return static_cast<double>(random.whole(-1, 1));
-    case 2: return random.chance(0.8) ? 0.0 : random.normal();
-    default: return static_cast<double>(random.whole(0, 1));
+    case 0:
+      return random.normal();
+    case 1:
+      return static_cast<double>(random.whole(-1, 1));
+    case 2:
+      return random.chance(0.8) ? 0.0 : random.normal();
+    default:
+      return static_cast<double>(random.whole(0, 1));
   }
 }
 
@@ -108,7 +112,8 @@ void place(Random& random, const Columns& is, std::vector<T>& memory, Table& tab
     column_step = apart;
     row_step = apart * is.count + gap;
   }
-  memory.resize(static_cast<std::size_t>((is.rows - 1) * row_step + (is.count - 1) * column_step + 1));
+  memory.resize(
+      static_cast<std::size_t>((is.rows - 1) * row_step + (is.count - 1) * column_step + 1));
   for (Index j = 0; j < is.count; ++j)
     for (Index i = 0; i < is.rows; ++i) {
       double& entry = table.entries[static_cast<std::size_t>(j * is.rows + i)];

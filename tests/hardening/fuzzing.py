@@ -24,7 +24,7 @@ from selica._core.errors import SelicaError
 CASES = int(os.environ.get("SELICA_FUZZ", "4"))
 """For a function of weight one; `make reliability` asks for many."""
 SECONDS = 60
-"""Of this process's own time, in which a kernel may be compiled: longer is a defect."""
+"""Of this process's own time: longer is a defect."""
 _MEMORY = 12 * 2**30
 """An absurd size fails to be allocated instead of filling the machine."""
 _NUMBERS = (

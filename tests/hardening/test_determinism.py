@@ -15,11 +15,11 @@ import pytest
 from tests.hardening.digests import digests
 
 ROOT = Path(__file__).parents[2]
-ONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+ONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "SELICA_NUM_THREADS": "1"}
 ONE |= {"PYTHONHASHSEED": "0"}
 RUNS = {
     "another process": ([], {}),
-    "two threads of numba": ([], {"NUMBA_NUM_THREADS": "2"}),
+    "two threads of the core": ([], {"SELICA_NUM_THREADS": "2"}),
     "two threads of BLAS": ([], {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}),
     "another hash seed": ([], {"PYTHONHASHSEED": "12345"}),
     "n_jobs=2, loky": (["2", "loky"], {}),

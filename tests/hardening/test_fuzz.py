@@ -23,8 +23,8 @@ FEW = {"n_resamples": 4, "n_copies": 2, "n_splits": 2}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def compiled():
-    """Kernels are compiled before a case has its time."""
+def imported():
+    """What is imported late is there before a case has its time."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 8)), rng.standard_normal(40)
     model = theory.Model(1.0, 0.3, 0.1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -35,9 +36,8 @@ def built(folder, out, *defined):
         copy(ROOT / name, folder / name)
     cache = folder / "src" / "selica" / "solvers" / "__pycache__"
     cache.mkdir(exist_ok=True)
-    for name in ("paths.cpython-311.pyc", "paths.loop-1.py311.nbi", "paths.loop-1.py311.1.nbc"):
-        (cache / name).write_bytes(b"cache")
-        (folder / "src" / "selica" / name).write_bytes(b"cache")
+    for place in (cache, folder / "src" / "selica"):
+        (place / "paths.cpython-311.pyc").write_bytes(b"cache")
     (folder / "src" / "selica" / "_core" / "_compiled_old.so").write_bytes(b"built in place")
     command = [sys.executable, "-c", BUILD, out, *defined]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
@@ -102,6 +102,7 @@ def test_the_wheel_works_where_nothing_else_is(tmp_path):
     assert wheel.stat().st_size < 5 * MEGABYTE
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     bin = tmp_path / "venv" / "bin"
+    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     install = ["-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel]
     subprocess.run([bin / "python", *install], check=True)
     table = tmp_path / "table.csv"
@@ -109,12 +110,12 @@ def test_the_wheel_works_where_nothing_else_is(tmp_path):
 
     def run(*args):
         command = [bin / "selica", *map(str, args)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=alone)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
     where = [bin / "python", "-c", "import selica; print(selica.__file__)"]
-    found = subprocess.run(where, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    found = subprocess.check_output(where, cwd=tmp_path, text=True, env=alone)
     assert found.startswith(str(tmp_path / "venv"))
     assert run("--version") == f"selica {selica.__version__}\n"
     methods = json.loads(run("predict", *STUDY, "--json"))
@@ -123,5 +124,6 @@ def test_the_wheel_works_where_nothing_else_is(tmp_path):
     chosen = json.loads(run("select", table, *options, "--out", tmp_path / "report", "--json"))
     assert {"größe", "b"} <= set(chosen["selected"])
     assert len(chosen["files"]) == 3
-    listed = subprocess.run([bin / "python", "-m", "pip", "check"], capture_output=True, text=True)
+    check = [bin / "python", "-m", "pip", "check"]
+    listed = subprocess.run(check, capture_output=True, text=True, env=alone)
     assert listed.returncode == 0, listed.stdout

@@ -125,7 +125,7 @@ def test_an_empty_list_comes_with_a_ranking_and_numbers_that_were_tried():
         ({"fdr": 2.0}, "fdr must be"),
         ({"fdr": "x"}, "fdr must be"),
         ({"pfer": -1.0}, "pfer must be"),
-        ({"response": "count"}, "response must be"),
+        ({"response": "weather"}, "response must be"),
     ],
 )
 def test_bad_settings(settings, word):

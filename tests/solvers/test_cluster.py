@@ -52,7 +52,7 @@ def _digest(counts):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-def test_threads_of_the_kernels(serial, threads):
+def test_threads_of_the_core(serial, threads):
     """In a process for each number, as a user would set it."""
     code = (
         "from selica._core.compiled import threads\n"

@@ -41,9 +41,8 @@ def fit(loss, size="small", **settings):
         return poisson_path_batch(X, counts, [60.0, 40, 25, 18, 15], weights, **given)
     times = np.ceil(20.0 * np.exp(-eta)), (rng.random(n) < 0.7) * 1.0
     strata = np.arange(n) % 3
-    return cox_path_batch(
-        X, times, [20.0, 15, 10, 8, 6], weights, ties=loss, strata=strata, **given
-    )
+    lams = [20.0, 15, 10, 8, 6]
+    return cox_path_batch(X, times, lams, weights, ties=loss, strata=strata, **given)
 
 
 def _built():

@@ -19,7 +19,7 @@ from selica.solvers import (
     poisson_path_batch,
     side_by_side,
 )
-from selica.solvers.designs import Table
+from selica.solvers.designs import DesignTable
 
 ROWS, COLUMNS = 60, 25
 LOSSES = ("squared", "logistic", "poisson", "breslow", "efron")
@@ -38,7 +38,7 @@ def _numbers():
 def fit(loss, X, **settings):
     """Fit three resamples along four penalties, with a response that five columns explain."""
     rng = np.random.default_rng(6)
-    dense = X.dense() if isinstance(X, Table) else X
+    dense = X.dense() if isinstance(X, DesignTable) else X
     dense = dense.toarray() if hasattr(dense, "toarray") else np.asarray(dense, dtype=float)
     eta = dense[:, 5:10] @ [0.3, -0.2, 0.2, 0.1, -0.3] + 0.5 * rng.standard_normal(ROWS)
     weights = rng.integers(0, 3, (3, ROWS)).astype(float)

@@ -178,7 +178,9 @@ def test_chunks_do_not_show(p):
     problem = make_problem(X, y, lams, weights, loss_of("squared"))
     together = solve_part(problem, chunk=37).kept
     for size in (1, 2, 8):
-        np.testing.assert_allclose(solve_part(problem, chunk=size).kept.coef, together.coef, atol=1e-10)
+        np.testing.assert_allclose(
+            solve_part(problem, chunk=size).kept.coef, together.coef, atol=1e-10
+        )
 
 
 def test_workers_give_the_same_bits():

@@ -54,7 +54,7 @@ def show() -> None:
             return
         request, table = asked
         try:
-            with st.spinner("selecting; the first selection on a machine takes about a minute"):
+            with st.spinner("selecting ..."):
                 outcome = _outcome(request, table)
         except SelicaError as error:
             markup.problem(str(error))

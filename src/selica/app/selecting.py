@@ -14,7 +14,7 @@ from selica.reports.figure import png
 
 LIMITS = reports.Limits(rows=20_000, columns=2_000, cells=5_000_000)
 """What a page can answer while someone waits; the command line has no such limits."""
-# The compiled solvers use all cores, and may not be entered by two sessions at once.
+# A fit uses all cores: sessions take turns.
 _FITS = Turns()
 
 

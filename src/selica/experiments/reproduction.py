@@ -19,7 +19,7 @@ from selica.experiments.figures import FIGURES, figure_module
 from selica.experiments.figures.figure import SCALES, FigureRun, Finding
 from selica.experiments.store import Store
 
-_DEPENDENCIES = ("numpy", "scipy", "numba", "joblib", "matplotlib", "pandas", "pyarrow")
+_DEPENDENCIES = ("numpy", "scipy", "joblib", "matplotlib", "pandas", "pyarrow")
 _LARGEST_SEED = 2**128
 """It is in the name of a file."""
 PARTS = "parts"

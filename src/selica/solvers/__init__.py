@@ -9,16 +9,19 @@ from selica.solvers.lasso import (
     logistic_path_batch,
     poisson_path_batch,
 )
+from selica.solvers.multinomial import MultinomialBatch, multinomial_path_batch
 from selica.solvers.results import LassoBatch
 
 __all__ = [
     "LassoBatch",
+    "MultinomialBatch",
     "cox_path_batch",
     "int8_design",
     "knockoff_path_batch",
     "lasso_batch",
     "lasso_path_batch",
     "logistic_path_batch",
+    "multinomial_path_batch",
     "poisson_path_batch",
     "side_by_side",
 ]

@@ -16,13 +16,19 @@ from numpy.typing import ArrayLike
 from selica._core.compiled import core
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import matrix, real
+from selica._core.validation import matrix, real, short
 
 _BLOCK = 4_000_000
 """Entries that are checked at once."""
+_LEAST_BYTES = 2e7
+"""Memory of members that are solved together, at least."""
+_SHARE = 0.15
+"""Of the size of a table that is not of doubles."""
+_BYTES_WITH_DOUBLES = 2.5e8
+"""With one of doubles, which are copied for the screening as well."""
 
 
-class Table(ABC):
+class DesignTable(ABC):
     """A table of n rows and p columns."""
 
     @property
@@ -35,6 +41,11 @@ class Table(ABC):
     def nbytes(self) -> int:
         """Size in memory."""
 
+    @property
+    def most_bytes(self) -> float:
+        """Memory that members which are solved together may have: a share of the table's own."""
+        return max(_LEAST_BYTES, _SHARE * self.nbytes)
+
     @abstractmethod
     def design(self) -> Any:
         """Return the table as the core reads it."""
@@ -45,7 +56,7 @@ class Table(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class DenseTable(Table):
+class DenseTable(DesignTable):
     """Doubles or single precision."""
 
     values: Any
@@ -60,6 +71,12 @@ class DenseTable(Table):
         """Size in memory."""
         return int(self.values.nbytes)
 
+    @property
+    def most_bytes(self) -> float:
+        """Memory that members which are solved together may have."""
+        double = self.values.dtype == np.float64
+        return _BYTES_WITH_DOUBLES if double else max(_LEAST_BYTES, _SHARE * self.nbytes)
+
     def design(self) -> Any:
         """Return the table as the core reads it; doubles need contiguous columns."""
         if self.values.dtype == np.float32:
@@ -72,7 +89,7 @@ class DenseTable(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Int8Table(Table):
+class Int8Table(DesignTable):
     """Small whole numbers with a unit and an origin: unit * (value - origin), column by column."""
 
     values: Any
@@ -99,7 +116,7 @@ class Int8Table(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class SparseTable(Table):
+class SparseTable(DesignTable):
     """Compressed columns."""
 
     values: Any
@@ -130,10 +147,10 @@ class SparseTable(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class TablesSideBySide(Table):
+class TablesSideBySide(DesignTable):
     """The columns of several tables of the same rows, one table after the other."""
 
-    parts: tuple[Table, ...]
+    parts: tuple[DesignTable, ...]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -203,9 +220,9 @@ def side_by_side(tables: Sequence[Any]) -> TablesSideBySide:
     >>> side_by_side([np.eye(2), np.ones((2, 3), dtype=np.int8)]).shape
     (2, 5)
     """
+    if isinstance(tables, str) or not isinstance(tables, Sequence) or len(tables) == 0:
+        raise ArgumentError(f"tables must be a list of tables; got {short(tables)}.")
     parts = tuple(as_table(f"tables[{i}]", table) for i, table in enumerate(tables))
-    if not parts:
-        raise ArgumentError("tables must not be empty.")
     rows = {part.shape[0] for part in parts}
     if len(rows) > 1:
         counts = ", ".join(str(count) for count in sorted(rows))
@@ -213,18 +230,18 @@ def side_by_side(tables: Sequence[Any]) -> TablesSideBySide:
     return TablesSideBySide(parts)
 
 
-def as_table(name: str, X: Any) -> Table:
+def as_table(name: str, X: Any) -> DesignTable:
     """Return a table in the form in which it is stored, checked.
 
     Parameters
     ----------
     name : str
         How the caller calls it; opens the message.
-    X : array, sparse array or Table
+    X : array, sparse array or DesignTable
         Doubles and single precision, int8, bool and sparse arrays stay what they are; all else
         becomes doubles.
     """
-    if isinstance(X, Table):
+    if isinstance(X, DesignTable):
         return X
     if hasattr(X, "tocsc"):
         return _sparse(name, X)

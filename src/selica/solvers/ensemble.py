@@ -13,9 +13,11 @@ from selica._core.losses import Loss
 from selica._core.parallel import one_blas_thread
 from selica._core.types import Array, BoolArray, IntArray, Progress
 from selica._core.validation import matrix, reporter, workers
-from selica.solvers.designs import Table, as_table
+from selica.solvers.designs import DesignTable, as_table
 from selica.solvers.results import LassoBatch
 
+_NOT_FINITE = "copies must be arrays of finite numbers."
+"""What the core says of a copy with other entries."""
 _MAX_ITER = {"squared": 10_000}
 """Iterations where none are given: epochs of coordinate descent, or Newton steps."""
 _NEWTON_STEPS = 100
@@ -43,7 +45,7 @@ class SolverLimits(NamedTuple):
 class Ensemble(NamedTuple):
     """Members over one design; `members` cuts out a chunk."""
 
-    X: Table
+    X: DesignTable
     y: Array
     """(n,) or (B, n); (n, width) or (B, n, width) where a row has several numbers."""
     lams: Array
@@ -183,7 +185,8 @@ def solve(
     by_core = problem.kernel is not None
     if (n_jobs is None or n_jobs == 1) and by_core:
         with one_blas_thread():  # copies are drawn on the threads of the core
-            part = solve_part(problem, threads=threads() if n_jobs is None else 1, progress=progress)
+            alone = n_jobs is not None
+            part = solve_part(problem, threads=1 if alone else threads(), progress=progress)
         return _join(problem, [part])
     size = _members_per_chunk(problem)
     chunks = [problem.members(start, start + size) for start in range(0, members, size)]
@@ -210,7 +213,13 @@ def _members_per_chunk(problem: Ensemble) -> int:
     own = p if problem.copies is not None else 0
     return int(
         core().members_per_chunk(
-            n, p, own, problem.copies_are_shared, len(weights), most_rows, problem.X.nbytes
+            n,
+            p,
+            own,
+            problem.copies_are_shared,
+            len(weights),
+            most_rows,
+            problem.X.most_bytes,
         )
     )
 
@@ -246,31 +255,33 @@ def solve_part(
         entries = core().solve_ensemble(
             problem.X.design(),
             problem.kernel,
-            [_table(field) for field in problem.loss.columns(problem.y)],
-            _table(problem.weights),
-            _table(problem.lams),
-            _table(problem.lam2),
-            _table(problem.factor),
-            None if problem.variance is None else _table(problem.variance),
-            problem.unpenalised,
-            {
+            y=[_table(field) for field in problem.loss.columns(problem.y)],
+            weights=_table(problem.weights),
+            lams=_table(problem.lams),
+            lam2=_table(problem.lam2),
+            factor=_table(problem.factor),
+            variance=None if problem.variance is None else _table(problem.variance),
+            unpenalised=problem.unpenalised,
+            settings={
                 "fit_intercept": problem.fit_intercept,
                 "standardize": problem.standardize,
                 "tol": limits.tol,
                 "max_iter": limits.max_iter,
                 "max_active": -1 if limits.max_active is None else limits.max_active,
-                "design_bytes": float(problem.X.nbytes),
+                "most_bytes": problem.X.most_bytes,
                 "copies_are_shared": problem.copies_are_shared,
                 "threads": threads,
                 "chunk": chunk,
                 "sparse": "sparse" in problem.keep,
             },
-            {name: array for name, array in kept._asdict().items() if array is not None},
-            None if problem.copies is None else lambda member: copy_of(problem, member),
-            progress,
+            arrays={name: array for name, array in kept._asdict().items() if array is not None},
+            copies=None if problem.copies is None else lambda member: copy_of(problem, member),
+            progress=progress,
         )
-    except ValueError as error:  # what only the core can see
-        raise ArgumentError(str(error)) from None
+    except ValueError as error:
+        if str(error) != _NOT_FINITE:  # what only the core sees
+            raise
+        raise ArgumentError(_NOT_FINITE) from None
     sparse = None
     if entries is not None:
         from scipy.sparse import csr_array  # slow to import, and seldom needed

@@ -445,7 +445,7 @@ def _of_members(name: str, value: ArrayLike, members: int) -> Array:
 
 
 def _checked(
-    X: ArrayLike,
+    X: Any,
     y: ArrayLike,
     lams: ArrayLike,
     weights: ArrayLike,

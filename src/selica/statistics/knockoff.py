@@ -69,10 +69,11 @@ def knockoff_statistic(
     >>> bool(W.argmax() == data.support.argmax())
     True
     """
-    return knockoff_statistics(
+    [W] = knockoff_statistics(
         data, [copy], [rng], statistic=statistic, penalty=penalty, estimator=estimator,
         n_folds=n_folds,
-    )[0]  # fmt: skip
+    )  # fmt: skip
+    return np.asarray(W)
 
 
 def knockoff_statistics(
@@ -151,7 +152,10 @@ def _entry(data: Data, columns: list[Array], n_jobs: int | None) -> Array:
 
 
 def _cross_validated(
-    data: Data, columns: list[Array], rngs: Sequence[np.random.Generator], n_folds: int,
+    data: Data,
+    columns: list[Array],
+    rngs: Sequence[np.random.Generator],
+    n_folds: int,
     n_jobs: int | None,
 ) -> tuple[Array, Array]:
     """Return sizes of coefficients of variables and copies at the best penalties, (copies, p)."""

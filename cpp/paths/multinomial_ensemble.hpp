@@ -1,0 +1,92 @@
+// All members of an ensemble with several classes, one by one, on threads. Members are independent
+// and only whole numbers are added over them: the answer does not depend on the threads.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/stop.hpp"
+#include "paths/multinomial_path.hpp"
+
+namespace selica {
+
+class MultinomialEnsemble {
+ public:
+  MultinomialEnsemble(const Problem& problem, Index n_classes, bool group, const Kept& kept,
+                      Index threads)
+      : problem_(problem),
+        n_classes_(n_classes),
+        group_(group),
+        kept_(kept),
+        threads_(std::clamp<Index>(threads, 1, std::max<Index>(problem.members, 1))) {}
+
+  // Solves all members. `poll` is called now and then on the calling thread, with the number of
+  // members that are done; it returns false to stop. Throws what a member threw.
+  void run(const std::function<bool(Index)>& poll) {
+    std::vector<std::thread> workers;
+    for (Index t = 0; t < threads_; ++t) workers.emplace_back([this] { work(); });
+    bool goes_on = true;
+    {
+      std::unique_lock lock(mutex_);
+      while (finished_ < threads_) {
+        news_.wait_for(lock, std::chrono::milliseconds(50));
+        const Index done = done_;
+        lock.unlock();
+        if (goes_on && !poll(done)) {
+          goes_on = false;
+          stop_.set();
+        }
+        lock.lock();
+      }
+    }
+    for (std::thread& worker : workers) worker.join();
+    if (error_) std::rethrow_exception(error_);
+    if (goes_on) poll(problem_.members);
+  }
+
+ private:
+  void work() {
+    try {
+      MultinomialPath path(problem_, n_classes_, group_, stop_);
+      while (true) {
+        const Index number = next_.fetch_add(1);
+        if (number >= problem_.members || stop_.is_set()) break;
+        path.run(number, kept_);
+        const std::lock_guard lock(mutex_);
+        ++done_;
+        news_.notify_all();
+      }
+    } catch (const Stopped&) {
+      // somebody asked for it
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      stop_.set();
+    }
+    const std::lock_guard lock(mutex_);
+    ++finished_;
+    news_.notify_all();
+  }
+
+  const Problem& problem_;
+  Index n_classes_;
+  bool group_;
+  Kept kept_;
+  Index threads_;
+  StopFlag stop_;
+  std::atomic<Index> next_{0};
+  std::mutex mutex_;
+  std::condition_variable news_;
+  Index finished_ = 0;
+  Index done_ = 0;
+  std::exception_ptr error_;
+};
+
+}  // namespace selica
