@@ -55,6 +55,7 @@ class Newton final : public Fit {
     trial_.reserve(padded(s.k + 1));
     slopes_.reserve(padded(s.k + 1));
     predict();
+    travelled_ = 0.0;
     bool fresh = false;
     if (!referred_ && has_free_column()) {  // whose part of the gap is by their curvature
       refer_here();
@@ -97,6 +98,12 @@ class Newton final : public Fit {
       const State before = here;
       const Step step = advance(here);
       if (step.moved && here.gap > std::max(before.gap, enough)) here = go_back();
+    }
+    const bool uncentred = !intercept_ && loss_->terms() == 0;
+    if (out.steps > 0 && (uncentred || travelled_ > kFar * std::sqrt(unit_))) {
+      // steps may have left more rounding in eta than the gap: it has to be that of these w
+      predict();
+      here = evaluate();
     }
     out.gap = here.gap;
     for (Index i = 0; i < s.k; ++i) {
@@ -147,6 +154,9 @@ class Newton final : public Fit {
   static constexpr double kNoProgress = 0.9;
   // Gaps below this share of the unit are at the level of rounding.
   static constexpr double kPolished = 1e-13;
+
+  // Steps that add up to more than this, by the curvature, leave rounding that counts.
+  static constexpr double kFar = 1e3;
 
   double by_inverse_weights(const double* a, const double* b) const {
     double total = 0.0;
@@ -295,6 +305,8 @@ class Newton final : public Fit {
       furthest = std::max(furthest, std::abs(change));
     }
     for (Index j = 0; j < s.k; ++j)
+      travelled_ += std::abs(trial_[j] - s.w[j]) * std::sqrt(s.square[j]);
+    for (Index j = 0; j < s.k; ++j)
       slope += s.penalty[j] * (std::abs(trial_[j]) - std::abs(s.w[j])) +
                s.ridge[j] * s.w[j] * (trial_[j] - s.w[j]);
     Step step;
@@ -365,6 +377,7 @@ class Newton final : public Fit {
   WorkingSet* set_ = nullptr;
   MemberRows rows_{};
   double unit_ = 1.0;
+  double travelled_ = 0.0;  // sum of the sizes of the steps in each coefficient
   Index size_ = 0;         // of a column
   Index length_ = 0;       // with further rows of the loss
   bool referred_ = false;  // whether the Gram matrix is made

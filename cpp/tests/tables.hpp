@@ -50,6 +50,9 @@ class Heavy final : public Design {
   void multiply_alone(const float* residual, float* out) const override {
     inner_->multiply_alone(residual, out);
   }
+  void squares(const Residuals& weights, float* const* out) const override {
+    inner_->squares(weights, out);
+  }
   Index screened_bytes() const override { return Index{1} << 40; }
   void moments(Index from, Index count, const double* weights, Index width, double* first,
                double* second) const override {

@@ -95,8 +95,8 @@ RUNS = {
         "lasso_path_batch(X, y, np.geomspace(3000, 20, 60), W, keep='counts', fit_intercept=True)",
     ),
     "StabilitySelection": (
-        "X, y = table(1000, 3000)",
-        "StabilitySelection(n_resamples=5000, random_state=0).fit(X, y)",
+        "X, y = table(1000, 1000)",
+        "StabilitySelection(n_resamples=3000, random_state=0).fit(X, y)",
     ),
     "KnockoffSelection": (
         "X, y = table(3000, 1400)",
