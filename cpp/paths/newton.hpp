@@ -378,9 +378,9 @@ class Newton final : public Fit {
   MemberRows rows_{};
   double unit_ = 1.0;
   double travelled_ = 0.0;  // sum of the sizes of the steps in each coefficient
-  Index size_ = 0;         // of a column
-  Index length_ = 0;       // with further rows of the loss
-  bool referred_ = false;  // whether the Gram matrix is made
+  Index size_ = 0;          // of a column
+  Index length_ = 0;        // with further rows of the loss
+  bool referred_ = false;   // whether the Gram matrix is made
   Buffer<double> eta_, trial_eta_, previous_eta_, pull_, trial_pull_, weight_, scratch_;
   Buffer<double> trial_, previous_, slopes_, values_;
   Buffer<double> old_[2];
