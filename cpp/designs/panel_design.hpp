@@ -30,25 +30,14 @@ class PanelDesign : public Design {
     multiply_by<false>(r, out);
   }
   void squares(const Residuals& weights, float* const* out) const override {
-    multiply_by<true>(weights, out);
+    if (weights.width == 1)
+      multiply_alone_by<true>(weights.values, out[0]);
+    else
+      multiply_by<true>(weights, out);
   }
 
   void multiply_alone(const float* residual, float* out) const override {
-    Buffer<float> buffer(kPanelColumns * kSummed);
-    std::fill_n(out, columns(), 0.0F);
-    for (Index from = 0; from < columns(); from += kPanelColumns) {
-      const Index count = std::min(kPanelColumns, columns() - from);
-      for (Index start = 0; start < rows(); start += kSummed) {
-        const Index length = std::min(kSummed, rows() - start);
-        Index ld = 0;
-        const float* block = panel(from, count, start, length, buffer.data(), ld);
-        Index c = 0;
-        for (; c + 4 <= count; c += 4)
-          multiply_four(block + c * ld, ld, length, residual + start, out + from + c);
-        for (; c < count; ++c)
-          out[from + c] += multiply_one(block + c * ld, length, residual + start);
-      }
-    }
+    multiply_alone_by<false>(residual, out);
   }
 
   void moments(Index from, Index count, const double* weights, Index width, double* first,
@@ -87,6 +76,27 @@ class PanelDesign : public Design {
   // Returns screened columns over a range of rows, `ld` apart: in `buffer`, or where they are.
   virtual const float* panel(Index from, Index count, Index start, Index length, float* buffer,
                              Index& ld) const = 0;
+
+  // Multiplies all columns, or their squares, with one residual.
+  template <bool squared>
+  void multiply_alone_by(const float* residual, float* out) const {
+    Buffer<float> buffer(kPanelColumns * kSummed);
+    std::fill_n(out, columns(), 0.0F);
+    for (Index from = 0; from < columns(); from += kPanelColumns) {
+      check_stop();
+      const Index count = std::min(kPanelColumns, columns() - from);
+      for (Index start = 0; start < rows(); start += kSummed) {
+        const Index length = std::min(kSummed, rows() - start);
+        Index ld = 0;
+        const float* block = panel(from, count, start, length, buffer.data(), ld);
+        Index c = 0;
+        for (; c + 4 <= count; c += 4)
+          multiply_four<squared>(block + c * ld, ld, length, residual + start, out + from + c);
+        for (; c < count; ++c)
+          out[from + c] += multiply_one<squared>(block + c * ld, length, residual + start);
+      }
+    }
+  }
 
   // Multiplies all columns, or their squares, with the residuals.
   template <bool squared>

@@ -78,11 +78,18 @@ inline void gram_rows(const double* A, Index ld, const double* weight, Index fro
       }
       const Index columns = i + rows;  // a little more than the triangle
       double* out = G + i * ld_g;
-      if (rows == kTileRows) {
-        tiles<kTileRows>(a, A + start, lda, ld, columns, length, out, ld_g, first);
-      } else {
-        for (Index r = 0; r < rows; ++r)
-          tiles<1>(a + r * lda, A + start, lda, ld, columns, length, out + r * ld_g, ld_g, first);
+      switch (rows) {
+        case 1:
+          tiles<1>(a, A + start, lda, ld, columns, length, out, ld_g, first);
+          break;
+        case 2:
+          tiles<2>(a, A + start, lda, ld, columns, length, out, ld_g, first);
+          break;
+        case 3:
+          tiles<3>(a, A + start, lda, ld, columns, length, out, ld_g, first);
+          break;
+        default:
+          tiles<kTileRows>(a, A + start, lda, ld, columns, length, out, ld_g, first);
       }
     }
   }

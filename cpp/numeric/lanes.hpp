@@ -82,9 +82,18 @@ inline double sum(Doubles v) {
 }
 
 inline float sum(Floats v) {
-  float total = 0.0F;
-  for (Index i = 0; i < kFloats; ++i) total += v[i];
-  return total;
+#if defined(__AVX512F__)
+  const auto eight = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                     __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+  const auto four = __builtin_shufflevector(eight, eight, 0, 1, 2, 3) +
+                    __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+#elif defined(__AVX2__)
+  const auto four =
+      __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+#else
+  const auto four = v;
+#endif
+  return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
 }  // namespace selica

@@ -103,28 +103,39 @@ inline void multiply_panel(const float* columns, Index ld, Index count, Index ro
   }
 }
 
-// Adds the products of four columns with one residual to out.
+// Adds the products of four columns, or of their squares, with one residual to out.
+template <bool squared>
 inline void multiply_four(const float* columns, Index ld, Index rows, const float* residual,
                           float* out) {
   Floats s[4] = {};
   Index i = 0;
   for (; i + kFloats <= rows; i += kFloats) {
     const Floats r = load(residual + i);
-    for (Index c = 0; c < 4; ++c) s[c] += load(columns + c * ld + i) * r;
+    for (Index c = 0; c < 4; ++c) {
+      const Floats x = load(columns + c * ld + i);
+      s[c] += squared ? x * x * r : x * r;
+    }
   }
   for (Index c = 0; c < 4; ++c) {
     float total = sum(s[c]);
-    for (Index t = i; t < rows; ++t) total += columns[c * ld + t] * residual[t];
+    for (Index t = i; t < rows; ++t) {
+      const float x = columns[c * ld + t];
+      total += squared ? x * x * residual[t] : x * residual[t];
+    }
     out[c] += total;
   }
 }
 
+template <bool squared>
 inline float multiply_one(const float* column, Index rows, const float* residual) {
   Floats s{};
   Index i = 0;
-  for (; i + kFloats <= rows; i += kFloats) s += load(column + i) * load(residual + i);
+  for (; i + kFloats <= rows; i += kFloats) {
+    const Floats x = load(column + i);
+    s += squared ? x * x * load(residual + i) : x * load(residual + i);
+  }
   float total = sum(s);
-  for (; i < rows; ++i) total += column[i] * residual[i];
+  for (; i < rows; ++i) total += (squared ? column[i] * column[i] : column[i]) * residual[i];
   return total;
 }
 

@@ -34,10 +34,10 @@ class Opening {
       member.unit = member.fit->open(rows, member.root.data(), member.set);
       scale_pull(member);
     }
-    if (exact() || count == 1)
+    if (exact())
       open_shared(members, count);
     else
-      open_by_squares(members, count);
+      open_by_squares(*problem_.design, members, count, 0);
     if (problem_.own)
       for (Index m = 0; m < count; ++m) open_own(members[m]);
   }
@@ -101,12 +101,13 @@ class Opening {
   // Whether variances of the columns matter, and not only bounds of their norms.
   bool exact() const { return problem_.centred || problem_.standardize; }
 
-  // Bounds the norms of columns in single precision, where nothing else is asked of them.
-  void open_by_squares(Member* members, Index count) {
-    const Design& design = *problem_.design;
+  // Bounds the norms of columns in single precision, where nothing else is asked of them. They are
+  // those of the members behind the first `behind`.
+  void open_by_squares(const Design& design, Member* members, Index count, Index behind) {
     const Index n = design.rows();
     for (Index from = 0; from < count; from += kPanelMembers) {
-      const Index some = std::min(kPanelMembers, count - from), width = panel_width(some);
+      const Index some = std::min(kPanelMembers, count - from);
+      const Index width = some == 1 ? 1 : panel_width(some);
       float* weights = singles_.zeros(n * width);
       std::vector<float*> out;
       std::vector<double> largest;
@@ -118,7 +119,7 @@ class Opening {
         largest.push_back(most > 0.0 ? most : 1.0);
         for (Index i = 0; i < n; ++i)
           weights[i * width + m] = static_cast<float>(c[i] / largest.back());
-        out.push_back(member.reach.data());  // until the bounds themselves are there
+        out.push_back(member.reach.data() + behind);  // until the bounds themselves are there
       }
       design.squares({weights, width, some}, out.data());
       const double above = 1.0 + 1e-4 + 2.0 * rounding_margin(n);
@@ -126,20 +127,21 @@ class Opening {
         Member& member = members[from + m];
         for (Index j = 0; j < design.columns(); ++j) {
           const double scale = design.scale(j);
-          double square = static_cast<double>(member.reach[j]) / (scale * scale);
+          double square = static_cast<double>(member.reach[behind + j]) / (scale * scale);
           // weights that floats cannot hold may hide a column
-          if (square == 0.0) square = square_of(member, j) / largest[static_cast<std::size_t>(m)];
-          measure(member, j, 0.0, scale, design.excess(j, member.total), 0.0,
+          if (square == 0.0)
+            square = square_of(design, member, j) / largest[static_cast<std::size_t>(m)];
+          measure(member, behind + j, 0.0, scale, design.excess(j, member.total), 0.0,
                   square * largest[static_cast<std::size_t>(m)] * above);
         }
       }
     }
   }
 
-  // Returns the weighted square of column j.
-  double square_of(const Member& m, Index j) {
+  // Returns the weighted square of column j of a design.
+  double square_of(const Design& design, const Member& m, Index j) {
     double* column = moments_.reserve(std::max<Index>(m.count, 1));
-    problem_.design->take(j, m.rows.data(), m.count, column);
+    design.take(j, m.rows.data(), m.count, column);
     double total = 0.0;
     for (Index i = 0; i < m.count; ++i) total += m.weight[i] * column[i] * column[i];
     return total;
@@ -149,6 +151,10 @@ class Opening {
     const Index p = problem_.design->columns();
     m.own = problem_.own(m.number);
     const Design& design = *m.own;
+    if (!exact()) {
+      open_by_squares(design, &m, 1, p);
+      return;
+    }
     moments_.reserve(2 * kColumns);
     double *first = moments_.data(), *second = first + kColumns;
     for (Index from = 0; from < design.columns(); from += kColumns) {

@@ -222,7 +222,7 @@ def survival(
     target: str, response: Column, names: Sequence[str], table: Array, left_out: Sequence[str]
 ) -> str | None:
     """Say so if a table looks like times until an event, with some of them censored."""
-    no_model = "This looks like survival data, for which selica has no model yet"
+    no_model = "This looks like survival data, for which the selectors have no model yet"
     two_values = np.unique(response).size == 2
     if not two_values and _is_time(target):
         events = [
@@ -263,8 +263,8 @@ def few_values(target: str, y: Array) -> str | None:
     if 0.0 <= values[0] <= 1.0 and skewness >= _SKEWNESS_OF_COUNTS and values.size > 3:
         return (
             f"The response {target!r} looks like counts: whole numbers from {values[0]:g} to "
-            f"{values[-1]:g}, most of them small. A linear model is fitted to them, as selica has "
-            f"none for counts; log(1 + {target}) may suit it better"
+            f"{values[-1]:g}, most of them small. A linear model is fitted to them; "
+            f"response='count' fits one for counts, and log(1 + {target}) may suit a linear one"
         )
     if 3 <= values.size <= _MOST_CLASSES and y.size >= 3 * values.size:
         shown = ", ".join(f"{v:g}" for v in values)
