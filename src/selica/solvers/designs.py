@@ -51,6 +51,10 @@ class DesignTable(ABC):
         """Return the table as the core reads it."""
 
     @abstractmethod
+    def column(self, j: int) -> Array:
+        """Return one column as doubles."""
+
+    @abstractmethod
     def dense(self) -> Array:
         """Return the table as doubles."""
 
@@ -83,6 +87,10 @@ class DenseTable(DesignTable):
             return core().dense_float(self.values, False)
         return core().dense_double(np.asfortranarray(self.values), True)
 
+    def column(self, j: int) -> Array:
+        """Return one column as doubles."""
+        return np.asarray(self.values[:, j], dtype=float)
+
     def dense(self) -> Array:
         """Return the table as doubles."""
         return np.asarray(self.values, dtype=float)
@@ -109,6 +117,10 @@ class Int8Table(DesignTable):
     def design(self) -> Any:
         """Return the table as the core reads it."""
         return core().int8(self.values, self.unit, self.origin)
+
+    def column(self, j: int) -> Array:
+        """Return one column as doubles."""
+        return np.asarray(self.unit[j] * (self.values[:, j] - self.origin[j]))
 
     def dense(self) -> Array:
         """Return the table as doubles."""
@@ -141,6 +153,10 @@ class SparseTable(DesignTable):
             self.values.data.astype(float, copy=False),
         )
 
+    def column(self, j: int) -> Array:
+        """Return one column as doubles."""
+        return np.asarray(self.values[:, [j]].toarray()[:, 0], dtype=float)
+
     def dense(self) -> Array:
         """Return the table as doubles."""
         return np.asarray(self.values.toarray(), dtype=float)
@@ -165,6 +181,14 @@ class TablesSideBySide(DesignTable):
     def design(self) -> Any:
         """Return the table as the core reads it."""
         return core().side_by_side([part.design() for part in self.parts])
+
+    def column(self, j: int) -> Array:
+        """Return one column as doubles."""
+        for part in self.parts:
+            if j < part.shape[1]:
+                return part.column(j)
+            j -= part.shape[1]
+        raise IndexError(j)
 
     def dense(self) -> Array:
         """Return the table as doubles."""

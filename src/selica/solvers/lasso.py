@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ArgumentError
 from selica._core.losses import Loss, loss_of
 from selica._core.losses.cox import TIES, CoxLoss
-from selica._core.types import Array, BoolArray, Progress
+from selica._core.types import Array, Progress
 from selica._core.validation import choice, count, flag, number, real
 from selica.solvers.designs import as_table
 from selica.solvers.ensemble import Ensemble, make_problem, solve
+from selica.solvers.free_columns import free_columns
 from selica.solvers.results import LassoBatch
 
 KEEP = ("coef", "sparse", "counts", "moments", "entry")
@@ -488,6 +489,7 @@ def _checked(
     factor = _penalty_factor(penalty_weights, columns, None if copies is not None else members)
     if isinstance(keep, str) or not isinstance(keep, Iterable):
         keep = (keep,)
+    constant = bool(fit_intercept) or not kind.identified  # Cox's loss does not see one
     problem = make_problem(
         design, response, path, rows, kind, penalty_weights=factor, lam2=ridge,
         keep=[choice("keep", one, KEEP) for one in keep],
@@ -497,30 +499,10 @@ def _checked(
         fit_intercept=flag("fit_intercept", fit_intercept),
         standardize=flag("standardize", standardize),
         copies=copies,
-        unpenalised=_free(unpenalised, columns),
+        unpenalised=free_columns(unpenalised, design, columns, constant),
     )  # fmt: skip
     kind.check(response)
     return problem
-
-
-def _free(given: ArrayLike | None, columns: int) -> BoolArray | None:
-    """Return which columns are unpenalised, from their numbers or a mask."""
-    if given is None:
-        return None
-    listed = np.asarray(given)
-    if listed.dtype == np.bool_:
-        if listed.shape != (columns,):
-            raise ArgumentError(f"unpenalised must have shape ({columns},); got {listed.shape}.")
-        return np.ascontiguousarray(listed)
-    free = np.zeros(columns, dtype=bool)
-    if listed.size == 0:
-        return free
-    if listed.dtype.kind not in "iu" or listed.ndim != 1:
-        raise ArgumentError("unpenalised must be numbers of columns, or one flag for each column.")
-    if listed.min() < 0 or listed.max() >= columns:
-        raise ArgumentError(f"unpenalised must be numbers of columns below {columns}.")
-    free[listed] = True
-    return free
 
 
 def _penalty_factor(given: ArrayLike | None, columns: int, members: int | None) -> Array:

@@ -13,9 +13,10 @@ from selica._core.compiled import core, threads
 from selica._core.errors import ArgumentError
 from selica._core.losses import MultinomialLoss
 from selica._core.losses.multinomial import PENALTIES
-from selica._core.types import Array, BoolArray, Progress
+from selica._core.types import Array, Progress
 from selica._core.validation import choice, count, flag, number, real, reporter, workers
 from selica.solvers.designs import as_table
+from selica.solvers.free_columns import free_columns
 from selica.solvers.results import LassoBatch
 
 _KEEP = ("coef", "counts", "entry")
@@ -165,7 +166,7 @@ def multinomial_path_batch(
         lams=_rows(path),
         lam2=_rows(ridge),
         factor=_rows(factor),
-        unpenalised=_free(unpenalised, p),
+        unpenalised=free_columns(unpenalised, table, p, True),
         settings=settings,
         arrays=arrays,
         progress=progress,
@@ -223,22 +224,6 @@ def _factor(given: ArrayLike, p: int, members: int) -> Array:
             f"penalty_weights must have shape ({p},) or ({members}, {p}); got {factor.shape}."
         )
     return factor
-
-
-def _free(given: ArrayLike | None, p: int) -> BoolArray | None:
-    """Return which columns are unpenalised, from their numbers or a mask."""
-    if given is None:
-        return None
-    listed = np.asarray(given)
-    if listed.dtype == np.bool_ and listed.shape == (p,):
-        return np.ascontiguousarray(listed)
-    if listed.size == 0:
-        return None
-    if listed.dtype.kind not in "iu" or listed.ndim != 1:
-        raise ArgumentError("unpenalised must be numbers of columns, or one flag for each column.")
-    if listed.min() < 0 or listed.max() >= p:
-        raise ArgumentError(f"unpenalised must be numbers of columns below {p}.")
-    return np.isin(np.arange(p), listed)
 
 
 def _threads(n_jobs: int | None) -> int:
