@@ -125,12 +125,14 @@ class PanelDesign : public Design {
     }
   }
 
-  // Sets centre and scale of a column from its entries.
-  void measure(Index j, const double* column, bool centred) {
+  // Sets centre and scale of a column from its entries; returns how far one is from the centre.
+  double measure(Index j, const double* column, bool centred) {
     const double mean = sum_of(column, rows()) / static_cast<double>(rows());
     if (!std::isfinite(mean)) set_infinite();
     const double middle = centred ? mean : 0.0;
-    set(j, middle, power_of_two(furthest_of(column, rows(), middle)));
+    const double furthest = furthest_of(column, rows(), middle);
+    set(j, middle, power_of_two(furthest));
+    return furthest;
   }
 };
 

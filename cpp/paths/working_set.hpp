@@ -54,7 +54,7 @@ struct WorkingSet {
   // Makes room for `needed` columns, of `most` that there are.
   void make_room(Index needed, Index most) {
     if (needed <= room) return;
-    const Index wanted = std::max({needed + 8, room + room / 2, Index{136}});
+    const Index wanted = std::max({needed + 8, room + room / 8, Index{136}});
     const Index larger = room = std::max(needed, std::min(wanted, most));
     if (larger <= capacity) return;
     const Index wide = padded(larger + 1);

@@ -22,7 +22,7 @@ _BLOCK = 4_000_000
 """Entries that are checked at once."""
 _LEAST_BYTES = 1e7
 """Memory of members that are solved together, at least."""
-_SHARE = 0.14
+_SHARE = 0.1
 """Of the size of a table that is not of doubles."""
 _BYTES_WITH_DOUBLES = 2.5e8
 """With one of doubles, which are copied for the screening as well."""
