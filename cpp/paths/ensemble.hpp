@@ -50,7 +50,8 @@ inline Index members_per_chunk(const Sizes& s) {
   const double screened = 4.0 * n * static_cast<double>(s.columns);
   const double most = std::min(s.most_bytes / each, static_cast<double>(kMost));
   const Index fitting = std::max(kFewest, static_cast<Index>(most));
-  const Index size = screened < kCache ? std::min(kTogether, fitting) : fitting;
+  Index size = screened < kCache ? std::min(kTogether, fitting) : fitting;
+  size = std::min(size, (members + 1) / 2);  // two threads have something to do
   const Index chunks = (members + size - 1) / size;
   return (members + chunks - 1) / chunks;  // chunks of equal size
 }
