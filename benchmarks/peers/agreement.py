@@ -164,7 +164,7 @@ def ours(s: Small) -> tuple[Array, Array]:
         options["ties"] = s.ties
         if s.loss == "cox-strata":
             options["strata"] = s.strata
-    else:
+    elif s.classes <= 1:  # classes always have intercepts
         options["fit_intercept"] = True
     if s.loss == "poisson":
         options["offset"] = s.offset
