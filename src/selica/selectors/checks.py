@@ -51,6 +51,8 @@ NEAR_CORRELATION = 0.999
 """Correlation from which two columns are near-duplicates."""
 _MOST_COMPARED = 5000
 """Columns that are compared pair by pair; in a wider table only exact duplicates are searched."""
+_COMPARED_TOGETHER = 256
+"""Columns that are compared with all others at once."""
 _EXACT_CORRELATION = 1.0 - 1e-9
 """Correlation from which two columns are identical up to sign, scale and rounding."""
 _FEWEST_COMPARED_ROWS = 4
@@ -290,9 +292,16 @@ def near_duplicates(data: Data) -> list[tuple[int, int]] | None:
     if p > _MOST_COMPARED:
         return None
     where = np.flatnonzero(data.varies)
-    size = np.abs((X * data.weight[:, None]).T @ X) / data.weight.sum()
-    first, second = np.nonzero(np.triu(size >= NEAR_CORRELATION, 1))
-    return [(int(where[i]), int(where[j])) for i, j in zip(first, second, strict=True)]
+    weighted = X * data.weight[:, None]
+    pairs = []
+    for start in range(0, p, _COMPARED_TOGETHER):  # so that Ctrl-C is heard, and memory is small
+        size = np.abs(weighted[:, start : start + _COMPARED_TOGETHER].T @ X[:, start:])
+        first, second = np.nonzero(np.triu(size >= NEAR_CORRELATION * data.weight.sum(), 1))
+        pairs += [
+            (int(where[start + i]), int(where[start + j]))
+            for i, j in zip(first, second, strict=True)
+        ]
+    return pairs
 
 
 def identical_groups(data: Data) -> list[IntArray]:

@@ -14,6 +14,8 @@ from selica.sampling import resample_weights
 from selica.statistics.data import Data, fit_members
 from selica.statistics.importance import selections
 
+_BLOCK = 256
+"""Members whose gradients are computed at once: Ctrl-C is heard in between."""
 _PATH_LENGTH = 500
 """Penalties on the way to the first q variables: where several enter between two of them a member
 stops short of q."""
@@ -149,18 +151,27 @@ def _selections(
     )
 
 
+def _largest_pull(data: Data, weights: Array) -> float:
+    """Return the largest gradient of a standardised column in any member, without variables."""
+    rows = weights * data.weight
+    total = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
+    mean = rows @ data.X / total
+    sd = np.sqrt(np.maximum(rows @ data.X**2 / total - mean**2, 0.0))
+    pull = data.loss.null(data.y, rows).gradient @ data.X / total
+    return float(np.max(np.abs(pull) / np.where(sd > 1e-9, sd, np.inf), initial=0.0))
+
+
 def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Selections:
     """Return the variables active at the smallest penalty at which no more than q are.
 
     Columns are standardised in each member, as glmnet does, and the path begins where the first
     variable enters any of them.
     """
-    rows = weights * data.weight
-    total = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
-    mean = rows @ data.X / total
-    sd = np.sqrt(np.maximum(rows @ data.X**2 / total - mean**2, 0.0))
-    pull = data.loss.null(data.y, rows).gradient @ data.X / total
-    top = np.max(np.abs(pull) / np.where(sd > 1e-9, sd, np.inf), initial=0.0)
+    top = max(
+        (_largest_pull(data, weights[start : start + _BLOCK])
+         for start in range(0, len(weights), _BLOCK)),
+        default=0.0,
+    )  # fmt: skip
     if settings["penalty_weights"] is not None:
         top /= settings["penalty_weights"].min()
     path = np.geomspace(top, 1e-3 * top, _PATH_LENGTH) if top > 0.0 else np.ones(1)
