@@ -99,7 +99,12 @@ def measure(kind: str, n: int, p: int) -> Record:
     y = signal / signal.std() + rng.standard_normal(n)
     lams = largest_penalty(X, y) * np.geomspace(1.0, SMALLEST, PENALTIES)
     weights = resample_weights(n, MEMBERS, "bootstrap", rate=1.0, random_state=1)
-    options = {"fit_intercept": True, "standardize": True, "keep": "counts", "max_active": MOST_ACTIVE}
+    options = {
+        "fit_intercept": True,
+        "standardize": True,
+        "keep": "counts",
+        "max_active": MOST_ACTIVE,
+    }
     few = X[:, :50]
     lasso_path_batch(few, y, lams, weights[:8], **options)  # what is loaded once is not counted
     size = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
