@@ -489,14 +489,15 @@ def _checked(
     factor = _penalty_factor(penalty_weights, columns, None if copies is not None else members)
     if isinstance(keep, str) or not isinstance(keep, Iterable):
         keep = (keep,)
-    constant = bool(fit_intercept) or not kind.identified  # Cox's loss does not see one
+    intercept = flag("fit_intercept", fit_intercept)
+    constant = intercept or not kind.identified  # Cox's loss does not see one
     problem = make_problem(
         design, response, path, rows, kind, penalty_weights=factor, lam2=ridge,
         keep=[choice("keep", one, KEEP) for one in keep],
         tol=number("tol", tol, at_least=1e-14, at_most=1.0),
         max_iter=count("max_iter", max_iter),
         max_active=None if max_active is None else count("max_active", max_active, at_least=0),
-        fit_intercept=flag("fit_intercept", fit_intercept),
+        fit_intercept=intercept,
         standardize=flag("standardize", standardize),
         copies=copies,
         unpenalised=free_columns(unpenalised, design, columns, constant),
