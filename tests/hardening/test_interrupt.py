@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+# another process is sent SIGINT, which Windows has no way to do
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 _SECOND = 1.0

@@ -134,6 +134,7 @@ def _threads():
     """How many threads this process has, those of the core included."""
     folder = Path("/proc/self/task")
     if not folder.exists():
+        # threads are counted in /proc, which only Linux has; the rest of the file runs everywhere
         pytest.skip("the system does not list threads")
     return len(list(folder.iterdir()))
 

@@ -243,6 +243,7 @@ _PEAK = """
 
 @pytest.mark.parametrize(("kind", "most"), [("float", 0.5), ("int8", 1.0)])
 def test_a_table_is_not_copied(kind, most):
+    # peak memory is asked of the system through a module that Windows does not have
     pytest.importorskip("resource")
     asked = [sys.executable, "-c", textwrap.dedent(_PEAK), kind]
     ran = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=120)
