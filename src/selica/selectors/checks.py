@@ -148,6 +148,13 @@ def copied_rows(table: Array, target: Column) -> Dependence | None:
     )
 
 
+def one_column(response: Column) -> Column:
+    """Return a response with one value for each row: of several numbers, their place in order."""
+    if response.ndim == 1:
+        return response
+    return np.unique(response, axis=0, return_inverse=True)[1].astype(float)
+
+
 def repeated_measures(
     columns: Iterable[tuple[str, Column]], *, variables: bool = False
 ) -> list[Dependence]:
@@ -181,7 +188,7 @@ def repeated_measures(
             Dependence(
                 f"{many}, as names of patients or families do in repeated measurements. Every "
                 "guarantee needs independent rows: if rows with the same value belong together, "
-                "keep one of each, or their average",
+                f"say so (rows_of, or on the command line --rows-of {name!r})",
                 f"rows with the same {name!r} seem to belong together, and every guarantee needs "
                 "independent rows",
                 float(np.sum(sizes**2) / present.size),
@@ -224,7 +231,7 @@ def survival(
     target: str, response: Column, names: Sequence[str], table: Array, left_out: Sequence[str]
 ) -> str | None:
     """Say so if a table looks like times until an event, with some of them censored."""
-    no_model = "This looks like survival data, for which the selectors have no model yet"
+    no_model = "This looks like survival data"
     two_values = np.unique(response).size == 2
     if not two_values and _is_time(target):
         events = [
@@ -234,23 +241,23 @@ def survival(
         ]
         if events:
             return (
-                f"{no_model}: {target!r} is treated as if every time were observed. "
-                f"{events[0]!r} says whether it was, and must not be used as a variable: leave it "
-                f"out (on the command line: --drop {events[0]!r})"
+                f"{no_model}, and {target!r} is treated as if every time were observed. "
+                f"{events[0]!r} seems to say whether it was: give both (on the command line: "
+                f"--time {target!r} --event {events[0]!r})"
             )
         gone = [name for name in left_out if _is_event(name)]
         if gone:
             return (
-                f"{no_model}: {target!r} is treated as if every time were observed, whatever "
-                f"{gone[0]!r} says"
+                f"{no_model}, and {target!r} is treated as if every time were observed, whatever "
+                f"{gone[0]!r} says: give both (on the command line: --time {target!r} --event "
+                f"{gone[0]!r})"
             )
     if two_values and _is_event(target):
         times = [names[j] for j in range(len(names)) if _is_time(names[j])]
         if times:
             return (
-                f"{no_model}: {target!r} is treated as two classes, whatever the time until it "
-                f"was. {times[0]!r} must not be used as a variable: leave it out (on the command "
-                f"line: --drop {times[0]!r})"
+                f"{no_model}, and {target!r} is treated as two classes, whatever the time until it "
+                f"was: give both (on the command line: --time {times[0]!r} --event {target!r})"
             )
     return None
 
