@@ -14,10 +14,10 @@ from selica._core.types import Array
 from selica._core.validation import printable, short, written
 from selica._core.warning import noted
 from selica._version import __version__
-from selica.reports.tables import Columns
 from selica.sampling import Exchangeability
 from selica.selectors import Guarantee, Summary
 from selica.selectors.base import NamedColumns, Selector
+from selica.tables import Columns
 
 _PLAIN = (str, bool, int, float, type(None))
 """Types that a table of a report can have."""
