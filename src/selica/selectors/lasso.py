@@ -14,7 +14,7 @@ from selica.selectors.base import Selector
 from selica.selectors.guarantee import no_guarantee
 from selica.selectors.penalty import choose_penalties
 from selica.selectors.stability import StabilitySelection
-from selica.selectors.summary import Summary
+from selica.selectors.summary import Summary, TableColumn
 from selica.statistics import Data
 from selica.statistics.data import fit_members
 
@@ -73,16 +73,24 @@ class LassoSelection(Selector):
         assert fit.coef is not None
         standard = np.where(data.varies, fit.coef[0, 0], 0.0)
         self.coef_ = standard * data.y_scale / data.x_scale
+        self._per_sd = standard * data.y_scale
         self.support_ = np.abs(standard) > self.threshold
         self.guarantee_ = no_guarantee(
             "no theorem bounds the false selections of a single lasso fit"
         )
 
     def summary(self) -> Summary:
-        """Return the variables by the size of their coefficients."""
+        """Return the variables by the size of their coefficients for a standard deviation."""
         check_is_fitted(self)
-        title = f"Lasso at lam = {self.lam_:.4g}"
-        return self._ranked(title, "coefficient", self.coef_, np.abs(self.coef_))
+        return self._ranked(
+            f"Lasso at lam = {self.lam_:.4g}",
+            TableColumn(
+                "coefficient", self._per_sd.tolist(),
+                "of the lasso, for one standard deviation of the variable; the penalty shrinks it",
+            ),
+            np.abs(self._per_sd),
+            ties="",
+        )  # fmt: skip
 
     def _why(self) -> str:
         return (

@@ -306,7 +306,8 @@ def _solved(curvature: Array, ridge: Array, slope: Array) -> Array:
 
 def _note(ridge: str | None, kept: Array, loss: Loss) -> str:
     """Say how effects were measured."""
-    what = "refit on the selected variables"
+    what = "" if loss.response in _RATIOS else "in the unit of the response; "
+    what += "refit on the selected variables"
     if kept.shape[1]:
         what += " and the covariates that are kept"
     if ridge is not None:
