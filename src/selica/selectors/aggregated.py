@@ -19,7 +19,7 @@ from selica.control import (
 from selica.plots import plot_bars
 from selica.selectors.empty import FDR_LEVELS, first_that_selects
 from selica.selectors.knockoffs import KnockoffSelector
-from selica.selectors.summary import Summary
+from selica.selectors.summary import Summary, TableColumn
 from selica.statistics import Data
 
 if TYPE_CHECKING:
@@ -127,8 +127,17 @@ class AggregatedKnockoffs(KnockoffSelector):
     def summary(self) -> Summary:
         """Return the variables by their aggregated p-values."""
         check_is_fitted(self)
-        title = f"Aggregated knockoffs at level {self.fdr:g}"
-        return self._ranked(title, "p-value", self.pvalues_, -self.pvalues_)
+        return self._ranked(
+            f"Aggregated knockoffs at level {self.fdr:g}",
+            TableColumn(
+                "p-value", self.pvalues_.tolist(),
+                "how often an irrelevant variable would be as far ahead of its knockoff copies, "
+                f"artificial columns that cannot matter; aggregated over {len(self.statistics_)}",
+            ),
+            -self.pvalues_,
+            self.statistics_.mean(axis=0),
+            ties="the mean lead over the copies",
+        )  # fmt: skip
 
     def _why(self) -> str:
         text = (

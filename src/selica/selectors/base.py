@@ -24,8 +24,16 @@ from selica._core.warning import heard, warn
 from selica.selectors import checks
 from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence
 from selica.selectors.guarantee import Guarantee
+from selica.selectors.refit import Effects, refit
 from selica.selectors.rows import RowArguments, column_variables
-from selica.selectors.summary import Summary
+from selica.selectors.summary import (
+    NEAR_MISSES,
+    Directions,
+    Summary,
+    TableColumn,
+    effect_columns,
+    order_of,
+)
 from selica.statistics import Data, make_data
 from selica.statistics.imputation import filled
 
@@ -34,6 +42,8 @@ if TYPE_CHECKING:
 
 _LISTED_ITEMS = 3
 """How many pairs of columns a sentence lists."""
+KEPT_BYTES = 256_000_000
+"""Size of the largest table that a fitted selector keeps, for a stability path."""
 
 
 class AssumptionWarning(UserWarning):
@@ -41,7 +51,7 @@ class AssumptionWarning(UserWarning):
 
 
 class UnstableWarning(UserWarning):
-    """Another seed might decide differently; more resamples would settle it."""
+    """Another seed might decide most of it differently; more resamples would settle it."""
 
 
 class NamedColumns(NamedTuple):
@@ -77,10 +87,14 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         which columns are identical to selected ones, how the probabilities were computed, and what
         was said as a warning about the result.
     cautions_ : tuple of str
-        Those of the notes that are about the data, and were said as `AssumptionWarning`.
+        Those of the notes that are about the data. What a person should act on was also said as
+        `AssumptionWarning`.
     duplicates_ : mapping of str to tuple of str
         For each selected variable that has any, the columns that are identical to it up to sign
         and scale.
+    effects_ : Effects
+        Direction and size of effects, by a refit without a penalty on the selected variables; the
+        same rows chose them, so that sizes are optimistic.
     """
 
     response: str
@@ -93,6 +107,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _noticed: tuple[str, ...] = ()
     _variable: IntArray | None = None
     note_: str | None = None
+    effects_: Effects | None = None
+    _data: Data | None = None
 
     def fit(
         self,
@@ -160,6 +176,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             response,
         )
         self._select(data, table)
+        self._measured(data)
         for found in dependent:
             self.guarantee_ = found.weakened(self.guarantee_)
         if data.units is not None:
@@ -253,8 +270,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         for found in dependent:
             self._caution(found.caution)
-        for caution in self._about_columns(data, table, names, whole):
-            self._caution(caution)
+        for caution, act in self._about_columns(data, table, names, whole):
+            self._caution(caution, act=act)
         left_out = [name for name, _ in named.left_out]
         said = None
         if self.response == AUTO and len(data.loss.fields) == 1:
@@ -267,16 +284,20 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _about_columns(
         self, data: Data, table: Array, names: list[str], whole: Any
-    ) -> Iterator[str]:
-        """Yield sentences on columns that are constant, numbers of rows, or the same as others."""
+    ) -> Iterator[tuple[str, bool]]:
+        """Yield clauses on columns that are constant, numbers of rows, or the same as others.
+
+        Beside each stands whether a person should act on it.
+        """
         constant = np.flatnonzero(~data.varies)
         if constant.size:
-            yield f"constant columns are never selected: {self._listed(constant)}"
+            yield f"constant columns are never selected: {self._listed(constant)}", False
         for j in checks.identifiers(names, table, whole):
             yield (
                 f"column {names[j]!r} has a different whole number in every row, as row numbers "
                 "and identifiers do: if it is one, leave it out (on the command line: --drop "
-                f"{names[j]!r})"
+                f"{names[j]!r})",
+                True,
             )
         pairs = checks.near_duplicates(data)
         if pairs:
@@ -286,7 +307,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             yield (
                 f"near-duplicate columns (correlation above {NEAR_CORRELATION}) compete for "
                 "selection, so that either of a pair may be selected in place of the other: "
-                f"{', '.join(shown)}{more}"
+                f"{', '.join(shown)}{more}",
+                False,
             )
         same = checks.identical_groups(data) if pairs is None else []
         if same:
@@ -295,7 +317,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 f"{several} of {len(names)} columns are identical to another one up to sign and "
                 f"scale, e.g. {' and '.join(names[j] for j in same[0][:2])}: the data "
                 "cannot tell them apart, and the table lists those that are identical to a "
-                "selected column beside it"
+                "selected column beside it",
+                False,
             )
 
     def _share(self) -> float:
@@ -314,11 +337,12 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "support_")
         return tuple(dict.fromkeys((*self.cautions_, *self._notes(), *self._noticed)))
 
-    def _caution(self, clause: str) -> None:
-        """Say what about the data weakens the selection."""
+    def _caution(self, clause: str, *, act: bool = True) -> None:
+        """Say what about the data weakens the selection; warn where a person should act on it."""
         caution = f"{clause[0].upper()}{clause[1:]}."
         self.cautions_ = (*self.cautions_, caution)
-        warn(caution, AssumptionWarning)
+        if act:
+            warn(caution, AssumptionWarning)
 
     def _listed(self, columns: Any, most: int = 5) -> str:
         """Return the names of columns for a sentence, not too many."""
@@ -343,17 +367,72 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def summary(self) -> Summary:
         """Return the variables, what was measured of each, and the decision."""
 
-    def _ranked(self, title: str, column: str, values: Array, first: Array) -> Summary:
-        """Return a summary of one value for each variable, the largest `first` on top."""
+    def _ranked(
+        self,
+        title: str,
+        measured: TableColumn,
+        *first: Array,
+        ties: str,
+        more: Sequence[TableColumn] = (),
+    ) -> Summary:
+        """Return a summary by what decides, without ties, with direction and size of effects.
+
+        Parameters
+        ----------
+        title : str
+        measured : TableColumn
+            What decides, of each variable.
+        *first : arrays of shape (p,)
+            Variables are ranked by the first, largest on top; where it is the same, by the second,
+            and so on; then by their own association with the response.
+        ties : str
+            What the second of them is, as a clause; empty if there is one only.
+        more : sequence of TableColumn
+            Further columns, such as standard errors.
+        """
         names, chosen = self._names(), int(np.count_nonzero(self._get_support_mask()))
+        keys, sizes = list(first), list[TableColumn]()
+        if self.effects_ is not None:
+            keys.append(self.effects_.association)
+            sizes = effect_columns(self.effects_, len(names), self._directions())
+        columns = [measured, *(one for one in more if not one.last), *sizes,
+                   *(one for one in more if one.last)]  # fmt: skip
+        explained = {c.name: c.meaning for c in columns if c.meaning and any(c.values)}
+        if chosen and self.effects_ is not None:
+            explained[self.effects_.ratio or "effect"] = self.effects_.note
+        then = [part for part in (ties, "the association with the response") if part]
+        explained["rank"] = f"by {measured.name}; ties by {', then by '.join(then)}"
+        order = order_of(self.support_, keys)
         rows = Table.of(
-            {"variable": names[j], "selected": bool(self.support_[j]), column: float(values[j])}
-            for j in np.argsort(-first, kind="stable")
+            {"rank": rank, "variable": names[j], "selected": bool(self.support_[j])}
+            | {one.name: one.values[j] for one in columns}
+            for rank, j in enumerate(order, start=1)
         )
         heading = f"{title}: {chosen} of {len(names)} variables"
         return Summary(
-            heading, self._with_duplicates(rows), str(self.guarantee_), self._notes(), chosen + 5
-        )
+            heading, self._with_duplicates(rows), str(self.guarantee_), self._notes(),
+            chosen + NEAR_MISSES, measured.name, explained,
+        )  # fmt: skip
+
+    def _directions(self) -> Directions:
+        """Return how directions are called."""
+        classes = getattr(self, "classes_", None)
+        several = classes is not None and len(classes) > 2
+        columns = getattr(self, "column_names_", ())
+        return Directions(classes, several, self.response_, columns)
+
+    def _measured(self, data: Data) -> None:
+        """Measure the effects of what was selected, and keep the data where they are small."""
+        self.effects_ = refit(data, self.support_)
+        self._data = data if data.X.nbytes <= KEPT_BYTES else None
+        chosen = getattr(self, "selector_", None)
+        if chosen is not None:  # of a selector that chose another one
+            chosen.effects_, chosen._data = self.effects_, self._data
+
+    def __getstate__(self) -> Any:
+        """Return what is pickled: everything but the data."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_data"}
 
     def _with_duplicates(self, rows: Table) -> Table:
         """Return the table with the columns that are identical to selected ones."""

@@ -30,7 +30,7 @@ from selica.selectors.engine import (
 from selica.selectors.guarantee import no_guarantee
 from selica.selectors.knockoffs import KnockoffSelector
 from selica.selectors.members import near, standard_errors
-from selica.selectors.summary import Summary, frequency_table
+from selica.selectors.summary import Summary, TableColumn, precision
 from selica.statistics import Data
 
 if TYPE_CHECKING:
@@ -336,22 +336,30 @@ class DerandomizedKnockoffs(KnockoffSelector):
     def summary(self) -> Summary:
         """Return the variables by what decides: e-values, or the share of copies."""
         check_is_fitted(self)
-        B = self.statistics_.shape[0]
+        B, p = self.statistics_.shape
         title = "Derandomized knockoffs, " + (
             f"{B} copies" if self.fields_ is None else "all copies"
         )
+        lead = [self.statistics_.mean(axis=0)] if B else []
+        ties = "the mean lead over the copies (W)" if B else ""
         if self.evalues_ is not None:
-            return self._ranked(title, "e-value", self.evalues_, self.evalues_)
-        P, chosen = self.selection_probabilities_, int(self.support_.sum())
-        sign = np.zeros(P.size)
-        members = B if self.fields_ is None else None
-        error = standard_errors(P, members, self.probability_error_)
-        close = near(P, self.threshold_, error)
-        table = frequency_table(self._names(), P, sign, self.support_, close, error)
-        title = f"{title}: {chosen} of {P.size} variables"
-        return Summary(
-            title, self._with_duplicates(table), str(self.guarantee_), self._notes(), chosen + 5
+            meaning = (
+                "evidence that the variable matters, averaged over the copies: an irrelevant one "
+                f"has at most 1 on average, and a list of k variables needs {p / self._level():.4g}"
+                " / k of each"
+            )
+            column = TableColumn("e-value", self.evalues_.tolist(), meaning)
+            return self._ranked(title, column, self.evalues_, *lead, ties=ties)
+        P = self.selection_probabilities_
+        error = standard_errors(P, B if self.fields_ is None else None, self.probability_error_)
+        meaning = (
+            "share of the sets of knockoff copies, artificial columns that cannot matter, with "
+            f"which the variable is selected; {self.threshold_:.3g} is needed"
         )
+        return self._ranked(
+            title, TableColumn("probability", P.tolist(), meaning), P, *lead, ties=ties,
+            more=precision(error, near(P, self.threshold_, error)),
+        )  # fmt: skip
 
     def _why(self) -> str:
         if self.evalues_ is None:

@@ -322,10 +322,10 @@ def warn_of_fields(fields: Any, data: Data, *, checked: bool, calibrated: bool =
     plain = isinstance(fields, Fields)
     if plain and (calibrated or not checked) and correlated(data):
         what = "the level may not hold" if checked else "message passing may be wrong"
-        warn(f"X: the columns are correlated, so that {what}.", AssumptionWarning)
+        warn(f"The columns are correlated, so that {what}.", AssumptionWarning)
     if not fields.converged:
         warn(
-            f"engine: message passing ended with status {fields.status!r}, so that probabilities "
+            f"Message passing ended with status {fields.status!r}, so that probabilities "
             "may be wrong; engine='monte-carlo' refits instead.",
             ConvergenceWarning,
         )

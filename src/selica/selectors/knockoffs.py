@@ -21,7 +21,7 @@ from selica.sampling.sampler import as_sampler
 from selica.selectors.base import AssumptionWarning, Selector
 from selica.selectors.comparison import KnockoffComparison, Measure
 from selica.selectors.guarantee import Guarantee, no_guarantee
-from selica.selectors.summary import Summary
+from selica.selectors.summary import Summary, TableColumn
 from selica.statistics import Data
 from selica.statistics.knockoff import STATISTICS
 
@@ -70,7 +70,8 @@ class KnockoffSelector(Selector):
             raise error.named(self._column_names()[error.column]) from None
         for doubt in found.sampler.doubts(table):
             listed = f": {self._listed(doubt.columns)}" if doubt.columns else ""
-            self._caution(f"{doubt.clause}{listed}")
+            # what is measured of the copies decides whether it matters
+            self._caution(f"{doubt.clause}{listed}", act=False)
         return found
 
     def _measure(self, penalty: float | None = None) -> Measure:
@@ -90,8 +91,8 @@ class KnockoffSelector(Selector):
         least = ceiling(1.0 / fdr)
         if least > p:
             warn(
-                f"fdr: a selection at level {fdr:g} has at least {least} variables, and there are "
-                f"{p}: nothing can be selected.",
+                f"A selection at FDR {fdr:g} has at least {least} variables, and there are {p}: "
+                "nothing can be selected.",
                 AssumptionWarning,
             )
 
@@ -251,9 +252,17 @@ class KnockoffSelection(KnockoffSelector):
     def summary(self) -> Summary:
         """Return the variables by their statistics."""
         check_is_fitted(self)
+        needed = f", and {self.threshold_:.3g} was needed" if np.isfinite(self.threshold_) else ""
         return self._ranked(
-            f"Knockoffs at FDR {self.fdr:g}", "W", self.statistics_, self.statistics_
-        )
+            f"Knockoffs at FDR {self.fdr:g}",
+            TableColumn(
+                "W", self.statistics_.tolist(),
+                "how far the variable is ahead of its knockoff copy, an artificial column that "
+                f"cannot matter; negative where the copy is ahead{needed}",
+            ),
+            self.statistics_,
+            ties="",
+        )  # fmt: skip
 
     def _why(self) -> str:
         least = ceiling(self.offset / self.fdr) if self.offset else 1

@@ -14,7 +14,7 @@ from selica.selectors.base import Selector
 from selica.selectors.guarantee import no_guarantee
 from selica.selectors.penalty import choose_penalties
 from selica.selectors.stability import StabilitySelection
-from selica.selectors.summary import Summary
+from selica.selectors.summary import Summary, TableColumn
 from selica.statistics import Data
 from selica.statistics.data import fit_members
 
@@ -74,19 +74,26 @@ class LassoSelection(Selector):
         # (columns,), or (columns, classes)
         standard = np.where(data.varies, fit.coef[0, 0].T, 0.0).T
         self.coef_ = (standard.T * data.y_scale / data.x_scale).T
-        self._sizes = data.largest(data.loss.charged(standard))
-        self.support_ = self._sizes > self.threshold
+        sizes = data.largest(data.loss.charged(standard))
+        self.support_ = sizes > self.threshold
+        single = standard.shape == sizes.shape  # else it has a size, and no sign
+        self._per_sd = (standard if single else sizes) * data.y_scale
         self.guarantee_ = no_guarantee(
             "no theorem bounds the false selections of a single lasso fit"
         )
 
     def summary(self) -> Summary:
-        """Return the variables by the size of their coefficients."""
+        """Return the variables by the size of their coefficients for a standard deviation."""
         check_is_fitted(self)
-        title = f"Lasso at lam = {self.lam_:.4g}"
-        if self.coef_.shape != self.support_.shape:  # several for a variable
-            return self._ranked(title, "size", self._sizes, self._sizes)
-        return self._ranked(title, "coefficient", self.coef_, np.abs(self.coef_))
+        return self._ranked(
+            f"Lasso at lam = {self.lam_:.4g}",
+            TableColumn(
+                "coefficient", self._per_sd.tolist(),
+                "of the lasso, for one standard deviation of the variable; the penalty shrinks it",
+            ),
+            np.abs(self._per_sd),
+            ties="",
+        )  # fmt: skip
 
     def _why(self) -> str:
         return (

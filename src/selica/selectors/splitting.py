@@ -18,7 +18,7 @@ from selica.plots import plot_bars
 from selica.selectors.base import Selector
 from selica.selectors.empty import FDR_LEVELS, first_that_selects
 from selica.selectors.guarantee import Guarantee
-from selica.selectors.summary import Summary
+from selica.selectors.summary import Summary, TableColumn
 from selica.statistics import Data
 from selica.statistics.mirror import mirror_statistic
 
@@ -123,8 +123,18 @@ class DataSplitting(Selector):
     def summary(self) -> Summary:
         """Return the variables by their inclusion rates."""
         check_is_fitted(self)
-        rates = self.inclusion_rates_
-        return self._ranked(f"Data splitting at FDR {self.fdr:g}", "inclusion rate", rates, rates)
+        return self._ranked(
+            f"Data splitting at FDR {self.fdr:g}",
+            TableColumn(
+                "inclusion rate", self.inclusion_rates_.tolist(),
+                f"mean over {len(self.statistics_)} random splits of the rows of 1 / (number "
+                "selected), counted where the variable is selected; all rates together are at "
+                "most 1",
+            ),
+            self.inclusion_rates_,
+            self.statistics_.mean(axis=0),
+            ties="the mean mirror statistic over the splits",
+        )  # fmt: skip
 
     def _why(self) -> str:
         some = int(np.count_nonzero(self.inclusion_rates_))

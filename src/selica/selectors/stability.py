@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from selica.control import benjamini_hochberg
 from selica.control.stability import ASSUMPTIONS
 from selica.plots import plot_bars, plot_frequencies, plot_stability_path
 from selica.sampling.weights import SCHEMES
-from selica.selectors.base import AssumptionWarning, Selector, UnstableWarning
+from selica.selectors.base import Selector, UnstableWarning
 from selica.selectors.bounds import THRESHOLD, Bound, carried, weakest_assumption
 from selica.selectors.empty import FDR_LEVELS, first_that_selects
 from selica.selectors.engine import (
@@ -35,7 +36,7 @@ from selica.selectors.engine import (
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.members import MemberRule, Refits, Scheme, Selections, near, standard_errors
 from selica.selectors.penalty import choose_penalties
-from selica.selectors.summary import Summary, frequency_table
+from selica.selectors.summary import Summary, TableColumn, precision
 from selica.statistics import Data
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ class StabilitySelection(Selector):
         else:
             self._by_fields(data)
         self.guarantee_ = self._guarantee(data.n_variables, B)
-        self._say_doubts(data, B)
+        self._say_doubts(data)
 
     def _decided(
         self, data: Data, scheme: Scheme, refits: Refits, B: int, analytic: bool
@@ -299,10 +300,10 @@ class StabilitySelection(Selector):
             best = penalty_for_power(data, partial(stability_fields, data, scheme=scheme))
             if best is not None:
                 return np.array([best])
-            warn(
-                "lam: message passing converges at too few penalties to choose one for power; "
-                "cross-validation chose it.",
-                AssumptionWarning,
+            self._caution(
+                "message passing converges at too few penalties to choose one for power; "
+                "cross-validation chose it",
+                act=False,
             )
             lam = "cv"
         return choose_penalties(lam, data, rng, method="stability-ideal", mu_B=scheme.rate)
@@ -319,6 +320,7 @@ class StabilitySelection(Selector):
         self.probability_path_ = found.counts / B
         self.selection_probabilities_ = most / B
         self.signs_ = np.sign(found.mean)
+        self._mean_size = np.abs(found.mean)
         self.mean_selected_ = found.mean_selected
         self.support_ = most >= ceiling(self.threshold_ * B)
 
@@ -327,6 +329,7 @@ class StabilitySelection(Selector):
         P = np.where(data.varies, self.fields_.selection_probabilities, 0.0)
         self.selection_probabilities_, self.probability_path_ = P, P[None]
         self.signs_ = np.where(data.varies, np.sign(self.fields_.coef), 0.0)
+        self._mean_size = np.where(data.varies, np.abs(self.fields_.coef), 0.0)
         self.mean_selected_ = float(P.sum())
         if self.fdr is None:
             self.support_ = self.threshold_ <= P
@@ -399,23 +402,34 @@ class StabilitySelection(Selector):
         asked = None if self.pfer is None else float(self.pfer)
         return self._bound().guarantee(p, B, q, self.threshold_, exact=exact, asked=asked)
 
-    def _say_doubts(self, data: Data, B: int) -> None:
-        """Say so where decisions hang on the seed, or an iteration has not converged."""
+    def _say_doubts(self, data: Data) -> None:
+        """Warn where most decisions hang on the seed, or an iteration has not converged."""
         if self.fields_ is not None:
             warn_of_fields(
                 self.fields_, data, checked=self.probability_error_ is not None,
                 calibrated=self.fdr is not None,
             )  # fmt: skip
             return
+        unsettled = self._unsettled()
+        few = 2 * int(self._close().sum()) <= max(int(self.support_.sum()), 2)
+        if unsettled and not few:
+            warn(unsettled, UnstableWarning)
+
+    def _unsettled(self) -> str:
+        """Say how many decisions hang on the seed; nothing if none does."""
         n = int(np.count_nonzero(self._close()))
-        if n and not np.all(np.isin(self.selection_probabilities_, (0, 1))):
-            warn(
-                f"n_resamples: {n} {'decision is' if n == 1 else 'decisions are'} within two "
-                f"standard errors of the threshold, so that another seed may change "
-                f"{'it' if n == 1 else 'them'}; more than {B} resamples would settle "
-                f"{'it' if n == 1 else 'them'}.",
-                UnstableWarning,
-            )
+        if not n or np.all(np.isin(self.selection_probabilities_, (0, 1))):
+            return ""
+        one = n == 1
+        return (
+            f"{n} {'decision is a close call' if one else 'decisions are close calls'}: another "
+            f"seed may change {'it' if one else 'them'}, and more than {self.n_resamples} resamples"
+            f" would settle {'it' if one else 'them'}."
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        unsettled = self._unsettled()
+        return (*super()._notes(), *((unsettled,) if unsettled else ()))
 
     def _errors(self) -> Array | None:
         """Return the standard errors of the probabilities; None where they are not known."""
@@ -431,17 +445,31 @@ class StabilitySelection(Selector):
     def summary(self) -> Summary:
         """Return the variables with their probabilities, the decision, and near misses."""
         self._get_support_mask()
-        return Summary(
-            title=f"{self._title}: {int(self.support_.sum())} of {self.support_.size} "
-            f"variables reach the threshold {self.threshold_:.4g}",
-            variables=self._with_duplicates(frequency_table(
-                self._names(), self.selection_probabilities_, self.signs_, self.support_,
-                self._close(), self._errors(),
-            )),
-            guarantee=str(self.guarantee_),
-            notes=self._notes(),
-            shown=int(self.support_.sum()) + 5,
+        P = self.selection_probabilities_
+        # a level decides by p-values, since probabilities may all be one
+        evidence = [] if self.fdr is None else [-self.fields_.p_values]
+        by_learner = self.estimator is not None
+        coefficients = [] if by_learner else [self._mean_size]
+        found = self._ranked(
+            self._title,
+            TableColumn("probability", P.tolist(), self._meaning()),
+            P, *evidence, *coefficients,
+            ties="" if by_learner else "the mean coefficient over the resamples",
+            more=precision(self._errors(), self._close()),
         )  # fmt: skip
+        return replace(found, title=f"{found.title} reach the threshold {self.threshold_:.4g}")
+
+    def _meaning(self) -> str:
+        """Say what a probability is, as a clause."""
+        rows = {
+            "pairs": "random halves of the rows",
+            "subsample": "random parts of the rows",
+            "bootstrap": "bootstrap samples of the rows",
+        }.get(self.resampling_, "resamples of the rows")
+        if self.fields_ is not None:
+            return f"share of {rows} whose fit would select the variable, by message passing"
+        first = "" if self.q_ is None else f" among its first {self.q_}"
+        return f"share of {self.n_resamples} {rows} whose fit selects the variable{first}"
 
     def _why(self) -> str:
         if self.fdr is not None:
