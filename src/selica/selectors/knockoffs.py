@@ -241,9 +241,7 @@ class KnockoffSelection(KnockoffSelector):
     def summary(self) -> Summary:
         """Return the variables by their statistics."""
         check_is_fitted(self)
-        needed = (
-            f", and {self.threshold_:.3g} was needed" if np.isfinite(self.threshold_) else ""
-        )
+        needed = f", and {self.threshold_:.3g} was needed" if np.isfinite(self.threshold_) else ""
         return self._ranked(
             f"Knockoffs at FDR {self.fdr:g}",
             TableColumn(

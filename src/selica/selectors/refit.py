@@ -35,7 +35,7 @@ _BLOCK = 4096
 """Columns whose associations are computed at once."""
 
 
-class Effects(NamedTuple):
+class RefitEffects(NamedTuple):
     """Which way variables point, and how large their effects are.
 
     Examples
@@ -73,7 +73,7 @@ class Effects(NamedTuple):
     """One sentence on how effects were measured."""
 
 
-def refit(data: Data, support: Any) -> Effects:
+def refit(data: Data, support: Any) -> RefitEffects:
     """Measure direction and size of the effects of the selected variables, by a refit.
 
     Parameters
@@ -114,10 +114,16 @@ def refit(data: Data, support: Any) -> Effects:
             levels.append(())
             direction[variable] = _direction(effects[own], data.loss)
         per_sd[place], per_unit[place] = sd, unit
-    return Effects(
-        _RATIOS.get(data.loss.response), direction, pull, chosen, per_sd, per_unit,
-        tuple(levels), _note(ridge, kept, data.loss),
-    )  # fmt: skip
+    return RefitEffects(
+        ratio=_RATIOS.get(data.loss.response),
+        direction=direction,
+        association=pull,
+        variables=chosen,
+        per_sd=per_sd,
+        per_unit=per_unit,
+        levels=tuple(levels),
+        note=_note(ridge, kept, data.loss),
+    )
 
 
 def _owners(data: Data) -> IntArray:
@@ -139,7 +145,7 @@ def _kept(data: Data) -> Array:
 
 def _filled(columns: Array) -> Array:
     """Return standardised columns with the mean, zero, in the place of missing values."""
-    return np.nan_to_num(np.asarray(columns, dtype=float), nan=0.0)
+    return np.asarray(np.nan_to_num(np.asarray(columns, dtype=float), nan=0.0))
 
 
 def _associations(
@@ -154,7 +160,7 @@ def _associations(
     else:
         gradient = data.loss.null(data.y, data.weight).gradient
     sides = -np.asarray(gradient).reshape(len(data.weight), -1).T / data.weight.sum()
-    strength, direction = np.zeros(variables), np.zeros(variables, dtype=np.int16)
+    strength, direction = np.zeros(variables), np.zeros(variables, dtype=np.intp)
     alone = np.bincount(owner, minlength=variables) == 1
     for start in range(0, owner.size, _BLOCK):
         part = slice(start, start + _BLOCK)
@@ -162,7 +168,7 @@ def _associations(
         np.maximum.at(strength, owner[part], np.ptp(pull, axis=0) if len(pull) > 1 else
                       np.abs(pull[0]))  # fmt: skip
         way = pull.argmax(axis=0) if len(pull) > 1 else np.sign(pull[0])
-        direction[owner[part]] = way.astype(np.int16)
+        direction[owner[part]] = way.astype(np.intp)
     direction[~alone] = 0
     return strength, direction
 
