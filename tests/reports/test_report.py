@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from collections import namedtuple
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from selica import (
     AggregatedKnockoffs,
+    AutoSelection,
     Bolasso,
     DataSplitting,
     DerandomizedKnockoffs,
@@ -19,14 +22,13 @@ from selica import (
     LassoSelection,
     StabilitySelection,
 )
-from selica._core.errors import RefusedError
+from selica._core.errors import DoesNotApply, RefusedError
 from selica._core.table import Table
-from selica.plots import plot_bars
-from selica.reports import Columns, select, split, write_report
-from selica.reports.figure import inline_svg
+from selica.reports import Columns, FileIdentity, Provenance, select, split, write_report
+from selica.reports.figure import MOST_BARS, effect_figure, measure_figure
 from selica.reports.page import page
 from selica.sampling import GaussianKnockoffs, simulate
-from selica.selectors import AssumptionWarning
+from selica.selectors.summary import cell
 
 SELECTORS = {
     "stability-ideal": StabilitySelection("cv", n_resamples=20, random_state=0),
@@ -45,7 +47,7 @@ STRANGE = ["<script>alert(1)</script>", "a & b", '"quoted"', "$x^", "[red]", "Âê
 class Tags(HTMLParser):
     """Tags and attributes of a page; every tag must be closed in order."""
 
-    VOID = ("meta", "path", "use")
+    VOID = ("meta", "path", "line", "rect")
 
     def __init__(self):
         super().__init__()
@@ -130,12 +132,10 @@ def test_strange_names_are_text(data, tmp_path):
     assert set(said["selected"]) <= set(names)
 
 
-def test_without_matplotlib_a_sentence_stands_for_the_figure(data, monkeypatch):
+def test_the_page_needs_no_matplotlib(data, monkeypatch):
     found = selection(data, SELECTORS["lasso"])
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    text = page(found)
-    assert "No figure: matplotlib is missing" in text
-    assert "<svg" not in text
+    assert page(found).count("<svg class=") == 2
 
 
 def test_warnings_become_notes_with_names(data):
@@ -159,10 +159,7 @@ def test_errors_name_columns(data):
     estimated = KnockoffSelection(sampler=GaussianKnockoffs(), random_state=0)
     with pytest.raises(RefusedError, match="constant column; x103 is constant"):
         select(estimated, X, data.y, names, "y")
-    with (
-        pytest.warns(AssumptionWarning, match="never selected: x3"),
-        pytest.raises(RefusedError, match="constant column; x3 is constant"),
-    ):
+    with pytest.raises(RefusedError, match="constant column; x3 is constant"):
         estimated.fit(X, data.y)
 
 
@@ -188,14 +185,27 @@ def test_an_empty_selection_is_explained(data):
 def test_two_classes_are_named(data):
     y = np.where(data.y > np.median(data.y), "yes", "no")
     found = select(LassoSelection(random_state=0), data.X, y, [f"v{j}" for j in range(12)], "y")
-    assert "yes is counted as 1 and no as 0 (60 and 60 rows)" in found.cautions[-1]
+    assert found.response == {"kind": "binary", "classes": {"no": 60, "yes": 60}}
+    sentence = "y has two classes: no in 60 rows, yes in 60 rows; yes is counted as 1."
+    assert sentence in found.about()
+    assert sentence in page(found)
+    assert "+ yes becomes more likely as the variable rises" in str(found)
+    assert "odds ratio per SD" in page(found)
 
 
-def test_a_name_that_looks_like_a_formula_is_drawn():
-    rows = [{"variable": "$\\nothing{$", "selected": True, "W": 1.0}]
-    svg = inline_svg(plot_bars(Table.of(rows), "W", threshold=0.5))
-    assert svg.startswith("<svg")
-    assert "currentColor" in svg
+@pytest.mark.parametrize("name", SELECTORS)
+def test_figures_draw_the_table(data, name):
+    found = selection(data, SELECTORS[name])
+    drawn = measure_figure(found)
+    rows = found.summary.variables.rows[: min(len(found.selected) + 5, MOST_BARS)]
+    assert drawn.count("<rect") == len(rows)
+    for row in rows:
+        assert f">{row['variable']}</text>" in drawn
+        assert f">{cell(row[found.summary.measure])}</text>" in drawn
+    effects = effect_figure(found)
+    assert (effects is None) == (not found.selected)
+    if effects is not None:
+        assert effects.count("<rect") == len(found.selected)
 
 
 def test_a_long_selection_is_cut(data):
@@ -223,7 +233,12 @@ def test_what_is_said_of_the_data_comes_before_the_result(data):
     assert found.to_dict()["cautions"] == list(found.cautions)
     text = page(found)
     places = [
-        text.index(word) for word in ("About the data", "patient", "What this selection guarantees")
+        text.index(word)
+        for word in (
+            "About the data",
+            "Column &#x27;patient&#x27;",
+            "Selected variables, and those",
+        )
     ]
     assert places == sorted(places)
 
@@ -251,7 +266,7 @@ def test_identical_columns_are_in_every_file(data, tmp_path):
     said = json.loads(files[1].read_text(encoding="utf-8"))
     assert said["duplicates"][first] == list(same)
     assert any(f"{first} is identical to {same[0]}, up to sign" in note for note in said["notes"])
-    assert "<th>identical to</th>" in files[2].read_text(encoding="utf-8")
+    assert "<th class=word>identical to</th>" in files[2].read_text(encoding="utf-8")
 
 
 def test_settings_say_what_was_used(data):
@@ -260,19 +275,19 @@ def test_settings_say_what_was_used(data):
     assert found.used["threshold"] == SELECTORS["stability-pfer"].threshold_
     assert found.used["response"] == "linear"
     text = page(found)
-    assert f"<td>q</td><td>{SELECTORS['stability-pfer'].q_}</td>" in text
+    assert f"(q)</td><td>{SELECTORS['stability-pfer'].q_}</td>" in text
     assert "<td>response</td><td>auto: linear</td>" in text
+    assert "(lam)</td><td>not used</td>" in text
     y = np.where(data.y > 0, 2.0, 1.0)
     found = select(LassoSelection(random_state=0), data.X, y, [f"v{j}" for j in range(12)], "y")
     sizes = {"1": int(np.sum(y == 1)), "2": int(np.sum(y == 2))}
     assert found.used["classes"] == sizes
-    assert found.cautions == (
-        f"The response has two classes: 2 is counted as 1 and 1 as 0 ({sizes['2']} and "
-        f"{sizes['1']} rows).",
+    assert found.about()[1] == (
+        f"y has two classes: 1 in {sizes['1']} rows, 2 in {sizes['2']} rows; 2 is counted as 1."
     )
-    assert f"<td>lam</td><td>auto: {found.selector.lam_:.4g}</td>" in page(found)
+    assert f"(lam)</td><td>auto: {found.selector.lam_:.4g}</td>" in page(found)
     found = select(LassoSelection(lam=0.1), data.X, y > 1, [f"v{j}" for j in range(12)], "y")
-    assert "True is counted as 1 and False as 0" in found.cautions[0]
+    assert "True is counted as 1" in found.about()[1]
 
 
 def test_penalties_along_a_path_are_summed_up(data):
@@ -289,3 +304,79 @@ def test_halves_of_characters_in_names_can_be_written(data, tmp_path):
     files = write_report(found, tmp_path)
     assert "a\\ud800" in files[2].read_text(encoding="utf-8")
     str(found.summary).encode()
+
+
+def test_the_same_is_said_in_text_page_and_json(data):
+    file = FileIdentity.of_bytes("measured.csv", b"some bytes")
+    about = Provenance(file, "2026-11-17", "selica select measured.csv --target y", None)
+    names = [f"v{j}" for j in range(12)]
+    selector = StabilitySelection(pfer=1.0, n_resamples=20, random_state=0)
+    found = select(selector, data.X, data.y, names, "y", provenance=about)
+    said, text, printed = found.to_dict(), page(found), str(found)
+    assert said["file"] == {"name": "measured.csv", "size": 10, "sha256": file.sha256}
+    assert said["date"] == "2026-11-17"
+    assert said["run_again"]["command"] == about.command
+    assert (
+        "StabilitySelection(n_resamples=20, pfer=1.0, random_state=0)"
+        in said["run_again"]["python"]
+    )
+    assert said["response"]["kind"] == "linear"
+    for name, meaning in said["explanations"].items():
+        assert f"{name}: {meaning}." in printed
+        assert f"<dt>{name}:</dt> <dd>{meaning}.</dd>" in text
+    assert set(said["explanations"]) >= {"probability", "direction", "effect", "rank"}
+    for part in ("measured.csv (10 bytes)", file.sha256, "2026-11-17", about.command):
+        assert part in text
+    assert said["used"]["q"] == selector.q_
+    assert said["used"]["n_resamples"] == 20
+    assert said["used"]["assumption"] == selector.assumption_
+    assert said["close"]["next"] == [r["variable"] for r in found.rows if not r["selected"]][:5]
+    assert "measured.csv: 120 rows, 12 variables." in printed
+
+
+def test_nothing_is_said_of_a_day_that_was_not_given(data):
+    found = selection(data, SELECTORS["lasso"])
+    assert found.to_dict()["date"] is None
+    assert found.to_dict()["file"] is None
+    assert "date of the selection" not in page(found)
+
+
+def test_what_was_done_with_the_columns_is_told(data):
+    """With a prepared table as the command line has it."""
+    column = namedtuple("column", "name kind use reason")
+    gone = namedtuple("gone", "name reason values")
+    cells = namedtuple("cells", "policy cells rows columns per_column")
+    prepared = SimpleNamespace(
+        kinds=(
+            column("v0", "number", "variable", ""),
+            column("id", "identifier", "left out", "1 to n"),
+        ),
+        left_out=(gone("id", "it numbers the rows", None),),
+        missing=cells("impute", 3, 2, 1, {"v0": 3}),
+        keep_names=("age", "sex"), rows_of=np.zeros(120), sample_weight=None, offset=None,
+        strata=None,
+    )  # fmt: skip
+    names = [f"v{j}" for j in range(12)]
+    found = select(LassoSelection(0.1), data.X, data.y, names, "y", prepared=prepared)
+    said = found.to_dict()["columns"]
+    assert said["left_out"] == [{"name": "id", "reason": "it numbers the rows"}]
+    assert said["missing"]["per_column"] == {"v0": 3}
+    assert json.dumps(said)
+    text = page(found)
+    for part in (
+        "Kept as covariates, never selected: age, sex.", "it numbers the rows", "policy: impute",
+        "Rows that belong together", "What was done with each of the 2 columns",
+    ):  # fmt: skip
+        assert part in text
+
+
+def test_the_stability_path_is_one_call(data):
+    found = selection(data, SELECTORS["stability-pfer"])
+    path = found.stability_path()
+    assert path.probabilities.shape == (30, 12)
+    assert path.names == tuple(f"v{j}" for j in range(12))
+    chosen = selection(data, AutoSelection(n_resamples=20, random_state=0))
+    with pytest.raises(DoesNotApply, match="made by DerandomizedKnockoffs"):
+        chosen.stability_path()
+    found.selector._data = None  # as after a large table
+    np.testing.assert_array_equal(found.stability_path().probabilities, path.probabilities)

@@ -11,9 +11,8 @@ from selica._core.errors import SelicaError
 from selica.app import markup, selecting
 from selica.app.selecting import ShownSelection
 from selica.reports import Columns
-from selica.reports.page import HEADINGS
 from selica.selectors.stability import PFER
-from selica.selectors.summary import cell
+from selica.selectors.summary import column_cell, reader_columns
 
 _DEMO = "Embedded data"
 """The choice of the table that comes with the package."""
@@ -154,12 +153,13 @@ def _show(outcome: ShownSelection) -> None:
     )
     shown = outcome.rows[: min(outcome.n_selected + 5, _MOST_SHOWN)]
     st.markdown("**Selected variables, and those that came closest**")
-    texts = [{name: cell(value) for name, value in row.items()} for row in shown]
-    told = [name for name in texts[0] if any(row[name] for row in texts)]
+    told = reader_columns(shown)
     markup.table(
-        [{HEADINGS.get(name, name): row[name] for name in told} for row in texts],
+        [{name: column_cell(name, row[name]) for name in told} for row in shown],
         [row["selected"] for row in shown],
     )
+    for meaning in outcome.meanings:
+        st.caption(meaning)
     if outcome.figure is None:
         st.caption("No figure: matplotlib is missing (pip install 'selica[plots]').")
     else:

@@ -59,6 +59,8 @@ class ShownSelection(NamedTuple):
     """About the data, to be read before the result."""
     notes: tuple[str, ...]
     """About the result."""
+    meanings: list[str]
+    """What the columns of the table mean."""
     figure: bytes | None
     """PNG; None without matplotlib."""
     report: bytes
@@ -107,8 +109,9 @@ def select(
             n_samples=selection.n_samples,
             rows=selection.rows,
             guarantee=str(selection.guarantee),
-            cautions=selection.cautions,
+            cautions=(*selection.about()[1:], *selection.cautions),
             notes=selection.notes,
+            meanings=selection.summary.meanings(),
             figure=_figure(selector),
             report=reports.report_zip(selection),
         )

@@ -32,7 +32,7 @@ from selica.cli.options import (
     number_or_word,
     option,
 )
-from selica.cli.output import print_json, print_table, waiting
+from selica.cli.output import print_json, waiting
 
 if TYPE_CHECKING:
     from selica.reports import Columns, Selection
@@ -62,9 +62,6 @@ class Statistic(StrEnum):
     coefficient = "coefficient"
     entry = "entry"
     correlation = "correlation"
-
-
-_HEADINGS = {"error": "s.e.", "close": "close call"}
 
 
 def select(
@@ -321,19 +318,7 @@ def _print(selection: Selection, files: list[Path], demo: bool) -> None:
     def say(text: str) -> None:
         console.print(text, soft_wrap=True, markup=False)
 
-    for caution in selection.cautions:
-        say(f"Note: {caution}")
-    if selection.cautions:
-        say("")
-    say(f"{selection.summary.title}\n")
-    rows = selection.rows
-    shown = rows[: selection.summary.shown]
-    _print_rows(console, shown)
-    if len(rows) > len(shown):
-        say(f"... and {len(rows) - len(shown)} more variables")
-    say(f"\n{selection.guarantee}")
-    for note in selection.notes:
-        say(f"Note: {note}")
+    say(str(selection))
     if files:
         say(f"\nThe report is {files[-1]}; beside it are {_listed(files[:-1])}")
     if demo:
@@ -346,10 +331,3 @@ def _print(selection: Selection, files: list[Path], demo: bool) -> None:
 
 def _listed(files: list[Path]) -> str:
     return " and ".join(path.name for path in files)
-
-
-def _print_rows(console: Console, rows: list[dict[str, Any]]) -> None:
-    from selica.selectors.summary import cell
-
-    headings = [_HEADINGS.get(column, column) for column in rows[0]]
-    print_table(console, headings, [[cell(value) for value in row.values()] for row in rows])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from selica.plots import arguments as check
 from selica.plots.canvas import canvas, legend
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _CHOSEN = "#0072B2"
@@ -24,6 +26,8 @@ _BELOW = "#D55E00"
 """Colour of variables whose copies are ahead."""
 # A threshold, whichever way it runs.
 _MARK: Any = {"color": "0.2", "lw": 1.0, "ls": (0, (4, 2))}
+_MOST_LABELS = 15
+"""Selected variables whose lines have names."""
 _MOST_BARS = 500
 """More do not fit into a picture."""
 
@@ -36,7 +40,7 @@ def plot_bars(
     Parameters
     ----------
     variables : Table
-        With columns variable, selected, the value, and error where there is one.
+        With columns variable, selected, the value, and s.e. where there is one.
     value : str
         Which column to draw.
     threshold : float, optional
@@ -66,8 +70,8 @@ def plot_bars(
     place = np.arange(len(rows))[::-1]
     sizes = np.array([_size(value, row[value]) for row in rows])
     errors = None
-    if "error" in variables.columns:
-        errors = 2.0 * np.array([row["error"] or 0.0 for row in rows])
+    if "s.e." in variables.columns:
+        errors = 2.0 * np.array([row["s.e."] or 0.0 for row in rows])
     for picked, colour, label in ((True, _CHOSEN, "selected"), (False, _OTHER, "not selected")):
         here = np.array([row["selected"] == picked for row in rows], dtype=bool)
         if here.any():
@@ -86,9 +90,27 @@ def plot_bars(
 
 
 def plot_stability_path(
-    lams: Array, probabilities: Array, chosen: BoolArray, threshold: float, title: str = ""
+    lams: Array,
+    probabilities: Array,
+    chosen: BoolArray,
+    threshold: float,
+    title: str = "",
+    *,
+    names: Sequence[str] | None = None,
 ) -> Figure:
     """Draw selection probabilities against the penalty; selected variables in colour.
+
+    Parameters
+    ----------
+    lams : array of shape (L,)
+    probabilities : array of shape (L, p)
+    chosen : boolean array of shape (p,)
+        The selected variables.
+    threshold : float
+        Marked by a line.
+    title : str
+    names : sequence of str, optional
+        Of the variables; up to 15 selected ones are labelled, where their lines end.
 
     Examples
     --------
@@ -108,19 +130,46 @@ def plot_stability_path(
         raise ArgumentError("chosen must be True or False for each column of probabilities.")
     check.number("threshold", threshold)
     check.text("title", title)
+    labels = () if names is None else check.several("names", names, (str,), "text")
+    if labels and len(labels) != chosen.size:
+        raise ArgumentError("names must have one for each column of probabilities.")
     figure, ((axes,),) = canvas()
     for picked, colour, width in ((False, _OTHER, 0.7), (True, _CHOSEN, 1.4)):
         lines = probabilities[:, chosen == picked]
+        lines = lines[:, lines.any(axis=0)]  # those that no resample selects are a line at zero
         if lines.size:
-            axes.plot(lams, lines, color=colour, lw=width, alpha=0.85)
-    axes.axhline(threshold, **_MARK)
+            label = "selected" if picked else "not selected"
+            axes.plot(lams, lines, color=colour, lw=width, alpha=0.85,
+                      label=[label, *[""] * (lines.shape[1] - 1)])  # fmt: skip
+    axes.axhline(threshold, **_MARK, label="threshold")
     axes.set(xscale="log", xlabel="penalty", ylabel="selection probability", title=title)
     axes.set_ylim(-0.02, 1.02)
     axes.minorticks_off()
-    ticks = np.geomspace(lams[0], lams[-1], 5)
+    ticks = np.geomspace(lams.max(), lams.min(), 5)
     axes.set_xticks(ticks, [f"{tick:.2g}" for tick in ticks])
     axes.invert_xaxis()
+    if labels:
+        _label_entries(axes, lams, probabilities, chosen, labels)
+    legend(axes, loc="lower left", bbox_to_anchor=(0.0, 0.06))
     return figure
+
+
+def _label_entries(
+    axes: Axes, lams: Array, probabilities: Array, chosen: BoolArray, names: Sequence[str]
+) -> None:
+    """Name selected variables where their lines cross one half, from the first that does."""
+    crossing = {
+        int(j): int(np.argmax(probabilities[:, j] >= 0.5))
+        for j in np.flatnonzero(chosen & (probabilities.max(axis=0) >= 0.5))
+    }
+    ordered = sorted(crossing.items(), key=lambda one: one[1])[:_MOST_LABELS]
+    for place, (j, _) in enumerate(ordered):
+        level = 0.5 + 0.42 * (place % 6) / 6.0
+        here = int(np.argmax(probabilities[:, j] >= level))
+        axes.annotate(
+            _short(names[j], 14), (lams[here], probabilities[here, j]), xytext=(-3, 1),
+            textcoords="offset points", fontsize=7, color=_CHOSEN, ha="right",
+        )  # fmt: skip
 
 
 def plot_statistics(W: Array, threshold: float, title: str = "") -> Figure:

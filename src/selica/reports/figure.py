@@ -1,44 +1,160 @@
-"""A figure as a part of a page."""
+"""Figures as parts of a page.
+
+Bars are SVG whose lengths are shares of the width and whose text is in pixels: a figure fills a
+telephone as it fills a screen, with letters of the same size. Colours come from the style sheet.
+"""
 
 from __future__ import annotations
 
-import re
+import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from selica.plots.canvas import image
+from selica.selectors.summary import NEAR_MISSES, cell, three_digits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Black and dark greys of the figures: text, axes and thresholds, unreadable on a dark page.
-_DARK = re.compile(r"#(?:000000|262626|333333|404040)\b")
+    from selica.reports.selection import Selection
+
+MOST_BARS = 30
+"""Variables in a figure, at most."""
+STYLE = """
+.bars { display: block; width: 100%; overflow: visible; font-size: 12px; }
+.bars text { fill: var(--ink, currentColor); }
+.bars .soft { fill: var(--soft, currentColor); }
+.bars .on { fill: var(--accent, #0072b2); }
+.bars .off { fill: var(--faint, #b4bcc4); }
+.bars .zero { stroke: var(--line, #999999); stroke-width: 1; }
+.bars .spread { stroke: var(--ink, currentColor); stroke-width: 1; opacity: .65; }
+.bars .mark { stroke: var(--mark, #d55e00); stroke-width: 1.5; stroke-dasharray: 4 3; }
+.bars .marked { fill: var(--mark, #d55e00); }
+"""
+"""Style of the figures; colours are variables of the page around them."""
+_ROW = 22
+"""Height of a bar with its margin, in pixels."""
+_BAR = 12
+"""Height of a bar, in pixels."""
+_NAMES = 33.0
+"""Width of the names, in per cent."""
+_LENGTH = 52.0
+"""Width of the longest bar, in per cent."""
+
+
+class Bar(NamedTuple):
+    """A bar of a figure."""
+
+    name: str
+    value: float
+    text: str
+    """The value as it is written."""
+    picked: bool
+    spread: float = 0.0
+    """Half the length of its whisker."""
 
 
 def png(figure: Figure) -> bytes:
-    """Return a figure as an image, twice as fine as a screen of old."""
-    return _saved(figure, "png", dpi=200)
-
-
-def _saved(figure: Figure, kind: str, **settings: Any) -> bytes:
+    """Return a figure of matplotlib as an image, twice as fine as a screen of old."""
     for axes in figure.axes:
         for label in axes.get_yticklabels():
             label.set_parse_math(False)  # names are not formulas, whatever signs are in them
     with warnings.catch_warnings():
         # names in scripts that the font lacks are drawn as boxes; the table beside has them
         warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
-        return image(figure, kind, **settings)
+        return image(figure, "png", dpi=200)
 
 
-def inline_svg(figure: Figure) -> str:
-    """Return a figure as SVG for HTML: in the colour of the text around it, always the same."""
-    svg = _saved(figure, "svg", transparent=True, metadata={"Date": None}).decode()
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)  # it would hold for the page
-    svg = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", svg)
-    # marks and clips have random names
-    for k, name in enumerate(dict.fromkeys(re.findall(r'id="([mp][0-9a-f]{10})"', svg))):
-        svg = svg.replace(name, f"mark{k}")
-    return _DARK.sub("currentColor", svg)
+def measure_figure(selection: Selection) -> str | None:
+    """Draw what decided, of the first variables, as SVG; None where the summary does not say."""
+    summary = selection.summary
+    if summary.measure not in summary.variables.columns:
+        return None
+    rows = summary.variables.rows[: min(len(selection.selected) + NEAR_MISSES, MOST_BARS)]
+    small = summary.measure == "p-value"
+    bars = [
+        Bar(
+            row["variable"], _length(row[summary.measure], small), cell(row[summary.measure]),
+            bool(row["selected"]), 2.0 * (row.get("s.e.") or 0.0),
+        )
+        for row in rows
+    ]  # fmt: skip
+    return _svg(bars, f"{summary.measure} of the first variables", selection.threshold)
+
+
+def effect_figure(selection: Selection) -> str | None:
+    """Draw the effects of one standard deviation of the selected variables, as SVG."""
+    rows = [row for row in selection.summary.variables if row["selected"]][:MOST_BARS]
+    if not rows or "effect per SD" not in rows[0]:
+        return None
+    ratio = next((name for name in rows[0] if name.endswith(" ratio per SD")), "effect per SD")
+    bars = [
+        Bar(row["variable"], row["effect per SD"] or 0.0, three_digits(row[ratio]), picked=True)
+        for row in rows
+        if row[ratio] is not None
+    ]
+    return _svg(bars, f"{ratio} of the selected variables", None) if bars else None
+
+
+def _length(value: Any, small: bool) -> float:
+    """Return the length of a bar; small p-values have long ones."""
+    if value is None or not math.isfinite(value):
+        return 0.0
+    return -math.log10(max(value, 1e-300)) if small else float(value)
+
+
+def _svg(bars: Sequence[Bar], title: str, threshold: float | None) -> str:
+    """Return bars as SVG, one below the other."""
+    ends = [end for bar in bars for end in (bar.value - bar.spread, bar.value + bar.spread)]
+    probabilities = any(bar.spread for bar in bars)
+    ends = [min(max(end, 0.0), 1.0) for end in ends] if probabilities else ends
+    low, high = min(0.0, *ends), max(0.0, *ends, threshold or 0.0)
+    width = (high - low) or 1.0
+
+    def at(value: float) -> str:
+        share = (min(max(value, low), high) - low) / width
+        return f"{_NAMES + 1.0 + _LENGTH * share:.2f}%"
+
+    height = _ROW * len(bars) + (18 if threshold is not None else 4)
+    parts = [
+        f'<svg class="bars" role="img" aria-label="{escape(title)}" width="100%" height="{height}">'
+    ]
+    for place, bar in enumerate(bars):
+        parts += _bar(bar, place, at, low, width)
+    bottom = _ROW * len(bars)
+    parts.append(f'<line class="zero" x1="{at(0.0)}" x2="{at(0.0)}" y1="0" y2="{bottom}"/>')
+    if threshold is not None:
+        x = at(threshold)
+        parts.append(f'<line class="mark" x1="{x}" x2="{x}" y1="0" y2="{bottom - 1}"/>')
+        parts.append(
+            f'<text class="marked" x="{x}" y="{bottom + 14}" text-anchor="middle">threshold '
+            f"{cell(threshold)}</text>"
+        )
+    return "".join([*parts, "</svg>"])
+
+
+def _bar(bar: Bar, place: int, at: Any, low: float, width: float) -> Iterable[str]:
+    """Yield the parts of one bar: name, length, whisker, value."""
+    top = _ROW * place
+    middle = top + _ROW / 2.0
+    base = middle + 4.0
+    first, length = min(0.0, bar.value), abs(bar.value)
+    share = f"{_LENGTH * length / width:.2f}%"
+    # what is inside of an inner SVG ends at its edge, so that long names do not run into the bars
+    yield (
+        f'<svg x="0" y="{top}" width="{_NAMES:g}%" height="{_ROW}">'
+        f'<text x="0" y="{_ROW / 2.0 + 4.0:g}">{escape(bar.name)}</text></svg>'
+    )
+    kind = "on" if bar.picked else "off"
+    yield (
+        f'<rect class="{kind}" x="{at(max(first, low))}" y="{middle - _BAR / 2.0:g}" '
+        f'width="{share}" height="{_BAR}" rx="2"/>'
+    )
+    if bar.spread:
+        ends = at(bar.value - bar.spread), at(bar.value + bar.spread)
+        yield (
+            f'<line class="spread" x1="{ends[0]}" x2="{ends[1]}" y1="{middle:g}" y2="{middle:g}"/>'
+        )
+    yield f'<text class="soft" x="100%" y="{base:g}" text-anchor="end">{escape(bar.text)}</text>'

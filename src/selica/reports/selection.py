@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.types import Array
-from selica._core.validation import printable, short, written
+from selica._core.validation import printable, short
 from selica._core.warning import noted
 from selica._version import __version__
+from selica.reports import account
+from selica.reports.given import GivenTable
+from selica.reports.provenance import Provenance
 from selica.sampling import Exchangeability
-from selica.selectors import Guarantee, Summary
+from selica.selectors import Guarantee, StabilitySelection, Summary
 from selica.selectors.base import NamedColumns, Selector
+from selica.selectors.stability_path import StabilityPath
+from selica.selectors.summary import NEAR_MISSES
 from selica.tables import Columns
-
-_PLAIN = (str, bool, int, float, type(None))
-"""Types that a table of a report can have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """The result of a selector on a table, ready to be printed and written.
+
+    `print` shows what a person needs; `write_report` writes it, and `bundle` packs it with the
+    table so that another person can repeat it to the last digit.
 
     Attributes
     ----------
@@ -36,8 +39,10 @@ class Selection:
     settings : dict
         Parameters of the selector.
     used : dict
-        What it made of them: penalties, q, threshold and kind of response, where it knows them,
-        and how many rows each class has.
+        What it made of them: penalties, q, threshold, resamples or copies and kind of response,
+        where it knows them, and how many rows each class has.
+    response : dict
+        Kind of the response, with its classes, events or range.
     copies : Exchangeability, optional
         Whether the knockoff copies pass as columns, where copies were drawn.
     summary : Summary
@@ -48,6 +53,12 @@ class Selection:
         What the reader has to know about the data before the result.
     notes : tuple of str
         What the reader has to know about the result, such as why nothing was selected.
+    provenance : Provenance
+        The file, the day, and how to run it again, as far as they are known.
+    prepared : Prepared, optional
+        What was done with the columns of the table.
+    given : GivenTable, optional
+        The numbers that the selector was fitted to.
 
     Examples
     --------
@@ -57,6 +68,11 @@ class Selection:
     >>> found = select(LassoSelection(lam=0.3), X, y, names, "progression")
     >>> found.method, found.n_samples, found.selected
     ('LassoSelection', 442, ['bmi', 'ltg'])
+    >>> print(found)  # doctest: +ELLIPSIS
+    442 rows, 105 variables. progression is a number, from 25 to 346 with a mean of 152.1.
+    <BLANKLINE>
+    Lasso at lam = 0.3: 2 of 105 variables
+    ...
     """
 
     selector: Any
@@ -70,6 +86,10 @@ class Selection:
     cautions: tuple[str, ...]
     notes: tuple[str, ...]
     copies: Exchangeability | None = None
+    response: dict[str, Any] = field(default_factory=dict)
+    provenance: Provenance = field(default_factory=Provenance)
+    prepared: Any = None
+    given: GivenTable | None = None
 
     @property
     def method(self) -> str:
@@ -89,24 +109,108 @@ class Selection:
         rows = sorted(table, key=lambda row: not row["selected"])
         return [{k: v for k, v in row.items() if k not in empty} for row in rows]
 
+    @property
+    def close(self) -> dict[str, list[str]]:
+        """Names of the variables that were close: close calls, and the next ones in the ranking."""
+        rows = self.summary.variables.rows
+        calls = [row["variable"] for row in rows if row.get("close call")]
+        after = [row["variable"] for row in rows if not row["selected"]]
+        return {"close calls": calls, "next": after[:NEAR_MISSES]}
+
+    @property
+    def code(self) -> str:
+        """Lines of Python that repeat the selection."""
+        return self.provenance.code or account.code_of(self.selector)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What was done with the columns of the table, as far as it is known."""
+        return account.columns_of(self.prepared, self.given)
+
+    def about(self) -> list[str]:
+        """Return sentences on the table: the file, its size, the response, the columns."""
+        file = self.provenance.file
+        name = "" if file is None else f"{file.name}: "
+        size = f"{name}{self.n_samples:,} rows, {len(self.summary.variables):,} variables."
+        said = [size]
+        if self.response:
+            said.append(account.response_sentence(self.response, self.target))
+        return [*said, *account.column_sentences(self.columns)]
+
+    def __str__(self) -> str:
+        notes = [f"Note: {caution}" for caution in self.cautions]
+        parts = [" ".join(self.about()), *notes, "", self.summary.title, "", self.summary.table()]
+        parts += ["", str(self.guarantee), *(f"Note: {note}" for note in self.notes)]
+        return "\n".join(parts)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the table of variables, as plain values for JSON."""
         return {
             "version": __version__,
+            "date": self.provenance.date,
+            "file": None if self.provenance.file is None else self.provenance.to_dict()["file"],
             "method": self.method,
             "settings": self.settings,
             "used": self.used,
             "target": self.target,
+            "response": self.response,
             "n_samples": self.n_samples,
             "n_variables": len(self.summary.variables),
+            "columns": self.columns,
             "selected": self.selected,
+            "close": self.close,
             "duplicates": {name: list(same) for name, same in self.selector.duplicates_.items()},
             "guarantee": self.guarantee.to_dict() | {"text": str(self.guarantee)},
             "exchangeability": None if self.copies is None else self.copies.to_dict(),
             "threshold": self.threshold,
+            "measure": self.summary.measure,
+            "explanations": dict(self.summary.explanations),
             "cautions": list(self.cautions),
             "notes": list(self.notes),
+            "run_again": {"command": self.provenance.command, "python": self.code},
         }
+
+    def stability_path(self) -> StabilityPath:
+        """Compute the selection probabilities along the penalty; see `StabilitySelection`.
+
+        Examples
+        --------
+        >>> from selica import StabilitySelection
+        >>> from selica.reports import demo_table, select, split
+        >>> X, y, names = split(demo_table(), "progression")
+        >>> found = select(StabilitySelection(random_state=0), X, y, names, "progression")
+        >>> found.stability_path().probabilities.shape
+        (30, 105)
+        """
+        selector = account.chosen_of(self.selector)
+        if not isinstance(selector, StabilitySelection):
+            raise DoesNotApply(
+                "A stability path belongs to stability selection, and this selection was made by "
+                f"{type(selector).__name__}."
+            )
+        if selector._data is not None or self.given is None:
+            return selector.stability_path()
+        table = NamedColumns(self.given.X, self.given.names, self.target)
+        return selector.stability_path(table, self.given.y, **self.given.arguments)
+
+    def bundle(self, path: Path | str) -> Path:
+        """Write a ZIP file with which anyone can repeat the selection; see `write_bundle`.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from selica import LassoSelection
+        >>> from selica.reports import demo_table, select, split
+        >>> X, y, names = split(demo_table(), "progression")
+        >>> found = select(LassoSelection(0.3, random_state=0), X, y, names, "progression")
+        >>> with TemporaryDirectory() as folder:
+        ...     found.bundle(Path(folder) / "bundle.zip").name
+        'bundle.zip'
+        """
+        from selica.reports.bundle import write_bundle  # it packs selections
+
+        return write_bundle(self, path)
 
 
 def select(
@@ -116,6 +220,11 @@ def select(
     names: Sequence[str],
     target: str,
     table: Columns | None = None,
+    *,
+    provenance: Provenance | None = None,
+    prepared: Any = None,
+    variable: Any = None,
+    **arguments: Any,
 ) -> Selection:
     """Fit a selector to named columns.
 
@@ -132,6 +241,14 @@ def select(
     table : Columns, optional
         Where the columns come from. Those of its columns that are left out are searched for one
         that tells which rows belong together, as the number of a patient does.
+    provenance : Provenance, optional
+        The file, the day and the command, for the report.
+    prepared : Prepared, optional
+        What was done with the columns of the table, for the report.
+    variable : array of shape (p,), optional
+        Which variable each column belongs to, where one has several.
+    **arguments
+        Others that `fit` takes, such as `sample_weight`.
 
     Returns
     -------
@@ -155,24 +272,32 @@ def select(
         raise ArgumentError("names and target must be text.")
     if table is not None and not isinstance(table, Columns):
         raise ArgumentError(f"table must be Columns, as from read_table; got {short(table)}.")
+    if provenance is not None and not isinstance(provenance, Provenance):
+        raise ArgumentError(f"provenance must be a Provenance; got {short(provenance)}.")
+    given = {name: value for name, value in arguments.items() if value is not None}
+    left_out, further = _left_out(table, names, target), () if variable is None else (variable,)
+    columns = NamedColumns(X, tuple(names), target, left_out, *further)
     with noted():
-        selector.fit(NamedColumns(X, tuple(names), target, _left_out(table, names, target)), y)
-    summary = selector.summary()
-    classes = _classes(selector, y)
-    cautions = [*(() if table is None else table.notes), *selector.cautions_, *_two(classes)]
-    notes = (note for note in selector.notes_ if note not in selector.cautions_)
+        selector.fit(columns, y, **given)
+    response = account.response_of(selector, y)
+    classes = response.get("classes")
+    cautions = [*(() if table is None else table.notes), *selector.cautions_]
     return Selection(
         selector=selector,
         target=printable(target),
         n_samples=len(X),
-        settings={k: v for k, v in selector.get_params(deep=False).items() if _is_plain(v)},
-        used=_used(selector) | ({"classes": classes} if classes else {}),
-        summary=summary,
+        settings=account.settings_of(selector),
+        used=account.used_by(selector) | ({"classes": classes} if classes else {}),
+        summary=selector.summary(),
         guarantee=selector.guarantee_,
-        threshold=_threshold(selector),
+        threshold=account.threshold_of(selector),
         cautions=tuple(dict.fromkeys(cautions)),
-        notes=tuple(notes),
-        copies=getattr(getattr(selector, "selector_", selector), "exchangeability_", None),
+        notes=tuple(note for note in selector.notes_ if note not in selector.cautions_),
+        copies=getattr(account.chosen_of(selector), "exchangeability_", None),
+        response=response,
+        provenance=provenance or Provenance(),
+        prepared=prepared,
+        given=GivenTable(X, y, tuple(names), variable, given),
     )
 
 
@@ -185,58 +310,3 @@ def _left_out(
     used = {*names, target}
     columns = zip(table.names, table.values, strict=True)
     return tuple((printable(name), values) for name, values in columns if name not in used)
-
-
-def _classes(selector: Any, y: Any) -> dict[str, int]:
-    """Return how many rows each of two classes has."""
-    if getattr(selector, "classes_", None) is None:
-        return {}
-    values, sizes = np.unique(y, return_counts=True)
-    return {written(value): int(size) for value, size in zip(values, sizes, strict=True)}
-
-
-def _two(classes: dict[str, int]) -> tuple[str, ...]:
-    """Return the sentence on two classes, if there are any."""
-    if not classes:
-        return ()
-    (first, zeros), (second, ones) = classes.items()
-    if (first, second) == ("0", "1"):
-        return (f"The response has two classes: 1 in {ones} rows and 0 in {zeros}.",)
-    return (
-        f"The response has two classes: {second} is counted as 1 and {first} as 0 ({ones} and "
-        f"{zeros} rows).",
-    )
-
-
-def _used(selector: Any) -> dict[str, Any]:
-    """Return what a selector made of its parameters, as far as it knows."""
-    method = getattr(selector, "method_", None)
-    selector = getattr(selector, "selector_", selector)
-    used: dict[str, Any] = {} if method is None else {"method": method}
-    used["response"] = selector.response_
-    found = getattr(selector, "lam_", getattr(selector, "lams_", None))
-    if found is not None:
-        lams = np.atleast_1d(np.asarray(found, dtype=float))
-        few = f"{lams.size} penalties from {lams.max():.4g} to {lams.min():.4g}"
-        used["lam"] = float(lams[0]) if lams.size == 1 else few
-    if getattr(selector, "q_", None) is not None:
-        used["q"] = int(selector.q_)
-    if _threshold(selector) is not None:
-        used["threshold"] = _threshold(selector)
-    return used
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, _PLAIN) or (
-        isinstance(value, tuple) and all(isinstance(v, _PLAIN) for v in value)
-    )
-
-
-def _threshold(selector: Any) -> float | None:
-    """Return the smallest measure that is selected; None for e-values, which have their own."""
-    selector = getattr(selector, "selector_", selector)
-    value = getattr(selector, "threshold_", None)
-    by_evalues = getattr(selector, "evalues_", None) is not None
-    if value is None or by_evalues or not math.isfinite(value):
-        return None
-    return float(value)

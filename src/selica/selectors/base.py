@@ -24,7 +24,7 @@ from selica._core.warning import heard, warn
 from selica.selectors import checks
 from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence
 from selica.selectors.guarantee import Guarantee
-from selica.selectors.refit import Effects, refit
+from selica.selectors.refit import RefitEffects, refit
 from selica.selectors.rows import RowArguments, column_variables
 from selica.selectors.summary import (
     NEAR_MISSES,
@@ -92,7 +92,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     duplicates_ : mapping of str to tuple of str
         For each selected variable that has any, the columns that are identical to it up to sign
         and scale.
-    effects_ : Effects
+    effects_ : RefitEffects
         Direction and size of effects, by a refit without a penalty on the selected variables; the
         same rows chose them, so that sizes are optimistic.
     """
@@ -107,7 +107,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _noticed: tuple[str, ...] = ()
     _variable: IntArray | None = None
     note_: str | None = None
-    effects_: Effects | None = None
+    effects_: RefitEffects | None = None
     _data: Data | None = None
 
     def fit(

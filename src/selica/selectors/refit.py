@@ -36,7 +36,7 @@ _BLOCK = 4096
 """Columns whose associations are computed at once."""
 
 
-class Effects(NamedTuple):
+class RefitEffects(NamedTuple):
     """Which way variables point, and how large their effects are.
 
     Examples
@@ -74,7 +74,7 @@ class Effects(NamedTuple):
     """One sentence on how effects were measured."""
 
 
-def refit(data: Data, support: Any) -> Effects:
+def refit(data: Data, support: Any) -> RefitEffects:
     """Measure direction and size of the effects of the selected variables, by a refit.
 
     Parameters
@@ -115,10 +115,16 @@ def refit(data: Data, support: Any) -> Effects:
             levels.append(())
             direction[variable] = _direction(effects[own], data.loss)
         per_sd[place], per_unit[place] = sd, unit
-    return Effects(
-        _RATIOS.get(data.loss.response), direction, pull, chosen, per_sd, per_unit,
-        tuple(levels), _note(ridge, kept, data.loss),
-    )  # fmt: skip
+    return RefitEffects(
+        ratio=_RATIOS.get(data.loss.response),
+        direction=direction,
+        association=pull,
+        variables=chosen,
+        per_sd=per_sd,
+        per_unit=per_unit,
+        levels=tuple(levels),
+        note=_note(ridge, kept, data.loss),
+    )
 
 
 def _owners(data: Data) -> IntArray:

@@ -7,18 +7,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
-from selica._core.errors import ArgumentError, RefusedError
+from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.losses import require
 from selica._core.memory import SMALL, check_memory
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, number, real
-from selica._core.warning import warn
+from selica._core.warning import noted, warn
 from selica.control import benjamini_hochberg
 from selica.control.stability import ASSUMPTIONS
-from selica.plots import plot_bars, plot_frequencies, plot_stability_path
+from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.weights import SCHEMES
 from selica.selectors.base import Selector, UnstableWarning
 from selica.selectors.bounds import THRESHOLD, Bound, carried, weakest_assumption
@@ -36,6 +37,7 @@ from selica.selectors.engine import (
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.members import MemberRule, Refits, Scheme, Selections, near, standard_errors
 from selica.selectors.penalty import choose_penalties
+from selica.selectors.stability_path import StabilityPath, path_penalties, path_probabilities
 from selica.selectors.summary import Summary, TableColumn, precision
 from selica.statistics import Data
 
@@ -199,7 +201,7 @@ class StabilitySelection(Selector):
             self.resampling_, self._rate(),
             number("weakness", self.weakness, at_least=1e-3, at_most=1.0),
         )  # fmt: skip
-        seed = seed_sequence(self.random_state)
+        self._seed = seed = seed_sequence(self.random_state)
         analytic = self._analytic(data)
         self.lams_ = None
         if self.q_ is None and self.estimator is None:
@@ -411,7 +413,7 @@ class StabilitySelection(Selector):
             )  # fmt: skip
             return
         unsettled = self._unsettled()
-        few = 2 * int(self._close().sum()) <= max(int(self.support_.sum()), 2)
+        few = 2 * int(np.count_nonzero(self._close())) <= max(int(self.support_.sum()), 2)
         if unsettled and not few:
             warn(unsettled, UnstableWarning)
 
@@ -510,25 +512,87 @@ class StabilitySelection(Selector):
             return f"{text} No level up to {FDR_LEVELS[-1]:g} selects any."
         return f"{text} On the same data, {found.sentence('FDR')}"
 
-    def plot(self, kind: str = "probabilities") -> Figure:
+    def stability_path(self, X: Any = None, y: Any = None, **arguments: Any) -> StabilityPath:
+        """Compute the selection probabilities along the penalty, with the resamples of the fit.
+
+        Parameters
+        ----------
+        X, y : optional
+            The data of the fit. They are needed where the selector does not have them any more:
+            it keeps tables of up to 256 MB, and does not take them along when it is pickled.
+        **arguments
+            Others that `fit` was given, such as `sample_weight`.
+
+        Returns
+        -------
+        StabilityPath
+            At the penalties of the fit where these were several, else at 30 of them. Each resample
+            is refitted at each, on columns that are standardised once, whatever decided the
+            selection: `q`, a bound, one penalty or message passing.
+
+        Examples
+        --------
+        >>> from selica import StabilitySelection
+        >>> from selica.sampling import simulate
+        >>> data = simulate(100, 30, 3, snr=10.0, random_state=0)
+        >>> path = StabilitySelection(0.2, random_state=0).fit(data.X, data.y).stability_path()
+        >>> path.lams.size, round(float(path.lams[-1] / path.lams[0]), 3)
+        (30, 0.02)
+        """
+        support = self._get_support_mask()
+        lams, P = self.lams_, self.probability_path_
+        if lams is None or lams.size < 2:
+            if self.estimator is not None:
+                raise DoesNotApply(
+                    "A stability path is about the penalty of the lasso; an estimator has none."
+                )
+            lams, P = self._path(self._known_data(X, y, arguments))
+        return StabilityPath(lams, P, tuple(self._names()), support, float(self.threshold_))
+
+    def _path(self, data: Data) -> tuple[Array, Array]:
+        """Return penalties, and the probabilities at each of them."""
+        lam = None if self.lams_ is None else float(self.lams_[0])
+        lams = path_penalties(data, lam)
+        scheme = Scheme(self.resampling_, self._rate(), float(self.weakness))
+        seeds = (child(self._seed, ROWS), child(self._seed, WEAKNESS))
+        return lams, path_probabilities(data, scheme, self.n_resamples, lams, seeds, self.n_jobs)
+
+    def _known_data(self, X: Any, y: Any, arguments: dict[str, Any]) -> Data:
+        """Return the data of the fit, from what is kept or what is given."""
+        if X is not None and y is not None:
+            again = clone(self).set_params(random_state=self._seed)
+            with noted():
+                again.fit(X, y, **arguments)
+            if not np.array_equal(again.selection_probabilities_, self.selection_probabilities_):
+                raise ArgumentError("X and y are not the data that the selector was fitted to.")
+            data: Data | None = again._data
+        else:
+            data = self._data
+        if data is None:
+            raise ArgumentError(
+                "The data of the fit are not kept (they are large, or the selector was pickled): "
+                "give them again, as in stability_path(X, y)."
+            )
+        return data
+
+    def plot(self, kind: str = "probabilities", X: Any = None, y: Any = None) -> Figure:
         """Draw what was measured (needs matplotlib).
 
         Parameters
         ----------
         kind : {"probabilities", "path", "histogram"}
-            Bars of the first variables; probabilities along the penalties; how many variables
-            have which probability.
+            Bars of the first variables; probabilities along the penalty; how many variables have
+            which probability.
+        X, y : optional
+            The data of the fit, for "path" where the selector does not have them any more; see
+            `stability_path`.
         """
         self._get_support_mask()
         choice("kind", kind, ("probabilities", "path", "histogram"))
         if kind == "histogram":
             return plot_frequencies(self.selection_probabilities_, self.threshold_)
         if kind == "path":
-            if self.lams_ is None or self.lams_.size < 2:
-                raise ArgumentError("kind='path' needs several penalties; give lam as an array.")
-            return plot_stability_path(
-                self.lams_, self.probability_path_, self.support_, self.threshold_
-            )
+            return self.stability_path(X, y).plot()
         return plot_bars(self.summary().variables, "probability", threshold=self.threshold_)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import written
-from selica.selectors.refit import Effects
+from selica.selectors.refit import RefitEffects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,6 +116,12 @@ def cell(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def three_digits(value: float) -> str:
+    """Return a number with three digits: 0.0132, 4,070, 1.2e+08."""
+    text = f"{value:.3g}"
+    return f"{float(text):,.0f}" if "e+" in text and abs(value) < 1e7 else text
+
+
 def reader_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the columns that a person is shown: not empty, and ratios in the place of logarithms.
 
@@ -153,12 +159,12 @@ def precision(error: Array | None, close: BoolArray) -> list[TableColumn]:
     return [*columns, TableColumn("close call", close.tolist(), meaning, last=True)]
 
 
-def effect_columns(effects: Effects, p: int, names: Directions) -> list[TableColumn]:
+def effect_columns(effects: RefitEffects, p: int, names: Directions) -> list[TableColumn]:
     """Return direction and size of the effects as columns of a table.
 
     Parameters
     ----------
-    effects : Effects
+    effects : RefitEffects
     p : int
         Number of variables.
     names : Directions
@@ -188,7 +194,7 @@ class Directions(NamedTuple):
     columns: Sequence[str]
     """Names of the columns, for variables with levels."""
 
-    def of(self, effects: Effects, variable: int, place: int | None) -> str | None:
+    def of(self, effects: RefitEffects, variable: int, place: int | None) -> str | None:
         """Return the direction of a variable: a sign, a class, or levels from high to low."""
         if place is not None and effects.levels[place]:
             ordered = sorted(effects.levels[place], key=lambda one: -one[1])
@@ -241,7 +247,7 @@ def _rounded(values: Array) -> Array:
 def _text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[str]:
     """Return rows as lines of text, headings in two lines, selected rows before the others."""
     heads = [_two_lines(name) for name in columns]
-    cells = [[_short_cell(name, row[name]) for name in columns] for row in rows]
+    cells = [[column_cell(name, row[name]) for name in columns] for row in rows]
     widths = [
         max(len(x) for x in (*head, *(line[i] for line in cells))) for i, head in enumerate(heads)
     ]
@@ -271,8 +277,7 @@ def _two_lines(heading: str) -> tuple[str, str]:
     return "", heading
 
 
-def _short_cell(name: str, value: Any) -> str:
+def column_cell(name: str, value: Any) -> str:
     """Return a value as text; errors and effects have three digits."""
-    if isinstance(value, float) and (name == "s.e." or " per " in name):
-        return f"{value:.3g}"
-    return cell(value)
+    few = isinstance(value, float) and (name == "s.e." or " per " in name)
+    return three_digits(value) if few else cell(value)
