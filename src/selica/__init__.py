@@ -23,8 +23,10 @@ if TYPE_CHECKING:
         planning,
         sampling,
         solvers,
+        tables,
         theory,
     )
+    from selica.reports import select
     from selica.selectors import (
         AggregatedKnockoffs,
         AutoSelection,
@@ -45,6 +47,7 @@ _ROOMS = (
     "planning",
     "sampling",
     "solvers",
+    "tables",
     "theory",
 )
 
@@ -65,7 +68,9 @@ __all__ = [
     "experiments",
     "planning",
     "sampling",
+    "select",
     "solvers",
+    "tables",
     "theory",
 ]
 
@@ -74,6 +79,8 @@ def __getattr__(name: str) -> Any:
     """Load a room when it is first asked for: `import selica` alone stays light."""
     if name in _ROOMS:
         return import_module(f"selica.{name}")
+    if name == "select":
+        return import_module("selica.reports").select
     if name in __all__:
         return getattr(import_module("selica.selectors"), name)
     raise AttributeError(f"module 'selica' has no attribute {name!r}")

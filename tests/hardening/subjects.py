@@ -72,7 +72,7 @@ def _fitted(name: str) -> Any:
 @cache
 def _selection() -> reports.Selection:
     X, names = array(0, 40, 8), [f"x{j}" for j in range(8)]
-    return reports.select(selectors.LassoSelection(lam=0.1), X, X[:, 0] + array(1, 40), names, "y")
+    return reports.answer(selectors.LassoSelection(lam=0.1), X, X[:, 0] + array(1, 40), names, "y")
 
 
 @cache
@@ -228,7 +228,7 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
         "target": st.sampled_from(["y", "a", "no"]),
         "drop": st.lists(st.sampled_from(["b", "c", "no"]), max_size=2),
     },
-    "reports.select": {
+    "reports.answer": {
         "selector": st.builds(selectors.LassoSelection),
         "names": st.just([f"x{j}" for j in range(COLUMNS)]),
         "target": st.just("y"),

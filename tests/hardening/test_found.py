@@ -99,9 +99,9 @@ REFUSED = {
     "a target that is no name": (lambda: reports.split(TABLE, 1.0), "target"),
     "one name for several": (lambda: reports.split(TABLE, "y", "a"), "drop"),
     "columns by number": (lambda: reports.variables(TABLE, [np.arange(3)]), "drop"),
-    "a selector that is none": (lambda: reports.select(5, X, Y, list("abcde"), "y"), "selector"),
+    "a selector that is none": (lambda: reports.answer(5, X, Y, list("abcde"), "y"), "selector"),
     "names that are none": (
-        lambda: reports.select(selectors.LassoSelection(), X, Y, 5, "y"),
+        lambda: reports.answer(selectors.LassoSelection(), X, Y, 5, "y"),
         "names",
     ),
     "a report of nothing": (lambda: reports.report_zip(None), "selection"),

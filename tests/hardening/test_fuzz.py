@@ -52,7 +52,7 @@ def folder(tmp_path, monkeypatch):
 def test_functions(name):
     subject = SUBJECTS[name]
     cases = arguments(subject.function, subject.sensible, COSTLY, ALTERNATIVES)
-    refusals = OWN_WORDS if name in ("reports.select", "planning.plasmode_power") else SelicaError
+    refusals = OWN_WORDS if name in ("reports.answer", "planning.plasmode_power") else SelicaError
     fuzz(name, cases, lambda case: call(subject.function, refusals, case), subject.weight)
 
 

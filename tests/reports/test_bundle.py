@@ -22,7 +22,7 @@ from selica import (
     StabilitySelection,
 )
 from selica._core.errors import ArgumentError, RefusedError
-from selica.reports import Provenance, select, write_bundle
+from selica.reports import Provenance, answer, write_bundle
 from selica.sampling import simulate
 
 DATA = simulate(80, 10, 3, snr=10.0, random_state=0)
@@ -65,7 +65,7 @@ def unpacked(selection, folder):
 )
 def test_a_bundle_repeats_every_digit(case, tmp_path):
     selector, y, more = CASES[case]
-    found = select(selector, DATA.X, y, NAMES, "y", **more)
+    found = answer(selector, DATA.X, y, NAMES, "y", **more)
     there = unpacked(found, tmp_path)
     done = repeat(there)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -75,7 +75,7 @@ def test_a_bundle_repeats_every_digit(case, tmp_path):
 
 
 def test_a_difference_is_found(tmp_path):
-    found = select(LassoSelection(0.1, random_state=0), DATA.X, DATA.y, NAMES, "y")
+    found = answer(LassoSelection(0.1, random_state=0), DATA.X, DATA.y, NAMES, "y")
     there = unpacked(found, tmp_path)
     table = (there / "table.csv").read_text(encoding="utf-8")
     digits = repr(float(DATA.X[0, np.flatnonzero(DATA.support)[0]]))
@@ -91,7 +91,7 @@ def test_it_has_what_a_reviewer_asks_for(tmp_path):
     command = "selica select t.csv --target y --seed 0"
     about = Provenance(date="2026-11-17", command=command)
     selector = LassoSelection(0.1, random_state=0)
-    found = select(selector, DATA.X, DATA.y, NAMES, "y", provenance=about)
+    found = answer(selector, DATA.X, DATA.y, NAMES, "y", provenance=about)
     there = unpacked(found, tmp_path)
     assert {path.name for path in there.iterdir()} == {
         "README.txt", "report.html", "requirements.txt", "run.py", "selection.csv",
@@ -109,7 +109,7 @@ def test_it_has_what_a_reviewer_asks_for(tmp_path):
 
 
 def test_without_a_seed_nobody_can_repeat_it(tmp_path):
-    found = select(LassoSelection(0.1), DATA.X, DATA.y, NAMES, "y")
+    found = answer(LassoSelection(0.1), DATA.X, DATA.y, NAMES, "y")
     with pytest.raises(RefusedError, match=r"random_state is None. Give a whole number"):
         found.bundle(tmp_path / "bundle.zip")
     assert list(tmp_path.iterdir()) == []

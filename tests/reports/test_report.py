@@ -24,7 +24,7 @@ from selica import (
 )
 from selica._core.errors import DoesNotApply, RefusedError
 from selica._core.table import Table
-from selica.reports import Columns, FileIdentity, Provenance, select, split, write_report
+from selica.reports import Columns, FileIdentity, Provenance, answer, split, write_report
 from selica.reports.figure import MOST_BARS, effect_figure, measure_figure
 from selica.reports.page import page
 from selica.sampling import GaussianKnockoffs, simulate
@@ -75,7 +75,7 @@ def data():
 
 def selection(data, selector, names=None):
     names = names or [f"v{j}" for j in range(12)]
-    return select(selector, data.X, data.y, names, "y & z")
+    return answer(selector, data.X, data.y, names, "y & z")
 
 
 def test_a_report_says_whether_copies_pass_as_columns(data):
@@ -142,13 +142,13 @@ def test_warnings_become_notes_with_names(data):
     X = data.X.copy()
     X[:, 11] = X[:, 11] > 0
     names = [f"name {j}" for j in range(12)]
-    found = select(KnockoffSelection(random_state=0), X, data.y, names, "y")
+    found = answer(KnockoffSelection(random_state=0), X, data.y, names, "y")
     assert "Columns with few values are not normally distributed: name 11." in found.cautions
     X[:, 3] = 1.0
-    found = select(LassoSelection(random_state=0), X, data.y, names, "y")
+    found = answer(LassoSelection(random_state=0), X, data.y, names, "y")
     assert "Constant columns are never selected: name 3." in found.cautions
     X[:, 3] = X[:, 4]
-    found = select(LassoSelection(random_state=0), X, data.y, ["x9", *names[1:]], "y")
+    found = answer(LassoSelection(random_state=0), X, data.y, ["x9", *names[1:]], "y")
     assert found.cautions[0].endswith("in place of the other: name 3 and name 4.")
 
 
@@ -158,7 +158,7 @@ def test_errors_name_columns(data):
     names = [f"x{100 + j}" for j in range(12)]
     estimated = KnockoffSelection(sampler=GaussianKnockoffs(), random_state=0)
     with pytest.raises(RefusedError, match="constant column; x103 is constant"):
-        select(estimated, X, data.y, names, "y")
+        answer(estimated, X, data.y, names, "y")
     with pytest.raises(RefusedError, match="constant column; x3 is constant"):
         estimated.fit(X, data.y)
 
@@ -176,7 +176,7 @@ def test_other_warnings_are_not_swallowed(data):
 def test_an_empty_selection_is_explained(data):
     noise = np.random.default_rng(0).standard_normal(120)
     names = [f"v{j}" for j in range(12)]
-    found = select(KnockoffSelection(0.05, random_state=0), data.X, noise, names, "y")
+    found = answer(KnockoffSelection(0.05, random_state=0), data.X, noise, names, "y")
     assert found.selected == []
     assert sum("Nothing was selected" in note for note in found.notes) == 1
     assert "Nothing was selected" in page(found)
@@ -184,7 +184,7 @@ def test_an_empty_selection_is_explained(data):
 
 def test_two_classes_are_named(data):
     y = np.where(data.y > np.median(data.y), "yes", "no")
-    found = select(LassoSelection(random_state=0), data.X, y, [f"v{j}" for j in range(12)], "y")
+    found = answer(LassoSelection(random_state=0), data.X, y, [f"v{j}" for j in range(12)], "y")
     assert found.response == {"kind": "binary", "classes": {"no": 60, "yes": 60}}
     sentence = "y has two classes: no in 60 rows, yes in 60 rows; yes is counted as 1."
     assert sentence in found.about()
@@ -225,8 +225,8 @@ def test_what_is_said_of_the_data_comes_before_the_result(data):
     )
     X, y, names = split(table, "y", ["patient", "visit"])
     selector = KnockoffSelection(0.4, sampler="iid", random_state=0)
-    assert select(selector, X, y, names, "y").guarantee.proven
-    found = select(selector, X, y, names, "y", table)
+    assert answer(selector, X, y, names, "y").guarantee.proven
+    found = answer(selector, X, y, names, "y", table)
     assert found.cautions[0].startswith("Column 'patient' has 30 different values in 120 rows")
     assert not any("patient" in note for note in found.notes)
     assert found.guarantee.level is None
@@ -247,7 +247,7 @@ def test_what_is_left_out_may_be_an_event(data):
     values = (np.exp(data.y), data.y > 0, *data.X.T)
     table = Columns(("time", "event", *(f"v{j}" for j in range(12))), values)
     X, y, names = split(table, "time", ["event"])
-    found = select(LassoSelection(lam=0.3), X, y, names, "time", table)
+    found = answer(LassoSelection(lam=0.3), X, y, names, "time", table)
     assert found.cautions[0].endswith("--time 'time' --event 'event').")
 
 
@@ -257,7 +257,7 @@ def test_identical_columns_are_in_every_file(data, tmp_path):
     other = int(np.argmin(np.abs(data.X.T @ data.y)))
     X[:, other] = -2.0 * X[:, twin]
     names = [f"v{j}" for j in range(12)]
-    found = select(LassoSelection(lam=0.05, random_state=0), X, data.y, names, "y")
+    found = answer(LassoSelection(lam=0.05, random_state=0), X, data.y, names, "y")
     files = write_report(found, tmp_path)
     (first, same), *_ = found.selector.duplicates_.items()
     assert {first, *same} == {f"v{twin}", f"v{other}"}
@@ -279,14 +279,14 @@ def test_settings_say_what_was_used(data):
     assert "<td>response</td><td>auto: linear</td>" in text
     assert "(lam)</td><td>not used</td>" in text
     y = np.where(data.y > 0, 2.0, 1.0)
-    found = select(LassoSelection(random_state=0), data.X, y, [f"v{j}" for j in range(12)], "y")
+    found = answer(LassoSelection(random_state=0), data.X, y, [f"v{j}" for j in range(12)], "y")
     sizes = {"1": int(np.sum(y == 1)), "2": int(np.sum(y == 2))}
     assert found.used["classes"] == sizes
     assert found.about()[1] == (
         f"y has two classes: 1 in {sizes['1']} rows, 2 in {sizes['2']} rows; 2 is counted as 1."
     )
     assert f"(lam)</td><td>auto: {found.selector.lam_:.4g}</td>" in page(found)
-    found = select(LassoSelection(lam=0.1), data.X, y > 1, [f"v{j}" for j in range(12)], "y")
+    found = answer(LassoSelection(lam=0.1), data.X, y > 1, [f"v{j}" for j in range(12)], "y")
     assert "True is counted as 1" in found.about()[1]
 
 
@@ -299,7 +299,7 @@ def test_penalties_along_a_path_are_summed_up(data):
 
 def test_halves_of_characters_in_names_can_be_written(data, tmp_path):
     names = ["a\ud800", *(f"v{j}" for j in range(1, 12))]
-    found = select(LassoSelection(lam=1e-3), data.X, data.y, names, "y\udcff")
+    found = answer(LassoSelection(lam=1e-3), data.X, data.y, names, "y\udcff")
     assert "a\\ud800" in found.selected
     files = write_report(found, tmp_path)
     assert "a\\ud800" in files[2].read_text(encoding="utf-8")
@@ -311,7 +311,7 @@ def test_the_same_is_said_in_text_page_and_json(data):
     about = Provenance(file, "2026-11-17", "selica select measured.csv --target y", None)
     names = [f"v{j}" for j in range(12)]
     selector = StabilitySelection(pfer=1.0, n_resamples=20, random_state=0)
-    found = select(selector, data.X, data.y, names, "y", provenance=about)
+    found = answer(selector, data.X, data.y, names, "y", provenance=about)
     said, text, printed = found.to_dict(), page(found), str(found)
     assert said["file"] == {"name": "measured.csv", "size": 10, "sha256": file.sha256}
     assert said["date"] == "2026-11-17"
@@ -357,7 +357,7 @@ def test_what_was_done_with_the_columns_is_told(data):
         strata=None,
     )  # fmt: skip
     names = [f"v{j}" for j in range(12)]
-    found = select(LassoSelection(0.1), data.X, data.y, names, "y", prepared=prepared)
+    found = answer(LassoSelection(0.1), data.X, data.y, names, "y", prepared=prepared)
     said = found.to_dict()["columns"]
     assert said["left_out"] == [{"name": "id", "reason": "it numbers the rows"}]
     assert said["missing"]["per_column"] == {"v0": 3}

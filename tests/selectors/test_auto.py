@@ -182,5 +182,5 @@ def test_the_report_of_the_chosen_selector_knows_two_classes():
     data = simulate(80, 6, 2, response="logistic", random_state=0)
     found = AutoSelection(n_resamples=10, random_state=0)
     names = tuple(f"v{j}" for j in range(6))
-    selection = reports.select(found, data.X, data.y, names, "y")
+    selection = reports.answer(found, data.X, data.y, names, "y")
     assert found.response_ == found.selector_.response_ == selection.used["response"] == "binary"

@@ -101,7 +101,7 @@ def select(
     parameters = chosen.arguments({chosen.levels[0]: level} if chosen.levels else {})
     selector = chosen.load_selector()(**parameters, random_state=0)
     with _FITS.turn():
-        selection = reports.select(selector, X, y, names, target, table)
+        selection = reports.answer(selector, X, y, names, target, table)
         return ShownSelection(
             title=selection.summary.title,
             n_selected=len(selection.selected),

@@ -117,18 +117,15 @@ TableFile = Annotated[
     Path | None,
     typer.Argument(
         metavar="TABLE",
-        help="CSV or TSV (also .gz) or Parquet file with one row per sample; every column except "
-        "the target must be numbers.",
+        help="Table with one row per sample: CSV or TSV (also .gz, .zst), Parquet, Feather or "
+        "Excel.",
         show_default=False,
     ),
 ]
 Target = Annotated[
     str | None,
-    typer.Option(
-        "--target", "-y", help="Column to explain (the response): numbers, or two classes."
-    ),
+    typer.Option("--target", "-y", help="Column to explain (the response): numbers, or classes."),
 ]
-Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; repeatable.")]
 Demo = Annotated[
     bool,
     typer.Option(

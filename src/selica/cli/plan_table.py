@@ -21,7 +21,6 @@ from selica.cli.options import (
     AsJson,
     CopySampler,
     Demo,
-    Drop,
     EffectLaw,
     Effects,
     EngineName,
@@ -57,6 +56,7 @@ from selica.cli.plan_options import (
     strength_of,
 )
 from selica.cli.select import Source, unfitted
+from selica.cli.table_options import Drop, TableOptions
 
 if TYPE_CHECKING:
     from selica._core.table import Table
@@ -109,14 +109,14 @@ def own_table(
     check_jobs(n_jobs)
     count("n_sets", n_sets, at_least=2)  # before anything is printed
     # a table without a response gets one that is called y, as in the other examples
-    source = Source.of(table, target if demo else target or "y", drop, demo)
+    source = Source.of(table, target if demo else target or "y", demo, TableOptions.of(drop=drop))
     from selica import planning, reports
     from selica._core.wording import signals
 
     if source.table is None:
         X, names = source.read()[::2]
     else:
-        X, names = reports.variables(reports.read_table(source.table), source.drop, target)
+        X, names = reports.variables(reports.read_table(source.table), source.options.drop, target)
     chosen = to_plan(method or [one.name for one in catalogue.methods(beside_ideal=True)])
     first = None
     if theory:
@@ -273,7 +273,7 @@ def diagnosis(
     """
     check_figure(plot)
     row = to_diagnose(method)
-    source = Source.of(table, target, drop, demo)
+    source = Source.of(table, target, demo, TableOptions.of(drop=drop))
     selector = unfitted(
         row.name,
         seed,
@@ -290,7 +290,7 @@ def diagnosis(
     from selica.theory import GaussianEffects
 
     columns = source.columns()
-    X, y, names = reports.split(columns, source.target, source.drop)
+    X, y, names = reports.split(columns, str(source.target), source.options.drop)
     try:
         require("diagnosis", read_response("auto", y)[0])
     except DoesNotApply as error:
@@ -300,7 +300,7 @@ def diagnosis(
         waiting(f"selecting among {len(names)} variables, {len(y)} rows, and diagnosing"),
     ):
         warnings.simplefilter("always")
-        selection = reports.select(selector, X, y, names, source.target, columns)
+        selection = reports.answer(selector, X, y, names, str(source.target), columns)
         found = planning.diagnose(selector, X, y, power=power)
     kinds = (BoundaryWarning, ConvergenceWarning)
     said = [str(w.message) for w in caught if issubclass(w.category, kinds)]

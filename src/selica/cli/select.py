@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import sys
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -20,7 +22,6 @@ from selica.cli.options import (
     AsJson,
     CopySampler,
     Demo,
-    Drop,
     EngineName,
     Jobs,
     Penalty,
@@ -33,9 +34,26 @@ from selica.cli.options import (
     option,
 )
 from selica.cli.output import print_json, waiting
+from selica.cli.table_options import (
+    Drop,
+    Event,
+    Keep,
+    Kind,
+    MissingPolicy,
+    Offset,
+    Policy,
+    Response,
+    ResponseName,
+    RowsOf,
+    Strata,
+    TableOptions,
+    Time,
+    Weights,
+)
 
 if TYPE_CHECKING:
-    from selica.reports import Columns, Selection
+    from selica.reports import Provenance, Selection
+    from selica.tables import Columns, Prepared
 
 
 class RowResampling(StrEnum):
@@ -160,12 +178,29 @@ def select(
             f"({takers('statistic')})."
         ),
     ] = None,
+    time: Time = None,
+    event: Event = None,
+    response: ResponseName = Response.auto,
+    keep: Keep = None,
+    drop: Drop = None,
+    rows_of: RowsOf = None,
+    weights: Weights = None,
+    offset: Offset = None,
+    strata: Strata = None,
+    missing: MissingPolicy = Policy.impute,
+    kind: Kind = None,
     seed: Seed = 0,
     n_jobs: Jobs = None,
-    drop: Drop = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for selection.csv, selection.json and report.html."),
+    ] = None,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            help="ZIP file with table, settings and a script, by which anyone can repeat the "
+            "selection to the last digit."
+        ),
     ] = None,
     as_json: AsJson = False,
     demo: Demo = False,
@@ -174,7 +209,13 @@ def select(
 
     Example: selica select measurements.csv --target yield --fdr 0.1 --out report
     """
-    source = Source.of(table, target, drop, demo)
+    source = Source.of(
+        table, target, demo,
+        TableOptions.of(
+            time=time, event=event, response=response, keep=keep, drop=drop, rows_of=rows_of,
+            weights=weights, offset=offset, strata=strata, missing=missing, kind=kind,
+        ),
+    )  # fmt: skip
     selector = unfitted(
         method,
         seed,
@@ -198,13 +239,16 @@ def select(
     # late, so that other commands start without scikit-learn and the compiled solvers
     from selica import reports
 
-    columns = source.columns()
-    X, y, names = reports.split(columns, source.target, source.drop)
-    if out is not None:
-        check_folder(out)
-    with waiting(f"selecting among {len(names)} variables, {len(y)} rows"):
-        selection = reports.select(selector, X, y, names, source.target, columns)
+    for place in (out, None if bundle is None else bundle.parent):
+        if place is not None:
+            check_folder(place)
+    prepared = source.prepared()
+    rows, variables = prepared.X.shape[0], len(prepared.names)
+    with waiting(f"selecting among {variables:,} variables, {rows:,} rows"):
+        selection = reports.answer_to(selector, prepared, provenance=source.provenance())
     files = [] if out is None else reports.write_report(selection, out)
+    if bundle is not None:
+        files.append(selection.bundle(bundle))
     if as_json:
         _print_json(selection, files, demo)
     else:
@@ -216,48 +260,67 @@ class Source(NamedTuple):
 
     table: Path | None
     """None is the demonstration."""
-    target: str
-    drop: tuple[str, ...]
+    target: str | None
+    options: TableOptions
 
     @classmethod
     def of(
-        cls, table: Path | None, target: str | None, drop: list[str] | None, demo: bool
+        cls, table: Path | None, target: str | None, demo: bool, options: TableOptions
     ) -> Source:
         """Return the source that the options name, if they are consistent."""
         if demo:
-            if table is not None or target is not None or drop:
+            if table is not None or target is not None or options.words:
                 raise ArgumentError(
-                    "--demo has its own table: leave out TABLE, --target and --drop."
+                    "--demo has its own table: leave out TABLE, --target and options on columns."
                 )
             from selica.reports.demo import TARGET
 
-            return cls(None, TARGET, ())
+            return cls(None, TARGET, options)
         if table is None:
             raise ArgumentError("Name the TABLE to read, or try --demo.")
-        if target is None:
-            raise ArgumentError("Name the column to explain with --target.")
-        return cls(table, target, tuple(drop or ()))
+        if target is None and options.time is None:
+            raise ArgumentError(
+                "Name the column to explain with --target, or times of events with --time and "
+                "--event."
+            )
+        return cls(table, target, options)
 
     @property
     def words(self) -> list[str]:
         """The options again."""
         if self.table is None:
             return ["--demo"]
-        named = [f"--target {shlex.quote(self.target)}"]
-        named += [f"--drop {shlex.quote(name)}" for name in self.drop]
-        return [shlex.quote(str(self.table)), *named]
+        named = [] if self.target is None else [f"--target {shlex.quote(self.target)}"]
+        return [shlex.quote(str(self.table)), *named, *self.options.words]
 
     def columns(self) -> Columns:
         """Return the whole table."""
-        from selica import reports
+        from selica import reports, tables
 
-        return reports.demo_table() if self.table is None else reports.read_table(self.table)
+        return reports.demo_table() if self.table is None else tables.read_table(self.table)
+
+    def prepared(self) -> Prepared:
+        """Return the table made ready for a selector."""
+        from selica.tables import prepare
+
+        return prepare(self.columns(), self.target, **self.options.arguments)
+
+    def provenance(self) -> Provenance:
+        """Return the file, the day and the command, for a report."""
+        from selica.reports import FileIdentity, Provenance
+
+        return Provenance(
+            file=None if self.table is None else FileIdentity.of(self.table),
+            date=datetime.now(tz=UTC).date().isoformat(),
+            command=shlex.join(["selica", *sys.argv[1:]]),
+        )
 
     def read(self) -> tuple[Array, Any, tuple[str, ...]]:
         """Return variables, response and names."""
-        from selica import reports
+        from selica.tables import split
 
-        return reports.split(self.columns(), self.target, self.drop)
+        assert self.target is not None
+        return split(self.columns(), self.target, self.options.drop)
 
 
 def unfitted(method: str, seed: int, **options: Any) -> Any:
@@ -320,7 +383,7 @@ def _print(selection: Selection, files: list[Path], demo: bool) -> None:
 
     say(str(selection))
     if files:
-        say(f"\nThe report is {files[-1]}; beside it are {_listed(files[:-1])}")
+        say(f"\nWritten: {_listed(files)}.")
     if demo:
         probes = _probes(selection)
         say(
@@ -330,4 +393,4 @@ def _print(selection: Selection, files: list[Path], demo: bool) -> None:
 
 
 def _listed(files: list[Path]) -> str:
-    return " and ".join(path.name for path in files)
+    return ", ".join(str(path) for path in files)

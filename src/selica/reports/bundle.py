@@ -72,9 +72,9 @@ def write_bundle(selection: Selection, path: Path | str) -> Path:
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, select, split, write_bundle
+    >>> from selica.reports import demo_table, answer, split, write_bundle
     >>> X, y, names = split(demo_table(), "progression")
-    >>> found = select(LassoSelection(0.3, random_state=0), X, y, names, "progression")
+    >>> found = answer(LassoSelection(0.3, random_state=0), X, y, names, "progression")
     >>> with TemporaryDirectory() as folder:
     ...     sorted(zipfile.ZipFile(write_bundle(found, Path(folder) / "b.zip")).namelist())[:4]
     ['README.txt', 'report.html', 'requirements.txt', 'run.py']

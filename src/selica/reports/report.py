@@ -48,9 +48,9 @@ def write_report(
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, select, split, write_report
+    >>> from selica.reports import demo_table, answer, split, write_report
     >>> X, y, names = split(demo_table(), "progression")
-    >>> found = select(LassoSelection(lam=0.3), X, y, names, "progression")
+    >>> found = answer(LassoSelection(lam=0.3), X, y, names, "progression")
     >>> with TemporaryDirectory() as folder:
     ...     [path.name for path in write_report(found, Path(folder))]
     ['selection.csv', 'selection.json', 'report.html']
@@ -78,9 +78,9 @@ def report_zip(selection: Selection) -> bytes:
     >>> import io
     >>> import zipfile
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, report_zip, select, split
+    >>> from selica.reports import demo_table, report_zip, answer, split
     >>> X, y, names = split(demo_table(), "progression")
-    >>> packed = report_zip(select(LassoSelection(lam=0.3), X, y, names, "progression"))
+    >>> packed = report_zip(answer(LassoSelection(lam=0.3), X, y, names, "progression"))
     >>> zipfile.ZipFile(io.BytesIO(packed)).namelist()
     ['selection.csv', 'selection.json', 'report.html']
     """

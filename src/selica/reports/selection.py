@@ -63,9 +63,9 @@ class Selection:
     Examples
     --------
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, select, split
+    >>> from selica.reports import demo_table, answer, split
     >>> X, y, names = split(demo_table(), "progression")
-    >>> found = select(LassoSelection(lam=0.3), X, y, names, "progression")
+    >>> found = answer(LassoSelection(lam=0.3), X, y, names, "progression")
     >>> found.method, found.n_samples, found.selected
     ('LassoSelection', 442, ['bmi', 'ltg'])
     >>> print(found)  # doctest: +ELLIPSIS
@@ -176,9 +176,9 @@ class Selection:
         Examples
         --------
         >>> from selica import StabilitySelection
-        >>> from selica.reports import demo_table, select, split
+        >>> from selica.reports import demo_table, answer, split
         >>> X, y, names = split(demo_table(), "progression")
-        >>> found = select(StabilitySelection(random_state=0), X, y, names, "progression")
+        >>> found = answer(StabilitySelection(random_state=0), X, y, names, "progression")
         >>> found.stability_path().probabilities.shape
         (30, 105)
         """
@@ -201,9 +201,9 @@ class Selection:
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
         >>> from selica import LassoSelection
-        >>> from selica.reports import demo_table, select, split
+        >>> from selica.reports import demo_table, answer, split
         >>> X, y, names = split(demo_table(), "progression")
-        >>> found = select(LassoSelection(0.3, random_state=0), X, y, names, "progression")
+        >>> found = answer(LassoSelection(0.3, random_state=0), X, y, names, "progression")
         >>> with TemporaryDirectory() as folder:
         ...     found.bundle(Path(folder) / "bundle.zip").name
         'bundle.zip'
@@ -213,7 +213,7 @@ class Selection:
         return write_bundle(self, path)
 
 
-def select(
+def answer(
     selector: Any,
     X: Array,
     y: Any,
@@ -258,9 +258,9 @@ def select(
     Examples
     --------
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, select, split
+    >>> from selica.reports import demo_table, answer, split
     >>> X, y, names = split(demo_table(), "progression")
-    >>> found = select(LassoSelection(lam=0.3), X, y, names, "progression")
+    >>> found = answer(LassoSelection(lam=0.3), X, y, names, "progression")
     >>> list(found.selector.get_feature_names_out())
     ['bmi', 'ltg']
     """
@@ -275,13 +275,17 @@ def select(
     if provenance is not None and not isinstance(provenance, Provenance):
         raise ArgumentError(f"provenance must be a Provenance; got {short(provenance)}.")
     given = {name: value for name, value in arguments.items() if value is not None}
-    left_out, further = _left_out(table, names, target), () if variable is None else (variable,)
-    columns = NamedColumns(X, tuple(names), target, left_out, *further)
+    left_out, columns = _left_out(table, names, target), ()
+    if prepared is not None:
+        left_out = tuple((printable(one.name), one.values) for one in prepared.left_out)
+        columns = prepared.columns
+    named = NamedColumns(X, tuple(names), target, left_out, variable, columns)
     with noted():
-        selector.fit(columns, y, **given)
+        selector.fit(named, y, **given)
     response = account.response_of(selector, y)
     classes = response.get("classes")
-    cautions = [*(() if table is None else table.notes), *selector.cautions_]
+    source = table if prepared is None else prepared
+    cautions = [*(() if source is None else source.notes), *selector.cautions_]
     return Selection(
         selector=selector,
         target=printable(target),

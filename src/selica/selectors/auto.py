@@ -150,7 +150,14 @@ class AutoSelection(Selector):
         seed = seed_sequence(self.random_state)
         self.method_, self.reason_ = choose(data, table, seed)
         self.selector_ = self._chosen(data.n_variables, seed)
-        for name in ("n_features_in_", "feature_names_in_", "response_", "classes_", "_variable"):
+        for name in (
+            "n_features_in_",
+            "feature_names_in_",
+            "response_",
+            "classes_",
+            "_variable",
+            "_columns",
+        ):
             if hasattr(self, name):
                 setattr(self.selector_, name, getattr(self, name))
         self.selector_._select(data, table)

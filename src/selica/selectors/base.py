@@ -23,6 +23,7 @@ from selica._core.validation import LARGEST, number, printable
 from selica._core.warning import heard, warn
 from selica.selectors import checks
 from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence
+from selica.selectors.frames import category_columns, dense, encoded
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.refit import RefitEffects, refit
 from selica.selectors.rows import RowArguments, column_variables
@@ -69,6 +70,8 @@ class NamedColumns(NamedTuple):
     variable: IntArray | None = None
     """Number of the variable to which each column belongs, where one has several columns; `names`
     are then those of the variables."""
+    columns: tuple[str, ...] = ()
+    """Names of the columns, such as "tissue: liver", where they differ from those of variables."""
 
 
 class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -106,6 +109,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     cautions_: tuple[str, ...] = ()
     _noticed: tuple[str, ...] = ()
     _variable: IntArray | None = None
+    _columns: tuple[str, ...] = ()
     note_: str | None = None
     effects_: RefitEffects | None = None
     _data: Data | None = None
@@ -166,7 +170,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Any, y: Any, given: RowArguments) -> None:
         """Check the data, select, and weaken the promise where rows are not independent."""
-        named = X if isinstance(X, NamedColumns) else NamedColumns(X, ())
+        named = X if isinstance(X, NamedColumns) else self._named(X)
         name = named.target or getattr(y, "name", None)
         data, table, response = self._checked(named, y, given)
         dependent = self._cautioned(
@@ -183,6 +187,16 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             units = int(data.units.max()) + 1
             self.guarantee_ = replace(self.guarantee_, units=f"the {units} groups of rows")
         self.duplicates_ = self._same_columns(data)
+
+    def _named(self, X: Any) -> NamedColumns:
+        """Return a table for a selector: sparse ones dense, categories as indicator columns."""
+        categories = category_columns(X)
+        if not categories:
+            return NamedColumns(dense(X), ())
+        validate_data(self, X, skip_check_array=True)  # takes note of the names
+        values, variable, columns = encoded(X, categories)
+        names = tuple(str(name) for name in X.columns)
+        return NamedColumns(values, names, variable=variable, columns=columns)
 
     def _same_columns(self, data: Data) -> dict[str, tuple[str, ...]]:
         """Return the columns that are identical to selected ones; categories have none."""
@@ -227,7 +241,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             keep=given.covariates(n, loss), units=given.units(n),
             variable=column_variables(named.variable, table.shape[1]), missing=missing,
         )._replace(l1_ratio=self._share())  # fmt: skip
-        self._variable = data.variable
+        self._variable, self._columns = data.variable, named.columns
         return data, table, target
 
     def _validated(self, named: NamedColumns, y: Any, missing: bool) -> tuple[Array, Column]:
@@ -418,8 +432,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Return how directions are called."""
         classes = getattr(self, "classes_", None)
         several = classes is not None and len(classes) > 2
-        columns = getattr(self, "column_names_", ())
-        return Directions(classes, several, self.response_, columns)
+        return Directions(classes, several, self.response_, self._columns)
 
     def _measured(self, data: Data) -> None:
         """Measure the effects of what was selected, and keep the data where they are small."""
@@ -480,6 +493,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = True
         return tags
 
 

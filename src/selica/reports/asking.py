@@ -1,0 +1,141 @@
+"""One call from a table to an answer: `selica.select`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from selica import catalogue
+from selica._core.errors import ArgumentError
+from selica.reports.selection import Selection, answer
+from selica.selectors.base import Selector
+from selica.tables import Prepared, prepare
+
+
+def select(
+    table: Any,
+    target: Any = None,
+    *,
+    method: Any = "auto",
+    time: Any = None,
+    event: Any = None,
+    response: str = "auto",
+    keep: str | Iterable[str] = (),
+    drop: str | Iterable[str] = (),
+    rows_of: Any = None,
+    weights: Any = None,
+    offset: Any = None,
+    strata: Any = None,
+    missing: str = "impute",
+    kinds: Mapping[str, str] | None = None,
+    random_state: Any = 0,
+    **settings: Any,
+) -> Selection:
+    """Select the variables of a table that explain a target, and say what is guaranteed.
+
+    `selica select` on the command line is the same call, with the same defaults.
+
+    Parameters
+    ----------
+    table : path, data frame, array, sparse matrix or dictionary
+        A file (CSV, Parquet, ...) or an object of pandas, polars, pyarrow, NumPy or SciPy, or
+        AnnData; see `tables.as_columns`.
+    target : str or array of shape (n,)
+        Column to explain.
+    method : str or selector
+        A name of the catalogue (`selica methods` lists them); "auto" chooses. A selector is
+        fitted as it is, without a copy, and takes no settings.
+    time, event : str
+        In the place of a target, for survival: times, and whether the event was observed.
+    response : {"auto", "linear", "binary", "count", "survival", "classes", "ordinal"}
+        What the target is. "auto" takes two values as "binary" and text with more as "classes".
+    keep : str or iterable of str
+        Covariates that are in every fit and never selected: names, "age,sex" or "pc1-pc10".
+    drop : str or iterable of str
+        Columns to leave out.
+    rows_of : str
+        Column that says which rows belong together, such as the number of a patient.
+    weights, offset, strata : str
+        Columns of weights of the rows, of the logarithm of exposures (or "log(exposure)"), and of
+        strata.
+    missing : {"impute", "drop-rows", "drop-columns"}
+        What is done with missing values.
+    kinds : mapping of str to str
+        Kinds of columns that are recognised wrongly, such as ``{"batch": "category"}``.
+    random_state : int, SeedSequence, Generator or None
+    **settings
+        Parameters of the method, such as ``pfer=1`` or ``fdr=0.1``.
+
+    Returns
+    -------
+    Selection
+        It prints as what the command line prints; `selected` are the names, and `write` makes the
+        report.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import selica
+    >>> rng = np.random.default_rng(0)
+    >>> table = {f"gene {j}": rng.standard_normal(200) for j in range(20)}
+    >>> table["dose"] = table["gene 3"] - table["gene 7"] + rng.standard_normal(200)
+    >>> sorted(selica.select(table, "dose").selected)
+    ['gene 3', 'gene 7']
+    """
+    prepared = prepare(
+        table, target, time=time, event=event, keep=keep, drop=drop, rows_of=rows_of,
+        weights=weights, offset=offset, strata=strata, missing=missing, response=response,
+        kinds=kinds,
+    )  # fmt: skip
+    selector = _selector(method, settings, random_state)
+    return answer_to(selector, prepared)
+
+
+def answer_to(selector: Selector, prepared: Prepared, **about: Any) -> Selection:
+    """Fit a selector to a table that was made ready.
+
+    Parameters
+    ----------
+    selector : selector of `selica`
+        It is fitted. Its response becomes that of the table, unless it has one of its own.
+    prepared : Prepared
+    **about
+        As in `answer`.
+    """
+    if selector.response == "auto":
+        selector.set_params(response=prepared.response)
+    return answer(
+        selector, prepared.X, prepared.y, prepared.names, prepared.target,
+        prepared=prepared,
+        variable=prepared.variable,
+        keep=prepared.keep,
+        rows_of=prepared.rows_of,
+        sample_weight=prepared.sample_weight,
+        offset=prepared.offset,
+        strata=prepared.strata,
+        missing="impute" if np.isnan(prepared.X).any() else None,
+        **about,
+    )  # fmt: skip
+
+
+def _selector(method: Any, settings: dict[str, Any], random_state: Any) -> Selector:
+    """Return the selector that a name and settings stand for."""
+    if isinstance(method, Selector):
+        if settings:
+            raise ArgumentError(
+                f"{', '.join(settings)}: settings belong to a method by name; a selector has its "
+                "own."
+            )
+        return method
+    row = catalogue.method(method)
+    kind = row.load_selector()
+    known = kind._get_param_names()
+    foreign = [name for name in settings if name not in known]
+    if foreign:
+        raise ArgumentError(
+            f"{foreign[0]} does not belong to method {row.name!r}, which takes {', '.join(known)}."
+        )
+    made: Selector = kind(**row.arguments(settings), random_state=random_state)
+    return made
