@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         planning,
         sampling,
         solvers,
+        tables,
         theory,
     )
     from selica.selectors import (
@@ -45,6 +46,7 @@ _ROOMS = (
     "planning",
     "sampling",
     "solvers",
+    "tables",
     "theory",
 )
 
@@ -66,6 +68,7 @@ __all__ = [
     "planning",
     "sampling",
     "solvers",
+    "tables",
     "theory",
 ]
 

@@ -287,7 +287,7 @@ def test_bad_input_is_one_line_and_code_2(case, tmp_path, monkeypatch, capsys):
 def test_works_without_the_extras(table, tmp_path):
     code = (
         "import sys\n"
-        "for name in ('pandas', 'pyarrow', 'polars', 'matplotlib'): sys.modules[name] = None\n"
+        "for name in ('pandas', 'polars', 'openpyxl', 'matplotlib'): sys.modules[name] = None\n"
         "from selica.cli import main\n"
         "main()\n"
     )

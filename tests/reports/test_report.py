@@ -22,11 +22,12 @@ from selica import (
 from selica._core.errors import RefusedError
 from selica._core.table import Table
 from selica.plots import plot_bars
-from selica.reports import Columns, select, split, write_report
+from selica.reports import select, write_report
 from selica.reports.figure import inline_svg
 from selica.reports.page import page
 from selica.sampling import GaussianKnockoffs, simulate
 from selica.selectors import AssumptionWarning
+from selica.tables import Columns, split
 
 SELECTORS = {
     "stability-ideal": StabilitySelection("cv", n_resamples=20, random_state=0),

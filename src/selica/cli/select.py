@@ -35,7 +35,8 @@ from selica.cli.options import (
 from selica.cli.output import print_json, print_table, waiting
 
 if TYPE_CHECKING:
-    from selica.reports import Columns, Selection
+    from selica.reports import Selection
+    from selica.tables import Columns
 
 
 class RowResampling(StrEnum):
@@ -199,10 +200,10 @@ def select(
         n_jobs=n_jobs,
     )
     # late, so that other commands start without scikit-learn and the compiled solvers
-    from selica import reports
+    from selica import reports, tables
 
     columns = source.columns()
-    X, y, names = reports.split(columns, source.target, source.drop)
+    X, y, names = tables.split(columns, source.target, source.drop)
     if out is not None:
         check_folder(out)
     with waiting(f"selecting among {len(names)} variables, {len(y)} rows"):
@@ -252,15 +253,15 @@ class Source(NamedTuple):
 
     def columns(self) -> Columns:
         """Return the whole table."""
-        from selica import reports
+        from selica import reports, tables
 
-        return reports.demo_table() if self.table is None else reports.read_table(self.table)
+        return reports.demo_table() if self.table is None else tables.read_table(self.table)
 
     def read(self) -> tuple[Array, Any, tuple[str, ...]]:
         """Return variables, response and names."""
-        from selica import reports
+        from selica import tables
 
-        return reports.split(self.columns(), self.target, self.drop)
+        return tables.split(self.columns(), self.target, self.drop)
 
 
 def unfitted(method: str, seed: int, **options: Any) -> Any:

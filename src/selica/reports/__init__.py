@@ -1,20 +1,13 @@
-"""Read a table, select from it, write a report: what the command line and the app share."""
+"""Select from a table, write a report: what the command line and the app share."""
 
 from selica.reports.demo import demo_table
 from selica.reports.report import report_zip, write_report
 from selica.reports.selection import Selection, select
-from selica.tables import Columns, Limits, parse_table, read_table, split, variables
 
 __all__ = [
-    "Columns",
-    "Limits",
     "Selection",
     "demo_table",
-    "parse_table",
-    "read_table",
     "report_zip",
     "select",
-    "split",
-    "variables",
     "write_report",
 ]

@@ -48,7 +48,8 @@ def write_report(
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, select, split, write_report
+    >>> from selica.reports import demo_table, select, write_report
+    >>> from selica.tables import split
     >>> X, y, names = split(demo_table(), "progression")
     >>> found = select(LassoSelection(lam=0.3), X, y, names, "progression")
     >>> with TemporaryDirectory() as folder:
@@ -78,7 +79,8 @@ def report_zip(selection: Selection) -> bytes:
     >>> import io
     >>> import zipfile
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, report_zip, select, split
+    >>> from selica.reports import demo_table, report_zip, select
+    >>> from selica.tables import split
     >>> X, y, names = split(demo_table(), "progression")
     >>> packed = report_zip(select(LassoSelection(lam=0.3), X, y, names, "progression"))
     >>> zipfile.ZipFile(io.BytesIO(packed)).namelist()

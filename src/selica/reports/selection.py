@@ -52,7 +52,8 @@ class Selection:
     Examples
     --------
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, select, split
+    >>> from selica.reports import demo_table, select
+    >>> from selica.tables import split
     >>> X, y, names = split(demo_table(), "progression")
     >>> found = select(LassoSelection(lam=0.3), X, y, names, "progression")
     >>> found.method, found.n_samples, found.selected
@@ -141,7 +142,8 @@ def select(
     Examples
     --------
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, select, split
+    >>> from selica.reports import demo_table, select
+    >>> from selica.tables import split
     >>> X, y, names = split(demo_table(), "progression")
     >>> found = select(LassoSelection(lam=0.3), X, y, names, "progression")
     >>> list(found.selector.get_feature_names_out())

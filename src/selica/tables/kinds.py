@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import written
+from selica.tables.buffers import codes as places
 from selica.tables.columns import Column, Columns
 from selica.tables.naming import (
     is_date_name,
@@ -93,7 +94,7 @@ def levels_of(values: Column) -> Levels:
     else:
         coded = pa.array(values, pa.string()).dictionary_encode()
         words = coded.dictionary.to_pylist()
-        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.intp)
+        codes = places(coded.indices, -1)
     counts = np.bincount(codes[codes >= 0], minlength=len(words))
     order = sorted(range(len(words)), key=lambda k: (-counts[k], words[k]))
     rank = np.empty(len(words) + 1, dtype=np.intp)

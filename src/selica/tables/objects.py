@@ -210,7 +210,7 @@ def _of_arrow_table(table: Any) -> Columns:
     names, unnamed, problems = clean_names(table.schema.names)
     if problems:
         raise ArgumentError(f"table: {'; '.join(problems)}.")
-    return replace(columns_of_arrow(names, table.columns), unnamed=tuple(unnamed))
+    return replace(columns_of_arrow(names, list(table.columns)), unnamed=tuple(unnamed))
 
 
 def _of_sparse(matrix: Any) -> Columns:

@@ -41,7 +41,15 @@ _MOST_CODES = 10
 
 
 class LeftOut(NamedTuple):
-    """A column that is no variable, though nothing else was asked of it."""
+    """A column that is no variable, though nothing else was asked of it.
+
+    Examples
+    --------
+    >>> from selica.tables import prepare
+    >>> table = {"day": ["2026-01-02", "2026-01-09"], "dose": [1, 2], "y": [3, 5]}
+    >>> [(one.name, one.reason) for one in prepare(table, "y").left_out]
+    [('day', 'is a date')]
+    """
 
     name: str
     reason: str
@@ -269,12 +277,15 @@ def _given(kinds: Any, table: Columns, roles: Roles) -> dict[str, str]:
 
 
 def _as_asked(table: Columns, given: Mapping[str, str]) -> Columns:
-    """Return the table with columns as numbers where a user says that they are."""
+    """Return the table with columns as numbers, or as text, where a user says what they are."""
     values = list(table.values)
     for name, kind in given.items():
         j = table.names.index(name)
         if kind == "number" and values[j].dtype == object:
             values[j] = _forced(name, values[j])
+        if kind == "category" and values[j].dtype != object:
+            levels = levels_of(values[j])
+            values[j] = np.array([*levels.words, None], dtype=object)[levels.codes]
     return replace(table, values=tuple(values)) if given else table
 
 
