@@ -52,11 +52,14 @@ def columns_of_arrow(
         elif pa.types.is_temporal(kind):
             values[j] = texts_of(pc.cast(_day(column), pa.string()))
             kinds[names[j]] = "date"
-        elif is_text(column):
+        elif is_text(column) or _is_bytes(kind):
             text.append(j)
-            cells.append(pc.cast(column, pa.string()))
+            cells.append(_as_text(column))
         else:
             values[j] = _objects(column)
+    if not writing.decimal_comma and cells:
+        numbers = (found for found in values if found is not None and found.dtype != object)
+        writing = writing._replace(decimal_point=any(map(_has_points, numbers)))
     commas = [
         names[j]
         for j, found in enumerate(values)
@@ -82,6 +85,14 @@ def _is_whole(values: Array) -> bool:
     return bool(np.all(known == np.rint(known)))
 
 
+def _has_points(values: Array) -> bool:
+    """Tell whether numbers were written with decimal points: 0.5 and 1.2345, not 1.500."""
+    known = values[np.isfinite(values)]
+    size = np.abs(known)
+    broken = known != np.rint(known)
+    return bool(np.any(broken & ((size < 1.0) | (size >= 1000.0))))
+
+
 def _is_number(kind: Any) -> bool:
     tests = (
         pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal,
@@ -96,6 +107,19 @@ def is_text(column: Any) -> bool:
     return isinstance(kind, pa.DataType) and bool(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     )
+
+
+def _is_bytes(kind: Any) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _as_text(column: Any) -> Any:
+    """Return text of any width, or bytes that are text, as text."""
+    try:
+        return pc.cast(column, pa.string())
+    except pa.ArrowInvalid:  # not UTF-8
+        cells = (None if cell is None else cell.decode("latin-1") for cell in column.to_pylist())
+        return pa.array(list(cells), pa.string())
 
 
 def _floats(column: Any) -> Array:

@@ -34,6 +34,8 @@ _POINT_THOUSANDS = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?$"
 _GAP = "[ '\u00a0\u202f\u2009\u2019]"
 _GAPS_AND_POINT = rf"^[+-]?[1-9]\d{{0,2}}({_GAP}\d{{3}})+(\.\d*)?$"
 _GAPS_AND_COMMA = rf"^[+-]?[1-9]\d{{0,2}}({_GAP}\d{{3}})+(,\d*)?$"
+_ENDS_IN_COMMA = r",\d*$"
+_SIGN = r"^[$€£]\s*|\s*[%$€£]$"
 _BLOCK = 2_000_000
 """Cells that are looked at together."""
 _MIXED = 0.5
@@ -47,6 +49,8 @@ class Writing(NamedTuple):
     """Whether commas separate columns: in a number they more probably separate thousands."""
     decimal_comma: bool = False
     """Whether decimal commas were found in another place of the file."""
+    decimal_point: bool = False
+    """Whether decimal points were."""
 
 
 PLAIN = Writing()
@@ -81,6 +85,12 @@ class _Reading(NamedTuple):
     """With cells that mean one thing or the other: 1,500 or 1.500."""
     surely_point: BoolArray = _NONE
     surely_comma: BoolArray = _NONE
+    with_commas: BoolArray = _NONE
+    """With decimal commas somewhere."""
+    with_points: BoolArray = _NONE
+    """With points between thousands, if they are not decimals."""
+    uneven: BoolArray = _NONE
+    """With numbers that are written in different ways."""
     others: IntArray = _NONE.astype(np.intp)
     """Cells that are not numbers in a column that is mostly numbers."""
 
@@ -102,13 +112,14 @@ def read_cells(
         Columns whose decimal commas were read elsewhere, for the note on them.
     """
     if not columns:
-        return ReadCells([], _notes(commas_in, ()), {})
+        return ReadCells([], _notes(commas_in), {})
     rows = len(columns[0])
     # two passes: how numbers are written is decided by the whole table
     found = _readings(columns, rows)
     commas = writing.decimal_comma or bool(found.surely_comma.any())
     commas &= not found.surely_point.any()
-    points = bool(found.surely_point.any()) and not found.surely_comma.any()
+    points = writing.decimal_point or bool(found.surely_point.any())
+    points &= not found.surely_comma.any()
     open_to_both = found.either & found.point & found.comma
     undecided = open_to_both & ~found.plain & ~(commas or points or writing.comma_file)
     by_comma = found.comma & (found.surely_comma | ~found.point | (open_to_both & commas))
@@ -116,9 +127,10 @@ def read_cells(
     values: list[Column] = []
     replaced: dict[str, int] = {}
     values_kept: dict[str, list[str]] = {}
+    signs: list[str] = []
     j = 0
     for cells in _blocks(columns, rows):
-        trimmed = _trimmed(cells)
+        trimmed, lost = _trimmed(cells, rows)
         for k in range(len(cells) // rows if rows else 0):
             column = trimmed.slice(k * rows, rows)
             if found.truth[j]:
@@ -126,15 +138,20 @@ def read_cells(
             elif by_point[j] or by_comma[j]:
                 values.append(_numbers(column, bool(by_comma[j])))
                 _count_doubtful(column, replaced)
+                signs += [names[j]] if lost[k] else []
             else:
-                kept = _text(column, replaced)
+                # a sign that numbers have is a part of a text
+                whole = pc.utf8_trim_whitespace(cells.slice(k * rows, rows))
+                kept = _text(whole if lost[k] else column, replaced)
                 values.append(kept.values)
-                for token in kept.tokens:
+                for token in kept.tokens if not found.others[j] else ():
                     values_kept.setdefault(token, []).append(names[j])
             j += 1
     notes = _notes(
-        [*commas_in, *(names[int(j)] for j in np.flatnonzero(by_comma))],
+        [*commas_in, *(names[int(j)] for j in np.flatnonzero(by_comma & found.with_commas))],
         [names[int(j)] for j in np.flatnonzero(by_point & ~found.plain)],
+        [names[int(j)] for j in np.flatnonzero(by_comma & found.with_points)],
+        signs,
     )
     notes += _token_notes(replaced, values_kept)
     remarks = {
@@ -142,6 +159,8 @@ def read_cells(
         "thousands without a comma"
         for j in map(int, np.flatnonzero(undecided))
     }
+    for j in map(int, np.flatnonzero(found.uneven)):
+        remarks[names[j]] = "some of its numbers have decimal commas, and others decimal points"
     for j in map(int, np.flatnonzero(found.others)):
         if values[j].dtype == object:
             remarks.setdefault(names[j], _mixed_remark(values[j], int(found.others[j])))
@@ -183,13 +202,23 @@ def _blocks(columns: Sequence[Any], rows: int) -> Iterator[Any]:
         yield pa.concat_arrays(chunks) if chunks else pa.array([], pa.string())
 
 
-def _trimmed(cells: Any) -> Any:
-    return pc.utf8_trim_whitespace(cells)
+def _trimmed(cells: Any, rows: int) -> tuple[Any, BoolArray]:
+    """Return cells without spaces around them, and columns that lost a sign such as %."""
+    trimmed = pc.utf8_trim_whitespace(cells)
+    signed = booleans(pc.match_substring_regex(trimmed, _SIGN)).reshape(-1, rows)
+    if not signed.any():
+        return trimmed, np.zeros(len(signed), dtype=bool)
+    small = pc.utf8_lower(trimmed)
+    absent = booleans(pc.is_in(small, pa.array(sorted(MISSING | DOUBTFUL), small.type)))
+    absent |= booleans(pc.is_null(cells))
+    lost = np.asarray((signed | absent.reshape(-1, rows)).all(axis=1) & signed.any(axis=1))
+    bare = pc.replace_substring_regex(trimmed, _SIGN, "")
+    return pc.if_else(pa.array(np.repeat(lost, rows)), bare, trimmed), lost
 
 
 def _reading(cells: Any, rows: int) -> _Reading:
     """Return how the columns of a block can be read."""
-    trimmed = _trimmed(cells)
+    trimmed, _ = _trimmed(cells, rows)
     small = pc.utf8_lower(trimmed)
 
     def shaped(mask: Any) -> BoolArray:
@@ -210,12 +239,20 @@ def _reading(cells: Any, rows: int) -> _Reading:
     plain, truths = matching(_PLAIN), every(among(_TRUTH))
     number, codes = every(plain), every(matching(_CODE))
     found = _Reading(plain=number & ~codes, point=number & ~codes, truth=truths)
-    if np.all(number | truths):  # nothing else to find
-        never = np.zeros_like(number)
-        nothing = {"comma": never, "either": never, "surely_point": never, "surely_comma": never}
-        return found._replace(**nothing, others=np.zeros(number.shape, dtype=np.intp))
-    decimal_comma, comma_thousands = matching(_DECIMAL_COMMA), matching(_COMMA_THOUSANDS)
     point_thousands = matching(_POINT_THOUSANDS)
+    if np.all(number | truths) and not point_thousands.any():  # nothing else to find
+        never = np.zeros_like(number)
+        return found._replace(
+            comma=never,
+            either=never,
+            surely_point=never,
+            surely_comma=never,
+            with_commas=never,
+            with_points=never,
+            uneven=never,
+            others=np.zeros(number.shape, dtype=np.intp),
+        )
+    decimal_comma, comma_thousands = matching(_DECIMAL_COMMA), matching(_COMMA_THOUSANDS)
     gaps_point, gaps_comma = matching(_GAPS_AND_POINT), matching(_GAPS_AND_COMMA)
     english = every(plain, comma_thousands, gaps_point) & ~codes
     german = every(matching(_WHOLE), decimal_comma, point_thousands, gaps_comma) & ~codes
@@ -232,6 +269,9 @@ def _reading(cells: Any, rows: int) -> _Reading:
         either=np.asarray(either.any(axis=1)),
         surely_point=english & point.any(axis=1),
         surely_comma=german & comma.any(axis=1),
+        with_commas=np.asarray((decimal_comma | matching(_ENDS_IN_COMMA)).any(axis=1)),
+        with_points=np.asarray(point_thousands.any(axis=1)),
+        uneven=every(numeric) & ~english & ~german & ~codes,
         others=np.where(mostly, others, 0),
     )
 
@@ -293,20 +333,24 @@ def _text(column: Any, replaced: dict[str, int]) -> _TextColumn:
     return _TextColumn(np.asarray(table[place]), kept)
 
 
-def _notes(commas: Sequence[str], thousands: Sequence[str]) -> list[str]:
+def _notes(
+    commas: Sequence[str],
+    thousands: Sequence[str] = (),
+    points: Sequence[str] = (),
+    signs: Sequence[str] = (),
+) -> list[str]:
     """Say how numbers were written."""
-    notes = []
-    if commas:
-        notes.append(
-            f"Decimal commas are read as decimal points in {counted(len(commas), 'column')}: "
-            f"{listed(commas)}."
-        )
-    if thousands:
-        notes.append(
-            "Commas or spaces in numbers are read as separators of thousands in "
-            f"{counted(len(thousands), 'column')}: {listed(thousands)}."
-        )
-    return notes
+    said = {
+        "Decimal commas are read as decimal points": commas,
+        "Commas or spaces in numbers are read as separators of thousands": thousands,
+        "Points in numbers are read as separators of thousands": points,
+        "Signs such as % beside numbers are left out": signs,
+    }
+    return [
+        f"{what} in {counted(len(names), 'column')}: {listed(names)}."
+        for what, names in said.items()
+        if names
+    ]
 
 
 def _token_notes(replaced: dict[str, int], kept: dict[str, list[str]]) -> list[str]:
@@ -330,7 +374,7 @@ def _mixed_remark(values: Column, others: int) -> str:
     """Say which cells keep a column from being numbers."""
     odd: list[str] = []
     for value in dict.fromkeys(values.tolist()):
-        if value is None:
+        if value is None or value.lower() in DOUBTFUL:
             continue
         try:
             float(value.replace(",", "."))

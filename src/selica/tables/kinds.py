@@ -112,27 +112,27 @@ def recognise(table: Columns, given: Mapping[str, str] | None = None) -> list[Re
     given : mapping of str to str, optional
         Kinds that are known, by name.
     """
-    known = {**table.kinds, **(given or {})}
+    asked = given or {}
     found: list[Recognised | None] = [None] * len(table.names)
     numbers = [j for j, values in enumerate(table.values) if values.dtype != object]
     for j, kind in _of_numbers(table, numbers):
         found[j] = kind
     for j, (name, values) in enumerate(zip(table.names, table.values, strict=True)):
         kind = found[j] or _of_text(name, values, table.remarks.get(name))
-        if name in known and not (kind.kind in ("constant", "empty") and name not in (given or {})):
-            kind = _as_given(name, known[name], kind, by_user=name in (given or {}))
+        if name in asked:
+            kind = _as_asked(asked[name], kind)
+        elif table.kinds.get(name) == "date" and kind.kind not in ("constant", "empty"):
+            kind = Recognised("date", "is a date")
         found[j] = kind
     return [kind for kind in found if kind is not None]
 
 
-def _as_given(name: str, asked: str, kind: Recognised, by_user: bool) -> Recognised:
-    """Return the kind that a user or the table itself declares."""
+def _as_asked(asked: str, kind: Recognised) -> Recognised:
+    """Return the kind that a user gives."""
     if asked in USABLE:
         return Recognised(asked)
     if asked == kind.kind:
         return kind
-    if asked == "date" and not by_user:
-        return Recognised("date", "is a date")
     return Recognised(asked, f"is to be taken as {_with_article(asked)}")
 
 
@@ -218,7 +218,7 @@ def _repeats(name: str, values: Column) -> str | None:
 
 
 def _same_rows(labels: int, rows: int) -> str:
-    return f"names what rows belong to ({labels:,} different values in {rows:,} rows)"
+    return f"says which rows belong together ({labels:,} different values in {rows:,} rows)"
 
 
 def identifiers(

@@ -107,6 +107,8 @@ def _of_array(table: Any) -> Columns | None:
     if table.ndim != 2:
         raise ArgumentError(f"table must have two dimensions; got shape {table.shape}.")
     names = tuple(f"x{j}" for j in range(table.shape[1]))
+    if table.dtype.kind == "c":
+        raise ArgumentError("table must hold real numbers; these are complex.")
     if table.dtype.kind in "iufb":
         values = _floats(table)
         return Columns(names, tuple(values[:, j] for j in range(values.shape[1])))

@@ -13,7 +13,7 @@ from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, short, written
 from selica.tables.categories import indicators
-from selica.tables.columns import Column, Columns, counted, listed
+from selica.tables.columns import LISTED_NAMES, Column, Columns, columns_are, counted, listed
 from selica.tables.kinds import (
     KINDS,
     USABLE,
@@ -206,7 +206,9 @@ def prepare(
             "strata": strata,
         },
     )
-    given = _given(kinds, columns, roles)
+    if len(columns) < 2:
+        raise RefusedError("There must be at least two rows; the table has one.")
+    given = _given(kinds, columns)
     columns, notes = _finite(_as_asked(columns, given))
     read = outcome(columns, roles, response)
     beside, usable, dropped = _beside(columns, roles, read)
@@ -230,7 +232,7 @@ def prepare(
     keep_values, filled = _filled(kept)
     sentence = touched.sentence(int(np.count_nonzero(usable)))
     notes += [
-        *_left_out_note(work.left_out),
+        *_left_out_note([one for one in work.left_out if one.name not in read.related]),
         *variables.notes,
         *kept.notes,
         *filled,
@@ -259,7 +261,7 @@ def prepare(
     )
 
 
-def _given(kinds: Any, table: Columns, roles: Roles) -> dict[str, str]:
+def _given(kinds: Any, table: Columns) -> dict[str, str]:
     """Return the kinds that a user gives, checked."""
     if kinds is None:
         return {}
@@ -307,7 +309,9 @@ def _finite(table: Columns) -> tuple[Columns, list[str]]:
         if values.dtype == object:
             continue
         # the sum of finite numbers is finite, unless they are huge
-        if not np.isfinite(values.sum()):
+        with np.errstate(invalid="ignore", over="ignore"):
+            total = values.sum()
+        if not np.isfinite(total):
             infinite = np.isinf(values)
             if infinite.any():
                 cells += int(np.count_nonzero(infinite))
@@ -466,7 +470,7 @@ class _Chosen:
         most = MOST_MISSING * len(table)
         for name, gone in zip(open_names, lacking, strict=True):
             if gone > most:
-                reasons[name] = f"lacks {int(gone):,} of {len(table):,} values"
+                reasons[name] = _gaps(int(gone), len(table))
         used = [name for name in open_names if name not in reasons]
         lacking, incomplete = counts(used, [by_name[name] for name in used])
         gone_from = {name: int(gone) for name, gone in zip(used, lacking, strict=True) if gone}
@@ -479,7 +483,7 @@ class _Chosen:
         )
         if policy == "drop-columns":
             for name, gone in gone_from.items():
-                reasons[name] = f"lacks {gone:,} of {len(table):,} values"
+                reasons[name] = _gaps(gone, len(table))
             used = [name for name in used if name not in gone_from]
         _check_keep(self.roles.keep, kinds)
         for name in self.roles.keep:
@@ -490,6 +494,10 @@ class _Chosen:
             LeftOut(name, reasons[name], by_name[name]) for name in table.names if name in reasons
         )
         return _Sorted(tuple(used), kinds, left_out, missing, incomplete)
+
+
+def _gaps(gone: int, rows: int) -> str:
+    return f"has no value in {gone:,} of {rows:,} rows"
 
 
 def _check_forced(
@@ -581,8 +589,9 @@ def _left_out_note(left_out: Sequence[LeftOut]) -> list[str]:
     """Say which columns are left out, and why."""
     if not left_out:
         return []
-    shown = "; ".join(f"{one.name!r} {one.reason}" for one in left_out[:5])
-    more = f"; and {len(left_out) - 5:,} more" if len(left_out) > 5 else ""
+    shown = "; ".join(f"{one.name!r} {one.reason}" for one in left_out[:LISTED_NAMES])
+    rest = len(left_out) - LISTED_NAMES
+    more = f"; and {rest:,} more" if rest > 0 else ""
     are = "is" if len(left_out) == 1 else "are"
     return [f"{counted(len(left_out), 'column')} {are} left out: {shown}{more}."]
 
@@ -593,6 +602,9 @@ def _questions(table: Columns, work: _Sorted) -> list[str]:
     numbers = [name for name in work.variables if work.kinds[name].kind == "number"]
     asked = stand_ins(numbers, [by_name[name] for name in numbers])
     found = [] if asked is None else [asked]
+    nameless = [name for name in table.unnamed if name in work.variables]
+    if nameless:
+        found.append(f"{columns_are(nameless)} without a name in the file.")
     codes = [name for name in numbers if is_of_groups(name) and _are_codes(by_name[name])]
     if codes:
         found.append(
