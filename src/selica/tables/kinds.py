@@ -265,6 +265,9 @@ def _of_text(name: str, values: Column, remark: str | None) -> Recognised:
     if is_dates(levels.words):
         return Recognised("date", "is a date")
     if remark is not None and different > 2:
+        whole = sum(word.isdecimal() for word in levels.words) >= different / 2
+        if whole and is_category(levels.counts):  # 1, 2, 3 and X; 0, 1 and 2+
+            return Recognised("category")
         return Recognised("text", f"is text: {remark}")
     long = sum(len(word) > _LONG or word.count(" ") >= 4 for word in levels.words) > different / 2
     if different == known and different > 2 and not long:

@@ -36,6 +36,15 @@ from selica.tables.objects import as_columns
 from selica.tables.responses import Outcome, outcome
 from selica.tables.roles import Roles, assign, meant
 
+_GROUPS = {
+    "number": "as asked or with too few values",
+    "identifier": "that name rows",
+    "date": "of dates",
+    "constant": "with one value",
+    "text": "of text",
+    "empty": "without any value",
+}
+"""What columns that are left out are called together, by their kind."""
 _MOST_CODES = 10
 """Different whole numbers that may be codes of groups."""
 
@@ -232,7 +241,7 @@ def prepare(
     keep_values, filled = _filled(kept)
     sentence = touched.sentence(int(np.count_nonzero(usable)))
     notes += [
-        *_left_out_note([one for one in work.left_out if one.name not in read.related]),
+        *_left_out_note([one for one in work.left_out if one.name not in read.related], work.kinds),
         *variables.notes,
         *kept.notes,
         *filled,
@@ -556,7 +565,7 @@ def _encoded(table: Columns, names: Sequence[str], kinds: Mapping[str, Recognise
         found = indicators(name, by_name[name])
         notes += found.notes
         parts += list(found.values.T)
-        columns += [f"{name}: {level}" for level in found.levels]
+        columns += [f"{name}: {' '.join(level.split())}" for level in found.levels]
         variable += [place] * len(found.levels)
         categories += [True] * len(found.levels)
     values = np.empty((len(table), len(parts)), order="F")
@@ -585,15 +594,22 @@ def _filled(kept: _Encoded) -> tuple[Array, list[str]]:
     return values, [note]
 
 
-def _left_out_note(left_out: Sequence[LeftOut]) -> list[str]:
-    """Say which columns are left out, and why."""
+def _left_out_note(left_out: Sequence[LeftOut], kinds: Mapping[str, Recognised]) -> list[str]:
+    """Say which columns are left out, and why; many of them by their kinds."""
     if not left_out:
         return []
-    shown = "; ".join(f"{one.name!r} {one.reason}" for one in left_out[:LISTED_NAMES])
-    rest = len(left_out) - LISTED_NAMES
-    more = f"; and {rest:,} more" if rest > 0 else ""
     are = "is" if len(left_out) == 1 else "are"
-    return [f"{counted(len(left_out), 'column')} {are} left out: {shown}{more}."]
+    shown = "; ".join(f"{one.name!r} {one.reason}" for one in left_out)
+    if len(left_out) > LISTED_NAMES:
+        groups: dict[str, list[str]] = {}
+        for one in left_out:
+            kind = kinds[one.name].kind
+            usable = kind in USABLE or one.reason != kinds[one.name].reason
+            groups.setdefault(_GROUPS["number" if usable else kind], []).append(one.name)
+        shown = "; ".join(
+            f"{len(names):,} {what} ({listed(names)})" for what, names in groups.items()
+        )
+    return [f"{counted(len(left_out), 'column')} {are} left out: {shown}."]
 
 
 def _questions(table: Columns, work: _Sorted) -> list[str]:
@@ -602,6 +618,8 @@ def _questions(table: Columns, work: _Sorted) -> list[str]:
     numbers = [name for name in work.variables if work.kinds[name].kind == "number"]
     asked = stand_ins(numbers, [by_name[name] for name in numbers])
     found = [] if asked is None else [asked]
+    mixed = [name for name in work.variables if name in table.remarks]
+    found += [f"{name!r} is taken as a category: {table.remarks[name]}." for name in mixed]
     nameless = [name for name in table.unnamed if name in work.variables]
     if nameless:
         found.append(f"{columns_are(nameless)} without a name in the file.")

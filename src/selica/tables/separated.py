@@ -33,7 +33,7 @@ _COMMA_NUMBER = re.compile(r"\s*[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?\s*")
 # a decimal comma for certain: 0,5 and 12,25, but not 1,500
 _COMMA = re.compile(r"[+-]?(0+,\d+|[1-9]\d*,(\d{1,2}|\d{4,})|\d{4,},\d+)([eE][+-]?\d+)?")
 _CODE = re.compile(r"\s*(0\d+|\d{16,})\s*")
-_BAD_COLUMN = re.compile(r"In CSV column #(\d+): CSV conversion error")
+_BAD_COLUMN = re.compile(r"In CSV column #(\d+): (Row #\d+: )?CSV conversion error")
 _TRIALS = 8
 """Columns that may turn out to be text after all before all types are found anew."""
 _WIDE = 1000
@@ -251,7 +251,7 @@ class _Source(NamedTuple):
             except pa.ArrowInvalid as error:
                 place = _BAD_COLUMN.search(str(error))
                 if place is None:
-                    raise
+                    break
                 types[place[1]] = pa.string()
         return self._read({}, comma)
 
