@@ -12,7 +12,7 @@ import pytest
 
 ROOMS = (
     "amp", "control", "errors", "experiments", "planning", "plots", "reports", "sampling",
-    "selectors", "solvers", "statistics", "theory",
+    "selectors", "solvers", "statistics", "tables", "theory",
 )  # fmt: skip
 
 

@@ -101,7 +101,7 @@ def test_constants_are_named_one_a_line(module: str) -> None:
 
 ROOMS = (
     "amp", "catalogue", "control", "experiments", "planning", "plots", "reports", "sampling",
-    "selectors", "solvers", "statistics", "theory",
+    "selectors", "solvers", "statistics", "tables", "theory",
 )  # fmt: skip
 VERBS = {
     "Add", "Answer", "Apply", "Ask", "Bound", "Build", "Calibrate", "Check", "Choose", "Combine",

@@ -287,7 +287,11 @@ def test_bad_input_is_one_line_and_code_2(case, tmp_path, monkeypatch, capsys):
 def test_works_without_the_extras(table, tmp_path):
     code = (
         "import sys\n"
-        "for name in ('pandas', 'pyarrow', 'polars', 'matplotlib'): sys.modules[name] = None\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name.split('.')[0] in ('pandas', 'polars', 'openpyxl', 'matplotlib'):\n"
+        "            raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
         "from selica.cli import main\n"
         "main()\n"
     )

@@ -23,6 +23,7 @@ from selica import (
     sampling,
     selectors,
     solvers,
+    tables,
     theory,
 )
 from selica.experiments import Table
@@ -97,7 +98,7 @@ def _correlated(seed: int) -> Table:
 
 s_methods = st.sampled_from(["mvr", "maxent", "sdp", "equi"])
 fitted = st.sampled_from(["KnockoffSelection", "StabilitySelection", "DataSplitting"]).map(_fitted)
-columns = st.just(reports.parse_table("t.csv", csv_text("a,b,c,d,e,y").encode()))
+columns = st.just(tables.parse_table("t.csv", csv_text("a,b,c,d,e,y").encode()))
 chances = st.builds(lambda s: np.random.default_rng(s).random(6), seeds)
 numbers = st.lists(fractions, min_size=3, max_size=3)
 SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
@@ -211,19 +212,19 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
         "probabilities": st.builds(lambda s: np.random.default_rng(s).random((3, 4)), seeds),
         "chosen": st.just(np.array([True, False, False, True])),
     },
-    "reports.parse_table": {
+    "tables.parse_table": {
         "name": st.sampled_from(["a.csv", "a.tsv", "a.csv.gz", "a.parquet", "a", "a.xlsx"]),
         "content": st.one_of(
             st.binary(max_size=60),
             st.text(',;\n\t"a1.-', max_size=60).map(str.encode),
             st.sampled_from([b"a,b\n1,2\n3,4\n", b"a;b\n1;x\n", csv_text().encode()]),
         ),
-        "limits": st.just(reports.Limits(3, 3, 6)),
+        "limits": st.just(tables.Limits(3, 3, 6)),
     },
-    "reports.read_table": {
+    "tables.read_table": {
         "path": st.sampled_from(["table.csv", "none.csv", ".", "/dev/null", __file__])
     },
-    "reports.split": {
+    "tables.split": {
         "table": columns,
         "target": st.sampled_from(["y", "a", "no"]),
         "drop": st.lists(st.sampled_from(["b", "c", "no"]), max_size=2),
@@ -241,7 +242,7 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
     },
     "reports.report_zip": {"selection": st.builds(_selection)},
 }
-SPECIAL["reports.variables"] = SPECIAL["reports.split"]
+SPECIAL["tables.variables"] = SPECIAL["tables.split"]
 
 
 class Subject(NamedTuple):
@@ -263,6 +264,7 @@ _ROOMS = {
     experiments: 0.5,
     plots: 1.0,
     reports: 2.0,
+    tables: 2.0,
 }
 _SLOW = {"theory.rate_function": 0.25, "experiments.reproduce": 0.25}
 """Functions that take seconds at their best."""

@@ -15,6 +15,7 @@ from selica import (
     sampling,
     selectors,
     solvers,
+    tables,
     theory,
 )
 from selica._core.errors import ArgumentError
@@ -24,7 +25,7 @@ from tests.hardening.commands import assert_one_sentence, selica
 X = np.random.default_rng(0).standard_normal((12, 5))
 Y = X[:, 0]
 WEIGHTS = np.ones((3, 12))
-TABLE = reports.parse_table("t.csv", b"a,b,y\n1,2,3\n2,1,4\n")
+TABLE = tables.parse_table("t.csv", b"a,b,y\n1,2,3\n2,1,4\n")
 BARS = experiments.Table.of([{"variable": "a", "selected": True, "chance": 0.5}])
 TINY = theory.Model(1.0, 1e-276, 1e-276)
 NOTHING = theory.Model(0.05, 0.0, 0.0)
@@ -90,15 +91,15 @@ REFUSED = {
         "fresh",
     ),
     "a table that is none": (lambda: experiments.deviations(np.nan), "table"),
-    "a path that is none": (lambda: reports.read_table(2.5), "path"),
-    "a path with a zero": (lambda: reports.read_table("a\0.csv"), "path"),
-    "a path of two lines": (lambda: reports.read_table("a\nb.csv"), "path"),
-    "text for bytes": (lambda: reports.parse_table("a.csv", "a,b"), "content"),
-    "limits that are none": (lambda: reports.parse_table("a.csv", b"a\n1\n2", 3), "limits"),
-    "columns that are none": (lambda: reports.split([1, 2], "y"), "table"),
-    "a target that is no name": (lambda: reports.split(TABLE, 1.0), "target"),
-    "one name for several": (lambda: reports.split(TABLE, "y", "a"), "drop"),
-    "columns by number": (lambda: reports.variables(TABLE, [np.arange(3)]), "drop"),
+    "a path that is none": (lambda: tables.read_table(2.5), "path"),
+    "a path with a zero": (lambda: tables.read_table("a\0.csv"), "path"),
+    "a path of two lines": (lambda: tables.read_table("a\nb.csv"), "path"),
+    "text for bytes": (lambda: tables.parse_table("a.csv", "a,b"), "content"),
+    "limits that are none": (lambda: tables.parse_table("a.csv", b"a\n1\n2", 3), "limits"),
+    "columns that are none": (lambda: tables.split([1, 2], "y"), "table"),
+    "a target that is no name": (lambda: tables.split(TABLE, 1.0), "target"),
+    "one name for several": (lambda: tables.split(TABLE, "y", "a"), "drop"),
+    "columns by number": (lambda: tables.variables(TABLE, [np.arange(3)]), "drop"),
     "a selector that is none": (lambda: reports.answer(5, X, Y, list("abcde"), "y"), "selector"),
     "names that are none": (
         lambda: reports.answer(selectors.LassoSelection(), X, Y, 5, "y"),

@@ -14,10 +14,11 @@ from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica.planning.data import correlated_power
 from selica.planning.data.correlated_power import LARGEST
 from selica.planning.data.diagnosis import SignalEstimate, estimate, reason_against
-from selica.reports import demo_table, split
+from selica.reports import demo_table
 from selica.reports.demo import TARGET
 from selica.sampling import simulate
 from selica.selectors import LassoSelection
+from selica.tables import split
 
 
 @pytest.fixture(scope="module")

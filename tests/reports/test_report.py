@@ -24,11 +24,12 @@ from selica import (
 )
 from selica._core.errors import DoesNotApply, RefusedError
 from selica._core.table import Table
-from selica.reports import Columns, FileIdentity, Provenance, answer, split, write_report
+from selica.reports import FileIdentity, Provenance, answer, write_report
 from selica.reports.figure import MOST_BARS, effect_figure, measure_figure
 from selica.reports.page import page
 from selica.sampling import GaussianKnockoffs, simulate
 from selica.selectors.summary import cell
+from selica.tables import Columns, split
 
 SELECTORS = {
     "stability-ideal": StabilitySelection("cv", n_resamples=20, random_state=0),

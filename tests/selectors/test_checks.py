@@ -17,10 +17,11 @@ from selica import (
     StabilitySelection,
 )
 from selica._core.errors import ArgumentError, RefusedError
-from selica.reports import demo_table, split
+from selica.reports import demo_table
 from selica.selectors import AssumptionWarning, checks
 from selica.selectors.checks import identical_groups, identical_to
 from selica.statistics import make_data
+from selica.tables import split
 
 
 def rng(seed):

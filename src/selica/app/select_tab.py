@@ -10,9 +10,9 @@ import streamlit as st
 from selica._core.errors import SelicaError
 from selica.app import markup, selecting
 from selica.app.selecting import ShownSelection
-from selica.reports import Columns
 from selica.selectors.stability import PFER
 from selica.selectors.summary import column_cell, reader_columns
+from selica.tables import Columns
 
 _DEMO = "Embedded data"
 """The choice of the table that comes with the package."""

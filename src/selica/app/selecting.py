@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
-from selica import catalogue, reports
+from selica import catalogue, reports, tables
 from selica._core.errors import ArgumentError, SelicaError
 from selica.app.turns import Turns
 from selica.catalogue import Method
 from selica.reports.demo import TARGET
 from selica.reports.figure import png
 
-LIMITS = reports.Limits(rows=20_000, columns=2_000, cells=5_000_000)
+LIMITS = tables.Limits(rows=20_000, columns=2_000, cells=5_000_000)
 """What a page can answer while someone waits; the command line has no such limits."""
 # A fit uses all cores: sessions take turns.
 _FITS = Turns()
@@ -67,23 +67,23 @@ class ShownSelection(NamedTuple):
     """ZIP."""
 
 
-def embedded() -> tuple[reports.Columns, str]:
+def embedded() -> tuple[tables.Columns, str]:
     """Return the table of the demonstration, and its target."""
     return reports.demo_table(), TARGET
 
 
-def uploaded(name: str, content: bytes) -> reports.Columns:
+def uploaded(name: str, content: bytes) -> tables.Columns:
     """Read a file of the user's and check it; a folder in its name is cut off."""
     bare = PurePosixPath(PureWindowsPath(name).name).name or "table"
     try:
-        return reports.parse_table(bare, content, LIMITS)
+        return tables.parse_table(bare, content, LIMITS)
     except SelicaError:
         raise
     except Exception as error:  # whatever a hostile file does to a reader, the page lives on
         raise ArgumentError(f"{bare}: this file cannot be read.") from error
 
 
-def awkward(table: reports.Columns, target: str) -> list[str]:
+def awkward(table: tables.Columns, target: str) -> list[str]:
     """Return the columns that no selector takes: text, and those without a name."""
     return [
         name
@@ -93,11 +93,11 @@ def awkward(table: reports.Columns, target: str) -> list[str]:
 
 
 def select(
-    table: reports.Columns, target: str, drop: tuple[str, ...], method: str, level: float | None
+    table: tables.Columns, target: str, drop: tuple[str, ...], method: str, level: float | None
 ) -> ShownSelection:
     """Run the method with this label at a level of its usual kind."""
     chosen = methods()[method]
-    X, y, names = reports.split(table, target, drop)
+    X, y, names = tables.split(table, target, drop)
     parameters = chosen.arguments({chosen.levels[0]: level} if chosen.levels else {})
     selector = chosen.load_selector()(**parameters, random_state=0)
     with _FITS.turn():

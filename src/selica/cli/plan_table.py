@@ -110,13 +110,13 @@ def own_table(
     count("n_sets", n_sets, at_least=2)  # before anything is printed
     # a table without a response gets one that is called y, as in the other examples
     source = Source.of(table, target if demo else target or "y", demo, TableOptions.of(drop=drop))
-    from selica import planning, reports
+    from selica import planning, tables
     from selica._core.wording import signals
 
     if source.table is None:
         X, names = source.read()[::2]
     else:
-        X, names = reports.variables(reports.read_table(source.table), source.options.drop, target)
+        X, names = tables.variables(tables.read_table(source.table), source.options.drop, target)
     chosen = to_plan(method or [one.name for one in catalogue.methods(beside_ideal=True)])
     first = None
     if theory:
@@ -284,13 +284,13 @@ def diagnosis(
         sampler=sampler,
         n_jobs=n_jobs,
     )
-    from selica import planning, reports
+    from selica import planning, reports, tables
     from selica._core.losses import read_response, require
     from selica._core.wording import assumptions
     from selica.theory import GaussianEffects
 
     columns = source.columns()
-    X, y, names = reports.split(columns, str(source.target), source.options.drop)
+    X, y, names = tables.split(columns, str(source.target), source.options.drop)
     try:
         require("diagnosis", read_response("auto", y)[0])
     except DoesNotApply as error:

@@ -142,11 +142,9 @@ def reproduce(
 
 def _parquet(path: Path, table: Table, notes: list[str]) -> list[Path]:
     try:
-        import pyarrow  # noqa: F401
-
         frame = table.to_frame()
     except ImportError:
-        notes.append("No Parquet file: pandas or pyarrow is missing (pip install 'selica[data]').")
+        notes.append("No Parquet file: pandas is missing (pip install 'selica[data]').")
         return []
     return write_whole({path: lambda part: frame.to_parquet(part, index=False)})
 

@@ -72,7 +72,8 @@ def write_bundle(selection: Selection, path: Path | str) -> Path:
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, answer, split, write_bundle
+    >>> from selica.reports import demo_table, answer, write_bundle
+    >>> from selica.tables import split
     >>> X, y, names = split(demo_table(), "progression")
     >>> found = answer(LassoSelection(0.3, random_state=0), X, y, names, "progression")
     >>> with TemporaryDirectory() as folder:

@@ -48,7 +48,8 @@ def write_report(
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, answer, split, write_report
+    >>> from selica.reports import demo_table, answer, write_report
+    >>> from selica.tables import split
     >>> X, y, names = split(demo_table(), "progression")
     >>> found = answer(LassoSelection(lam=0.3), X, y, names, "progression")
     >>> with TemporaryDirectory() as folder:
@@ -78,7 +79,8 @@ def report_zip(selection: Selection) -> bytes:
     >>> import io
     >>> import zipfile
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, report_zip, answer, split
+    >>> from selica.reports import demo_table, report_zip, answer
+    >>> from selica.tables import split
     >>> X, y, names = split(demo_table(), "progression")
     >>> packed = report_zip(answer(LassoSelection(lam=0.3), X, y, names, "progression"))
     >>> zipfile.ZipFile(io.BytesIO(packed)).namelist()

@@ -63,7 +63,8 @@ class Selection:
     Examples
     --------
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, answer, split
+    >>> from selica.reports import demo_table, answer
+    >>> from selica.tables import split
     >>> X, y, names = split(demo_table(), "progression")
     >>> found = answer(LassoSelection(lam=0.3), X, y, names, "progression")
     >>> found.method, found.n_samples, found.selected
@@ -176,7 +177,8 @@ class Selection:
         Examples
         --------
         >>> from selica import StabilitySelection
-        >>> from selica.reports import demo_table, answer, split
+        >>> from selica.reports import demo_table, answer
+        >>> from selica.tables import split
         >>> X, y, names = split(demo_table(), "progression")
         >>> found = answer(StabilitySelection(random_state=0), X, y, names, "progression")
         >>> found.stability_path().probabilities.shape
@@ -201,7 +203,8 @@ class Selection:
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
         >>> from selica import LassoSelection
-        >>> from selica.reports import demo_table, answer, split
+        >>> from selica.reports import demo_table, answer
+        >>> from selica.tables import split
         >>> X, y, names = split(demo_table(), "progression")
         >>> found = answer(LassoSelection(0.3, random_state=0), X, y, names, "progression")
         >>> with TemporaryDirectory() as folder:
@@ -258,7 +261,8 @@ def answer(
     Examples
     --------
     >>> from selica import LassoSelection
-    >>> from selica.reports import demo_table, answer, split
+    >>> from selica.reports import demo_table, answer
+    >>> from selica.tables import split
     >>> X, y, names = split(demo_table(), "progression")
     >>> found = answer(LassoSelection(lam=0.3), X, y, names, "progression")
     >>> list(found.selector.get_feature_names_out())

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 
 from selica._core.types import Array
 from selica._core.validation import written
-from selica.tables.cells import read_cells, texts_of
+from selica.tables.buffers import codes, copy_floats
+from selica.tables.cells import PLAIN, Writing, read_cells, texts_of
 from selica.tables.columns import Column, Columns
 
 _DAY = 86400.0
@@ -19,32 +20,30 @@ _DAY = 86400.0
 
 
 def columns_of_arrow(
-    names: Sequence[str], columns: Sequence[Any], *, comma_file: bool = False
+    names: Sequence[str], columns: Sequence[Any], *, writing: Writing = PLAIN
 ) -> Columns:
     """Return arrow columns as a table.
 
     Parameters
     ----------
     names : sequence of str
-    columns : sequence of pyarrow arrays, chunked or not
-    comma_file : bool
-        Whether they come from a file with commas between columns.
+    columns : list of arrays of pyarrow, chunked or not, or of floats
+    writing : Writing
+        How numbers are written in the file that they come from.
     """
     values: list[Column | None] = [None] * len(names)
     kinds: dict[str, str] = {}
     orders: dict[str, tuple[str, ...]] = {}
     text: list[int] = []
-    rows = len(columns[0]) if len(columns) else 0
-    numeric = [j for j, column in enumerate(columns) if _is_number(column.type)]
-    table = np.empty((rows, len(numeric)), order="F")
-    for k, j in enumerate(numeric):
-        table[:, k] = _floats(columns[j])
-        values[j] = table[:, k]
     cells: list[Any] = []
     for j, column in enumerate(columns):
-        if values[j] is not None:
+        kind = column.type if not isinstance(column, np.ndarray) else None
+        if kind is None:
+            values[j] = column
             continue
-        kind = column.type
+        if _is_number(kind):
+            values[j] = _floats(column)
+            continue
         if pa.types.is_dictionary(kind):
             values[j], order = _category(column)
             kinds[names[j]] = "category"
@@ -53,12 +52,21 @@ def columns_of_arrow(
         elif pa.types.is_temporal(kind):
             values[j] = texts_of(pc.cast(_day(column), pa.string()))
             kinds[names[j]] = "date"
-        elif _is_text(kind):
+        elif is_text(column) or _is_bytes(kind):
             text.append(j)
-            cells.append(pc.cast(column, pa.string()))
+            cells.append(_as_text(column))
         else:
             values[j] = _objects(column)
-    read = read_cells([names[j] for j in text], cells, comma_file=comma_file)
+    if not writing.decimal_comma and cells:
+        numbers = (found for found in values if found is not None and found.dtype != object)
+        writing = writing._replace(decimal_point=any(map(_has_points, numbers)))
+    commas = [
+        names[j]
+        for j, found in enumerate(values)
+        if writing.decimal_comma and found is not None and found.dtype != object
+        if not _is_whole(found)
+    ]
+    read = read_cells([names[j] for j in text], cells, writing, commas)
     for j, found in zip(text, read.values, strict=True):
         values[j] = found
     return Columns(
@@ -71,6 +79,20 @@ def columns_of_arrow(
     )
 
 
+def _is_whole(values: Array) -> bool:
+    """Tell whether numbers have no decimals."""
+    known = values[np.isfinite(values)]
+    return bool(np.all(known == np.rint(known)))
+
+
+def _has_points(values: Array) -> bool:
+    """Tell whether numbers were written with decimal points: 0.5 and 1.2345, not 1.500."""
+    known = values[np.isfinite(values)]
+    size = np.abs(known)
+    broken = known != np.rint(known)
+    return bool(np.any(broken & ((size < 1.0) | (size >= 1000.0))))
+
+
 def _is_number(kind: Any) -> bool:
     tests = (
         pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal,
@@ -79,23 +101,39 @@ def _is_number(kind: Any) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _is_text(kind: Any) -> bool:
-    return bool(
+def is_text(column: Any) -> bool:
+    """Tell whether a column is text of arrow."""
+    kind = getattr(column, "type", None)
+    return isinstance(kind, pa.DataType) and bool(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     )
 
 
+def _is_bytes(kind: Any) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _as_text(column: Any) -> Any:
+    """Return text of any width, or bytes that are text, as text."""
+    try:
+        return pc.cast(column, pa.string())
+    except pa.ArrowInvalid:  # not UTF-8
+        cells = (None if cell is None else cell.decode("latin-1") for cell in column.to_pylist())
+        return pa.array(list(cells), pa.string())
+
+
 def _floats(column: Any) -> Array:
-    """Return numbers and truth values as floats."""
-    if pa.types.is_null(column.type):
+    """Return numbers, truth values and durations as floats."""
+    kind = column.type
+    if pa.types.is_null(kind):
         return np.full(len(column), np.nan)
-    if pa.types.is_float64(column.type):
-        return np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
-    if pa.types.is_boolean(column.type):
+    if pa.types.is_boolean(kind):
         column = pc.cast(column, pa.int8())
-    if pa.types.is_duration(column.type):
-        return _floats(pc.cast(pc.cast(column, pa.duration("s"), safe=False), pa.int64())) / _DAY
-    return _floats(pc.cast(column, pa.float64(), safe=False))
+    if pa.types.is_duration(kind):
+        column = pc.cast(pc.cast(column, pa.duration("s"), safe=False), pa.int64())
+    out = np.empty(len(column))
+    copy_floats(column, out)
+    return out / _DAY if pa.types.is_duration(kind) else out
 
 
 def _day(column: Any) -> Any:
@@ -112,8 +150,9 @@ def _category(column: Any) -> tuple[Column, tuple[str, ...]]:
         column = pa.concat_arrays(column.unify_dictionaries().chunks)
     words = [written(word) if word is not None else None for word in column.dictionary.to_pylist()]
     known = np.array([*words, None], dtype=object)
-    place = column.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
-    return np.asarray(known[place]), tuple(word for word in words if word is not None)
+    return np.asarray(known[codes(column.indices, len(words))]), tuple(
+        word for word in words if word is not None
+    )
 
 
 def _objects(column: Any) -> Column:

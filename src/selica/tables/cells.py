@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from selica._core.types import Array, BoolArray, IntArray
+from selica.tables.buffers import booleans, chunks_of, codes, copy_floats
 from selica.tables.columns import Column, counted, listed
 
 MISSING = frozenset(
@@ -33,10 +34,27 @@ _POINT_THOUSANDS = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?$"
 _GAP = "[ '\u00a0\u202f\u2009\u2019]"
 _GAPS_AND_POINT = rf"^[+-]?[1-9]\d{{0,2}}({_GAP}\d{{3}})+(\.\d*)?$"
 _GAPS_AND_COMMA = rf"^[+-]?[1-9]\d{{0,2}}({_GAP}\d{{3}})+(,\d*)?$"
+_ENDS_IN_COMMA = r",\d*$"
+_SIGN = r"^[$€£]\s*|\s*[%$€£]$"
 _BLOCK = 2_000_000
 """Cells that are looked at together."""
 _MIXED = 0.5
 """Share of numbers from which on text is a column of numbers with a few other cells."""
+
+
+class Writing(NamedTuple):
+    """How numbers are written in a file, as far as is known."""
+
+    comma_file: bool = False
+    """Whether commas separate columns: in a number they more probably separate thousands."""
+    decimal_comma: bool = False
+    """Whether decimal commas were found in another place of the file."""
+    decimal_point: bool = False
+    """Whether decimal points were."""
+
+
+PLAIN = Writing()
+"""Nothing is known."""
 
 
 class ReadCells(NamedTuple):
@@ -48,6 +66,10 @@ class ReadCells(NamedTuple):
     """Why columns that look like numbers are text, a clause, by name."""
 
 
+_NONE: BoolArray = np.zeros(0, dtype=bool)
+"""Of no column."""
+
+
 class _Reading(NamedTuple):
     """How columns can be read, each of shape (columns,)."""
 
@@ -55,47 +77,60 @@ class _Reading(NamedTuple):
     """As numbers of a programme."""
     point: BoolArray
     """With decimal points, and commas or gaps between thousands."""
-    comma: BoolArray
-    """With decimal commas, and points or gaps between thousands."""
-    either: BoolArray
-    """With cells that mean one thing or the other: 1,500 or 1.500."""
-    surely_point: BoolArray
-    surely_comma: BoolArray
     truth: BoolArray
     """As true and false."""
-    others: IntArray
+    comma: BoolArray = _NONE
+    """With decimal commas, and points or gaps between thousands."""
+    either: BoolArray = _NONE
+    """With cells that mean one thing or the other: 1,500 or 1.500."""
+    surely_point: BoolArray = _NONE
+    surely_comma: BoolArray = _NONE
+    with_commas: BoolArray = _NONE
+    """With decimal commas somewhere."""
+    with_points: BoolArray = _NONE
+    """With points between thousands, if they are not decimals."""
+    uneven: BoolArray = _NONE
+    """With numbers that are written in different ways."""
+    others: IntArray = _NONE.astype(np.intp)
     """Cells that are not numbers in a column that is mostly numbers."""
 
 
-def read_cells(names: Sequence[str], columns: Sequence[Any], *, comma_file: bool) -> ReadCells:
+def read_cells(
+    names: Sequence[str],
+    columns: Sequence[Any],
+    writing: Writing = PLAIN,
+    commas_in: Sequence[str] = (),
+) -> ReadCells:
     """Return columns of text as numbers, where they are numbers, or as text.
 
     Parameters
     ----------
     names : sequence of str
     columns : sequence of pyarrow arrays of text, of one length
-    comma_file : bool
-        Whether commas separate the columns of the file: a comma in a number then more probably
-        separates thousands.
+    writing : Writing
+    commas_in : sequence of str
+        Columns whose decimal commas were read elsewhere, for the note on them.
     """
     if not columns:
-        return ReadCells([], [], {})
+        return ReadCells([], _notes(commas_in), {})
     rows = len(columns[0])
     # two passes: how numbers are written is decided by the whole table
-    looks = [_reading(cells, rows) for cells in _blocks(columns, rows)]
-    found = _Reading(*(np.concatenate(part) for part in zip(*looks, strict=True)))
-    commas = bool(found.surely_comma.any()) and not found.surely_point.any()
-    points = bool(found.surely_point.any()) and not found.surely_comma.any()
+    found = _readings(columns, rows)
+    commas = writing.decimal_comma or bool(found.surely_comma.any())
+    commas &= not found.surely_point.any()
+    points = writing.decimal_point or bool(found.surely_point.any())
+    points &= not found.surely_comma.any()
     open_to_both = found.either & found.point & found.comma
-    undecided = open_to_both & ~found.plain & ~(commas or points or comma_file)
+    undecided = open_to_both & ~found.plain & ~(commas or points or writing.comma_file)
     by_comma = found.comma & (found.surely_comma | ~found.point | (open_to_both & commas))
     by_point = found.point & ~by_comma & ~undecided
     values: list[Column] = []
     replaced: dict[str, int] = {}
     values_kept: dict[str, list[str]] = {}
+    signs: list[str] = []
     j = 0
     for cells in _blocks(columns, rows):
-        trimmed = _trimmed(cells)
+        trimmed, lost = _trimmed(cells, rows)
         for k in range(len(cells) // rows if rows else 0):
             column = trimmed.slice(k * rows, rows)
             if found.truth[j]:
@@ -103,23 +138,52 @@ def read_cells(names: Sequence[str], columns: Sequence[Any], *, comma_file: bool
             elif by_point[j] or by_comma[j]:
                 values.append(_numbers(column, bool(by_comma[j])))
                 _count_doubtful(column, replaced)
+                signs += [names[j]] if lost[k] else []
             else:
-                kept = _text(column, replaced)
+                # a sign that numbers have is a part of a text
+                whole = pc.utf8_trim_whitespace(cells.slice(k * rows, rows))
+                kept = _text(whole if lost[k] else column, replaced)
                 values.append(kept.values)
-                for token in kept.tokens:
+                for token in kept.tokens if not found.others[j] else ():
                     values_kept.setdefault(token, []).append(names[j])
             j += 1
-    notes = _notes(names, by_comma, np.asarray(by_point & ~found.plain, dtype=np.bool_))
+    notes = _notes(
+        [*commas_in, *(names[int(j)] for j in np.flatnonzero(by_comma & found.with_commas))],
+        [names[int(j)] for j in np.flatnonzero(by_point & ~found.plain)],
+        [names[int(j)] for j in np.flatnonzero(by_comma & found.with_points)],
+        signs,
+    )
     notes += _token_notes(replaced, values_kept)
     remarks = {
         names[j]: "its commas may separate thousands or decimals: write decimals with a point, and "
         "thousands without a comma"
         for j in map(int, np.flatnonzero(undecided))
     }
+    for j in map(int, np.flatnonzero(found.uneven)):
+        remarks[names[j]] = "some of its numbers have decimal commas, and others decimal points"
     for j in map(int, np.flatnonzero(found.others)):
         if values[j].dtype == object:
             remarks.setdefault(names[j], _mixed_remark(values[j], int(found.others[j])))
     return ReadCells(values, notes, remarks)
+
+
+def has_decimal_commas(columns: Sequence[Any]) -> bool:
+    """Tell whether a column of text holds numbers with decimal commas for certain.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow arrays of text, of one length
+    """
+    if not columns:
+        return False
+    found = _readings(columns, len(columns[0]))
+    return bool(found.surely_comma.any() and not found.surely_point.any())
+
+
+def _readings(columns: Sequence[Any], rows: int) -> _Reading:
+    """Return how columns can be read."""
+    looks = [_reading(cells, rows) for cells in _blocks(columns, rows)]
+    return _Reading(*(np.concatenate(part) for part in zip(*looks, strict=True)))
 
 
 def texts_of(column: Any) -> Column:
@@ -127,34 +191,38 @@ def texts_of(column: Any) -> Column:
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     known = np.array([*coded.dictionary.to_pylist(), None], dtype=object)
-    place = coded.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
-    return np.asarray(known[place])
+    return np.asarray(known[codes(coded.indices, len(known) - 1)])
 
 
 def _blocks(columns: Sequence[Any], rows: int) -> Iterator[Any]:
     """Return columns below each other, as many as are looked at together."""
     step = max(1, _BLOCK // max(rows, 1))
     for start in range(0, len(columns), step):
-        chunks = [
-            chunk
-            for column in columns[start : start + step]
-            for chunk in (column.chunks if isinstance(column, pa.ChunkedArray) else (column,))
-        ]
+        chunks = [chunk for column in columns[start : start + step] for chunk in chunks_of(column)]
         yield pa.concat_arrays(chunks) if chunks else pa.array([], pa.string())
 
 
-def _trimmed(cells: Any) -> Any:
-    return pc.utf8_trim_whitespace(cells)
+def _trimmed(cells: Any, rows: int) -> tuple[Any, BoolArray]:
+    """Return cells without spaces around them, and columns that lost a sign such as %."""
+    trimmed = pc.utf8_trim_whitespace(cells)
+    signed = booleans(pc.match_substring_regex(trimmed, _SIGN)).reshape(-1, rows)
+    if not signed.any():
+        return trimmed, np.zeros(len(signed), dtype=bool)
+    small = pc.utf8_lower(trimmed)
+    absent = booleans(pc.is_in(small, pa.array(sorted(MISSING | DOUBTFUL), small.type)))
+    absent |= booleans(pc.is_null(cells))
+    lost = np.asarray((signed | absent.reshape(-1, rows)).all(axis=1) & signed.any(axis=1))
+    bare = pc.replace_substring_regex(trimmed, _SIGN, "")
+    return pc.if_else(pa.array(np.repeat(lost, rows)), bare, trimmed), lost
 
 
 def _reading(cells: Any, rows: int) -> _Reading:
     """Return how the columns of a block can be read."""
-    trimmed = _trimmed(cells)
+    trimmed, _ = _trimmed(cells, rows)
     small = pc.utf8_lower(trimmed)
 
     def shaped(mask: Any) -> BoolArray:
-        flat = pc.fill_null(mask, False).to_numpy(zero_copy_only=False)
-        return np.asarray(flat, dtype=bool).reshape(-1, rows)
+        return booleans(mask).reshape(-1, rows)
 
     def among(words: Iterable[str]) -> BoolArray:
         return shaped(pc.is_in(small, pa.array(sorted(words), small.type)))
@@ -168,16 +236,23 @@ def _reading(cells: Any, rows: int) -> _Reading:
     def matching(pattern: str) -> BoolArray:
         return shaped(pc.match_substring_regex(trimmed, pattern))
 
-    plain, code, truth = matching(_PLAIN), matching(_CODE), among(_TRUTH)
-    number, codes = every(plain), every(code)
-    if np.all(number | every(truth)):  # nothing else to find
+    plain, truths = matching(_PLAIN), every(among(_TRUTH))
+    number, codes = every(plain), every(matching(_CODE))
+    found = _Reading(plain=number & ~codes, point=number & ~codes, truth=truths)
+    point_thousands = matching(_POINT_THOUSANDS)
+    if np.all(number | truths) and not point_thousands.any():  # nothing else to find
         never = np.zeros_like(number)
-        none = np.zeros(number.shape, dtype=np.intp)
-        return _Reading(
-            number & ~codes, number & ~codes, never, never, never, never, every(truth), none
+        return found._replace(
+            comma=never,
+            either=never,
+            surely_point=never,
+            surely_comma=never,
+            with_commas=never,
+            with_points=never,
+            uneven=never,
+            others=np.zeros(number.shape, dtype=np.intp),
         )
     decimal_comma, comma_thousands = matching(_DECIMAL_COMMA), matching(_COMMA_THOUSANDS)
-    point_thousands = matching(_POINT_THOUSANDS)
     gaps_point, gaps_comma = matching(_GAPS_AND_POINT), matching(_GAPS_AND_COMMA)
     english = every(plain, comma_thousands, gaps_point) & ~codes
     german = every(matching(_WHOLE), decimal_comma, point_thousands, gaps_comma) & ~codes
@@ -188,22 +263,22 @@ def _reading(cells: Any, rows: int) -> _Reading:
     numeric = plain | decimal_comma | comma_thousands | point_thousands | gaps_point | gaps_comma
     others = np.count_nonzero(~absent & ~numeric, axis=1)
     mostly = some & (others < _MIXED * np.count_nonzero(~absent, axis=1))
-    return _Reading(
-        number & ~codes,
-        english,
-        german,
-        np.asarray(either.any(axis=1)),
-        english & point.any(axis=1),
-        german & comma.any(axis=1),
-        every(truth),
-        np.where(mostly, others, 0),
+    return found._replace(
+        point=english,
+        comma=german,
+        either=np.asarray(either.any(axis=1)),
+        surely_point=english & point.any(axis=1),
+        surely_comma=german & comma.any(axis=1),
+        with_commas=np.asarray((decimal_comma | matching(_ENDS_IN_COMMA)).any(axis=1)),
+        with_points=np.asarray(point_thousands.any(axis=1)),
+        uneven=every(numeric) & ~english & ~german & ~codes,
+        others=np.where(mostly, others, 0),
     )
 
 
 def _truths(column: Any) -> Array:
     small = pc.utf8_lower(column)
-    true = pc.fill_null(pc.equal(small, "true"), False).to_numpy(zero_copy_only=False)
-    false = pc.fill_null(pc.equal(small, "false"), False).to_numpy(zero_copy_only=False)
+    true, false = booleans(pc.equal(small, "true")), booleans(pc.equal(small, "false"))
     return np.where(true, 1.0, np.where(false, 0.0, np.nan))
 
 
@@ -217,8 +292,9 @@ def _numbers(column: Any, decimal_comma: bool) -> Array:
         plain = pc.replace_substring(pc.replace_substring(plain, ".", ""), ",", ".")
     else:
         plain = pc.replace_substring(plain, ",", "")
-    floats = pc.cast(plain, pa.float64())
-    return np.array(floats.to_numpy(zero_copy_only=False), dtype=float)
+    values = np.empty(len(column))
+    copy_floats(pc.cast(plain, pa.float64()), values)
+    return values
 
 
 def _count_doubtful(column: Any, counts: dict[str, int]) -> None:
@@ -241,9 +317,8 @@ def _text(column: Any, replaced: dict[str, int]) -> _TextColumn:
     coded = column.dictionary_encode()
     words = coded.dictionary.to_pylist()
     signs = {"-"} if "+" in words else set()
-    counts = np.bincount(
-        coded.indices.drop_null().to_numpy(zero_copy_only=False), minlength=len(words)
-    )
+    place = codes(coded.indices, len(words))
+    counts = np.bincount(place, minlength=len(words) + 1)[:-1]
     kept: list[str] = []
     known: list[str | None] = []
     for word, times in zip(words, counts, strict=True):
@@ -255,25 +330,27 @@ def _text(column: Any, replaced: dict[str, int]) -> _TextColumn:
         gone = small in MISSING or small in _PLACEHOLDERS - signs
         known.append(None if gone else word)
     table = np.array([*known, None], dtype=object)
-    place = coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
     return _TextColumn(np.asarray(table[place]), kept)
 
 
-def _notes(names: Sequence[str], by_comma: BoolArray, by_point: BoolArray) -> list[str]:
-    notes = []
-    if by_comma.any():
-        notes.append(f"Decimal commas are read as decimal points in {_named(names, by_comma)}.")
-    if by_point.any():
-        notes.append(
-            f"Commas or spaces in numbers are read as separators of thousands in "
-            f"{_named(names, by_point)}."
-        )
-    return notes
-
-
-def _named(names: Sequence[str], chosen: BoolArray) -> str:
-    found = [names[int(j)] for j in np.flatnonzero(chosen)]
-    return f"{counted(len(found), 'column')}: {listed(found)}"
+def _notes(
+    commas: Sequence[str],
+    thousands: Sequence[str] = (),
+    points: Sequence[str] = (),
+    signs: Sequence[str] = (),
+) -> list[str]:
+    """Say how numbers were written."""
+    said = {
+        "Decimal commas are read as decimal points": commas,
+        "Commas or spaces in numbers are read as separators of thousands": thousands,
+        "Points in numbers are read as separators of thousands": points,
+        "Signs such as % beside numbers are left out": signs,
+    }
+    return [
+        f"{what} in {counted(len(names), 'column')}: {listed(names)}."
+        for what, names in said.items()
+        if names
+    ]
 
 
 def _token_notes(replaced: dict[str, int], kept: dict[str, list[str]]) -> list[str]:
@@ -297,7 +374,7 @@ def _mixed_remark(values: Column, others: int) -> str:
     """Say which cells keep a column from being numbers."""
     odd: list[str] = []
     for value in dict.fromkeys(values.tolist()):
-        if value is None:
+        if value is None or value.lower() in DOUBTFUL:
             continue
         try:
             float(value.replace(",", "."))

@@ -33,8 +33,7 @@ class Columns:
     notes : tuple of str
         What the reader of a result has to know about how the table was read.
     kinds : mapping of str to str
-        Kinds that the table itself declares, such as "category" for a categorical column of a data
-        frame, or "date".
+        Kinds that the table itself declares: "category" and "date".
     orders : mapping of str to tuple of str
         For an ordered category, its values from the first to the last.
     remarks : mapping of str to str

@@ -159,4 +159,4 @@ def _of_arrow(path: Path, table: Any, limits: Limits | None) -> Columns:
         problems.append("the table has no columns")
     if problems:
         raise ArgumentError(f"{path}: {'; '.join(problems)}.")
-    return replace(columns_of_arrow(names, table.columns), unnamed=tuple(unnamed))
+    return replace(columns_of_arrow(names, list(table.columns)), unnamed=tuple(unnamed))

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import written
+from selica.tables.buffers import codes as places
 from selica.tables.columns import Column, Columns
 from selica.tables.naming import (
     is_date_name,
@@ -93,7 +94,7 @@ def levels_of(values: Column) -> Levels:
     else:
         coded = pa.array(values, pa.string()).dictionary_encode()
         words = coded.dictionary.to_pylist()
-        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.intp)
+        codes = places(coded.indices, -1)
     counts = np.bincount(codes[codes >= 0], minlength=len(words))
     order = sorted(range(len(words)), key=lambda k: (-counts[k], words[k]))
     rank = np.empty(len(words) + 1, dtype=np.intp)
@@ -111,27 +112,27 @@ def recognise(table: Columns, given: Mapping[str, str] | None = None) -> list[Re
     given : mapping of str to str, optional
         Kinds that are known, by name.
     """
-    known = {**table.kinds, **(given or {})}
+    asked = given or {}
     found: list[Recognised | None] = [None] * len(table.names)
     numbers = [j for j, values in enumerate(table.values) if values.dtype != object]
     for j, kind in _of_numbers(table, numbers):
         found[j] = kind
     for j, (name, values) in enumerate(zip(table.names, table.values, strict=True)):
         kind = found[j] or _of_text(name, values, table.remarks.get(name))
-        if name in known and not (kind.kind in ("constant", "empty") and name not in (given or {})):
-            kind = _as_given(name, known[name], kind, by_user=name in (given or {}))
+        if name in asked:
+            kind = _as_asked(asked[name], kind)
+        elif table.kinds.get(name) == "date" and kind.kind not in ("constant", "empty"):
+            kind = Recognised("date", "is a date")
         found[j] = kind
     return [kind for kind in found if kind is not None]
 
 
-def _as_given(name: str, asked: str, kind: Recognised, by_user: bool) -> Recognised:
-    """Return the kind that a user or the table itself declares."""
+def _as_asked(asked: str, kind: Recognised) -> Recognised:
+    """Return the kind that a user gives."""
     if asked in USABLE:
         return Recognised(asked)
     if asked == kind.kind:
         return kind
-    if asked == "date" and not by_user:
-        return Recognised("date", "is a date")
     return Recognised(asked, f"is to be taken as {_with_article(asked)}")
 
 
@@ -217,7 +218,7 @@ def _repeats(name: str, values: Column) -> str | None:
 
 
 def _same_rows(labels: int, rows: int) -> str:
-    return f"names what rows belong to ({labels:,} different values in {rows:,} rows)"
+    return f"says which rows belong together ({labels:,} different values in {rows:,} rows)"
 
 
 def identifiers(
@@ -264,6 +265,9 @@ def _of_text(name: str, values: Column, remark: str | None) -> Recognised:
     if is_dates(levels.words):
         return Recognised("date", "is a date")
     if remark is not None and different > 2:
+        whole = sum(word.isdecimal() for word in levels.words) >= different / 2
+        if whole and is_category(levels.counts):  # 1, 2, 3 and X; 0, 1 and 2+
+            return Recognised("category")
         return Recognised("text", f"is text: {remark}")
     long = sum(len(word) > _LONG or word.count(" ") >= 4 for word in levels.words) > different / 2
     if different == known and different > 2 and not long:

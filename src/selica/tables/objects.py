@@ -107,6 +107,8 @@ def _of_array(table: Any) -> Columns | None:
     if table.ndim != 2:
         raise ArgumentError(f"table must have two dimensions; got shape {table.shape}.")
     names = tuple(f"x{j}" for j in range(table.shape[1]))
+    if table.dtype.kind == "c":
+        raise ArgumentError("table must hold real numbers; these are complex.")
     if table.dtype.kind in "iufb":
         values = _floats(table)
         return Columns(names, tuple(values[:, j] for j in range(values.shape[1])))
@@ -210,7 +212,7 @@ def _of_arrow_table(table: Any) -> Columns:
     names, unnamed, problems = clean_names(table.schema.names)
     if problems:
         raise ArgumentError(f"table: {'; '.join(problems)}.")
-    return replace(columns_of_arrow(names, table.columns), unnamed=tuple(unnamed))
+    return replace(columns_of_arrow(names, list(table.columns)), unnamed=tuple(unnamed))
 
 
 def _of_sparse(matrix: Any) -> Columns:

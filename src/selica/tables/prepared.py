@@ -13,7 +13,7 @@ from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, short, written
 from selica.tables.categories import indicators
-from selica.tables.columns import Column, Columns, counted, listed
+from selica.tables.columns import LISTED_NAMES, Column, Columns, columns_are, counted, listed
 from selica.tables.kinds import (
     KINDS,
     USABLE,
@@ -36,12 +36,29 @@ from selica.tables.objects import as_columns
 from selica.tables.responses import Outcome, outcome
 from selica.tables.roles import Roles, assign, meant
 
+_GROUPS = {
+    "number": "as asked or with too few values",
+    "identifier": "that name rows",
+    "date": "of dates",
+    "constant": "with one value",
+    "text": "of text",
+    "empty": "without any value",
+}
+"""What columns that are left out are called together, by their kind."""
 _MOST_CODES = 10
 """Different whole numbers that may be codes of groups."""
 
 
 class LeftOut(NamedTuple):
-    """A column that is no variable, though nothing else was asked of it."""
+    """A column that is no variable, though nothing else was asked of it.
+
+    Examples
+    --------
+    >>> from selica.tables import prepare
+    >>> table = {"day": ["2026-01-02", "2026-01-09"], "dose": [1, 2], "y": [3, 5]}
+    >>> [(one.name, one.reason) for one in prepare(table, "y").left_out]
+    [('day', 'is a date')]
+    """
 
     name: str
     reason: str
@@ -198,7 +215,9 @@ def prepare(
             "strata": strata,
         },
     )
-    given = _given(kinds, columns, roles)
+    if len(columns) < 2:
+        raise RefusedError("There must be at least two rows; the table has one.")
+    given = _given(kinds, columns)
     columns, notes = _finite(_as_asked(columns, given))
     read = outcome(columns, roles, response)
     beside, usable, dropped = _beside(columns, roles, read)
@@ -222,7 +241,7 @@ def prepare(
     keep_values, filled = _filled(kept)
     sentence = touched.sentence(int(np.count_nonzero(usable)))
     notes += [
-        *_left_out_note(work.left_out),
+        *_left_out_note([one for one in work.left_out if one.name not in read.related], work.kinds),
         *variables.notes,
         *kept.notes,
         *filled,
@@ -251,7 +270,7 @@ def prepare(
     )
 
 
-def _given(kinds: Any, table: Columns, roles: Roles) -> dict[str, str]:
+def _given(kinds: Any, table: Columns) -> dict[str, str]:
     """Return the kinds that a user gives, checked."""
     if kinds is None:
         return {}
@@ -269,12 +288,15 @@ def _given(kinds: Any, table: Columns, roles: Roles) -> dict[str, str]:
 
 
 def _as_asked(table: Columns, given: Mapping[str, str]) -> Columns:
-    """Return the table with columns as numbers where a user says that they are."""
+    """Return the table with columns as numbers, or as text, where a user says what they are."""
     values = list(table.values)
     for name, kind in given.items():
         j = table.names.index(name)
         if kind == "number" and values[j].dtype == object:
             values[j] = _forced(name, values[j])
+        if kind == "category" and values[j].dtype != object:
+            levels = levels_of(values[j])
+            values[j] = np.array([*levels.words, None], dtype=object)[levels.codes]
     return replace(table, values=tuple(values)) if given else table
 
 
@@ -296,7 +318,9 @@ def _finite(table: Columns) -> tuple[Columns, list[str]]:
         if values.dtype == object:
             continue
         # the sum of finite numbers is finite, unless they are huge
-        if not np.isfinite(values.sum()):
+        with np.errstate(invalid="ignore", over="ignore"):
+            total = values.sum()
+        if not np.isfinite(total):
             infinite = np.isinf(values)
             if infinite.any():
                 cells += int(np.count_nonzero(infinite))
@@ -455,7 +479,7 @@ class _Chosen:
         most = MOST_MISSING * len(table)
         for name, gone in zip(open_names, lacking, strict=True):
             if gone > most:
-                reasons[name] = f"lacks {int(gone):,} of {len(table):,} values"
+                reasons[name] = _gaps(int(gone), len(table))
         used = [name for name in open_names if name not in reasons]
         lacking, incomplete = counts(used, [by_name[name] for name in used])
         gone_from = {name: int(gone) for name, gone in zip(used, lacking, strict=True) if gone}
@@ -468,7 +492,7 @@ class _Chosen:
         )
         if policy == "drop-columns":
             for name, gone in gone_from.items():
-                reasons[name] = f"lacks {gone:,} of {len(table):,} values"
+                reasons[name] = _gaps(gone, len(table))
             used = [name for name in used if name not in gone_from]
         _check_keep(self.roles.keep, kinds)
         for name in self.roles.keep:
@@ -479,6 +503,10 @@ class _Chosen:
             LeftOut(name, reasons[name], by_name[name]) for name in table.names if name in reasons
         )
         return _Sorted(tuple(used), kinds, left_out, missing, incomplete)
+
+
+def _gaps(gone: int, rows: int) -> str:
+    return f"has no value in {gone:,} of {rows:,} rows"
 
 
 def _check_forced(
@@ -537,7 +565,7 @@ def _encoded(table: Columns, names: Sequence[str], kinds: Mapping[str, Recognise
         found = indicators(name, by_name[name])
         notes += found.notes
         parts += list(found.values.T)
-        columns += [f"{name}: {level}" for level in found.levels]
+        columns += [f"{name}: {' '.join(level.split())}" for level in found.levels]
         variable += [place] * len(found.levels)
         categories += [True] * len(found.levels)
     values = np.empty((len(table), len(parts)), order="F")
@@ -566,14 +594,22 @@ def _filled(kept: _Encoded) -> tuple[Array, list[str]]:
     return values, [note]
 
 
-def _left_out_note(left_out: Sequence[LeftOut]) -> list[str]:
-    """Say which columns are left out, and why."""
+def _left_out_note(left_out: Sequence[LeftOut], kinds: Mapping[str, Recognised]) -> list[str]:
+    """Say which columns are left out, and why; many of them by their kinds."""
     if not left_out:
         return []
-    shown = "; ".join(f"{one.name!r} {one.reason}" for one in left_out[:5])
-    more = f"; and {len(left_out) - 5:,} more" if len(left_out) > 5 else ""
     are = "is" if len(left_out) == 1 else "are"
-    return [f"{counted(len(left_out), 'column')} {are} left out: {shown}{more}."]
+    shown = "; ".join(f"{one.name!r} {one.reason}" for one in left_out)
+    if len(left_out) > LISTED_NAMES:
+        groups: dict[str, list[str]] = {}
+        for one in left_out:
+            kind = kinds[one.name].kind
+            usable = kind in USABLE or one.reason != kinds[one.name].reason
+            groups.setdefault(_GROUPS["number" if usable else kind], []).append(one.name)
+        shown = "; ".join(
+            f"{len(names):,} {what} ({listed(names)})" for what, names in groups.items()
+        )
+    return [f"{counted(len(left_out), 'column')} {are} left out: {shown}."]
 
 
 def _questions(table: Columns, work: _Sorted) -> list[str]:
@@ -582,6 +618,11 @@ def _questions(table: Columns, work: _Sorted) -> list[str]:
     numbers = [name for name in work.variables if work.kinds[name].kind == "number"]
     asked = stand_ins(numbers, [by_name[name] for name in numbers])
     found = [] if asked is None else [asked]
+    mixed = [name for name in work.variables if name in table.remarks]
+    found += [f"{name!r} is taken as a category: {table.remarks[name]}." for name in mixed]
+    nameless = [name for name in table.unnamed if name in work.variables]
+    if nameless:
+        found.append(f"{columns_are(nameless)} without a name in the file.")
     codes = [name for name in numbers if is_of_groups(name) and _are_codes(by_name[name])]
     if codes:
         found.append(

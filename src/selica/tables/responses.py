@@ -12,7 +12,7 @@ from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, written
 from selica.tables.columns import Column, Columns, counted, listed
-from selica.tables.kinds import is_dates, levels_of
+from selica.tables.kinds import Levels, is_dates, levels_of
 from selica.tables.missing import absent
 from selica.tables.naming import is_event, is_of_censoring, is_time, vocabulary
 from selica.tables.roles import Roles
@@ -21,6 +21,8 @@ RESPONSES = ("auto", "linear", "binary", "count", "survival", "classes", "ordina
 """What a response can be asked to be."""
 _MOST_CLASSES = 20
 """Classes that a response of text may have."""
+_SHOWN_CLASSES = 8
+"""Classes that a sentence lists."""
 _HAPPENED = vocabulary(
     "dead died deceased death event yes y true t relapse relapsed progressed progression failure "
     "failed recurred recurrence recurrent observed uncensored positive case exitus"
@@ -71,59 +73,73 @@ def outcome(table: Columns, roles: Roles, response: str) -> Outcome:
 
 def _read(table: Columns, target: str, values: Column, response: str) -> Outcome:
     """Return a response of one column."""
-    text = values.dtype == object
     known = _known(values)
-    different = _different(values, known)
     if not known.any():
         raise RefusedError(f"target: {target!r} has no value in any row.")
-    if len(different) == 1:
-        raise RefusedError(
-            f"target: {target!r} is constant ({different[0]}): there is nothing to explain."
-        )
+    levels = None if values.dtype != object else levels_of(values)
+    only = _only_value(values[known]) if levels is None else levels.words[0]
+    if only is not None and (levels is None or len(levels.words) == 1):
+        raise RefusedError(f"target: {target!r} is constant ({only}): there is nothing to explain.")
     if response == "ordinal":
         return _ordinal(table, target, values, known)
-    if text and (table.kinds.get(target) == "date" or is_dates(different)):
+    if levels is None:
+        return _of_numbers(target, values, known, response)
+    if table.kinds.get(target) == "date" or is_dates(levels.words):
         raise RefusedError(f"target: {target!r} holds dates; it must be numbers or classes.")
-    if response in ("linear", "count") and text:
-        raise ArgumentError(
-            f"target: {target!r} is text ({listed(different)}), which response={response!r} does "
-            "not take; it must be numbers."
-        )
+    return _of_text(target, levels, known, response)
+
+
+def _of_numbers(target: str, values: Array, known: BoolArray, response: str) -> Outcome:
+    """Return a response of numbers: two of them are classes, more are so on request."""
     if response == "count":
         _check_counts(target, values[known])
-    if response == "binary" and len(different) != 2:
-        raise ArgumentError(
-            f"target: {target!r} has {len(different):,} different values; response='binary' takes "
-            "two."
-        )
-    if response == "auto" and (text or len(different) == 2):
-        response = "binary" if len(different) == 2 else "classes"
     if response == "classes":
-        _check_classes(target, different, int(known.sum()))
-        y: Any = values if text else np.array([written(v) for v in values], dtype=object)
-    else:
-        y = values
-    notes = _said(target, different, values, known) if response in ("binary", "classes") else ()
-    plain = _as_text(y, known) if y.dtype == object else y
-    return Outcome(plain, known, response, target, notes, {})
+        _check_classes(target, levels_of(values), "numbers with ")
+    if response in ("auto", "binary"):
+        two = _two_values(values)
+        if response == "binary" and not two:
+            different = np.unique(values[known]).size
+            raise ArgumentError(
+                f"target: {target!r} has {different:,} different values; response='binary' takes "
+                "two."
+            )
+        response = "binary" if two else response
+    return Outcome(values, known, response, target, (), {})
 
 
-def _said(target: str, different: list[str], values: Column, known: BoolArray) -> tuple[str, ...]:
-    """Say how many rows each class of text has; two classes are left to the selector."""
-    if len(different) <= 2:
-        return ()
-    levels = levels_of(values[known])
-    shown = ", ".join(
-        f"{word!r} ({count:,})"
-        for word, count in zip(levels.words[:8], levels.counts, strict=False)
-    )
-    more = "" if len(different) <= 8 else f" and {len(different) - 8} more"
-    return (f"The response {target!r} has {len(different)} classes: {shown}{more}.",)
+def _of_text(target: str, levels: Levels, known: BoolArray, response: str) -> Outcome:
+    """Return a response of text: two classes, or several."""
+    different = len(levels.words)
+    if response in ("linear", "count"):
+        raise ArgumentError(
+            f"target: {target!r} is text ({listed(levels.words)}), which response={response!r} "
+            "does not take; it must be numbers."
+        )
+    if response == "binary" and different != 2:
+        raise ArgumentError(
+            f"target: {target!r} has {different:,} different values ({listed(levels.words)}); "
+            "response='binary' takes two."
+        )
+    if response == "auto":
+        response = "binary" if different == 2 else "classes"
+    _check_classes(target, levels, "text with ")
+    words = np.array([*levels.words, ""])  # rows without a value are left out later
+    note = [] if different == 2 else [_classes_note(target, levels)]
+    return Outcome(words[levels.codes], known, response, target, tuple(note), {})
 
 
-def _as_text(values: Column, known: BoolArray) -> NDArray[Any]:
-    """Return classes as text; rows without one are empty, and are left out later."""
-    return np.where(known, values, "").astype(str)
+def _classes_note(target: str, levels: Levels) -> str:
+    """Say how many rows each of several classes has; two are left to the selector."""
+    pairs = list(zip(levels.words, levels.counts, strict=True))
+    shown = ", ".join(f"{word!r} ({count:,})" for word, count in pairs[:_SHOWN_CLASSES])
+    more = len(pairs) - _SHOWN_CLASSES
+    rest = f" and {more} more" if more > 0 else ""
+    return f"The response {target!r} has {len(pairs)} classes: {shown}{rest}."
+
+
+def _only_value(values: Array) -> str | None:
+    """Return the value that all numbers have; None where they differ."""
+    return written(values[0]) if values.min() == values.max() else None
 
 
 def _known(values: Column) -> BoolArray:
@@ -146,12 +162,13 @@ def _check_counts(target: str, values: Array) -> None:
         )
 
 
-def _check_classes(target: str, different: list[str], rows: int) -> None:
-    if len(different) > _MOST_CLASSES or (len(different) > 2 and rows < 2 * len(different)):
+def _check_classes(target: str, levels: Levels, what: str) -> None:
+    """Refuse names and free text as classes."""
+    different, rows = len(levels.words), int(levels.counts.sum())
+    if different > _MOST_CLASSES or (different > 2 and rows < 2 * different):
         raise RefusedError(
-            f"target: {target!r} is text with {len(different):,} different values "
-            f"({listed(different)}) in {counted(rows, 'row')}; it must be numbers, or a few "
-            "classes."
+            f"target: {target!r} is {what}{different:,} different values ({listed(levels.words)}) "
+            f"in {counted(rows, 'row')}; it must be numbers, or a few classes."
         )
 
 
@@ -302,4 +319,8 @@ def _related(
 def _two_values(values: Column) -> bool:
     if values.dtype == object:
         return len(levels_of(values).words) == 2
-    return np.unique(values[np.isfinite(values)]).size == 2
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return False
+    low, high = known.min(), known.max()
+    return bool(low < high and np.all((known == low) | (known == high)))

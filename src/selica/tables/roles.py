@@ -76,6 +76,7 @@ def assign(table: Columns, given: Mapping[str, Any]) -> tuple[Columns, Roles]:
     problems: list[str] = []
     names: dict[str, Any] = {}
     logarithm = False
+    given = _of_survival(given)
     for argument in LABELS:
         value = given.get(argument)
         if argument in ("keep", "drop"):
@@ -94,6 +95,22 @@ def assign(table: Columns, given: Mapping[str, Any]) -> tuple[Columns, Roles]:
     if problems:
         raise ArgumentError(" ".join(problems))
     return table, Roles(**names, logarithm=logarithm)
+
+
+def _of_survival(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a structured array of events and times, as scikit-survival has it, as two columns."""
+    target = given.get("target")
+    fields = getattr(getattr(target, "dtype", None), "names", None)
+    if target is None or not fields:
+        return given
+    flags = [field for field in fields if target.dtype[field].kind == "b"]
+    if len(fields) != 2 or len(flags) != 1:
+        raise ArgumentError(
+            "target: a structured array must have two fields, a truth value that says whether the "
+            f"event happened and its time; got {listed(list(fields))}."
+        )
+    other = next(field for field in fields if field not in flags)
+    return {**given, "target": None, "time": target[other], "event": target[flags[0]]}
 
 
 def _twice(names: Mapping[str, Any]) -> list[str]:

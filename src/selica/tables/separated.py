@@ -5,18 +5,20 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from selica._core.errors import ArgumentError
-from selica.tables.arrow import columns_of_arrow
-from selica.tables.cells import DOUBTFUL, MISSING
+from selica.tables.arrow import columns_of_arrow, is_text
+from selica.tables.buffers import copy_floats
+from selica.tables.cells import MISSING, Writing, has_decimal_commas
 from selica.tables.columns import Columns, Limits, clean_names, counted
 from selica.tables.text import as_utf8
 
@@ -27,7 +29,15 @@ _TABS = (".tsv", ".tab")
 _LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n|$)")
 _SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
-_LEADING_ZERO = re.compile(r"\s*(0\d+|\d{16,})\s*")
+_COMMA_NUMBER = re.compile(r"\s*[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?\s*")
+# a decimal comma for certain: 0,5 and 12,25, but not 1,500
+_COMMA = re.compile(r"[+-]?(0+,\d+|[1-9]\d*,(\d{1,2}|\d{4,})|\d{4,},\d+)([eE][+-]?\d+)?")
+_CODE = re.compile(r"\s*(0\d+|\d{16,})\s*")
+_BAD_COLUMN = re.compile(r"In CSV column #(\d+): (Row #\d+: )?CSV conversion error")
+_TRIALS = 8
+"""Columns that may turn out to be text after all before all types are found anew."""
+_WIDE = 1000
+"""Columns from which on a table is read in one piece."""
 _SAMPLED_ROWS = 8
 """Rows that are looked at before the table is read."""
 _SAMPLED_BYTES = 4_000_000
@@ -36,7 +46,7 @@ _BLOCK = 1 << 23
 """Bytes that are read together."""
 _RAGGED = 3
 """How many lines of a wrong length a sentence lists."""
-_NULLS = sorted({form for word in MISSING for form in (word, word.upper(), word.title())} | {"NaN"})
+_NULLS = frozenset(("", "NA", "NaN", "nan", "NULL", "null", "N/A"))
 """Cells that are missing in every column, as pyarrow is told."""
 
 
@@ -71,11 +81,11 @@ def read_separated(path: Path, content: bytes, limits: Limits | None = None) -> 
         limits.check(path, 0, len(head.names))
     names, unnamed, problems = clean_names(head.names)
     problems += _numbers_for_names(head)
-    table = _arrow(path, content, head, problems)
+    columns, comma = _arrow(path, content, head, problems)
     del content
     if limits is not None:
-        limits.check(path, table.num_rows, len(names))
-    found = columns_of_arrow(names, table.columns, comma_file=head.separator == ",")
+        limits.check(path, len(columns[0]), len(names))
+    found = columns_of_arrow(names, columns, writing=Writing(head.separator == ",", comma))
     return replace(found, unnamed=tuple(unnamed), notes=(*notes, *head.notes, *found.notes))
 
 
@@ -198,41 +208,24 @@ def _numbers_for_names(head: _Head) -> list[str]:
     return ["the first line holds numbers, not names of columns: put a line of names above it"]
 
 
-def _arrow(path: Path, content: bytes, head: _Head, problems: Sequence[str]) -> Any:
-    """Return the rows as an arrow table, or an error that lists all that is wrong."""
-    body = pa.py_buffer(content).slice(head.end)
-    wide = len(content) // max(1, _SAMPLED_ROWS) < _BLOCK or len(head.names) > 1000
-    names = [str(j) for j in range(len(head.names))]
-    block = body.size + 1 if wide else _BLOCK
-    settings = {
-        "read_options": arrow_csv.ReadOptions(column_names=names, block_size=min(block, 2**31 - 1)),
-        "parse_options": arrow_csv.ParseOptions(
-            delimiter=head.separator, newlines_in_values=b'"' in content
-        ),
-    }
+def _arrow(
+    path: Path, content: bytes, head: _Head, problems: Sequence[str]
+) -> tuple[list[Any], bool]:
+    """Return the columns of arrow, and whether decimal commas were found.
 
-    def read(types: dict[str, Any]) -> Any:
-        return arrow_csv.read_csv(
-            pa.BufferReader(body),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=types,
-                null_values=_NULLS,
-                strings_can_be_null=True,
-                true_values=["true", "True", "TRUE"],
-                false_values=["false", "False", "FALSE"],
-            ),
-            **settings,
-        )
-
+    All that is wrong with a file is in one error.
+    """
     if not head.sample:
         raise ArgumentError(
             _sentence(path, [*problems, "there is a line of names, but there are no rows"])
         )
+    source = _Source(content, head)
     try:
-        try:
-            table = read(dict(zip(names, _types(head), strict=True)))
-        except pa.ArrowInvalid:
-            table = read({})
+        comma = any(_COMMA.fullmatch(cell.strip()) for row in head.sample for cell in row)
+        columns = source.columns(comma)
+        text = [column for column in columns if is_text(column)]
+        if not comma and has_decimal_commas(text):
+            comma, columns = True, source.columns(True)
     except pa.ArrowInvalid as error:
         found = [*problems, *_ragged(path, content, head)]
         raise ArgumentError(
@@ -240,21 +233,96 @@ def _arrow(path: Path, content: bytes, head: _Head, problems: Sequence[str]) -> 
         ) from None
     if problems:
         raise ArgumentError(_sentence(path, problems))
-    return table
+    return columns, comma
 
 
-def _types(head: _Head) -> list[Any]:
-    """Return the types of the columns as the first rows have them; others are found later."""
-    types = []
-    for j in range(len(head.names)):
-        cells = [row[j] for row in head.sample if j < len(row)]
-        plain = all(
-            (_NUMBER.fullmatch(cell) and not _LEADING_ZERO.fullmatch(cell))
-            or cell.strip().lower() in MISSING | DOUBTFUL
-            for cell in cells
-        )
-        types.append(pa.float64() if plain else pa.string())
-    return types
+class _Source(NamedTuple):
+    """The rows of a file, to be read once or several times."""
+
+    content: bytes
+    head: _Head
+
+    def columns(self, comma: bool) -> list[Any]:
+        """Return columns of numbers where the first rows hold them; a few others are text."""
+        types = self._types(comma)
+        for _ in range(_TRIALS):
+            try:
+                return self._read(types, comma)
+            except pa.ArrowInvalid as error:
+                place = _BAD_COLUMN.search(str(error))
+                if place is None:
+                    break
+                types[place[1]] = pa.string()
+        return self._read({}, comma)
+
+    def _types(self, comma: bool) -> dict[str, Any]:
+        """Return the types of the columns as the first rows have them."""
+        number = _COMMA_NUMBER if comma else _NUMBER
+        types = {}
+        for j in range(len(self.head.names)):
+            cells = [row[j] for row in self.head.sample if j < len(row)]
+            plain = all(
+                (number.fullmatch(cell) and not _CODE.fullmatch(cell))
+                or cell.strip().lower() in MISSING
+                for cell in cells
+            )
+            types[str(j)] = pa.float64() if plain else pa.string()
+        return types
+
+    def _read(self, types: dict[str, Any], comma: bool) -> list[Any]:
+        """Return the columns as pyarrow reads them; without types it finds them."""
+        body = pa.py_buffer(self.content).slice(self.head.end)
+        wide = len(self.head.names) > _WIDE
+        names = [str(j) for j in range(len(self.head.names))]
+        # every column keeps its own list of these: as few as will do
+        seen = {cell for row in self.head.sample for cell in row if cell.lower() in MISSING}
+        settings = {
+            "read_options": arrow_csv.ReadOptions(
+                column_names=names, block_size=min(body.size + 1 if wide else _BLOCK, 2**31 - 1)
+            ),
+            "parse_options": arrow_csv.ParseOptions(
+                delimiter=self.head.separator, newlines_in_values=b'"' in self.content
+            ),
+            "convert_options": arrow_csv.ConvertOptions(
+                column_types=types,
+                null_values=sorted(_NULLS | seen),
+                strings_can_be_null=True,
+                true_values=["true", "True", "TRUE"],
+                false_values=["false", "False", "FALSE"],
+                decimal_point="," if comma else ".",
+            ),
+        }
+        if not types:
+            return list(arrow_csv.read_csv(pa.BufferReader(body), **settings).columns)
+        with arrow_csv.open_csv(pa.BufferReader(body), **settings) as stream:
+            return _collected(stream, list(types.values()), self._most_rows())
+
+    def _most_rows(self) -> int:
+        """Return a number of rows that the file does not exceed."""
+        ends = max(self.content.count(end, self.head.end) for end in (b"\n", b"\r"))
+        return ends + 1
+
+
+def _collected(batches: Iterable[Any], types: Sequence[Any], most: int) -> list[Any]:
+    """Return numbers as arrays of floats, and text as arrow arrays, from one part after another."""
+    numbers = [j for j, kind in enumerate(types) if pa.types.is_float64(kind)]
+    texts: dict[int, list[Any]] = {
+        j: [] for j, kind in enumerate(types) if not pa.types.is_float64(kind)
+    }
+    table, start = np.empty((most, len(numbers)), order="F"), 0
+    for batch in batches:
+        end = start + batch.num_rows
+        for k, j in enumerate(numbers):
+            copy_floats(batch.column(j), table[start:end, k])
+        for j, parts in texts.items():
+            parts.append(batch.column(j))
+        start = end
+    columns: list[Any] = [None] * len(types)
+    for k, j in enumerate(numbers):
+        columns[j] = table[:start, k]
+    for j, parts in texts.items():
+        columns[j] = pa.chunked_array(parts, pa.string())
+    return columns
 
 
 def _ragged(path: Path, content: bytes, head: _Head) -> list[str]:
