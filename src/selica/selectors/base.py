@@ -290,7 +290,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         title: str,
         measured: TableColumn,
         *first: Array,
-        ties: str,
+        ties: str = "",
         more: Sequence[TableColumn] = (),
     ) -> Summary:
         """Return a summary by what decides, without ties, with direction and size of effects.
