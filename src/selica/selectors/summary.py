@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -225,7 +226,7 @@ class Directions(NamedTuple):
         }.get(self.response, "the response rises with the variable, - it falls")
         if self.classes is not None and len(self.classes) == 2:
             rises = f"{written(self.classes[1])} becomes more likely as the variable rises, - less"
-        return f"+ {rises}; variables that are not selected are seen by themselves"
+        return f"+ {rises}; those that are not selected are taken alone"
 
 
 def _power(value: float) -> float | None:
@@ -278,6 +279,8 @@ def _two_lines(heading: str) -> tuple[str, str]:
 
 
 def column_cell(name: str, value: Any) -> str:
-    """Return a value as text; errors and effects have three digits."""
+    """Return a value as text; errors and effects have three digits, ratios near 1 more."""
+    if isinstance(value, float) and " ratio per " in name and 0.0 < abs(value - 1.0) < 0.1:
+        return f"{value:.{min(1 - math.floor(math.log10(abs(value - 1.0))), 9)}f}"
     few = isinstance(value, float) and (name == "s.e." or " per " in name)
     return three_digits(value) if few else cell(value)
