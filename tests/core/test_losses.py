@@ -129,7 +129,6 @@ def test_responses_are_recognised():
     [
         ("counts", [1.0, 2.0], "response must be one of 'auto', 'linear', 'binary'"),
         ("binary", [1.0, 2.0, 3.0], "y must have two classes for response='binary'; got 3"),
-        ("auto", ["a", "b", "c"], "y must be numbers, or have two classes; got 'a'"),
         ("linear", [1.0, 1e200], "y must be finite and at most 1e\\+150"),
     ],
 )
@@ -195,11 +194,11 @@ def test_every_room_has_a_sentence():
             require(room, Whole())
         assert "{" not in str(found.value)
     treated = {room for room in ROOMS if treats(room, PoissonLoss())}
-    assert treated == {"selection", "message passing"}
+    assert treated == {"message passing"}
     for name in ("cox", "multinomial"):
         assert not any(treats(room, loss_of(name)) for room in ROOMS)
     treated = {room for room in ROOMS if treats(room, LogisticLoss())}
-    assert treated == {"selection", "message passing", "data splitting"}
+    assert treated == {"message passing", "data splitting"}
 
 
 def test_rows_of_the_rarer_class_count():
@@ -225,14 +224,6 @@ def test_what_rows_held_out_add():
         np.testing.assert_allclose(added.deviance, known, rtol=1e-10)
         assert added.mass == found.mass
         assert not loss.degenerate(y, np.ones((3, 40))).any()
-
-
-@pytest.mark.parametrize("response", ["survival", "classes"])
-def test_selectors_refuse_what_they_do_not_treat(response):
-    X = np.random.default_rng(0).standard_normal((20, 3))
-    for y in (np.arange(20) % 3, np.ones((20, 2)), (np.ones(20), np.ones(20))):
-        with pytest.raises(DoesNotApply, match=r"^Selectors do not treat .* yet .*\.$"):
-            LassoSelection(response=response).fit(X, y)
 
 
 @pytest.mark.filterwarnings("ignore:n_resamples")

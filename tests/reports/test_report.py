@@ -248,7 +248,7 @@ def test_what_is_left_out_may_be_an_event(data):
     table = Columns(("time", "event", *(f"v{j}" for j in range(12))), values)
     X, y, names = split(table, "time", ["event"])
     found = select(LassoSelection(lam=0.3), X, y, names, "time", table)
-    assert found.cautions[0].endswith("as if every time were observed, whatever 'event' says.")
+    assert found.cautions[0].endswith("--time 'time' --event 'event').")
 
 
 def test_identical_columns_are_in_every_file(data, tmp_path):

@@ -222,13 +222,11 @@ def test_survival_data_are_noticed(time, event):
     X = pandas.DataFrame(NOISE).rename(columns=str)
     said = cautions(X.assign(**{event: EVENT}), pandas.Series(TIME, name=time))
     assert len(said) == 1
-    assert said[0].startswith(
-        "This looks like survival data, for which the selectors have no model yet"
-    )
-    assert f"--drop {event!r}" in said[0]
+    assert said[0].startswith("This looks like survival data, and ")
+    assert f"--time {time!r} --event {event!r}" in said[0]
     said = cautions(X.assign(**{time: TIME}), pandas.Series(EVENT, name=event))
     assert len(said) == 1
-    assert f"--drop {time!r}" in said[0]
+    assert f"--time {time!r} --event {event!r}" in said[0]
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_two_classes_are_a_binary_response(estimator):
         (np.ones((0, 3)), np.ones(0), "minimum of 2"),
         (np.eye(30)[:, :3], np.arange(29.0), "inconsistent numbers of samples"),
         (np.array([["a"] * 3] * 30), np.arange(30.0), "not numbers"),
-        (np.eye(30)[:, :3], np.array(list("abc") * 10), "y must be numbers"),
+        (np.eye(30)[:, :3], np.arange(30).astype(str), "y has 30 different values in 30 rows"),
         (np.eye(30)[:, :3], np.full(30, np.nan), "NaN"),
     ],
 )

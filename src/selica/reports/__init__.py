@@ -1,12 +1,11 @@
 """Read a table, select from it, write a report: what the command line and the app share."""
 
 from selica.reports.bundle import write_bundle
-from selica.reports.columns import split, variables
 from selica.reports.demo import demo_table
 from selica.reports.provenance import FileIdentity, Provenance
 from selica.reports.report import report_zip, write_report
 from selica.reports.selection import Selection, select
-from selica.reports.tables import Columns, Limits, parse_table, read_table
+from selica.tables import Columns, Limits, parse_table, read_table, split, variables
 
 __all__ = [
     "Columns",

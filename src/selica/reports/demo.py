@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from selica.reports.tables import Columns
+from selica.tables import Columns
 
 N_PROBES = 50
 """Columns of noise that are added to the data."""

@@ -15,12 +15,12 @@ from selica._version import __version__
 from selica.reports import account
 from selica.reports.given import GivenTable
 from selica.reports.provenance import Provenance
-from selica.reports.tables import Columns
 from selica.sampling import Exchangeability
 from selica.selectors import Guarantee, StabilitySelection, Summary
 from selica.selectors.base import NamedColumns, Selector
 from selica.selectors.stability_path import StabilityPath
 from selica.selectors.summary import NEAR_MISSES
+from selica.tables import Columns
 
 
 @dataclass(frozen=True, slots=True)

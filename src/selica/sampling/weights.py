@@ -83,7 +83,7 @@ def resample_weights(
     rate = _rate(scheme, rate)
     if scheme == "pairs" and total % 2:
         raise ArgumentError(f"n_resamples must be even for pairs; got {total}.")
-    unit = np.arange(n) if groups is None else _codes("groups", groups, n)
+    unit = np.arange(n) if groups is None else label_codes("groups", groups, n)
     cells = _cells(unit, strata, n)
     sizes = [_draws(scheme, rate, cell.size) for cell in cells]
     if 0 in sizes:
@@ -142,7 +142,7 @@ def _cells(unit: IntArray, strata: ArrayLike | None, n: int) -> list[IntArray]:
     """Return the units (rows or groups) of each stratum."""
     if strata is None:
         return [np.arange(unit.max() + 1)]
-    stratum = _codes("strata", strata, n)
+    stratum = label_codes("strata", strata, n)
     of_unit = np.empty(unit.max() + 1, dtype=np.intp)
     of_unit[unit] = stratum
     if np.any(of_unit[unit] != stratum):
@@ -151,8 +151,17 @@ def _cells(unit: IntArray, strata: ArrayLike | None, n: int) -> list[IntArray]:
     return np.split(order, np.cumsum(np.bincount(of_unit))[:-1])
 
 
-def _codes(name: str, labels: ArrayLike, n: int) -> IntArray:
-    """Return labels as 0, 1, ... in order of first appearance: names change no draw."""
+def label_codes(name: str, labels: ArrayLike, n: int) -> IntArray:
+    """Return labels as 0, 1, ... in order of first appearance: names change no draw.
+
+    Parameters
+    ----------
+    name : str
+        How the caller calls them; opens the message.
+    labels : array of shape (n,)
+        Of any type, none missing.
+    n : int
+    """
     array = array_of(labels)
     if array.shape != (n,):
         raise ArgumentError(f"{name} must have one entry for each of the {n} rows.")

@@ -132,15 +132,12 @@ class AutoSelection(Selector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Select variables; see `StabilitySelection.fit`."""
-        super().fit(X, y, sample_weight)
+    def _finish(self) -> None:
         # what is known of the rows and of identical columns is as true of the chosen selector
         self.selector_.guarantee_ = self.guarantee_
         self.selector_.duplicates_ = self.duplicates_
         self.selector_.cautions_ = self.cautions_
         self.selector_._noticed = self._noticed
-        return self
 
     def _select(self, data: Data, table: Array) -> None:
         given = [name for name in ("fdr", "pfer", "kfwer") if getattr(self, name) is not None]
@@ -152,8 +149,8 @@ class AutoSelection(Selector):
             count("n_resamples", self.n_resamples, at_least=2)
         seed = seed_sequence(self.random_state)
         self.method_, self.reason_ = choose(data, table, seed)
-        self.selector_ = self._chosen(table.shape[1], seed)
-        for name in ("n_features_in_", "feature_names_in_", "response_", "classes_"):
+        self.selector_ = self._chosen(data.n_variables, seed)
+        for name in ("n_features_in_", "feature_names_in_", "response_", "classes_", "_variable"):
             if hasattr(self, name):
                 setattr(self.selector_, name, getattr(self, name))
         self.selector_._select(data, table)
@@ -259,6 +256,11 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
         return Choice(
             "knockoffs-frequency",
             "because there is only one column, which can be compared with its copies",
+        )
+    if data.units is not None:
+        return Choice(
+            "stability-pfer",
+            "because rows belong together, and halves of the groups are independent",
         )
     rows = int(np.count_nonzero(data.weight))
     if rows < FEWEST_ROWS:

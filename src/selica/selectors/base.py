@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,18 +14,18 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from selica._core.errors import ArgumentError, RefusedError
-from selica._core.losses import loss_of, read_response, require, responses
+from selica._core.losses import loss_of, read_response
 from selica._core.losses.base import LARGEST_RESPONSE
 from selica._core.losses.table import AUTO
 from selica._core.table import Table
-from selica._core.types import Array, BoolArray
+from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import LARGEST, number, printable
 from selica._core.warning import heard, warn
-from selica.sampling.checks import row_shares
 from selica.selectors import checks
 from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.refit import RefitEffects, refit
+from selica.selectors.rows import RowArguments, column_variables
 from selica.selectors.summary import (
     NEAR_MISSES,
     Directions,
@@ -34,6 +35,7 @@ from selica.selectors.summary import (
     order_of,
 )
 from selica.statistics import Data, make_data
+from selica.statistics.imputation import filled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,12 +60,15 @@ class NamedColumns(NamedTuple):
     values: Array
     """(n, p)."""
     names: tuple[str, ...]
-    """One for each column."""
+    """One for each variable."""
     target: str | None = None
     """Name of the response."""
     left_out: tuple[tuple[str, Column], ...] = ()
     """Further columns of the table, by name: not to be selected, but they may tell which rows
     belong together."""
+    variable: IntArray | None = None
+    """Number of the variable to which each column belongs, where one has several columns; `names`
+    are then those of the variables."""
 
 
 class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -100,21 +105,48 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     duplicates_: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     cautions_: tuple[str, ...] = ()
     _noticed: tuple[str, ...] = ()
+    _variable: IntArray | None = None
     note_: str | None = None
     effects_: RefitEffects | None = None
     _data: Data | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        keep: Any = None,
+        rows_of: Any = None,
+        offset: Any = None,
+        strata: Any = None,
+        missing: str | None = None,
+    ) -> Any:
         """Select variables.
 
         Parameters
         ----------
         X : table of shape (n, p)
-            Numbers, without missing values. Names of the columns are kept.
-        y : array of shape (n,)
-            A continuous response, or two classes (see `response`).
+            Numbers. Names of the columns are kept.
+        y : array of shape (n,), or times and events
+            A continuous response, two classes, counts or several classes (see `response`); for
+            survival a pair (time, event), two columns, or a structured array as scikit-survival
+            has it.
         sample_weight : array of shape (n,), optional
             Weights of the rows, not negative.
+        keep : array of shape (n, k), optional
+            Covariates that are in every fit, without a penalty, and never selected.
+        rows_of : array of shape (n,), optional
+            Labels of any type: rows with the same one, e.g. those of one patient, are resampled,
+            split and left out together.
+        offset : array of shape (n,), optional
+            For counts: the logarithm of the exposure of each row.
+        strata : array of shape (n,), optional
+            Labels of any type. For survival each stratum has a hazard of its own; else an
+            intercept.
+        missing : {None, "impute"}
+            What to do with missing values of X: refuse them, or fill them in by their conditional
+            means, inside each resample where there are any.
 
         Returns
         -------
@@ -124,15 +156,19 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self.cautions_ = ()
         with heard() as said:
-            self._fit(X, y, sample_weight)
+            self._fit(X, y, RowArguments(sample_weight, keep, rows_of, offset, strata, missing))
         self._noticed = tuple(one.message for one in said)
+        self._finish()
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _finish(self) -> None:
+        """Do what is left when everything has been noticed; by default nothing."""
+
+    def _fit(self, X: Any, y: Any, given: RowArguments) -> None:
         """Check the data, select, and weaken the promise where rows are not independent."""
         named = X if isinstance(X, NamedColumns) else NamedColumns(X, ())
         name = named.target or getattr(y, "name", None)
-        data, table, response = self._checked(named, y, sample_weight)
+        data, table, response = self._checked(named, y, given)
         dependent = self._cautioned(
             named._replace(target=name if isinstance(name, str) and name else "y"),
             data,
@@ -143,24 +179,36 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._measured(data)
         for found in dependent:
             self.guarantee_ = found.weakened(self.guarantee_)
-        names, same = self._names(), checks.identical_to(data, np.flatnonzero(self.support_))
-        self.duplicates_ = {names[j]: tuple(names[k] for k in same[j]) for j in same}
+        if data.units is not None:
+            units = int(data.units.max()) + 1
+            self.guarantee_ = replace(self.guarantee_, units=f"the {units} groups of rows")
+        self.duplicates_ = self._same_columns(data)
+
+    def _same_columns(self, data: Data) -> dict[str, tuple[str, ...]]:
+        """Return the columns that are identical to selected ones; categories have none."""
+        if data.variable is not None:
+            alone = np.bincount(data.variable)[data.variable] == 1
+            columns = np.flatnonzero(alone & self.support_[data.variable])
+        else:
+            columns = np.flatnonzero(self.support_)
+        names, same = self._column_names(), checks.identical_to(data, columns)
+        return {names[j]: tuple(names[k] for k in same[j]) for j in same}
+
+    def _column_names(self) -> list[str]:
+        """Return the name of the variable of each column."""
+        names = self._names()
+        return names if self._variable is None else [names[v] for v in self._variable]
 
     def _checked(
-        self, named: NamedColumns, y: Any, sample_weight: Any
+        self, named: NamedColumns, y: Any, given: RowArguments
     ) -> tuple[Data, Array, Column]:
         """Return the data in standard form, the table and the response as they are."""
-        if self.response in responses():
-            require("selection", loss_of(self.response))
-        try:
-            table, target = validate_data(
-                self, named.values, y, dtype=np.float64, accept_sparse=False, ensure_min_samples=2,
-            )  # fmt: skip
-        except (TypeError, ValueError):
-            _refuse_text(named.values)
-            raise
+        table, target = self._validated(named, y, given.impute)
         if named.names:
             self.feature_names_in_ = np.array(named.names, dtype=object)
+            self.n_features_in_ = len(named.names)
+        n = len(table)
+        table, missing = filled(table) if given.impute else (table, None)
         if np.abs(table).max() > LARGEST_RESPONSE:
             raise RefusedError(
                 f"X has values beyond {LARGEST_RESPONSE:g}, which cannot be squared; rescale them."
@@ -170,30 +218,64 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.__dict__.pop("classes_", None)
         if read.classes is not None:
             self.classes_ = read.classes
-        weight = None if sample_weight is None else row_shares(sample_weight, len(table))
-        if weight is not None and np.count_nonzero(weight) < 2:
-            raise ArgumentError("sample_weight must be positive for at least two rows.")
-        data = make_data(table, read.values, loss, weight)._replace(l1_ratio=self._share())
+            if loss.several and 2 * len(read.classes) > n:
+                raise RefusedError(
+                    f"y has {len(read.classes)} different values in {n} rows, too many for classes."
+                )
+        data = make_data(
+            table, given.response(read.values, n, loss), loss, given.weight(n),
+            keep=given.covariates(n, loss), units=given.units(n),
+            variable=column_variables(named.variable, table.shape[1]), missing=missing,
+        )._replace(l1_ratio=self._share())  # fmt: skip
+        self._variable = data.variable
         return data, table, target
+
+    def _validated(self, named: NamedColumns, y: Any, missing: bool) -> tuple[Array, Column]:
+        """Return table and response as arrays, checked as scikit-learn does."""
+        settings: dict[str, Any] = {
+            "dtype": np.float64,
+            "accept_sparse": False,
+            "ensure_min_samples": 2,
+            "ensure_all_finite": "allow-nan" if missing else True,
+        }
+        of_times = loss_of("survival")
+        try:
+            if self.response != of_times.response and not of_times.takes(y):
+                table, target = validate_data(self, named.values, y, **settings)
+                return table, target
+            table = validate_data(self, named.values, **settings)
+        except (TypeError, ValueError):
+            _refuse_text(named.values)
+            raise
+        times = of_times.read(y).values
+        if len(times) != len(table):
+            raise ArgumentError(
+                f"y must have one time and event for each of the {len(table)} rows of X; got "
+                f"{len(times)}."
+            )
+        return table, times
 
     def _cautioned(
         self, named: NamedColumns, data: Data, table: Array, response: Column
     ) -> list[Dependence]:
         """Say what about the table weakens the selection; return what weakens its promise."""
-        names, target = self._names(), printable(str(named.target))
+        names, target = self._column_names(), printable(str(named.target))
         whole = checks.whole_columns(table, checks.FEWEST_GROUPS - 1)
-        copies = checks.copied_rows(table, response)
+        copies = checks.copied_rows(table, checks.one_column(response))
         dependent = [] if copies is None else [copies]
-        dependent += checks.repeated_measures(named.left_out)
-        dependent += checks.repeated_measures(
-            ((names[j], table[:, j]) for j in whole), variables=True
-        )
+        if data.units is None:  # else it has been said which rows belong together
+            dependent += checks.repeated_measures(named.left_out)
+            dependent += checks.repeated_measures(
+                ((names[j], table[:, j]) for j in whole), variables=True
+            )
         for found in dependent:
             self._caution(found.caution)
         for caution, act in self._about_columns(data, table, names, whole):
             self._caution(caution, act=act)
         left_out = [name for name, _ in named.left_out]
-        said = checks.survival(target, response, names, table, left_out)
+        said = None
+        if self.response == AUTO and len(data.loss.fields) == 1:
+            said = checks.survival(target, response, names, table, left_out)
         if said is None and data.loss.quadratic and self.response == AUTO:
             said = checks.few_values(target, response.astype(float))
         if said is not None:
@@ -264,8 +346,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _listed(self, columns: Any, most: int = 5) -> str:
         """Return the names of columns for a sentence, not too many."""
-        names = self._names()
-        return _few([names[j] for j in columns], most)
+        names = self._column_names()
+        return _few(list(dict.fromkeys(names[j] for j in columns)), most)
 
     @abstractmethod
     def _select(self, data: Data, table: Array) -> None:

@@ -40,7 +40,9 @@ fits to noise, and true variables lose their places."""
 def carried(data: Data) -> int:
     """Return how many variables a fit to half of the rows can carry."""
     rows = data.loss.informative_rows(data.y[data.weight > 0.0])
-    return max(int(_CARRIED_SHARE * rows / 2), 1)
+    if data.units is not None:  # rows of one unit may all say the same
+        rows = min(rows, int(data.units.max()) + 1)
+    return max(int(_CARRIED_SHARE * rows / 2) - data.n_kept, 1)
 
 
 def weakest_assumption(p: int, pfer: float, q: int) -> str:

@@ -8,10 +8,9 @@ it raises few false alarms.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,22 @@ from numpy.typing import NDArray
 from selica._core.types import Array, BoolArray, IntArray
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.statistics import Data
+from selica.tables.columns import Column
+from selica.tables.kinds import FEWEST_GROUPS, identifiers, is_dates
+from selica.tables.naming import (
+    LARGEST_FAMILY,
+    is_event,
+    is_measured,
+    is_plural,
+    is_time,
+    named_for_groups,
+)
 
-Column = NDArray[Any]
-"""(n,): floats with NaN, or text with None, where a value is missing."""
+__all__ = [
+    "FEWEST_GROUPS", "NEAR_CORRELATION", "TOLERATED_EFFECT", "Column", "Dependence", "copied_rows",
+    "few_values", "identical_groups", "identical_to", "identifiers", "near_duplicates",
+    "repeated_measures", "survival", "whole_columns",
+]  # fmt: skip
 
 TOLERATED_EFFECT = 1.1
 """Design effect of dependent rows up to which a promise is kept.
@@ -29,22 +41,14 @@ TOLERATED_EFFECT = 1.1
 The variance of a sum over rows that come in groups of m_1, m_2, ... equal ones is sum(m_i ** 2) / n
 times that over independent rows: the design effect of survey statistics.
 """
-FEWEST_GROUPS = 5
-"""A column with fewer different values tells no groups of rows."""
 _FEWEST_UNNAMED_GROUPS = 20
 """Groups from which on a column tells them by the pattern of its values alone."""
-_LARGEST_FAMILY = 50
-"""Rows of a family, or of a group whose members are equally many."""
 _LARGEST_BLOCK = 20
 """Rows on average of groups that lie in blocks."""
-_FEWEST_NUMBERED_ROWS = 10
-"""With fewer rows any column of whole numbers may number them."""
 _MOST_CLASSES = 10
 """Values of a response that may be names of classes."""
 _SKEWNESS_OF_COUNTS = 0.5
 """Skewness from which on whole numbers look like counts."""
-_DATES_LOOKED_AT = 5
-"""Values of a text column that are looked at for dates."""
 _COMPARED_COLUMNS = 256
 """Columns that are left out in turn to find rows that nearly agree."""
 NEAR_CORRELATION = 0.999
@@ -59,51 +63,6 @@ _FEWEST_COMPARED_ROWS = 4
 """With fewer rows columns agree by chance."""
 _BLOCK = 4_000_000
 """Correlations that are held at once."""
-
-
-def _vocabulary(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-# Words in names of columns: who or what a row may be about, and what may stand beside them.
-_PEOPLE = _vocabulary(
-    "patient subject subj person participant individual indiv donor animal mouse rat "
-    "volunteer proband respondent student child sample specimen iid pid ptid usubjid mrn id "
-    "identifier"
-)
-_FAMILIES = _vocabulary(
-    "family fam fid famid pedigree litter cage household twin pair couple sibship mother dam "
-    "sire herd clutch nest pen tank"
-)
-_LABELS = _vocabulary(
-    "id ids identifier no nr num number code name key label ref record study trial cohort "
-    "medical hospital anonymised anonymized unique original"
-)
-_NUMBERED = _vocabulary("index row rownumber rowid serial")
-_MEASURED = _vocabulary(
-    "age date day days week month year time hour minute second visit score grade stage dose "
-    "level count size rate ratio mean rank quantile percentile position pos well plate chip "
-    "slide lane batch run array zip postcode"
-)
-# Words for survival data.
-_ENDPOINTS = _vocabulary("os pfs dfs rfs efs dss dfi pfi")
-_TIMES = _vocabulary(
-    "time times survival surv os pfs dfs rfs efs dss dfi pfi ttp tte futime followup fu "
-    "lifetime duration days months years weeks day month year"
-)
-_TIME_FILLERS = _vocabulary(
-    "to of in until till since from follow up last overall progression disease event death "
-    "relapse recurrence failure free specific d m y obs observed observation"
-)
-_EVENTS = _vocabulary(
-    "event events death dead died deceased censored censor cens censoring uncensored failure "
-    "failed status relapse relapsed recurrence"
-)
-_EVENT_FILLERS = _ENDPOINTS | _vocabulary(
-    "vital survival surv overall progression disease free specific indicator ind flag is of "
-    "fu followup"
-)
-_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?")
 
 
 class Dependence(NamedTuple):
@@ -148,6 +107,13 @@ def copied_rows(table: Array, target: Column) -> Dependence | None:
     )
 
 
+def one_column(response: Column) -> Column:
+    """Return a response with one value for each row: of several numbers, their place in order."""
+    if response.ndim == 1:
+        return response
+    return np.unique(response, axis=0, return_inverse=True)[1].astype(float)
+
+
 def repeated_measures(
     columns: Iterable[tuple[str, Column]], *, variables: bool = False
 ) -> list[Dependence]:
@@ -168,12 +134,12 @@ def repeated_measures(
         labels, code, counts = np.unique(known, return_inverse=True, return_counts=True)
         if not FEWEST_GROUPS <= labels.size < known.size:
             continue
-        named = _named_for_groups(name, known.size / labels.size)
+        named = named_for_groups(name, known.size / labels.size)
         laid_out = _laid_out(name, code, counts, variables)
         if not named and not laid_out:
             continue
         # a variable called "patients" may count them
-        certain = named and (laid_out or not (variables and _is_plural(name)))
+        certain = named and (laid_out or not (variables and is_plural(name)))
         # a row without a value is on its own
         sizes = np.append(counts, np.ones(np.count_nonzero(~present), dtype=counts.dtype))
         many = f"Column {name!r} has {labels.size} different values in {present.size} rows"
@@ -181,7 +147,7 @@ def repeated_measures(
             Dependence(
                 f"{many}, as names of patients or families do in repeated measurements. Every "
                 "guarantee needs independent rows: if rows with the same value belong together, "
-                "keep one of each, or their average",
+                f"say so (rows_of, or on the command line --rows-of {name!r})",
                 f"rows with the same {name!r} seem to belong together, and every guarantee needs "
                 "independent rows",
                 float(np.sum(sizes**2) / present.size),
@@ -204,53 +170,37 @@ def whole_columns(table: Array, least_range: float) -> IntArray:
     return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
 
 
-def identifiers(names: Sequence[str], table: Array, whole: IntArray) -> list[int]:
-    """Find columns that number the rows: distinct whole numbers, consecutive or nearly so.
-
-    Columns named like an identifier need not be consecutive. Many consecutive ones are ranks.
-    """
-    n = len(table)
-    if n < _FEWEST_NUMBERED_ROWS:
-        return []
-    distinct = [int(j) for j in whole if np.unique(table[:, j]).size == n]
-    named = [j for j in distinct if _named_for_rows(names[j])]
-    numbered = [j for j in distinct if np.ptp(table[:, j]) <= 1.2 * n]
-    if len(numbered) > max(2, len(names) // 50):
-        numbered = []
-    return sorted({*named, *numbered})
-
-
 def survival(
     target: str, response: Column, names: Sequence[str], table: Array, left_out: Sequence[str]
 ) -> str | None:
     """Say so if a table looks like times until an event, with some of them censored."""
-    no_model = "This looks like survival data, for which the selectors have no model yet"
+    no_model = "This looks like survival data"
     two_values = np.unique(response).size == 2
-    if not two_values and _is_time(target):
+    if not two_values and is_time(target):
         events = [
             names[j]
             for j in range(len(names))
-            if _is_event(names[j]) and np.unique(table[:, j]).size == 2
+            if is_event(names[j]) and np.unique(table[:, j]).size == 2
         ]
         if events:
             return (
-                f"{no_model}: {target!r} is treated as if every time were observed. "
-                f"{events[0]!r} says whether it was, and must not be used as a variable: leave it "
-                f"out (on the command line: --drop {events[0]!r})"
+                f"{no_model}, and {target!r} is treated as if every time were observed. "
+                f"{events[0]!r} seems to say whether it was: give both (on the command line: "
+                f"--time {target!r} --event {events[0]!r})"
             )
-        gone = [name for name in left_out if _is_event(name)]
+        gone = [name for name in left_out if is_event(name)]
         if gone:
             return (
-                f"{no_model}: {target!r} is treated as if every time were observed, whatever "
-                f"{gone[0]!r} says"
+                f"{no_model}, and {target!r} is treated as if every time were observed, whatever "
+                f"{gone[0]!r} says: give both (on the command line: --time {target!r} --event "
+                f"{gone[0]!r})"
             )
-    if two_values and _is_event(target):
-        times = [names[j] for j in range(len(names)) if _is_time(names[j])]
+    if two_values and is_event(target):
+        times = [names[j] for j in range(len(names)) if is_time(names[j])]
         if times:
             return (
-                f"{no_model}: {target!r} is treated as two classes, whatever the time until it "
-                f"was. {times[0]!r} must not be used as a variable: leave it out (on the command "
-                f"line: --drop {times[0]!r})"
+                f"{no_model}, and {target!r} is treated as two classes, whatever the time until it "
+                f"was: give both (on the command line: --time {times[0]!r} --event {target!r})"
             )
     return None
 
@@ -406,67 +356,20 @@ def _labels(values: Column) -> tuple[Column | None, BoolArray]:
         return (known if np.all(known == np.rint(known)) else None), present
     present = np.array([value is not None for value in values], dtype=bool)
     text = values[present].astype(str)
-    dates = text.size > 0 and all(_DATE.fullmatch(value) for value in text[:_DATES_LOOKED_AT])
-    return (None if dates else text), present
-
-
-def _words(name: str) -> list[str]:
-    """Return the words of a name: small letters, parted at signs, numbers and capitals."""
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
-    return re.findall(r"[a-z]+", parted)
-
-
-def _is_plural(name: str) -> bool:
-    """Tell whether a name is that of several persons or families, and of no label."""
-    words = _words(name)
-    return bool(words) and all(
-        word.endswith("s") and word[:-1] in _PEOPLE | _FAMILIES for word in words
-    )
-
-
-def _plain_word(word: str) -> str:
-    """Return a word for persons or families without its ending: patientid is patient."""
-    for ending in ("ids", "id", "no", "nr", "num", "number", "code", "name", "s"):
-        stem = word.removesuffix(ending)
-        if stem != word and stem in _PEOPLE | _FAMILIES:
-            return stem
-    return word
-
-
-def _named_for_groups(name: str, rows_per_group: float) -> bool:
-    words = {_plain_word(word) for word in _words(name)}
-    if not words or not words <= _PEOPLE | _FAMILIES | _LABELS:
-        return False
-    return bool(words & _PEOPLE) or (bool(words & _FAMILIES) and rows_per_group <= _LARGEST_FAMILY)
+    return (None if is_dates(text) else text), present
 
 
 def _laid_out(name: str, code: IntArray, sizes: IntArray, variable: bool) -> bool:
     """Tell whether values occur equally often, or in blocks that are out of order."""
-    if sizes.size < _FEWEST_UNNAMED_GROUPS or _MEASURED & set(_words(name)):
+    if sizes.size < _FEWEST_UNNAMED_GROUPS or is_measured(name):
         return False
     steps = np.diff(code)
     in_blocks = bool(1 + np.count_nonzero(steps) == sizes.size)
     usual = int(np.median(sizes))
     balanced = np.count_nonzero(sizes == usual) >= 0.9 * sizes.size
-    if 2 <= usual <= _LARGEST_FAMILY and balanced and (in_blocks or not variable):
+    if 2 <= usual <= LARGEST_FAMILY and balanced and (in_blocks or not variable):
         return True
     is_sorted = bool(np.all(steps >= 0) or np.all(steps <= 0))
     together = np.sum(sizes[sizes > 1]) >= 0.8 * code.size
     small = code.size <= _LARGEST_BLOCK * sizes.size
     return bool(in_blocks and not is_sorted and together and small)
-
-
-def _named_for_rows(name: str) -> bool:
-    words = {_plain_word(word) for word in _words(name)}
-    return bool(words & (_PEOPLE | _NUMBERED)) and words <= _PEOPLE | _NUMBERED | _LABELS
-
-
-def _is_time(name: str) -> bool:
-    words = set(_words(name))
-    return bool(words & _TIMES) and words <= _TIMES | _TIME_FILLERS
-
-
-def _is_event(name: str) -> bool:
-    words = set(_words(name))
-    endpoint = bool(words) and words <= _ENDPOINTS
-    return endpoint or (bool(words & _EVENTS) and words <= _EVENTS | _EVENT_FILLERS)

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selica._core.compiled import threads
-from selica._core.errors import ColumnError
+from selica._core.errors import ColumnError, RefusedError
 from selica._core.parallel import blas_threads_for, pieces
 from selica._core.random import child, generator
 from selica._core.types import Array, BoolArray
 from selica.sampling import Copies, Exchangeability, Sampler, exchangeability
+from selica.sampling.covariates import Conditioned, condition
 from selica.statistics import Data, knockoff_statistics
 
 COPIES = 0
@@ -60,6 +61,12 @@ class KnockoffComparison:
         Fitted to the table.
     exchangeability : Exchangeability or None
         Whether the first copy is exchangeable with the columns, where it is meant to be.
+    units : array of int, shape (n,), or None
+        Which rows belong together.
+    keeps : bool
+        Whether there are covariates that are kept.
+    conditioned : bool
+        Whether copies were drawn given the covariates that are kept.
     """
 
     def __init__(
@@ -72,33 +79,52 @@ class KnockoffComparison:
         n_copies: int,
         drop_constant: bool,
     ) -> None:
-        varies = data.varies if drop_constant else np.ones(table.shape[1], dtype=bool)
-        self._varies: BoolArray = varies
-        self._data = data._replace(
-            X=data.X[:, varies], varies=data.varies[varies], x_scale=data.x_scale[varies]
-        )
+        varies = data.varies.copy() if drop_constant else np.ones(table.shape[1], dtype=bool)
+        self.units = data.units
+        self.keeps = data.keep is not None
+        self.conditioned = self.keeps and (not sampler.exact or drop_constant)
         self._seed = seed
-        self._statistics = np.zeros((0, table.shape[1]))
+        self._statistics = np.zeros((0, data.n_variables))
         with blas_threads_for(table.shape):
-            columns = self._data.X if sampler.standardised else table[:, varies]
-            self._prepare(sampler, columns, n_copies)
+            columns = (data.X if sampler.standardised else table)[:, varies]
+            parts = None
+            if data.keep is not None and self.conditioned:
+                parts = condition(columns, data.keep, data.weight)
+                left = parts.varies
+                varies[varies] = left
+                columns, parts = columns[:, left], parts.some_columns(left)
+                if not left.any():
+                    raise RefusedError("X: the covariates to keep determine all of its columns.")
+            self._varies: BoolArray = varies
+            self._data = data.some_columns(varies)
+            self._variables = (
+                np.flatnonzero(varies)
+                if data.variable is None
+                else np.unique(data.variable[varies])
+            )
+            self._prepare(sampler, columns, parts, n_copies)
 
-    def _prepare(self, sampler: Sampler, columns: Array, n_copies: int) -> None:
+    def _prepare(
+        self, sampler: Sampler, columns: Array, parts: Conditioned | None, n_copies: int
+    ) -> None:
         """Fit the sampler, and check the first copy."""
         weight = self._data.weight
         even = bool(np.all(weight == weight[0]))
+        if parts is not None:
+            columns = parts.rest
         try:
             self.sampler = sampler.fit(columns, None if even else weight)
-            self._copies = self.sampler.copies(columns, child(self._seed, COPIES), n_copies)
-            self.exchangeability = self._exchangeable(columns)
+            copies = self.sampler.copies(columns, child(self._seed, COPIES), n_copies)
+            self.exchangeability = self._exchangeable(columns, copies)
         except ColumnError as error:
             raise ColumnError(error.text, int(np.flatnonzero(self._varies)[error.column])) from None
+        self._copies = copies if parts is None else parts.shifted(copies)
 
-    def _exchangeable(self, columns: Array) -> Exchangeability | None:
+    def _exchangeable(self, columns: Array, copies: Copies) -> Exchangeability | None:
         if not self.sampler.exchangeable:
             return None
         return exchangeability(
-            columns, self._copies[0], centre=self.sampler.centre,
+            columns, copies[0], centre=self.sampler.centre,
             sample_weight=self._data.weight, random_state=child(self._seed, EXCHANGES),
         )  # fmt: skip
 
@@ -124,8 +150,8 @@ class KnockoffComparison:
             arguments = (
                 (self._data, self._copies, batch, self._seed, measure, each) for batch in batches
             )
-            more = np.zeros((copies - known, self._varies.size))
-            more[:, self._varies] = np.concatenate(pieces(_some, arguments, n_jobs))
+            more = np.zeros((copies - known, self._statistics.shape[1]))
+            more[:, self._variables] = np.concatenate(pieces(_some, arguments, n_jobs))
             self._statistics = np.concatenate([self._statistics, more])
         return self._statistics
 

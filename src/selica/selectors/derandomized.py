@@ -154,7 +154,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.probability_error_: float | None = None
         self.note_ = None
         self.exchangeability_ = None
-        self.statistics_ = np.zeros((0, table.shape[1]))
+        self.statistics_ = np.zeros((0, data.n_variables))
         if rule == "threshold":
             self._by_threshold(data, table, B, eta)
             return
@@ -228,6 +228,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             and self.estimator is None
             and not (isinstance(self.lam, str) and self.lam == "cv")
             and bool(np.all(data.weight == 1.0))
+            and data.plain
         )
         if engine == "semi-analytic":
             require("message passing over copies", data.loss)

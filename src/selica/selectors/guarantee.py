@@ -26,6 +26,8 @@ class Guarantee(Result):
         Who proved it, or where the rule comes from.
     settings : str
         A sentence on how the level comes about, or nothing.
+    units : str
+        What must be independent of each other.
 
     Examples
     --------
@@ -42,12 +44,13 @@ class Guarantee(Result):
     assumptions: str
     source: str
     settings: str = ""
+    units: str = "the rows"
 
     def __str__(self) -> str:
         if self.level is None:
             return f"No error rate is controlled: {self.assumptions}."
         how = "proven" if self.proven else "expected, not proven,"
-        rests = "the rows are independent"
+        rests = f"{self.units} are independent"
         if ", and " in self.assumptions:  # one of several
             rests = f"{rests}, {self.assumptions}"
         elif self.assumptions:

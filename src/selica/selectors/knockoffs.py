@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.errors import ArgumentError, ColumnError
+from selica._core.errors import ArgumentError, ColumnError, DoesNotApply
 from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array
@@ -53,6 +53,10 @@ class KnockoffSelector(Selector):
                 "l1_ratio is a setting of the penalised fit, and statistic='correlation' fits none."
             )
         sampler = as_sampler(self.sampler)
+        if data.keep is not None and not sampler.exchangeable:
+            raise DoesNotApply(
+                "sampler: fixed-X knockoffs know no covariates to keep; use sampler='gaussian'."
+            )
         named = isinstance(self.sampler, str)
         columns = int(np.count_nonzero(data.varies)) if named else table.shape[1]
         sampler.needs(len(table), columns, data.loss)
@@ -63,7 +67,7 @@ class KnockoffSelector(Selector):
                 drop_constant=named,
             )  # fmt: skip
         except ColumnError as error:
-            raise error.named(self._names()[error.column]) from None
+            raise error.named(self._column_names()[error.column]) from None
         for doubt in found.sampler.doubts(table):
             listed = f": {self._listed(doubt.columns)}" if doubt.columns else ""
             # of single columns, what is measured of the copies decides whether it matters
@@ -119,6 +123,11 @@ class KnockoffSelector(Selector):
             Whether a theorem covers the rule.
         """
         sampler, copies = found.sampler, found.exchangeability
+        if found.units is not None:
+            return no_guarantee(
+                "rows that belong together depend on each other, and knockoff copies are drawn "
+                "row by row; stability selection keeps its promise for such rows"
+            )
         mismatch = f", so {sampler.mismatch}" if sampler.mismatch else ""
         if copies is not None and copies.departure > WITHDRAWN_RATIO:
             self._caution(f"{copies.measured}{mismatch}; no error rate is promised")
@@ -140,6 +149,8 @@ class KnockoffSelector(Selector):
             )
         if not sampler.exact and copies is not None and copies.ratio is None:
             rests_on += f" (not checked: this needs {FEWEST_ROWS} rows)"
+        if found.keeps and not found.conditioned:
+            rests_on += ", and the predictors do not depend on the covariates that are kept"
         if also:
             rests_on += f", and {also}"
         return Guarantee(

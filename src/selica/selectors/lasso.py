@@ -38,7 +38,7 @@ class LassoSelection(Selector):
 
     Attributes
     ----------
-    coef_ : array of shape (p,)
+    coef_ : array of shape (p,), or (p, K) for K classes
         In the unit of X and y.
     lam_ : float
     support_, guarantee_
@@ -69,12 +69,15 @@ class LassoSelection(Selector):
 
     def _select(self, data: Data, table: Array) -> None:
         self.lam_ = float(choose_penalties(self.lam, data, generator(self.random_state))[-1])
-        fit = fit_members(data, np.array([self.lam_]), np.ones((1, data.y.size)), n_jobs=1)
+        fit = fit_members(data, np.array([self.lam_]), np.ones((1, data.n_rows)), n_jobs=1)
         assert fit.coef is not None
-        standard = np.where(data.varies, fit.coef[0, 0], 0.0)
-        self.coef_ = standard * data.y_scale / data.x_scale
-        self._per_sd = standard * data.y_scale
-        self.support_ = np.abs(standard) > self.threshold
+        # (columns,), or (columns, classes)
+        standard = np.where(data.varies, fit.coef[0, 0].T, 0.0).T
+        self.coef_ = (standard.T * data.y_scale / data.x_scale).T
+        sizes = data.largest(data.loss.charged(standard))
+        self.support_ = sizes > self.threshold
+        single = standard.shape == sizes.shape  # else it has a size, and no sign
+        self._per_sd = (standard if single else sizes) * data.y_scale
         self.guarantee_ = no_guarantee(
             "no theorem bounds the false selections of a single lasso fit"
         )

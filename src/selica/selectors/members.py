@@ -6,12 +6,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from selica._core.parallel import pieces
 from selica._core.random import child, generator
 from selica._core.types import Array, BoolArray, IntArray
 from selica.sampling import resample_weights
-from selica.statistics.data import Data, fit_members
+from selica.statistics.data import Data, fit_members, null_gradient, pull
 from selica.statistics.importance import selections
 
 _BLOCK = 256
@@ -19,6 +20,10 @@ _BLOCK = 256
 _PATH_LENGTH = 500
 """Penalties on the way to the first q variables: where several enter between two of them a member
 stops short of q."""
+_PATH_LENGTH_OF_CLASSES = 100
+"""The same for several classes, whose fits are dearer and kept in full."""
+_PATH_BYTES = 2e8
+"""Memory for the coefficients of several classes along paths."""
 SEEN = 0.05
 """Variables that are selected less often are no part of a check of probabilities."""
 
@@ -107,10 +112,10 @@ class Refits:
         """Weights of the rows and of the penalties, for all members."""
         data, scheme = self._data, self._scheme
         # halves are drawn purely at random, as the bounds of stability selection ask for
-        halves = scheme.resampling in ("subsample", "pairs")
+        even = scheme.resampling in ("subsample", "pairs") or data.units is not None
         weights = resample_weights(
-            data.y.size, self._members, scheme.resampling, scheme.rate,
-            strata=None if halves else data.loss.strata(data.y), random_state=self._seeds[0],
+            data.n_rows, self._members, scheme.resampling, scheme.rate, groups=data.units,
+            strata=None if even else data.loss.strata(data.y), random_state=self._seeds[0],
         )  # fmt: skip
         p = data.X.shape[1]
         return weights, _weakened(scheme.weakness, self._members, p, self._seeds[1])
@@ -136,6 +141,8 @@ def _selections(
     if rule.q is not None:
         return _first(data, weights, rule.q, settings)
     assert rule.penalties is not None
+    if data.variable is not None or data.loss.several:
+        return _at_penalties(data, weights, rule.penalties, settings)
     fit = fit_members(
         data, rule.penalties, weights, keep=("counts", "moments", "entry"), **settings
     )
@@ -151,18 +158,72 @@ def _selections(
     )
 
 
+class _Active(NamedTuple):
+    """What members select along a path."""
+
+    chosen: Any
+    """Sparse array (B * L, variables): sizes of what is selected; row b * L + l."""
+    signed: Any
+    """Sparse array (B * L, variables): coefficients of variables of one column."""
+    reached: IntArray
+    """(B,): penalties that each member has been fitted at."""
+
+
+def _active(data: Data, path: Array, weights: Array, settings: dict[str, Any]) -> _Active:
+    """Return what members select along a path, variable by variable."""
+    if data.loss.several:
+        fit = fit_members(data, path, weights, keep="coef", **settings)
+        assert fit.coef is not None
+        size = data.loss.charged(fit.coef)
+        coef = csr_array(size.reshape(-1, size.shape[-1]))
+    else:
+        fit = fit_members(data, path, weights, keep="sparse", **settings)
+        coef = fit.sparse
+    reached = np.count_nonzero(fit.n_active >= 0, axis=1)
+    if data.variable is None:
+        return _Active(abs(coef), coef, reached)
+    columns = data.variable.size
+    place = (np.arange(columns), data.variable)
+    together = csr_array((np.ones(columns), place), shape=(columns, data.n_variables))
+    alone = np.bincount(data.variable)[data.variable] == 1
+    single = csr_array((np.where(alone, 1.0, 0.0), place), shape=together.shape)
+    return _Active(abs(coef) @ together, coef @ single, reached)
+
+
+def _at_penalties(
+    data: Data, weights: Array, penalties: Array, settings: dict[str, Any]
+) -> Selections:
+    """Return the variables of several columns, or of several classes, active at each penalty."""
+    B, L = len(weights), penalties.size
+    found = _active(data, penalties, weights, settings)
+    active = (found.chosen > 0.0).astype(np.intp)
+    counts = np.array([np.asarray(active[level::L].sum(axis=0)).ravel() for level in range(L)])
+    best = counts.argmax(axis=0)
+    mean = np.array([np.asarray(found.signed[level::L].sum(axis=0)).ravel() for level in range(L)])
+    ever = sum(
+        np.count_nonzero(np.asarray(active[b * L : (b + 1) * L].sum(axis=0))) for b in range(B)
+    )
+    chosen = np.take_along_axis(mean, best[None], axis=0)[0] / B
+    return Selections(counts, _signed(data, chosen), ever / B, B)
+
+
+def _signed(data: Data, mean: Array) -> Array:
+    """Return mean coefficients; zero for several classes, where they have no sign."""
+    return np.zeros_like(mean) if data.loss.several else mean
+
+
 def _largest_pull(data: Data, weights: Array) -> float:
     """Return the largest gradient of a standardised column in any member, without variables."""
     rows = weights * data.weight
     total = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
     mean = rows @ data.X / total
     sd = np.sqrt(np.maximum(rows @ data.X**2 / total - mean**2, 0.0))
-    pull = data.loss.null(data.y, rows).gradient @ data.X / total
-    return float(np.max(np.abs(pull) / np.where(sd > 1e-9, sd, np.inf), initial=0.0))
+    size = pull(data, null_gradient(data, rows), data.X) / total
+    return float(np.max(size / np.where(sd > 1e-9, sd, np.inf), initial=0.0))
 
 
 def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Selections:
-    """Return the variables active at the smallest penalty at which no more than q are.
+    """Return the variables active at the smallest penalty before which no more than q ever were.
 
     Columns are standardised in each member, as glmnet does, and the path begins where the first
     variable enters any of them.
@@ -174,18 +235,42 @@ def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Sele
     )  # fmt: skip
     if settings["penalty_weights"] is not None:
         top /= settings["penalty_weights"].min()
-    path = np.geomspace(top, 1e-3 * top, _PATH_LENGTH) if top > 0.0 else np.ones(1)
-    fit = fit_members(
-        data, path, weights, keep="sparse", max_active=q, standardize=True, **settings
-    )
-    members, L = fit.n_active.shape
-    last = np.count_nonzero(fit.n_active >= 0, axis=1) - 1
-    rows = np.arange(members) * L + np.maximum(last, 0)
-    chosen = fit.sparse[rows[last >= 0]]
-    active = chosen != 0.0
-    counts = np.asarray(active.sum(axis=0)).ravel().astype(np.intp)
-    mean = np.asarray(chosen.sum(axis=0)).ravel() / members
-    return Selections(counts[None], mean, float(active.sum() / members), members)
+    length = _PATH_LENGTH_OF_CLASSES if data.loss.several else _PATH_LENGTH
+    path = np.geomspace(top, 1e-3 * top, length) if top > 0.0 else np.ones(1)
+    most = q
+    if data.variable is not None:  # so many columns may the largest q variables have
+        most = int(np.sort(np.bincount(data.variable))[::-1][:q].sum())
+    limits = settings | {"max_active": most, "standardize": True}
+    counts, total = np.zeros((2, data.n_variables))
+    selected = 0
+    members, L = len(weights), path.size
+    step = _members_at_once(data, L, members)
+    for start in range(0, members, step):
+        part = slice(start, start + step)
+        own = settings["penalty_weights"]
+        limits["penalty_weights"] = None if own is None else own[part]
+        found = _active(data, path, weights[part], limits)
+        number = np.asarray((found.chosen > 0.0).sum(axis=1)).reshape(-1, L)
+        over = np.where((number > q).any(axis=1), (number > q).argmax(axis=1), L)
+        last = np.minimum(over, found.reached) - 1
+        rows = (np.arange(len(last)) * L + last)[last >= 0]
+        chosen = found.chosen[rows] > 0.0
+        counts += np.asarray(chosen.sum(axis=0)).ravel()
+        total += np.asarray(found.signed[rows].sum(axis=0)).ravel()
+        selected += int(chosen.sum())
+    return Selections(
+        counts.astype(np.intp)[None], _signed(data, total / members),
+        selected / members, members,
+    )  # fmt: skip
+
+
+def _members_at_once(data: Data, penalties: int, members: int) -> int:
+    """Return how many members are held along their whole paths."""
+    if not data.loss.several:
+        return max(members, 1)
+    classes = np.unique(data.y).size
+    each = 8.0 * penalties * data.X.shape[1] * classes
+    return int(np.clip(_PATH_BYTES // each, 1, max(members, 1)))
 
 
 def _of_estimator(

@@ -14,6 +14,7 @@ from scipy.special import softmax
 from selica._core.losses import Loss
 from selica._core.types import Array, IntArray
 from selica.statistics import Data
+from selica.statistics.data import null_gradient
 
 CAVEAT = "not a confidence interval, and optimistic because the same rows chose the variables"
 """What is to be known of every effect of a refit."""
@@ -96,9 +97,9 @@ def refit(data: Data, support: Any) -> RefitEffects:
     chosen = np.flatnonzero(support)
     columns = np.flatnonzero(np.isin(owner, chosen) & data.varies)
     kept = _kept(data)
-    pull, slope = _associations(data, kept, owner, len(support))
+    pull, slope = _associations(data, owner, len(support))
     direction = slope.copy()
-    fitted, ridge = _fit(data, _filled(data.X[:, columns]), kept)
+    fitted, ridge = _fit(data, data.X[:, columns], kept)
     effects = fitted * data.y_scale
     per_sd, per_unit = np.zeros(chosen.size), np.zeros(chosen.size)
     levels: list[tuple[tuple[int, float], ...]] = []
@@ -134,37 +135,18 @@ def _owners(data: Data) -> IntArray:
 
 def _kept(data: Data) -> Array:
     """Return the covariates that stay in, in standard form, (n, k)."""
-    keep = getattr(data, "keep", None)
-    if keep is None:
-        return np.zeros((len(data.weight), 0))
-    share = data.weight / data.weight.sum()
-    centred = keep - share @ keep
-    scale = np.sqrt(share @ centred**2)
-    return np.asarray(centred / np.where(scale > 0.0, scale, 1.0))
+    return np.zeros((data.n_rows, 0)) if data.keep is None else data.keep
 
 
-def _filled(columns: Array) -> Array:
-    """Return standardised columns with the mean, zero, in the place of missing values."""
-    return np.asarray(np.nan_to_num(np.asarray(columns, dtype=float), nan=0.0))
-
-
-def _associations(
-    data: Data, kept: Array, owner: IntArray, variables: int
-) -> tuple[Array, IntArray]:
+def _associations(data: Data, owner: IntArray, variables: int) -> tuple[Array, IntArray]:
     """Return how strongly each variable by itself goes with the response, and which way."""
-    offset = _offset(data)
-    if kept.shape[1] or offset is not None:
-        coef, _ = _minimum(data, kept, np.full(kept.shape[1], _WEAK * data.weight.sum()))
-        eta = _predictor(data, kept, coef)
-        gradient = data.loss.gradient(data.y, data.weight, eta)
-    else:
-        gradient = data.loss.null(data.y, data.weight).gradient
+    gradient = null_gradient(data, data.weight)
     sides = -np.asarray(gradient).reshape(len(data.weight), -1).T / data.weight.sum()
     strength, direction = np.zeros(variables), np.zeros(variables, dtype=np.intp)
     alone = np.bincount(owner, minlength=variables) == 1
     for start in range(0, owner.size, _BLOCK):
         part = slice(start, start + _BLOCK)
-        pull = sides @ _filled(data.X[:, part])
+        pull = sides @ data.X[:, part]
         np.maximum.at(strength, owner[part], np.ptp(pull, axis=0) if len(pull) > 1 else
                       np.abs(pull[0]))  # fmt: skip
         way = pull.argmax(axis=0) if len(pull) > 1 else np.sign(pull[0])
@@ -187,7 +169,7 @@ def _of_levels(
     """Return spread, largest difference and single effects of a variable with levels."""
     if columns.size == 0:
         return 0.0, 0.0, ()
-    part = _filled(data.X[:, columns])
+    part = data.X[:, columns]
     lines = part @ (effects if effects.ndim > 1 else effects[:, None])
     share = data.weight / data.weight.sum()
     spread = float(np.sqrt((share @ lines**2).max()))
@@ -241,14 +223,16 @@ def _minimum(data: Data, design: Array, ridge: Array) -> tuple[Array, bool]:
     classes = int(data.y.max()) + 1 if loss.several else 0
     coef = np.zeros((design.shape[1], classes) if loss.several else design.shape[1])
     charge = ridge[:, None] if loss.several else ridge
+    if coef.size == 0:
+        return coef, True
 
     def value(w: Array) -> float:
-        cost = float(loss.total(data.y, c, _line(data, design, w)))
+        cost = float(loss.total(data.y, c, design @ w))
         return cost + 0.5 * float((charge * w**2).sum())
 
     here = value(coef)
     for _ in range(_MOST_STEPS):
-        eta = _line(data, design, coef)
+        eta = design @ coef
         slope = design.T @ loss.gradient(data.y, c, eta) + charge * coef
         step = -_solved(_curvature(loss, data.y, c, eta, design), ridge, slope)
         promise = float((slope * step).sum())
@@ -262,27 +246,6 @@ def _minimum(data: Data, design: Array, ridge: Array) -> tuple[Array, bool]:
         if gain <= _LAST_DECREASE * (1.0 + abs(here)):
             return coef, True
     return coef, False
-
-
-def _line(data: Data, design: Array, coef: Array) -> Array:
-    """Return the predictors of a fit, with a known offset."""
-    offset = _offset(data)
-    line = design @ coef
-    return np.asarray(line if offset is None else line + offset)
-
-
-def _predictor(data: Data, kept: Array, coef: Array) -> Array:
-    """Return the predictors of the covariates that stay in, with the intercept."""
-    design = kept
-    if data.loss.identified:
-        design = np.concatenate([kept, np.ones((len(data.weight), 1))], axis=1)
-    return _line(data, design, coef)
-
-
-def _offset(data: Data) -> Array | None:
-    """Return a part of the predictor that is known, for losses that do not keep it beside y."""
-    offset = getattr(data, "offset", None)
-    return None if offset is None or "offset" in data.loss.fields else np.asarray(offset)
 
 
 def _curvature(loss: Loss, y: Array, c: Array, eta: Array, design: Array) -> Array:

@@ -192,7 +192,7 @@ class StabilitySelection(Selector):
         B = count("n_resamples", self.n_resamples, at_least=2)
         if _BYTES * data.X.size > SMALL:
             check_memory(
-                f"stability selection of {data.y.size:,} x {data.varies.size:,} numbers",
+                f"stability selection of {data.n_rows:,} x {data.varies.size:,} numbers",
                 _BYTES * data.X.size, "leave columns or rows out",
             )  # fmt: skip
         self._settle(data)
@@ -218,7 +218,7 @@ class StabilitySelection(Selector):
             self._by_refits(refits.at_least(B))
         else:
             self._by_fields(data)
-        self.guarantee_ = self._guarantee(data.X.shape[1], B)
+        self.guarantee_ = self._guarantee(data.n_variables, B)
         self._say_doubts(data)
 
     def _decided(
@@ -258,7 +258,7 @@ class StabilitySelection(Selector):
         if self.pfer_ is None or self.threshold is not None:
             return "r-concave"
         q = carried(data) if self.q is None else count("q", self.q)
-        return weakest_assumption(data.X.shape[1], number("pfer", self.pfer_, at_least=1e-12), q)
+        return weakest_assumption(data.n_variables, number("pfer", self.pfer_, at_least=1e-12), q)
 
     def _nothing_decides(self) -> bool:
         """Tell whether no argument says how many variables a resample selects."""
@@ -273,11 +273,11 @@ class StabilitySelection(Selector):
         if engine == "semi-analytic" and not data.varies.any():
             raise RefusedError("X: all columns are constant; there is nothing to select.")
         lasso = self.q_ is None and self.estimator is None
-        possible = lasso and np.size(self.lam) == 1 and bool(data.varies.any())
+        possible = lasso and np.size(self.lam) == 1 and bool(data.varies.any()) and data.plain
         if engine == "semi-analytic" and not possible:
             raise ArgumentError(
                 "engine='semi-analytic' works with the lasso at one penalty: leave out q, pfer "
-                "and estimator."
+                "and estimator. It knows neither keep nor rows_of, categories nor missing values."
             )
         if self.fdr is not None and not (possible and engine != "monte-carlo"):
             raise ArgumentError(
@@ -360,7 +360,7 @@ class StabilitySelection(Selector):
 
     def _rule(self, data: Data, B: int) -> tuple[float, int | None]:
         """Return threshold and q, checked, or determined by the bound that was asked for."""
-        p = data.X.shape[1]
+        p = data.n_variables
         threshold = self.threshold
         if threshold is not None:
             threshold = number("threshold", threshold, at_least=0.0, at_most=1.0)

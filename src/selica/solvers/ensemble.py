@@ -10,7 +10,7 @@ import numpy as np
 from selica._core.compiled import core, threads
 from selica._core.errors import ArgumentError
 from selica._core.losses import Loss
-from selica._core.parallel import one_blas_thread
+from selica._core.parallel import one_blas_thread, pieces
 from selica._core.types import Array, BoolArray, IntArray, Progress
 from selica._core.validation import matrix, reporter, workers
 from selica.solvers.designs import DesignTable, as_table
@@ -203,6 +203,38 @@ def solve(
         if progress is not None:
             progress(min(len(done) * size, members), members)
     return _join(problem, done)
+
+
+def solve_each(
+    problem: Ensemble,
+    table: Callable[[int], Any],
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> LassoBatch:
+    """Solve members that have a table of their own each.
+
+    Parameters
+    ----------
+    problem : Ensemble
+        Its own table says the shape only.
+    table : callable
+        The table of a member by its number, in any form that `as_table` takes.
+    n_jobs : int, optional
+    progress : callable, optional
+    """
+    members, done = problem.weights.shape[0], 0
+    reporter(progress)
+
+    def alone(member: int) -> Part:
+        nonlocal done
+        one = problem.members(member, member + 1)._replace(X=as_table("X", table(member)))
+        part = _alone(one)
+        done += 1
+        if progress is not None:
+            progress(done, members)
+        return part
+
+    return _join(problem, pieces(alone, ((member,) for member in range(members)), n_jobs))
 
 
 def _members_per_chunk(problem: Ensemble) -> int:

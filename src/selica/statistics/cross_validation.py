@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from selica._core.losses.base import RowLoss
 from selica._core.results import Result
 from selica._core.types import Array, BoolArray, IntArray
 from selica.statistics.data import Data, fit_members, penalty_path
@@ -16,6 +17,10 @@ _ENDS = (20, 30, 40, 50, 60)
 """Places of a default path at which it may end."""
 _PATIENCE = 5
 """It does, where its smallest error lies this many places before."""
+_CONSTANT_OF_NO_CLASS = -30.0
+"""Constant of a class that a fold does not have: rows of it are very unlikely, not impossible."""
+_NO_MASS = 1e-300
+"""Keeps a division defined where no fold has any event."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -48,8 +53,16 @@ class CrossValidation(Result):
 
 
 def folds(data: Data, n_folds: int, rng: np.random.Generator) -> IntArray:
-    """Return the fold of each row, at random; strata of the loss are spread evenly."""
-    n = data.y.size
+    """Return the fold of each row, at random; strata of the loss are spread evenly.
+
+    Rows that belong together are in one fold.
+    """
+    if data.units is not None:
+        units = int(data.units.max()) + 1
+        place = np.empty(units, dtype=np.intp)
+        place[rng.permutation(units)] = np.arange(units) % n_folds
+        return place[data.units]
+    n = data.n_rows
     place = np.empty(n, dtype=np.intp)
     groups = [np.arange(n)]
     strata = data.loss.strata(data.y)
@@ -89,17 +102,17 @@ class Validation:
     def __init__(
         self, data: Data, rng: np.random.Generator, n_folds: int, path: Array, early: bool
     ) -> None:
-        n_folds = min(n_folds, data.y.size)
+        most = data.n_rows if data.units is None else int(data.units.max()) + 1
+        n_folds = min(n_folds, most)
         place = folds(data, n_folds, rng)
         self._data, self._path = data, path
         self._left_out = place[None, :] == np.arange(n_folds)[:, None]
-        ones = np.ones((1, data.y.size))
+        ones = np.ones((1, data.n_rows))
         self.weights: Array = np.concatenate([np.where(self._left_out, 0.0, 1.0), ones])
-        self._mass = self._left_out @ data.weight
-        self._share = self._mass / self._mass.sum()
+        self._mass = np.zeros(n_folds)
         self._ends = [end for end in _ENDS if end < path.size] if early else []
         self._ends.append(path.size)
-        self._errors: list[Array] = []
+        self._excess: list[Array] = []
         self._coef: list[Array] = []
         self._done = 0
         self.over = False
@@ -116,27 +129,37 @@ class Validation:
 
         Parameters
         ----------
-        coef : array of shape (folds + 1, L, columns)
-        intercept : array of shape (folds + 1, L)
+        coef : array of shape (folds + 1, L, columns), or (folds + 1, L, columns, K)
+        intercept : array of shape (folds + 1, L), or (folds + 1, L, K)
         predict : callable
-            ``predict(rows, coef)`` returns the predictors of some rows without the intercept.
+            ``predict(rows, coef)`` returns the predictors of some rows without the intercept,
+            (rows, L), or (rows, L, K) for K classes.
         """
-        errors = np.empty((len(self._left_out), coef.shape[1]))
-        for k, rows in enumerate(self._left_out):
-            line = predict(rows, coef[k]) + intercept[k]
-            deviance = self._data.loss.deviance(self._data.y[rows, None], line)
-            errors[k] = self._data.weight[rows] @ deviance / self._mass[k]
-        self._errors.append(errors)
+        loss, y, weight = self._data.loss, self._data.y, self._data.weight
+        by_rows = isinstance(loss, RowLoss) or loss.several
+        constant = np.where(np.isneginf(intercept), _CONSTANT_OF_NO_CLASS, intercept)
+        excess = np.empty((len(self._left_out), coef.shape[1]))
+        for k, out in enumerate(self._left_out):
+            # a sum over rows asks for the rows that were left out, risk sets for all of them
+            rows = out if by_rows else np.ones_like(out)
+            line = np.moveaxis(predict(rows, coef[k]) + constant[k], 0, 1)
+            found = loss.held_out_score(y[rows], weight[rows], out[rows], line)
+            excess[k], self._mass[k] = found.deviance, found.mass
+        self._excess.append(excess)
         self._coef.append(coef[-1])
         self._done = self._ends.pop(0)
-        place = int(np.argmin(self._share @ np.hstack(self._errors)))
+        total = np.hstack(self._excess).sum(axis=0)
+        place = int(np.argmin(total))
         self.over = not self._ends or place < self._done - _PATIENCE
 
     def result(self) -> CrossValidation:
         """Return errors and fits along the path as far as it went."""
-        errors, path = np.hstack(self._errors), self._path[: self._done]
-        error = self._share @ errors
-        spread = np.sqrt(self._share @ (errors - error) ** 2 / max(len(errors) - 1, 1))
+        excess, path = np.hstack(self._excess), self._path[: self._done]
+        share = self._mass / max(self._mass.sum(), _NO_MASS)
+        error = excess.sum(axis=0) / max(self._mass.sum(), _NO_MASS)
+        some = self._mass > 0.0
+        errors = excess[some] / self._mass[some, None]
+        spread = np.sqrt(share[some] @ (errors - error) ** 2 / max(len(errors) - 1, 1))
         best = int(np.argmin(error))
         near = int(np.argmax(error <= error[best] + spread[best]))
         return CrossValidation(path, error, spread, np.concatenate(self._coef), best, near)
@@ -177,8 +200,40 @@ def cross_validate(
     """
     path = penalty_path(data) if penalties is None else np.sort(penalties)[::-1]
     run = Validation(data, rng, n_folds, path, early=penalties is None)
+    p = data.X.shape[1]
+
+    def predict(rows: BoolArray, coef: Array) -> Array:
+        return predictors(data, rows, coef, data.X)
+
     while not run.over:
-        fit = fit_members(data, run.ahead, run.weights, keep="coef", **settings)
+        fit = fit_members(data, run.ahead, run.weights, keep="coef", whole=True, **settings)
         assert fit.coef is not None
-        run.take(fit.coef, fit.intercept, lambda rows, coef: data.X[rows] @ coef.T)
-    return run.result()
+        run.take(fit.coef, fit.intercept, predict)
+    found = run.result()
+    return found if data.keep is None else replace(found, coef=found.coef[:, :p])
+
+
+def predictors(data: Data, rows: BoolArray, coef: Array, *tables: Array) -> Array:
+    """Return the predictors of some rows without the intercept, (rows, L) or (rows, L, K).
+
+    Parameters
+    ----------
+    data : Data
+    rows : boolean array of shape (n,)
+    coef : array of shape (L, columns), or (L, columns, K) for K classes
+        Of the columns of each table, each followed by those of `data.keep`.
+    *tables : arrays of shape (n, p)
+    """
+    total: Array | float = 0.0
+    start = 0
+    for table in tables:
+        parts = [table] if data.keep is None else [table, data.keep]
+        for part in parts:
+            some = coef[:, start : start + part.shape[1]]
+            start += part.shape[1]
+            total = total + (
+                part[rows] @ some.T
+                if coef.ndim == 2
+                else np.einsum("nc,lck->nlk", part[rows], some)
+            )
+    return np.asarray(total)

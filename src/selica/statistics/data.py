@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.losses import Loss, loss_of
-from selica._core.types import Array, BoolArray, Progress
-from selica.solvers import LassoBatch
-from selica.solvers.ensemble import make_problem, solve
+from selica._core.types import Array, BoolArray, IntArray, Progress
+from selica.solvers import LassoBatch, multinomial_path_batch
+from selica.solvers.designs import side_by_side
+from selica.solvers.ensemble import make_problem, solve, solve_each
+from selica.statistics.imputation import Imputation
 
 _CONSTANT = 1e-12
 """A column whose standard deviation is below this share of its size is constant to rounding."""
@@ -46,6 +49,78 @@ class Data(NamedTuple):
     """What the response was divided by; 1 for a binary response."""
     l1_ratio: float = 1.0
     """Share of the l1 norm in the penalty: 1 is the lasso, less an elastic net."""
+    keep: Array | None = None
+    """(n, k): further columns, standardised, that are in every fit, without a penalty."""
+    units: IntArray | None = None
+    """(n,): number of the unit to which a row belongs; None where every row is its own."""
+    variable: IntArray | None = None
+    """(p,): number of the variable to which a column belongs; None where every column is one."""
+    imputation: Imputation | None = None
+    """Which values were missing, and how they are filled in for some of the rows."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.weight.size)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables, some of which may have several columns."""
+        return self.X.shape[1] if self.variable is None else int(self.variable.max()) + 1
+
+    @property
+    def n_kept(self) -> int:
+        """Number of columns without a penalty."""
+        return 0 if self.keep is None else int(self.keep.shape[1])
+
+    @property
+    def plain(self) -> bool:
+        """Whether rows and columns are just that: independent, complete, one variable each."""
+        return all(part is None for part in (self.keep, self.units, self.variable, self.imputation))
+
+    @property
+    def variables_vary(self) -> BoolArray:
+        """(variables,): those that have a column which is not constant."""
+        return np.asarray(self.summed(self.varies.astype(float)) > 0.0)
+
+    def summed(self, values: Array) -> Array:
+        """Return the sums over the columns of each variable, (..., variables)."""
+        if self.variable is None:
+            return values
+        return self._over_columns(np.add, values)
+
+    def largest(self, values: Array) -> Array:
+        """Return the largest value of the columns of each variable, (..., variables)."""
+        if self.variable is None:
+            return values
+        return self._over_columns(np.maximum, values)
+
+    def _over_columns(self, join: Any, values: Array) -> Array:
+        """Return values of columns joined by a function, variable by variable."""
+        assert self.variable is not None
+        order = np.argsort(self.variable, kind="stable")
+        first = np.searchsorted(self.variable[order], np.arange(self.n_variables))
+        return np.asarray(join.reduceat(values[..., order], first, axis=-1))
+
+    def some_columns(self, which: Any) -> Data:
+        """Return the data with some of the columns; variables without any are no longer counted."""
+        variable = None
+        if self.variable is not None:
+            variable = np.unique(self.variable[which], return_inverse=True)[1]
+        filled = None if self.imputation is None else self.imputation.some_columns(which)
+        return self._replace(
+            X=self.X[:, which], varies=self.varies[which], x_scale=self.x_scale[which],
+            variable=variable, imputation=filled,
+        )  # fmt: skip
+
+    def some_rows(self, which: Any) -> Data:
+        """Return the data with some of the rows; their columns keep their scale."""
+        filled = None if self.imputation is None else self.imputation.some_rows(which)
+        return self._replace(
+            X=self.X[which], y=self.y[which], weight=self.weight[which], imputation=filled,
+            keep=None if self.keep is None else self.keep[which],
+            units=None if self.units is None else self.units[which],
+        )  # fmt: skip
 
 
 def standardised(X: Array, weight: Array | None = None) -> tuple[Array, Array]:
@@ -66,7 +141,17 @@ def standardised(X: Array, weight: Array | None = None) -> tuple[Array, Array]:
     return centred, scale
 
 
-def make_data(X: Array, y: Array, loss: str | Loss, weight: Array | None = None) -> Data:
+def make_data(
+    X: Array,
+    y: Array,
+    loss: str | Loss,
+    weight: Array | None = None,
+    *,
+    keep: Array | None = None,
+    units: IntArray | None = None,
+    variable: IntArray | None = None,
+    missing: BoolArray | None = None,
+) -> Data:
     """Standardise a table and, as the loss asks for it, the response.
 
     Parameters
@@ -77,6 +162,14 @@ def make_data(X: Array, y: Array, loss: str | Loss, weight: Array | None = None)
         By name or by response, or the loss itself.
     weight : array of shape (n,), optional
         Weights of the rows.
+    keep : array of shape (n, k), optional
+        Columns to fit without a penalty. Constant ones are left out.
+    units : array of int, shape (n,), optional
+        Rows with the same number belong together.
+    variable : array of int, shape (p,), optional
+        Columns with the same number belong to one variable.
+    missing : boolean array of shape (n, p), optional
+        Values of X that were missing; X has them filled in, as `Imputation.fill` does.
 
     Examples
     --------
@@ -91,7 +184,14 @@ def make_data(X: Array, y: Array, loss: str | Loss, weight: Array | None = None)
     varies = np.asarray(columns.any(axis=0))
     kind = loss_of(loss)
     y, y_scale = kind.standardised(y, rows)
-    return Data(columns, y, kind, rows, varies, scale, y_scale)
+    data = Data(columns, y, kind, rows, varies, scale, y_scale, units=units, variable=variable)
+    if keep is not None:
+        kept, _ = standardised(keep, weight)
+        kept = kept[:, kept.any(axis=0)]
+        data = data._replace(keep=kept if kept.shape[1] else None)
+    if missing is not None and missing.any():
+        data = data._replace(imputation=Imputation.of(columns, missing))
+    return data
 
 
 def beside(data: Data, columns: Array) -> Data:
@@ -142,6 +242,7 @@ def fit_members(
     penalties: Array,
     weights: Array,
     *,
+    whole: bool = False,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     **settings: Any,
@@ -149,6 +250,8 @@ def fit_members(
     """Fit penalised regressions with an intercept, one for each row of weights.
 
     With `data.l1_ratio` below one these are elastic nets, each penalty with the ridge beside it.
+    Columns of `data.keep` are in every fit. Missing values are filled in for each member by what
+    its own rows know; for several classes, by what all rows know.
 
     Parameters
     ----------
@@ -157,16 +260,66 @@ def fit_members(
         In glmnet's unit: the loss is averaged over the weight of the rows.
     weights : array of shape (B, n)
         Resampling weights; those of the rows come on top.
+    whole : bool
+        Whether the result has the columns of `data.keep` too, after the others.
     n_jobs, progress, **settings
         As in `solvers.lasso_path_batch`.
     """
     rows = weights * data.weight
     lams = lam_from_average(np.atleast_1d(penalties), rows)
     lam2 = ridge_of_ratio(lams, data.l1_ratio)
-    problem = make_problem(
-        data.X, data.y, lams, rows, data.loss, lam2=lam2, fit_intercept=True, **settings
+    factor = settings.pop("penalty_weights", None)
+    if factor is not None and data.keep is not None:
+        ones = np.ones((*factor.shape[:-1], data.n_kept))
+        factor = np.concatenate([factor, ones], axis=-1)
+    if settings.get("max_active") is not None:
+        settings["max_active"] += data.n_kept
+    settings |= {"penalty_weights": factor, "unpenalised": _free(data, data.X.shape[1])}
+    if data.loss.several:
+        fit: LassoBatch = multinomial_path_batch(
+            _design(data, data.X), data.y, lams, rows, lam2=lam2, n_jobs=n_jobs,
+            progress=progress, **settings,
+        )  # fmt: skip
+    else:
+        problem = make_problem(
+            _design(data, data.X), data.y, lams, rows, data.loss, lam2=lam2,
+            fit_intercept=data.loss.identified, **settings,
+        )  # fmt: skip
+        if data.imputation is None:
+            fit = solve(problem, n_jobs, progress)
+        else:
+            filled = data.imputation
+
+            def table(member: int) -> Any:
+                return _design(data, filled.fill(data.X, rows[member]))
+
+            fit = solve_each(problem, table, n_jobs, progress)
+    return fit if whole or data.keep is None else _first_columns(fit, data.X.shape[1])
+
+
+def _design(data: Data, X: Array) -> Any:
+    """Return columns, and beside them those without a penalty."""
+    return X if data.keep is None else side_by_side([X, data.keep])
+
+
+def _free(data: Data, columns: int) -> BoolArray | None:
+    """Return which columns have no penalty: those after so many others."""
+    return None if data.keep is None else np.arange(columns + data.n_kept) >= columns
+
+
+def _first_columns(fit: LassoBatch, p: int) -> LassoBatch:
+    """Return a result for its first columns alone; `n_active` still counts all of them."""
+    several = fit.coef is not None and fit.coef.ndim == 4
+    parts: dict[str, Any] = {
+        name: None if getattr(fit, name) is None else getattr(fit, name)[..., :p]
+        for name in ("counts", "mean", "second_moment", "first_entry")
+    }
+    return replace(
+        fit,
+        coef=None if fit.coef is None else fit.coef[:, :, :p] if several else fit.coef[..., :p],
+        sparse=None if fit.sparse is None else fit.sparse[:, :p],
+        **parts,
     )
-    return solve(problem, n_jobs, progress)
 
 
 def fit_copies(
@@ -195,24 +348,126 @@ def fit_copies(
     Returns
     -------
     LassoBatch
-        With k m members and 2 p columns: the variables, then their copies.
+        With k m members and 2 p columns: the variables, then their copies. Columns of `data.keep`
+        come after either, those after the copies with coefficients of zero.
     """
     k, m, n = weights.shape
     rows = (weights * data.weight).reshape(k * m, n)
     lams = np.repeat(penalties, m, axis=0) * rows.sum(axis=1, keepdims=True)
-    columns = [np.asfortranarray(copy) for copy in copies]
+    # columns without a penalty have no copy: zeros take its place, which no fit uses
+    none = np.zeros((n, data.n_kept))
+    columns = [np.asfortranarray(np.concatenate([copy, none], axis=1)) for copy in copies]
+    if data.loss.several:
+        return _fit_copies_of_classes(data, columns, lams, rows, n_jobs, settings)
+    free = _free(data, data.X.shape[1])
     problem = make_problem(
-        data.X, data.y, lams, rows, data.loss, lam2=ridge_of_ratio(lams, data.l1_ratio),
-        fit_intercept=True, copies=lambda member: columns[member // m],
-        copies_are_shared=m > 1, **settings,
+        _design(data, data.X), data.y, lams, rows, data.loss,
+        lam2=ridge_of_ratio(lams, data.l1_ratio), fit_intercept=data.loss.identified,
+        copies=lambda member: columns[member // m], copies_are_shared=m > 1,
+        unpenalised=None if free is None else np.concatenate([free, np.zeros_like(free)]),
+        **settings,
     )  # fmt: skip
     return solve(problem, n_jobs)
 
 
+def _fit_copies_of_classes(
+    data: Data,
+    copies: Sequence[Array],
+    lams: Array,
+    rows: Array,
+    n_jobs: int | None,
+    settings: dict[str, Any],
+) -> LassoBatch:
+    """Return fits of several classes, of which the core has no copies: one batch for each."""
+    m = len(rows) // len(copies)
+    free = _free(data, data.X.shape[1])
+    done = []
+    for number, copy in enumerate(copies):
+        part = slice(number * m, (number + 1) * m)
+        design = side_by_side([_design(data, data.X), copy])
+        done.append(
+            multinomial_path_batch(
+                design,
+                data.y,
+                lams[part],
+                rows[part],
+                lam2=ridge_of_ratio(lams[part], data.l1_ratio),
+                unpenalised=None if free is None else np.concatenate([free, np.zeros_like(free)]),
+                n_jobs=n_jobs,
+                **settings,
+            )
+        )
+    fields = {
+        name: np.concatenate([getattr(one, name) for one in done])
+        for name in ("coef", "intercept", "first_entry", "n_active", "gap", "kkt", "iterations",
+                     "status", "lam_max")
+        if getattr(done[0], name) is not None
+    }  # fmt: skip
+    return replace(done[0], **fields)
+
+
+def null_gradient(data: Data, rows: Array) -> Array:
+    """Return the slopes of the loss in the predictors of all rows, without any variable.
+
+    Columns of `data.keep` are fitted.
+
+    Parameters
+    ----------
+    data : Data
+    rows : array of shape (..., n)
+        Weights of the rows.
+
+    Returns
+    -------
+    array of shape (..., n), or (..., n, K) for K classes
+    """
+    if data.keep is None:
+        return data.loss.null(data.y, rows).gradient
+    flat = rows.reshape(-1, data.n_rows)
+    free = np.ones(data.n_kept, dtype=bool)
+    lams = np.ones((len(flat), 1))
+    fit: LassoBatch
+    if data.loss.several:
+        fit = multinomial_path_batch(data.keep, data.y, lams, flat, unpenalised=free)
+        assert fit.coef is not None
+        eta = np.einsum("nk,bkc->bnc", data.keep, fit.coef[:, 0]) + fit.intercept[:, 0, None]
+    else:
+        intercept = data.loss.identified
+        fit = solve(
+            make_problem(
+                data.keep, data.y, lams, flat, data.loss, unpenalised=free, fit_intercept=intercept
+            )
+        )
+        assert fit.coef is not None
+        eta = fit.coef[:, 0] @ data.keep.T + fit.intercept
+    slope = data.loss.gradient(data.y, flat, eta)
+    return np.asarray(slope.reshape(*rows.shape, *slope.shape[2:]))
+
+
+def pull(data: Data, gradient: Array, X: Array) -> Array:
+    """Return the smallest penalty of a sum over rows at which each column stays out.
+
+    Parameters
+    ----------
+    data : Data
+    gradient : array of shape (..., n), or (..., n, K) for K classes
+        As from `null_gradient`.
+    X : array of shape (n, c)
+        Columns.
+
+    Returns
+    -------
+    array of shape (..., c)
+    """
+    if data.loss.several:
+        return data.loss.pull(np.einsum("...nk,nc->...ck", gradient, X))
+    return data.loss.pull(gradient @ X)
+
+
 def largest_penalty(data: Data) -> float:
     """Return the smallest penalty, in glmnet's unit, at which nothing is selected."""
-    pull = np.abs(data.loss.null(data.y, data.weight).gradient @ data.X)
-    return float(pull.max(initial=0.0) / data.weight.sum())
+    size = pull(data, null_gradient(data, data.weight), data.X)
+    return float(size.max(initial=0.0) / data.weight.sum())
 
 
 def penalty_path(data: Data, n_penalties: int = 60, ratio: float | None = None) -> Array:

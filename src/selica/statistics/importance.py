@@ -16,7 +16,7 @@ from selica.statistics.data import Data
 def selections(
     estimator: Any, data: Data, weight: Array | None = None, q: int | None = None
 ) -> BoolArray:
-    """Return the variables that a base learner selects from the data.
+    """Return the variables that a base learner selects from the data, (variables,).
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def selections(
         coefficients, or where there are none that are zero, and for `feature_importances_`,
         more than the average importance.
     """
-    fitted, p = _fitted(estimator, data, weight), data.X.shape[1]
-    size = importance_of(fitted, p)
+    fitted, p = _fitted(estimator, data, weight), data.n_variables
+    size = data.summed(_of_columns(fitted, data))
     chosen = size > 0.0
     if q is None:
         dense = not hasattr(_last(fitted), "coef_") or bool(chosen.all())
@@ -53,17 +53,26 @@ def importances(estimator: Any, data: Data, weight: Array | None = None) -> Arra
         Resampling weights. Rows without weight are left out; others go to `sample_weight` where
         the estimator takes it, or else whole numbers repeat their rows.
     """
-    return importance_of(_fitted(estimator, data, weight), data.X.shape[1])
+    return _of_columns(_fitted(estimator, data, weight), data)
+
+
+def _of_columns(fitted: Any, data: Data) -> Array:
+    """Return the importances of the columns, without those that are kept."""
+    p = data.X.shape[1]
+    return importance_of(fitted, p + data.n_kept)[:p]
 
 
 def _fitted(estimator: Any, data: Data, weight: Array | None) -> Any:
     """Return a fresh copy of an estimator, fitted to the rows as often as they were drawn."""
     if not hasattr(estimator, "fit"):
         raise ArgumentError(f"estimator must have a method fit; got {short(estimator)}.")
-    rows = np.ones(data.y.size) if weight is None else weight
+    rows = np.ones(data.n_rows) if weight is None else weight
     keep = np.flatnonzero(rows > 0.0)
     fresh = clone(estimator, safe=False)
-    X, y, rows = data.X[keep], data.y[keep], (rows * data.weight)[keep]
+    table = data.X if data.imputation is None else data.imputation.fill(data.X, rows)
+    if data.keep is not None:
+        table = np.concatenate([table, data.keep], axis=1)
+    X, y, rows = table[keep], data.y[keep], (rows * data.weight)[keep]
     if np.all(rows == rows[0]):
         fresh.fit(X, y)
     elif np.all(rows == np.round(rows)):

@@ -16,8 +16,16 @@ from typing import Any
 import numpy as np
 
 from selica._core.types import Array
-from selica.statistics.cross_validation import Validation
-from selica.statistics.data import Data, beside, fit_copies, path_from, standardised
+from selica.statistics.cross_validation import Validation, predictors
+from selica.statistics.data import (
+    Data,
+    beside,
+    fit_copies,
+    null_gradient,
+    path_from,
+    pull,
+    standardised,
+)
 from selica.statistics.importance import importances
 
 STATISTICS = ("coefficient", "entry", "correlation")
@@ -112,24 +120,39 @@ def knockoff_statistics(
     (3, 5)
     """
     if estimator is not None:
-        size = np.array([_importances(estimator, data, copy) for copy in copies])
+        size = data.summed(np.array([_importances(estimator, data, copy) for copy in copies]))
         return np.asarray(size[:, 0] - size[:, 1])
     even = None if np.all(data.weight == 1.0) else data.weight
     columns = [standardised(copy, even)[0] for copy in copies]
     varies = np.array([copy.any(axis=0) for copy in columns])
     if statistic == "correlation":
-        pull = data.weight * (data.y - data.y.mean()) / data.weight.sum()
-        own, other = np.abs(pull @ data.X), np.array([np.abs(pull @ copy) for copy in columns])
+        slope = null_gradient(data, data.weight) / data.weight.sum()
+        own, other = pull(data, slope, data.X), np.array([pull(data, slope, c) for c in columns])
     elif statistic == "entry":
         return _entry(data, columns, n_jobs)
     elif penalty is not None:
         penalties, weights = np.full((len(columns), 1), penalty), _all_rows(data, len(columns))
         fit = fit_copies(data, columns, penalties, weights, n_jobs=n_jobs)
         assert fit.coef is not None
-        own, other = np.split(np.abs(fit.coef[:, 0]), 2, axis=1)
+        own, other = _sizes(data, fit.coef[:, 0])
     else:
         own, other = _cross_validated(data, columns, rngs, n_folds, n_jobs)
-    return np.where(data.varies, own, 0.0) - np.where(varies, other, 0.0)
+    own, other = np.where(data.varies, own, 0.0), np.where(varies, other, 0.0)
+    return np.asarray(data.summed(own) - data.summed(other))
+
+
+def _sizes(data: Data, coef: Array) -> tuple[Array, Array]:
+    """Return the sizes of the coefficients of columns and copies, (copies, p) each.
+
+    Parameters
+    ----------
+    data : Data
+    coef : array of shape (copies, columns), or (copies, columns, K) for K classes
+        As `fit_copies` returns them.
+    """
+    size = data.loss.charged(coef)
+    p, whole = data.X.shape[1], data.X.shape[1] + data.n_kept
+    return size[:, :p], size[:, whole : whole + p]
 
 
 def _importances(estimator: Any, data: Data, copy: Array) -> Array:
@@ -141,14 +164,14 @@ def _importances(estimator: Any, data: Data, copy: Array) -> Array:
 
 def _all_rows(data: Data, copies: int) -> Array:
     """Return the weights of one member for each copy."""
-    return np.ones((copies, 1, data.y.size))
+    return np.ones((copies, 1, data.n_rows))
 
 
 def _paths(data: Data, columns: list[Array], **settings: Any) -> list[Array]:
     """Return a path of penalties for each copy."""
-    pull = data.loss.null(data.y, data.weight).gradient / data.weight.sum()
-    own = np.abs(pull @ data.X).max(initial=0.0)
-    tops = [max(own, np.abs(pull @ copy).max(initial=0.0), _LEAST_TOP) for copy in columns]
+    slope = null_gradient(data, data.weight) / data.weight.sum()
+    own = pull(data, slope, data.X).max(initial=0.0)
+    tops = [max(own, pull(data, slope, copy).max(initial=0.0), _LEAST_TOP) for copy in columns]
     n, p = data.X.shape
     return [path_from(float(top), (n, 2 * p), **settings) for top in tops]
 
@@ -159,7 +182,10 @@ def _entry(data: Data, columns: list[Array], n_jobs: int | None) -> Array:
     weights = _all_rows(data, len(columns))
     fit = fit_copies(data, columns, paths, weights, keep="entry", n_jobs=n_jobs)
     assert fit.first_entry is not None
-    ahead, behind = np.split(fit.first_entry / data.weight.sum(), 2, axis=1)
+    p, whole = data.X.shape[1], data.X.shape[1] + data.n_kept
+    entry = fit.first_entry / data.weight.sum()
+    # a variable enters with the first of its columns
+    ahead, behind = data.largest(entry[:, :p]), data.largest(entry[:, whole : whole + p])
     return np.asarray(np.maximum(ahead, behind) * np.sign(ahead - behind))
 
 
@@ -175,7 +201,6 @@ def _cross_validated(
         Validation(data, rng, n_folds, path, early=True)
         for path, rng in zip(_paths(data, columns), rngs, strict=True)
     ]
-    p = data.X.shape[1]
     while live := [k for k, run in enumerate(runs) if not run.over]:
         fit = fit_copies(
             data, [columns[k] for k in live], np.array([runs[k].ahead for k in live]),
@@ -186,9 +211,8 @@ def _cross_validated(
             members = slice(place * len(runs[k].weights), (place + 1) * len(runs[k].weights))
 
             def predict(rows: Any, coef: Array, copy: Array = columns[k]) -> Array:
-                return np.asarray(data.X[rows] @ coef[:, :p].T + copy[rows] @ coef[:, p:].T)
+                return predictors(data, rows, coef, data.X, copy)
 
             runs[k].take(fit.coef[members], fit.intercept[members], predict)
     best = [run.result() for run in runs]
-    size = np.abs([found.coef[found.best] for found in best])
-    return size[:, :p], size[:, p:]
+    return _sizes(data, np.array([found.coef[found.best] for found in best]))

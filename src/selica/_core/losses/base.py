@@ -153,6 +153,11 @@ class Loss(ABC):
         """Return whether a response with these different values can be nothing else."""
         return bool(values.size == self.distinct_values)
 
+    def takes(self, y: Any) -> bool:
+        """Return whether a response has a form that no other loss reads."""
+        del y
+        return False
+
     def read(self, y: Array) -> Reading:
         """Return a response as the numbers that are fitted, or raise one sentence.
 
@@ -239,6 +244,16 @@ class Loss(ABC):
         a = self.balance(y, c, zero) if intercept else np.zeros(zero.shape[:-1])
         eta = zero + a[..., None]
         return Null(a, self.gradient(y, c, eta), self.total(y, c, eta))
+
+    # --- the penalty
+
+    def charged(self, coef: Array) -> Array:
+        """Return what a penalty of one charges for each variable, (..., p)."""
+        return np.abs(coef)
+
+    def pull(self, gradient: Array) -> Array:
+        """Return the smallest penalty at which a variable stays out, (..., p)."""
+        return np.abs(gradient)
 
     # --- predictions
 

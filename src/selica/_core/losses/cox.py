@@ -157,6 +157,13 @@ class CoxLoss(Loss):
 
     # --- the response
 
+    def takes(self, y: Any) -> bool:
+        """Return whether it is a pair (time, event), or a structured array of both."""
+        if isinstance(y, tuple) and len(y) == 2:
+            return all(np.ndim(part) == 1 for part in y)
+        names = getattr(getattr(y, "dtype", None), "names", None)
+        return names is not None or (getattr(y, "ndim", 0) == 2 and y.shape[1] == 2)
+
     def read(self, y: Any) -> Reading:
         """Return times, events, strata and entries, as far as they are given."""
         values = _survival(y)

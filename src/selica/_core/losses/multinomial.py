@@ -173,6 +173,10 @@ class MultinomialLoss(Loss):
 
     # --- the response
 
+    def recognises(self, values: Array) -> bool:
+        """Return whether a response is text with more than two different values."""
+        return values.size > 2 and all(isinstance(value, str) for value in values[:3].tolist())
+
     def read(self, y: Array) -> Reading:
         """Return the place of each value among the different ones, in their order."""
         raw = np.asarray(y)

@@ -33,10 +33,6 @@ def _unpenalised(loss: Loss) -> bool:
 
 
 ROOMS: dict[str, Room] = {
-    "selection": Room(
-        _rows,
-        "Selectors do not treat {label} yet (response={response!r}): fit them by selica.solvers.",
-    ),
     "message passing": Room(
         _rows,
         "Message passing is for losses that are sums over the rows, and that of {label} is not; "

@@ -84,7 +84,11 @@ def read_response(response: str, y: Any) -> tuple[Loss, Reading]:
     if response != AUTO:
         loss = loss_of(response)
     else:
-        known = (loss for loss in LOSSES.values() if values is not None and loss.recognises(values))
+        known = (
+            loss
+            for loss in LOSSES.values()
+            if (loss.takes(y) if values is None else loss.recognises(values))
+        )
         loss = next(known, LOSSES[SquaredLoss.name])
     return loss, loss.read(y)
 

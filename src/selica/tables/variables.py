@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica._core.validation import short
-from selica.reports.tables import DECIMAL_COMMA, Column, Columns, listed
+from selica.tables.columns import Column, Columns, columns_are, counted, listed
 
 
 def split(
@@ -18,7 +18,7 @@ def split(
 ) -> tuple[Array, Column, tuple[str, ...]]:
     r"""Return the variables and the response of a table, checked.
 
-    >>> from selica.reports import parse_table, split
+    >>> from selica.tables import parse_table, split
     >>> table = parse_table("table.csv", b"age,dose,well\n61,1.5,yes\n58,0.5,no\n")
     >>> [part.tolist() for part in split(table, "well", drop=["dose"])[:2]]
     [[[61.0], [58.0]], ['yes', 'no']]
@@ -53,7 +53,7 @@ def variables(
 ) -> tuple[Array, tuple[str, ...]]:
     r"""Return the variables of a table, checked: it need not have a response yet.
 
-    >>> from selica.reports import parse_table, variables
+    >>> from selica.tables import parse_table, variables
     >>> X, names = variables(parse_table("table.csv", b"age,dose\n61,1.5\n58,0.5\n"))
     >>> X.shape, names
     ((2, 2), ('age', 'dose'))
@@ -89,33 +89,20 @@ def _variables(
     nameless = [name for name in table.unnamed if name in used]
     if nameless:
         raise ArgumentError(
-            f"{_columns_are(nameless)} without a name in the file: if these are row names, leave "
+            f"{columns_are(nameless)} without a name in the file: if these are row names, leave "
             f"them out (--drop {nameless[0]!r}); otherwise name them."
         )
     _check_missing(used | response)
     text = [name for name, values in used.items() if values.dtype == object]
-    commas = [name for name in text if _has_commas(used[name])]
-    if commas:
-        raise ArgumentError(
-            f"{_columns_are(commas)} text with commas in numbers: write a decimal comma as a "
-            "point, and leave out commas between thousands."
-        )
     if text:
         raise ArgumentError(
-            f"{_columns_are(text)} text: leave them out (--drop {text[0]!r}) or encode them as "
+            f"{columns_are(text)} text: leave them out (--drop {text[0]!r}) or encode them as "
             f"numbers, e.g. one column of 0 and 1 for each value."
         )
     _check_finite(used | response)
     if len(table) < 2:
         raise ArgumentError("There must be at least two rows; the table has one.")
     return np.column_stack(list(used.values())), tuple(used)
-
-
-def _has_commas(values: Column) -> bool:
-    """Return whether text would be numbers but for its commas."""
-    return all(
-        DECIMAL_COMMA.fullmatch(cell.replace(",", "", cell.count(",") - 1)) for cell in values
-    )
 
 
 def _names(drop: Iterable[str]) -> tuple[str, ...]:
@@ -156,12 +143,12 @@ def _check_missing(columns: dict[str, Column]) -> None:
         name: values == None if values.dtype == object else np.isnan(values)  # noqa: E711
         for name, values in columns.items()
     }
-    found = [f"{name!r} ({_rows(int(a.sum()))})" for name, a in absent.items() if a.any()]
+    found = [f"{name!r} ({counted(int(a.sum()), 'row')})" for name, a in absent.items() if a.any()]
     if found:
         rows = int(np.any(list(absent.values()), axis=0).sum())
         raise ArgumentError(
-            f"Values are missing in {_rows(rows)}: {listed(found, quote=False)}. Fill them in, or "
-            "leave out these rows or columns."
+            f"Values are missing in {counted(rows, 'row')}: {listed(found, quote=False)}. Fill "
+            "them in, or leave out these rows or columns."
         )
 
 
@@ -172,7 +159,7 @@ def _check_finite(columns: dict[str, Column]) -> None:
         if values.dtype != object and not np.isfinite(values).all()
     ]
     if found:
-        raise ArgumentError(f"{_columns_are(found)} infinite in some rows.")
+        raise ArgumentError(f"{columns_are(found)} infinite in some rows.")
 
 
 def _meant(name: str, table: Columns) -> str:
@@ -180,15 +167,3 @@ def _meant(name: str, table: Columns) -> str:
     if close:
         return f"; did you mean {close[0]!r}?"
     return f"; there are {listed(table.names)}."
-
-
-def _columns_are(names: Sequence[str]) -> str:
-    return f"{'Column' if len(names) == 1 else 'Columns'} {listed(names)} {_are(names)}"
-
-
-def _are(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
-
-
-def _rows(n: int) -> str:
-    return "1 row" if n == 1 else f"{n} rows"

@@ -1,0 +1,24 @@
+"""Read a table as people have it, say what its columns are, and prepare it for a selector."""
+
+from selica.tables.columns import Columns, Limits
+from selica.tables.files import parse_table, read_table
+from selica.tables.kinds import ColumnKind
+from selica.tables.missing import MissingCells
+from selica.tables.objects import as_columns
+from selica.tables.prepared import LeftOut, Prepared, prepare
+from selica.tables.variables import split, variables
+
+__all__ = [
+    "ColumnKind",
+    "Columns",
+    "LeftOut",
+    "Limits",
+    "MissingCells",
+    "Prepared",
+    "as_columns",
+    "parse_table",
+    "prepare",
+    "read_table",
+    "split",
+    "variables",
+]

@@ -1,0 +1,126 @@
+"""A table by columns, and what every message about it says alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from selica._core.errors import ArgumentError
+from selica._core.validation import printable
+
+Column = NDArray[Any]
+"""(n,): floats with NaN, or text with None, where a value is missing."""
+LISTED_NAMES = 5
+"""How many names a sentence lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    r"""A table by columns.
+
+    Attributes
+    ----------
+    names : tuple of str
+    values : tuple of array
+        Floats, with NaN where a value is missing; or objects, text with None where it is missing.
+    unnamed : tuple of str
+        Those of `names` that were made up because the file has none.
+    notes : tuple of str
+        What the reader of a result has to know about how the table was read.
+    kinds : mapping of str to str
+        Kinds that the table itself declares, such as "category" for a categorical column of a data
+        frame, or "date".
+    orders : mapping of str to tuple of str
+        For an ordered category, its values from the first to the last.
+    remarks : mapping of str to str
+        Why a column that looks like numbers is text, a clause.
+
+    Examples
+    --------
+    >>> from selica.tables import parse_table
+    >>> table = parse_table("table.csv", b"age,well\n61,yes\n,no\n")
+    >>> table.names, len(table)
+    (('age', 'well'), 2)
+    >>> [column.tolist() for column in table.values]
+    [[61.0, nan], ['yes', 'no']]
+    """
+
+    names: tuple[str, ...]
+    values: tuple[Column, ...]
+    unnamed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    remarks: Mapping[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return self.values[0].size if self.values else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    r"""The largest table that is read.
+
+    Examples
+    --------
+    >>> from selica.tables import Limits, parse_table
+    >>> few = Limits(rows=1, columns=10, cells=10)
+    >>> parse_table("table.csv", b"age\n61\n58\n", few)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    selica._core.errors.ArgumentError: table.csv: the table has more than 1 rows, ...
+    """
+
+    rows: int
+    columns: int
+    cells: int
+
+    def check(self, path: Path, rows: int, columns: int) -> None:
+        """Check that a table is within all limits, or name the one it is beyond in an error."""
+        sizes = {"columns": columns, "rows": rows, "cells": rows * columns}
+        for what, found in sizes.items():
+            most = getattr(self, what)
+            if found > most:
+                raise ArgumentError(
+                    f"{path}: the table has more than {most:,} {what}, the most that is read here."
+                )
+
+
+def clean_names(header: Sequence[Any]) -> tuple[list[str], list[str], list[str]]:
+    """Return names without needless spaces, those that are made up, and what is wrong with them."""
+    raw = [" ".join(printable(str(name)).split()) for name in header]
+    unnamed = [f"column {j}" for j, name in enumerate(raw, start=1) if not name]
+    names = [name or f"column {j}" for j, name in enumerate(raw, start=1)]
+    problems = []
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        problems.append(f"column names must differ; more than once: {listed(twice)}")
+    odd = [name for name in names if not name.isprintable()]
+    if odd:
+        problems.append(
+            "names of columns must be letters, digits and signs that can be printed; "
+            f"{listed(odd)} {'has' if len(odd) == 1 else 'have'} others"
+        )
+    return names, unnamed, problems
+
+
+def listed(names: Sequence[str], quote: bool = True) -> str:
+    """Return a few names in a sentence."""
+    shown = ", ".join(repr(name) if quote else name for name in names[:LISTED_NAMES])
+    more = len(names) - LISTED_NAMES
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def columns_are(names: Sequence[str]) -> str:
+    """Return names as the beginning of a sentence, with its verb."""
+    one = len(names) == 1
+    return f"{'Column' if one else 'Columns'} {listed(names)} {'is' if one else 'are'}"
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things: 1 row, 2 rows."""
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"

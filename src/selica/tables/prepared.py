@@ -1,0 +1,599 @@
+"""A table made ready for a selector: variables, response and everything that was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selica._core.errors import ArgumentError, RefusedError
+from selica._core.types import Array, BoolArray, IntArray
+from selica._core.validation import choice, short, written
+from selica.tables.categories import indicators
+from selica.tables.columns import Column, Columns, counted, listed
+from selica.tables.kinds import (
+    KINDS,
+    USABLE,
+    ColumnKind,
+    Recognised,
+    is_category,
+    levels_of,
+    recognise,
+)
+from selica.tables.missing import (
+    MOST_MISSING,
+    POLICIES,
+    MissingCells,
+    absent,
+    counts,
+    stand_ins,
+)
+from selica.tables.naming import is_of_groups
+from selica.tables.objects import as_columns
+from selica.tables.responses import Outcome, outcome
+from selica.tables.roles import Roles, assign, meant
+
+_MOST_CODES = 10
+"""Different whole numbers that may be codes of groups."""
+
+
+class LeftOut(NamedTuple):
+    """A column that is no variable, though nothing else was asked of it."""
+
+    name: str
+    reason: str
+    """A clause without its subject, such as "is a date"."""
+    values: Column
+    """In the rows that are used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A table made ready for a selector.
+
+    Attributes
+    ----------
+    X : array of shape (n, c)
+        Columns of the variables; NaN where a value is missing and is to be filled in.
+    columns : tuple of str
+        Names of the columns of X; those of a category are called "tissue: liver".
+    names : tuple of str
+        Names of the p variables.
+    variable : array of int of shape (c,)
+        The variable that each column belongs to.
+    y : array of shape (n,) or (n, 2)
+        Numbers, or text of classes; times and events for survival.
+    target : str
+        Name of the response.
+    response : str
+        "linear", "binary", "count", "survival", "classes", or "auto" where nothing was asked and
+        the response is numbers with more than two values.
+    keep : array of shape (n, k) or None
+        Columns to keep, with nothing missing.
+    keep_names : tuple of str
+    sample_weight, offset : array of shape (n,) or None
+    strata, rows_of : array of int of shape (n,) or None
+        Numbers of the strata, and of what rows belong to.
+    rows : array of int of shape (n,)
+        Rows of the table that are used.
+    kinds : tuple of ColumnKind
+        What every column of the table is, and is used for.
+    left_out : tuple of LeftOut
+        Columns that are no variables, with the reason.
+    missing : MissingCells
+        Missing values among the variables.
+    notes : tuple of str
+        Sentences on what was done with the table.
+
+    Examples
+    --------
+    >>> from selica.tables import prepare
+    >>> table = {
+    ...     "patient": ["a", "b", "c", "d", "e", "f"],
+    ...     "tissue": ["liver", "lung", "lung", "skin", "lung", "liver"],
+    ...     "age": [61, 58, None, 70, 66, 59],
+    ...     "well": ["yes", "no", "no", "yes", "no", "yes"],
+    ... }
+    >>> prepared = prepare(table, "well")
+    >>> prepared.names, prepared.columns
+    (('tissue', 'age'), ('tissue: liver', 'tissue: skin', 'age'))
+    >>> prepared.response, prepared.left_out[0][:2]
+    ('binary', ('patient', 'has a different value in every row, as names do'))
+    """
+
+    X: Array
+    columns: tuple[str, ...]
+    names: tuple[str, ...]
+    variable: IntArray
+    y: NDArray[Any]
+    target: str
+    response: str
+    keep: Array | None
+    keep_names: tuple[str, ...]
+    sample_weight: Array | None
+    offset: Array | None
+    strata: IntArray | None
+    rows_of: IntArray | None
+    rows: IntArray
+    kinds: tuple[ColumnKind, ...]
+    left_out: tuple[LeftOut, ...]
+    missing: MissingCells
+    notes: tuple[str, ...]
+
+
+def prepare(
+    table: Any,
+    target: Any = None,
+    *,
+    time: Any = None,
+    event: Any = None,
+    keep: str | Iterable[str] = (),
+    drop: str | Iterable[str] = (),
+    rows_of: Any = None,
+    weights: Any = None,
+    offset: Any = None,
+    strata: Any = None,
+    missing: str = "impute",
+    response: str = "auto",
+    kinds: Mapping[str, str] | None = None,
+) -> Prepared:
+    """Make a table ready for a selector, and say what was done with it.
+
+    Parameters
+    ----------
+    table : path, data frame, array, sparse matrix or dictionary
+        As in `as_columns`.
+    target : str or array of shape (n,)
+        Column to explain; for arrays also the values themselves.
+    time, event : str
+        In the place of a target: times until an event, and whether it was observed (0 and 1, 1
+        and 2, true and false, or words such as dead and alive).
+    keep : str or iterable of str
+        Covariates that always stay: names, "age,sex" or ranges such as "pc1-pc10".
+    drop : str or iterable of str
+        Columns to leave out.
+    rows_of : str
+        Column that says which rows belong together, such as the number of a patient.
+    weights : str
+        Column of the weights of the rows.
+    offset : str
+        Column of the logarithm of the exposure of a count, or "log(exposure)".
+    strata : str
+        Column of the strata.
+    missing : {"impute", "drop-rows", "drop-columns"}
+        What is done with missing values. "impute" leaves NaN in X for the selector to fill in. In
+        any case rows without a response and columns without half of their values are left out.
+    response : {"auto", "linear", "binary", "count", "survival", "classes", "ordinal"}
+        What the response is. "auto" takes two values as "binary" and text with more as "classes";
+        "ordinal" takes values in their order as scores of a linear model.
+    kinds : mapping of str to str
+        Kinds of columns that are recognised wrongly, such as ``{"batch": "category"}``.
+
+    Returns
+    -------
+    Prepared
+
+    Examples
+    --------
+    >>> from selica.tables import prepare
+    >>> prepared = prepare({"sex": ["f", "m", "f"], "dose": [1.5, 2, 4], "y": [0.2, 1, 3]}, "y")
+    >>> prepared.columns, prepared.X.tolist()
+    (('sex: m', 'dose'), [[0.0, 1.5], [1.0, 2.0], [0.0, 4.0]])
+    """
+    choice("missing", missing, POLICIES)
+    columns, roles = assign(
+        as_columns(table),
+        {
+            "target": target,
+            "time": time,
+            "event": event,
+            "keep": keep,
+            "drop": drop,
+            "rows_of": rows_of,
+            "weights": weights,
+            "offset": offset,
+            "strata": strata,
+        },
+    )
+    given = _given(kinds, columns, roles)
+    columns, notes = _finite(_as_asked(columns, given))
+    read = outcome(columns, roles, response)
+    beside, usable, dropped = _beside(columns, roles, read)
+    chosen = _Chosen(_taken(columns, np.flatnonzero(usable)), roles, given, read.related)
+    rows = np.flatnonzero(usable)
+    notes = [*columns.notes, *notes, *dropped, *read.notes]
+    work = chosen.sorted_out(missing)
+    touched = work.missing
+    if missing == "drop-rows" and touched.cells:
+        whole = ~work.incomplete
+        if np.count_nonzero(whole) < 2:
+            raise RefusedError(
+                f"missing: {_rows_left(whole)} without missing values; choose 'impute' or "
+                "'drop-columns'."
+            )
+        rows = rows[whole]
+        chosen = chosen.taken(np.flatnonzero(whole))
+        work = chosen.sorted_out(missing)
+    variables = _encoded(chosen.table, work.variables, work.kinds)
+    kept = _encoded(chosen.table, roles.keep, work.kinds)
+    keep_values, filled = _filled(kept)
+    sentence = touched.sentence(int(np.count_nonzero(usable)))
+    notes += [
+        *_left_out_note(work.left_out),
+        *variables.notes,
+        *kept.notes,
+        *filled,
+        *(() if sentence is None else (sentence,)),
+        *_questions(chosen.table, work),
+    ]
+    return Prepared(
+        X=variables.values,
+        columns=variables.columns,
+        names=work.variables,
+        variable=variables.variable,
+        y=read.y[rows],
+        target=read.target,
+        response=read.response,
+        keep=keep_values if roles.keep else None,
+        keep_names=kept.columns,
+        sample_weight=_part(beside.weights, rows),
+        offset=_part(beside.offset, rows),
+        strata=_part(beside.strata, rows),
+        rows_of=_part(beside.rows_of, rows),
+        rows=rows,
+        kinds=work.table_of_kinds(chosen.table, roles),
+        left_out=work.left_out,
+        missing=touched,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _given(kinds: Any, table: Columns, roles: Roles) -> dict[str, str]:
+    """Return the kinds that a user gives, checked."""
+    if kinds is None:
+        return {}
+    if not isinstance(kinds, Mapping):
+        raise ArgumentError(f"kinds must map names to kinds; got {short(kinds)}.")
+    problems = []
+    for name, kind in kinds.items():
+        if name not in table.names:
+            problems.append(f"kinds: there is no column {name!r}{meant(str(name), table.names)}")
+        if kind not in KINDS:
+            problems.append(str(ArgumentError.choice(f"kinds: {name!r}", kind, KINDS)))
+    if problems:
+        raise ArgumentError(" ".join(problems))
+    return dict(kinds)
+
+
+def _as_asked(table: Columns, given: Mapping[str, str]) -> Columns:
+    """Return the table with columns as numbers where a user says that they are."""
+    values = list(table.values)
+    for name, kind in given.items():
+        j = table.names.index(name)
+        if kind == "number" and values[j].dtype == object:
+            values[j] = _forced(name, values[j])
+    return replace(table, values=tuple(values)) if given else table
+
+
+def _forced(name: str, values: Column) -> Array:
+    try:
+        return np.array([np.nan if v is None else float(v) for v in values])
+    except ValueError as error:
+        bad = str(error).rpartition(": ")[2]
+        raise ArgumentError(
+            f"kinds: {name!r} cannot be taken as numbers; one of its values is {bad}."
+        ) from None
+
+
+def _finite(table: Columns) -> tuple[Columns, list[str]]:
+    """Return the table with infinite values as missing ones."""
+    found: dict[int, Column] = {}
+    cells = 0
+    for j, values in enumerate(table.values):
+        if values.dtype == object:
+            continue
+        # the sum of finite numbers is finite, unless they are huge
+        if not np.isfinite(values.sum()):
+            infinite = np.isinf(values)
+            if infinite.any():
+                cells += int(np.count_nonzero(infinite))
+                found[j] = np.where(infinite, np.nan, values)
+    if not found:
+        return table, []
+    finite = tuple(found.get(j, column) for j, column in enumerate(table.values))
+    named = listed([table.names[j] for j in found])
+    note = (
+        f"{counted(cells, 'infinite value')} {'is' if cells == 1 else 'are'} taken as missing, in "
+        f"{named}."
+    )
+    return replace(table, values=finite), [note]
+
+
+class _Beside(NamedTuple):
+    """What a selector is given beside variables and response."""
+
+    weights: Array | None
+    offset: Array | None
+    strata: IntArray | None
+    rows_of: IntArray | None
+
+
+def _beside(table: Columns, roles: Roles, read: Outcome) -> tuple[_Beside, BoolArray, list[str]]:
+    """Return what goes beside the variables, the rows that can be used, and notes on the others."""
+    by_name = dict(zip(table.names, table.values, strict=True))
+    lacking = {f"response ({read.target!r})": ~read.known}
+    weights = offset = None
+    if roles.weights is not None:
+        weights = _numbers("weights", roles.weights, by_name)
+        if np.any(weights < 0.0):
+            raise ArgumentError(
+                f"weights: {roles.weights!r} must not be negative; got "
+                f"{written(weights[weights < 0.0][0])}."
+            )
+        lacking[f"weight ({roles.weights!r})"] = np.isnan(weights)
+    if roles.offset is not None:
+        if read.response != "count":
+            raise ArgumentError("offset belongs to response='count'; ask for it.")
+        offset = _numbers("offset", roles.offset, by_name)
+        if roles.logarithm:
+            if np.any(offset <= 0.0):
+                raise ArgumentError(f"offset: {roles.offset!r} must be positive in every row.")
+            offset = np.log(offset)
+        lacking[f"offset ({roles.offset!r})"] = np.isnan(offset)
+    strata = rows_of = None
+    if roles.strata is not None:
+        strata = levels_of(by_name[roles.strata]).codes
+        lacking[f"stratum ({roles.strata!r})"] = strata < 0
+    if roles.rows_of is not None:
+        rows_of = _labels(by_name[roles.rows_of])
+    usable = np.ones(len(table), dtype=bool)
+    notes = []
+    for what, gone in lacking.items():
+        count = int(np.count_nonzero(gone & usable))
+        usable &= ~gone
+        if count:
+            notes.append(
+                f"{count:,} of {len(table):,} rows {'has' if count == 1 else 'have'} no {what} and "
+                f"{'is' if count == 1 else 'are'} left out."
+            )
+    if np.count_nonzero(usable) < 2:
+        raise RefusedError(f"There must be at least two rows; {_rows_left(usable)}.")
+    return _Beside(weights, offset, strata, rows_of), usable, notes
+
+
+def _rows_left(usable: BoolArray) -> str:
+    left = int(np.count_nonzero(usable))
+    return f"{counted(left, 'row')} of {usable.size:,} {'is' if left == 1 else 'are'} left"
+
+
+def _numbers(argument: str, name: str, columns: Mapping[str, Column]) -> Array:
+    values = columns[name]
+    if values.dtype == object:
+        raise ArgumentError(f"{argument}: {name!r} is text; it must be numbers.")
+    return np.asarray(values, dtype=float)
+
+
+def _labels(values: Column) -> IntArray:
+    """Return numbers for what rows belong to; a row without a label is on its own."""
+    codes = levels_of(values).codes.copy()
+    alone = codes < 0
+    codes[alone] = codes.max(initial=0) + 1 + np.arange(np.count_nonzero(alone))
+    return codes
+
+
+def _part(values: Any, rows: IntArray) -> Any:
+    return None if values is None else values[rows]
+
+
+def _taken(table: Columns, rows: IntArray) -> Columns:
+    """Return the table in some of its rows."""
+    if rows.size == len(table):
+        return table
+    return replace(table, values=tuple(values[rows] for values in table.values))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """Columns by what becomes of them."""
+
+    variables: tuple[str, ...]
+    kinds: dict[str, Recognised]
+    left_out: tuple[LeftOut, ...]
+    missing: MissingCells
+    incomplete: BoolArray
+    """(n,): rows that lack a value of a variable, or of a column to keep."""
+
+    def table_of_kinds(self, table: Columns, roles: Roles) -> tuple[ColumnKind, ...]:
+        """Return kind and use of every column."""
+        uses = roles.uses()
+        reasons = {one.name: one.reason for one in self.left_out}
+        return tuple(
+            ColumnKind(
+                name,
+                self.kinds[name].kind,
+                uses.get(name, "left out" if name in reasons else "variable"),
+                reasons.get(name, ""),
+            )
+            for name in table.names
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A table whose rows are chosen, with what is known of its columns."""
+
+    table: Columns
+    roles: Roles
+    given: Mapping[str, str]
+    related: Mapping[str, str]
+
+    def taken(self, rows: IntArray) -> _Chosen:
+        """Return the same for some of the rows."""
+        return replace(self, table=_taken(self.table, rows))
+
+    def sorted_out(self, policy: str) -> _Sorted:
+        """Return which columns are variables, and why the others are not."""
+        table, uses = self.table, self.roles.uses()
+        kinds = dict(zip(table.names, recognise(table, self.given), strict=True))
+        by_name = dict(zip(table.names, table.values, strict=True))
+        _check_forced(kinds, by_name, self.given)
+        reasons: dict[str, str] = {}
+        for name, kind in kinds.items():
+            if name in self.roles.drop:
+                reasons[name] = "was to be left out"
+            elif name in uses:
+                continue
+            elif name in self.related:
+                reasons[name] = self.related[name]
+            elif kind.kind not in USABLE:
+                reasons[name] = kind.reason
+        open_names = [name for name in table.names if name not in uses and name not in reasons]
+        lacking, _ = counts(open_names, [by_name[name] for name in open_names])
+        most = MOST_MISSING * len(table)
+        for name, gone in zip(open_names, lacking, strict=True):
+            if gone > most:
+                reasons[name] = f"lacks {int(gone):,} of {len(table):,} values"
+        used = [name for name in open_names if name not in reasons]
+        lacking, incomplete = counts(used, [by_name[name] for name in used])
+        gone_from = {name: int(gone) for name, gone in zip(used, lacking, strict=True) if gone}
+        missing = MissingCells(
+            policy,
+            sum(gone_from.values()),
+            int(np.count_nonzero(incomplete)),
+            len(gone_from),
+            gone_from,
+        )
+        if policy == "drop-columns":
+            for name, gone in gone_from.items():
+                reasons[name] = f"lacks {gone:,} of {len(table):,} values"
+            used = [name for name in used if name not in gone_from]
+        _check_keep(self.roles.keep, kinds)
+        for name in self.roles.keep:
+            incomplete = incomplete | absent(by_name[name])
+        if not used:
+            raise RefusedError(_no_variables(reasons))
+        left_out = tuple(
+            LeftOut(name, reasons[name], by_name[name]) for name in table.names if name in reasons
+        )
+        return _Sorted(tuple(used), kinds, left_out, missing, incomplete)
+
+
+def _check_forced(
+    kinds: Mapping[str, Recognised], columns: Mapping[str, Column], given: Mapping[str, str]
+) -> None:
+    """Refuse a category with too many values that a user asked for."""
+    for name, kind in given.items():
+        if kind == "category" and kinds[name].kind == "category":
+            levels = levels_of(columns[name])
+            if not is_category(levels.counts):
+                raise ArgumentError(
+                    f"kinds: {name!r} has {len(levels.words):,} different values in "
+                    f"{columns[name].size:,} rows, too many for a category."
+                )
+
+
+def _check_keep(keep: Sequence[str], kinds: Mapping[str, Recognised]) -> None:
+    wrong = [f"{name!r} {kinds[name].reason}" for name in keep if kinds[name].kind not in USABLE]
+    if wrong:
+        raise RefusedError(f"keep takes numbers and categories; {listed(wrong, quote=False)}.")
+
+
+def _no_variables(reasons: Mapping[str, str]) -> str:
+    if not reasons:
+        return "There are no variables beside the target."
+    shown = [f"{name!r} {reason}" for name, reason in reasons.items()]
+    return f"There are no variables: {listed(shown, quote=False)}."
+
+
+class _Encoded(NamedTuple):
+    """Variables as columns of numbers."""
+
+    values: Array
+    columns: tuple[str, ...]
+    variable: IntArray
+    notes: list[str]
+    categories: tuple[bool, ...]
+    """For each column, whether it stands for a value of a category."""
+
+
+def _encoded(table: Columns, names: Sequence[str], kinds: Mapping[str, Recognised]) -> _Encoded:
+    """Return variables as columns of numbers: one for a number, several for a category."""
+    by_name = dict(zip(table.names, table.values, strict=True))
+    parts: list[Array] = []
+    columns: list[str] = []
+    variable: list[int] = []
+    notes: list[str] = []
+    categories: list[bool] = []
+    for place, name in enumerate(names):
+        if kinds[name].kind == "number":
+            parts.append(by_name[name])
+            columns.append(name)
+            variable.append(place)
+            categories.append(False)
+            continue
+        found = indicators(name, by_name[name])
+        notes += found.notes
+        parts += list(found.values.T)
+        columns += [f"{name}: {level}" for level in found.levels]
+        variable += [place] * len(found.levels)
+        categories += [True] * len(found.levels)
+    values = np.empty((len(table), len(parts)), order="F")
+    for j, part in enumerate(parts):
+        values[:, j] = part
+    return _Encoded(
+        values, tuple(columns), np.array(variable, dtype=np.intp), notes, tuple(categories)
+    )
+
+
+def _filled(kept: _Encoded) -> tuple[Array, list[str]]:
+    """Return columns to keep with their means, or most frequent values, where one is missing."""
+    gone = np.isnan(kept.values)
+    if not gone.any():
+        return kept.values, []
+    values = kept.values.copy(order="F")
+    for j in np.flatnonzero(gone.any(axis=0)):
+        known = values[~gone[:, j], j]
+        values[gone[:, j], j] = 0.0 if kept.categories[j] else known.mean()
+    named = [kept.columns[j] for j in np.flatnonzero(gone.any(axis=0))]
+    cells = int(np.count_nonzero(gone.any(axis=1)))
+    note = (
+        f"In {counted(cells, 'row')} a value of a column to keep is missing ({listed(named)}); it "
+        "is the mean there, or the most frequent value."
+    )
+    return values, [note]
+
+
+def _left_out_note(left_out: Sequence[LeftOut]) -> list[str]:
+    """Say which columns are left out, and why."""
+    if not left_out:
+        return []
+    shown = "; ".join(f"{one.name!r} {one.reason}" for one in left_out[:5])
+    more = f"; and {len(left_out) - 5:,} more" if len(left_out) > 5 else ""
+    are = "is" if len(left_out) == 1 else "are"
+    return [f"{counted(len(left_out), 'column')} {are} left out: {shown}{more}."]
+
+
+def _questions(table: Columns, work: _Sorted) -> list[str]:
+    """Ask about numbers that may stand for missing values, or for groups."""
+    by_name = dict(zip(table.names, table.values, strict=True))
+    numbers = [name for name in work.variables if work.kinds[name].kind == "number"]
+    asked = stand_ins(numbers, [by_name[name] for name in numbers])
+    found = [] if asked is None else [asked]
+    codes = [name for name in numbers if is_of_groups(name) and _are_codes(by_name[name])]
+    if codes:
+        found.append(
+            f"{listed(codes)} {'holds' if len(codes) == 1 else 'hold'} a few whole numbers, which "
+            f"are taken as amounts. If they are names of groups, say so: kinds={{{codes[0]!r}: "
+            f"'category'}} (on the command line: --kind {codes[0]}=category)."
+        )
+    return found
+
+
+def _are_codes(values: Column) -> bool:
+    known = values[~np.isnan(values)]
+    if not np.all(known == np.rint(known)) or np.ptp(known) > 100 * _MOST_CODES:
+        return False
+    return 3 <= np.unique(known).size <= _MOST_CODES

@@ -1,0 +1,221 @@
+"""Which columns are for what: names, lists and ranges of names, each for one use."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from selica._core.errors import ArgumentError
+from selica._core.validation import short
+from selica.tables.columns import Columns, listed
+from selica.tables.objects import as_columns
+
+_NUMBERED = re.compile(r"(.*?)(\d+)")
+_LOGARITHM = re.compile(r"log\((.+)\)")
+LABELS = {
+    "target": "target",
+    "time": "time",
+    "event": "event",
+    "weights": "weights",
+    "offset": "offset",
+    "strata": "strata",
+    "rows_of": "rows of",
+    "keep": "keep",
+    "drop": "left out",
+}
+"""Arguments that name columns, and the use that their columns have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Columns of a table by what they are for; all are there, and none has two uses."""
+
+    target: str | None
+    time: str | None
+    event: str | None
+    weights: str | None
+    offset: str | None
+    strata: str | None
+    rows_of: str | None
+    keep: tuple[str, ...]
+    drop: tuple[str, ...]
+    logarithm: bool
+    """Whether the offset is the logarithm of its column."""
+
+    def uses(self) -> dict[str, str]:
+        """Return the use of each column that has one other than to be a variable."""
+        found: dict[str, str] = {}
+        for argument, label in LABELS.items():
+            value = getattr(self, argument)
+            for name in (value,) if isinstance(value, str) else value or ():
+                found.setdefault(name, label)
+        return found
+
+
+def assign(table: Columns, given: Mapping[str, Any]) -> tuple[Columns, Roles]:
+    """Return what columns are for, or an error that lists all that is wrong.
+
+    Parameters
+    ----------
+    table : Columns
+    given : mapping of str to object
+        "target", "time", "event", "weights", "offset", "strata", "rows_of": a name, or an array
+        with a value for each row; "keep", "drop": names, lists or ranges of them.
+
+    Returns
+    -------
+    Columns
+        With a further column for each array that was given.
+    Roles
+    """
+    problems: list[str] = []
+    names: dict[str, Any] = {}
+    logarithm = False
+    for argument in LABELS:
+        value = given.get(argument)
+        if argument in ("keep", "drop"):
+            names[argument] = tuple(several(argument, value, table.names, problems))
+            continue
+        if value is not None and not isinstance(value, str):
+            table, value = _appended(table, argument, value)
+        if argument == "offset" and isinstance(value, str) and value not in table.names:
+            match = _LOGARITHM.fullmatch(value.strip())
+            if match is not None:
+                value, logarithm = match[1].strip(), True
+        if isinstance(value, str) and value not in table.names:
+            problems.append(f"{argument}: there is no column {value!r}{meant(value, table.names)}")
+        names[argument] = value
+    problems += _twice(names)
+    if problems:
+        raise ArgumentError(" ".join(problems))
+    return table, Roles(**names, logarithm=logarithm)
+
+
+def _twice(names: Mapping[str, Any]) -> list[str]:
+    """Say which columns are named for two uses; the time of survival may be the target, too."""
+    uses: dict[str, list[str]] = {}
+    for argument, value in names.items():
+        for name in (value,) if isinstance(value, str) else value or ():
+            if argument == "time" and name == names["target"]:
+                continue
+            uses.setdefault(name, []).append(argument)
+    return [
+        f"{name!r} is the target."
+        if set(found) == {"target", "drop"}
+        else f"{name!r} is named for {' and for '.join(found)}; a column has one use."
+        for name, found in uses.items()
+        if len(found) > 1
+    ]
+
+
+def _appended(table: Columns, argument: str, value: Any) -> tuple[Columns, str]:
+    """Return the table with an array of values as a further column, and its name."""
+    name = getattr(value, "name", None)
+    name = name if isinstance(name, str) and name else ("y" if argument == "target" else argument)
+    while name in table.names:
+        name = f"{name} ({argument})"
+    if np.ndim(value) != 1 or isinstance(value, bytes | dict):
+        raise ArgumentError(
+            f"{argument} must be the name of a column, or a vector with a value for each row; got "
+            f"{short(value)}."
+        )
+    column = as_columns({name: value})
+    if len(column) != len(table):
+        raise ArgumentError(
+            f"{argument} must have a value for each of {len(table):,} rows; it has {len(column):,}."
+        )
+    return (
+        replace(
+            table,
+            names=(*table.names, name),
+            values=(*table.values, *column.values),
+            kinds={**table.kinds, **column.kinds},
+            orders={**table.orders, **column.orders},
+            notes=(*table.notes, *column.notes),
+        ),
+        name,
+    )
+
+
+def several(
+    argument: str, value: Any, names: tuple[str, ...], problems: list[str] | None = None
+) -> list[str]:
+    """Return the columns that a list names: names, "age,sex" and ranges such as "pc1-pc10".
+
+    Parameters
+    ----------
+    argument : str
+        For messages.
+    value : str, iterable of str, or None
+    names : tuple of str
+        Of the columns of the table.
+    problems : list of str, optional
+        Where sentences on names that are not there go; without it they are raised.
+    """
+    found: dict[str, None] = {}
+    wrong: list[str] = [] if problems is None else problems
+    there = set(names)
+    for item in _items(argument, value):
+        parts = [item] if item in there else [part.strip() for part in item.split(",")]
+        for part in parts:
+            if part in there:
+                found[part] = None
+            elif part:
+                span = _range(part, names, there)
+                if not span:
+                    wrong.append(f"{argument}: there is no column {part!r}{meant(part, names)}")
+                found |= dict.fromkeys(span)
+    if problems is None and wrong:
+        raise ArgumentError(" ".join(wrong))
+    return list(found)
+
+
+def _items(argument: str, value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    try:
+        found = tuple(value) if isinstance(value, Iterable) else None
+    except TypeError:
+        found = None
+    if found is None or not all(isinstance(name, str) for name in found):
+        raise ArgumentError(f"{argument} must be a list of names; got {short(value)}.")
+    return found
+
+
+def _range(text: str, names: tuple[str, ...], there: set[str]) -> list[str]:
+    """Return the columns from one to another: by their numbers, or as they lie in the table."""
+    pieces = re.split(r"\s*[-\u2013]\s*", text)
+    for k in range(1, len(pieces)):
+        first, last = "-".join(pieces[:k]), "-".join(pieces[k:])
+        a, b = _NUMBERED.fullmatch(first), _NUMBERED.fullmatch(last)
+        if a and b and a[1] == b[1] and int(a[2]) <= int(b[2]):
+            between = [
+                name
+                for name in names
+                if (m := _NUMBERED.fullmatch(name))
+                and m[1] == a[1]
+                and int(a[2]) <= int(m[2]) <= int(b[2])
+            ]
+            if first in there and last in there:
+                return between
+        if first in there and last in there:
+            start, end = names.index(first), names.index(last)
+            if start <= end:
+                return list(names[start : end + 1])
+    return []
+
+
+def meant(name: str, names: tuple[str, ...]) -> str:
+    """Return the end of a sentence on a name that is not there: the name that may be meant."""
+    alike = [other for other in names if other.casefold() == name.casefold()]
+    close = alike or difflib.get_close_matches(name, names[:5000], n=1)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; there are {listed(names)}."

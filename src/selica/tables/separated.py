@@ -1,0 +1,280 @@
+"""Text with separators between columns: its names, its separator, its rows."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from selica._core.errors import ArgumentError
+from selica.tables.arrow import columns_of_arrow
+from selica.tables.cells import DOUBTFUL, MISSING
+from selica.tables.columns import Columns, Limits, clean_names, counted
+from selica.tables.text import as_utf8
+
+_SEPARATORS = (",", ";", "\t", "|")
+"""Characters that may separate columns."""
+_TABS = (".tsv", ".tab")
+"""Endings of files with tabs between columns."""
+_LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n|$)")
+_SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_LEADING_ZERO = re.compile(r"\s*(0\d+|\d{16,})\s*")
+_SAMPLED_ROWS = 8
+"""Rows that are looked at before the table is read."""
+_SAMPLED_BYTES = 4_000_000
+"""Bytes of them, at most."""
+_BLOCK = 1 << 23
+"""Bytes that are read together."""
+_RAGGED = 3
+"""How many lines of a wrong length a sentence lists."""
+_NULLS = sorted({form for word in MISSING for form in (word, word.upper(), word.title())} | {"NaN"})
+"""Cells that are missing in every column, as pyarrow is told."""
+
+
+class _Head(NamedTuple):
+    """The beginning of a file."""
+
+    names: list[str]
+    """As they are in the first line."""
+    sample: list[list[str]]
+    """The first rows."""
+    end: int
+    """Where the rows begin."""
+    separator: str
+    notes: tuple[str, ...]
+
+
+def read_separated(path: Path, content: bytes, limits: Limits | None = None) -> Columns:
+    """Read text with separators.
+
+    Parameters
+    ----------
+    path : path
+        What messages call the file; its ending may tell the separator.
+    content : bytes
+    limits : Limits, optional
+    """
+    content, notes = as_utf8(path, content)
+    if not content or content.isspace():
+        raise ArgumentError(f"{path}: the file is empty.")
+    head = _head(path, content)
+    if limits is not None:
+        limits.check(path, 0, len(head.names))
+    names, unnamed, problems = clean_names(head.names)
+    problems += _numbers_for_names(head)
+    table = _arrow(path, content, head, problems)
+    del content
+    if limits is not None:
+        limits.check(path, table.num_rows, len(names))
+    found = columns_of_arrow(names, table.columns, comma_file=head.separator == ",")
+    return replace(found, unnamed=tuple(unnamed), notes=(*notes, *head.notes, *found.notes))
+
+
+def _lines(content: bytes, start: int = 0) -> Iterator[tuple[str, int]]:
+    """Return lines of text, each with the place after it."""
+    place = start
+    while place < len(content):
+        match = _LINE.match(content, place)
+        assert match is not None
+        place = match.end()
+        yield match.group().decode("utf-8", "replace"), place
+
+
+class _Records:
+    """Records of separated text, which may go over several lines."""
+
+    def __init__(self, path: Path, content: bytes, start: int, separator: str) -> None:
+        self._path, self._content, self.end, self._start = path, content, start, start
+        self._reader = csv.reader(self._following(), delimiter=separator, strict=False)
+
+    def _following(self) -> Iterator[str]:
+        for line, end in _lines(self._content, self.end):
+            self.end = end
+            yield line
+
+    @property
+    def line(self) -> int:
+        """The line at which the last record ends."""
+        before = self._content.count(b"\n", 0, self._start) or self._content.count(
+            b"\r", 0, self._start
+        )
+        return before + self._reader.line_num
+
+    def __iter__(self) -> Iterator[list[str]]:
+        try:
+            for row in self._reader:
+                if row and (len(row) > 1 or row[0].strip()):
+                    yield row
+        except csv.Error as error:
+            raise ArgumentError(f"{self._path}: line {self.line}: {error}.") from None
+
+
+def _head(path: Path, content: bytes) -> _Head:
+    """Return names, separator and the first rows of a file."""
+    start, first, notes, given = 0, "", list[str](), None
+    comments = 0
+    for line, end in _lines(content):
+        said = _SEPARATOR_LINE.fullmatch(line.strip())
+        if said is not None and given is None:
+            given, start = said[1], end
+        elif line.startswith("#") and not _is_header(line, content[end : end + 4096]):
+            comments, start = comments + 1, end
+        elif line.strip():
+            first = line
+            break
+        else:
+            start = end
+    if not first:
+        raise ArgumentError(f"{path}: the file is empty.")
+    if comments:
+        notes.append(f"Lines at the beginning that start with # are left out ({comments}).")
+    separator = given or _separator(path, content, start, first)
+    records = _Records(path, content, start, separator)
+    rows = iter(records)
+    header = next(rows)
+    end, sample = records.end, list[list[str]]()
+    for row in islice(rows, _SAMPLED_ROWS):
+        sample.append(row)
+        if records.end - end > _SAMPLED_BYTES:
+            break
+    if sample and all(len(row) == len(header) + 1 for row in sample):
+        if all(not row[-1].strip() for row in sample):
+            header = [*header, ""]
+        else:
+            header = ["", *header]
+            notes.append(
+                "The rows have one field more than the line of names: the first is taken as names "
+                "of the rows."
+            )
+    return _Head(header, sample, end, separator, tuple(notes))
+
+
+def _is_header(line: str, following: bytes) -> bool:
+    """Tell whether a line that begins with # is the line of names: its fields are as many."""
+    after = following.decode("utf-8", "replace").splitlines()
+    rows = [row for row in after[:2] if row.strip()]
+    return (
+        bool(rows)
+        and not rows[0].startswith("#")
+        and any(sign in line and line.count(sign) == rows[0].count(sign) for sign in _SEPARATORS)
+    )
+
+
+def _separator(path: Path, content: bytes, start: int, first: str) -> str:
+    """Return what separates names: the one by which rows are as long as the first line."""
+    counts = Counter("".join(first.split('"')[::2]))  # a quoted name may contain anything
+    if any(suffix.lower() in _TABS for suffix in path.suffixes) and counts["\t"]:
+        return "\t"
+    there = [separator for separator in _SEPARATORS if counts[separator]]
+    if len(there) < 2:
+        return there[0] if there else ","
+
+    def fits(separator: str) -> tuple[bool, int]:
+        widths = [
+            len(row) for row in islice(_Records(path, content, start, separator), _SAMPLED_ROWS)
+        ]
+        return len(set(widths)) == 1, widths[0]
+
+    return max(there, key=fits)
+
+
+def _numbers_for_names(head: _Head) -> list[str]:
+    """Say so if the first line holds numbers, and so is a row."""
+    known = [name for name in head.names if name.strip()]
+    if len(known) < 1 or not all(_NUMBER.fullmatch(name) for name in known):
+        return []
+    whole = all(float(name) == round(float(name)) for name in known)
+    if whole and len(set(known)) == len(known):
+        return []
+    return ["the first line holds numbers, not names of columns: put a line of names above it"]
+
+
+def _arrow(path: Path, content: bytes, head: _Head, problems: Sequence[str]) -> Any:
+    """Return the rows as an arrow table, or an error that lists all that is wrong."""
+    body = pa.py_buffer(content).slice(head.end)
+    wide = len(content) // max(1, _SAMPLED_ROWS) < _BLOCK or len(head.names) > 1000
+    names = [str(j) for j in range(len(head.names))]
+    block = body.size + 1 if wide else _BLOCK
+    settings = {
+        "read_options": arrow_csv.ReadOptions(column_names=names, block_size=min(block, 2**31 - 1)),
+        "parse_options": arrow_csv.ParseOptions(
+            delimiter=head.separator, newlines_in_values=b'"' in content
+        ),
+    }
+
+    def read(types: dict[str, Any]) -> Any:
+        return arrow_csv.read_csv(
+            pa.BufferReader(body),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=types,
+                null_values=_NULLS,
+                strings_can_be_null=True,
+                true_values=["true", "True", "TRUE"],
+                false_values=["false", "False", "FALSE"],
+            ),
+            **settings,
+        )
+
+    if not head.sample:
+        raise ArgumentError(
+            _sentence(path, [*problems, "there is a line of names, but there are no rows"])
+        )
+    try:
+        try:
+            table = read(dict(zip(names, _types(head), strict=True)))
+        except pa.ArrowInvalid:
+            table = read({})
+    except pa.ArrowInvalid as error:
+        found = [*problems, *_ragged(path, content, head)]
+        raise ArgumentError(
+            _sentence(path, found or [f"the rows cannot be read ({_first_line(error)})"])
+        ) from None
+    if problems:
+        raise ArgumentError(_sentence(path, problems))
+    return table
+
+
+def _types(head: _Head) -> list[Any]:
+    """Return the types of the columns as the first rows have them; others are found later."""
+    types = []
+    for j in range(len(head.names)):
+        cells = [row[j] for row in head.sample if j < len(row)]
+        plain = all(
+            (_NUMBER.fullmatch(cell) and not _LEADING_ZERO.fullmatch(cell))
+            or cell.strip().lower() in MISSING | DOUBTFUL
+            for cell in cells
+        )
+        types.append(pa.float64() if plain else pa.string())
+    return types
+
+
+def _ragged(path: Path, content: bytes, head: _Head) -> list[str]:
+    """Say which lines have more or fewer fields than the first."""
+    records = _Records(path, content, head.end, head.separator)
+    wrong, count = list[str](), 0
+    for row in records:
+        if len(row) != len(head.names):
+            count += 1
+            if count <= _RAGGED:
+                wrong.append(f"line {records.line} has {counted(len(row), 'field')}")
+    if not wrong:
+        return []
+    more = f" and {count - _RAGGED:,} more lines differ" if count > _RAGGED else ""
+    return [f"{', '.join(wrong)}{more}, the first line has {len(head.names)}"]
+
+
+def _sentence(path: Path, problems: Sequence[str]) -> str:
+    return f"{path}: {'; '.join(problems)}."
+
+
+def _first_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:100].rstrip(".")
