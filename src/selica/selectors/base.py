@@ -418,8 +418,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Return how directions are called."""
         classes = getattr(self, "classes_", None)
         several = classes is not None and len(classes) > 2
-        columns = getattr(self, "column_names_", ())
-        return Directions(classes, several, self.response_, columns)
+        columns = getattr(self, "_columns", ())
+        return Directions(classes, several, self.response_, self._names(), columns, self._variable)
 
     def _measured(self, data: Data) -> None:
         """Measure the effects of what was selected, and keep the data where they are small."""
