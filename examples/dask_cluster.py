@@ -24,7 +24,7 @@ settings |= {"n_resamples": 100, "random_state": 0}
 
 
 def main():
-    warnings.simplefilter("ignore", UnstableWarning)  # the column "close" says it
+    warnings.simplefilter("ignore", UnstableWarning)  # the column "close call" says it
     alone = StabilitySelection(**settings).fit(data.X, data.y)
     options = {"processes": True, "host": "127.0.0.1", "dashboard_address": None}
     with (

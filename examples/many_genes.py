@@ -35,7 +35,7 @@ print(f"one lasso: {lasso.support_.sum()} genes, {true} of the 4 among them")
 # %%
 # Each half of the rows selects its first 15 genes. How often a gene must return follows from the
 # number of false selections that may be expected: one.
-warnings.simplefilter("ignore", UnstableWarning)  # the column "close" says it
+warnings.simplefilter("ignore", UnstableWarning)  # the column "close call" says it
 selector = StabilitySelection(
     q=15, pfer=1.0, assumption="unimodal", resampling="pairs", n_resamples=400, random_state=0
 ).fit(data.X, data.y)

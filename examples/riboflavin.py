@@ -39,10 +39,10 @@ X, y = table.drop(columns=["sample", "y"]), table["y"]
 selector = StabilitySelection(q=20, pfer=1.0, resampling="pairs", n_resamples=1000, random_state=0)
 selector.fit(X, y)
 print(f"threshold {selector.threshold_:.3f}; {selector.guarantee_}\n")
-print(f"{'gene':10s} probability   error  selected  published")
+print(f"{'gene':10s} probability    s.e.  selected  published")
 for row in selector.summary().variables.rows[:10]:
     print(
-        f"{row['variable']:10s} {row['probability']:11.3f}   {row['error']:5.3f}  "
+        f"{row['variable']:10s} {row['probability']:11.3f}   {row['s.e.']:5.3f}  "
         f"{'yes' if row['selected'] else '':8s}  {'yes' if row['variable'] in PUBLISHED else ''}"
     )
 

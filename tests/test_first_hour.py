@@ -61,7 +61,8 @@ def test_what_is_said_of_the_list_is_true(tmp_path):
     exec(script.split("with open")[0], scope)
     true = {f"gene{j}" for j in scope["data"].support.nonzero()[0]}
     shown = [text for command, text in commands() if command.startswith("selica select")]
-    lists = [set(re.findall(r"^(gene\d+) +yes", text, flags=re.MULTILINE)) for text in shown]
+    tables = [text.partition("Not selected")[0] for text in shown]
+    lists = [set(re.findall(r"^ +\d+  (gene\d+)", text, flags=re.MULTILINE)) for text in tables]
     assert [len(found & true) for found in lists] == [7, 7, 7]
     assert [len(found - true) for found in lists] == [1, 4, 0]
 

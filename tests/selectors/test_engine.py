@@ -337,15 +337,14 @@ def test_copies_of_weighted_rows_are_drawn(data):
 def test_nothing_that_varies(cls):
     settings = {"threshold": 0.8, "sampler": "iid"} if cls is DerandomizedKnockoffs else {}
     y = np.random.default_rng(0).standard_normal(30)
-    with pytest.warns(AssumptionWarning), pytest.raises(RefusedError, match="are constant"):
+    with pytest.raises(RefusedError, match="are constant"):
         cls(engine="semi-analytic", lam=0.1, **settings).fit(np.ones((30, 4)), y)
 
 
 def test_auto_answers_like_refits_where_nothing_varies():
     y = np.random.default_rng(0).standard_normal(30)
     for engine in ("auto", "monte-carlo"):
-        with pytest.warns(AssumptionWarning):
-            found = StabilitySelection(0.1, engine=engine, n_resamples=8).fit(np.ones((30, 4)), y)
+        found = StabilitySelection(0.1, engine=engine, n_resamples=8).fit(np.ones((30, 4)), y)
         assert not found.support_.any()
 
 
@@ -359,6 +358,7 @@ def test_labels_with_weights_need_refits(data):
 def test_a_penalty_that_message_passing_cannot_choose():
     draw = simulate(100, 120, 10, snr=4.0, covariance=("ar1", 0.97), random_state=0)
     selector = StabilitySelection("power", engine="auto", n_resamples=40, random_state=0)
-    with pytest.warns((AssumptionWarning, UnstableWarning)) as seen:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnstableWarning)
         selector.fit(draw.X, draw.y)
-    assert any("cross-validation chose it" in str(w.message) for w in seen)
+    assert any("cross-validation chose it" in caution for caution in selector.cautions_)

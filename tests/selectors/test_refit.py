@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import pickle
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
 
-from selica._core.losses import CoxLoss, Loss
-from selica._core.types import Array
+from selica._core.losses import CoxLoss
 from selica.selectors.refit import CAVEAT, refit
+from selica.selectors.summary import Directions
 from selica.statistics import make_data
 
 RNG = np.random.default_rng(0)
@@ -22,21 +21,6 @@ COEF = np.array([0.8, -0.5, 3.0, 0.0, 0.0, 0.0])
 ETA = (X - 3.0) @ COEF
 CHOSEN = np.array([True, True, True, False, False, True])
 WEIGHT = RNG.uniform(0.5, 2.0, N)
-
-
-class Richer(NamedTuple):
-    """Data with what selectors know beside them."""
-
-    X: Array
-    y: Array
-    loss: Loss
-    weight: Array
-    varies: Array
-    x_scale: Array
-    y_scale: float
-    l1_ratio: float = 1.0
-    keep: Array | None = None
-    variable: Array | None = None
 
 
 def test_numbers_are_least_squares():
@@ -131,7 +115,7 @@ def test_more_variables_than_rows_can_carry_get_a_ridge_and_a_word():
 def test_kept_covariates_are_in_the_refit():
     age = X[:, 0] + 0.5 * RNG.standard_normal(N)
     y = 2.0 * age + X[:, 1] + RNG.standard_normal(N)
-    data = Richer(*make_data(X, y, "squared"), keep=age[:, None])
+    data = make_data(X, y, "squared", keep=age[:, None])
     chosen = np.array([True, True, False, False, False, False])
     found = refit(data, chosen)
     peer = LinearRegression().fit(np.column_stack([X[:, chosen], age]), y)
@@ -146,7 +130,7 @@ def test_a_variable_with_levels_has_a_spread():
     level = RNG.integers(3, size=N)
     columns = np.column_stack([X[:, 0], *(level == k for k in range(3))]).astype(float)
     y = X[:, 0] + np.array([0.0, 2.0, -1.0])[level] + 0.01 * RNG.standard_normal(N)
-    data = Richer(*make_data(columns, y, "squared"), variable=np.array([0, 1, 1, 1]))
+    data = make_data(columns, y, "squared", variable=np.array([0, 1, 1, 1]))
     found = refit(data, np.array([True, True]))
     assert found.per_unit[0] == pytest.approx(1.0, abs=0.01)
     assert found.per_unit[1] == pytest.approx(3.0, abs=0.01)
@@ -154,15 +138,32 @@ def test_a_variable_with_levels_has_a_spread():
     effects = dict(found.levels[1])
     assert effects[2] - effects[1] == pytest.approx(2.0, abs=0.01)
     assert effects[3] - effects[1] == pytest.approx(-1.0, abs=0.01)
+    # with a column less, the level without one has its effect too
+    fewer = make_data(columns[:, [0, 2, 3]], y, "squared")
+    found = refit(fewer._replace(variable=np.array([0, 1, 1])), np.array([True, True]))
+    assert found.per_unit[1] == pytest.approx(3.0, abs=0.01)
+    effects = dict(found.levels[1])
+    assert effects[1] - effects[-1] == pytest.approx(2.0, abs=0.01)
+    names = Directions(
+        None, False, "linear", ["x", "t"], ["x", "t: b", "t: c"], np.array([0, 1, 1])
+    )
+    assert [names.of(found, j, j) for j in range(2)] == ["+", "b > the rest > c"]
 
 
-def test_missing_values_and_constant_columns_are_borne():
-    holes = X.copy()
-    holes[:, 3] = 1.0
-    data = make_data(holes, ETA, "squared")
-    gaps = data.X.copy()
-    gaps[::7, 1] = np.nan
-    found = refit(data._replace(X=gaps), np.ones(6, dtype=bool))
+def test_a_category_of_two_levels_says_which():
+    y = X[:, 0] - 2.0 * (X[:, 1] > 3.0)
+    columns = np.column_stack([X[:, 0], X[:, 1] > 3.0]).astype(float)
+    data = make_data(columns, y, "squared")._replace(variable=np.array([0, 1]))
+    found = refit(data, np.array([True, True]))
+    names = Directions(None, False, "linear", ["x", "sex"], ["x", "sex: M"], np.array([0, 1]))
+    assert [names.of(found, j, j) for j in range(2)] == ["+", "the rest > M"]
+    assert "levels of a category from high to low" in names.meaning
+
+
+def test_constant_columns_are_borne():
+    flat = X.copy()
+    flat[:, 3] = 1.0
+    found = refit(make_data(flat, ETA, "squared"), np.ones(6, dtype=bool))
     assert np.all(np.isfinite(found.per_sd))
     assert found.per_sd[3] == 0.0
     assert found.direction[3] == 0

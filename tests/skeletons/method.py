@@ -16,7 +16,7 @@ from selica.planning.study import Study
 from selica.plots import plot_bars
 from selica.selectors.base import Selector
 from selica.selectors.guarantee import Guarantee
-from selica.selectors.summary import Summary
+from selica.selectors.summary import Summary, TableColumn
 
 N_DRAWS = 200
 """Data sets that a prediction is the mean of."""
@@ -73,7 +73,9 @@ class MarginalTests(Selector):
     def summary(self) -> Summary:
         """Return the variables by their p-values."""
         title = f"Marginal tests at FDR {self.fdr:g}"
-        return self._ranked(title, "p-value", self.pvalues_, -self.pvalues_)
+        meaning = "how often a variable without any association would have one as strong"
+        measured = TableColumn("p-value", self.pvalues_.tolist(), meaning)
+        return self._ranked(title, measured, -self.pvalues_)
 
     def _why(self) -> str:
         """Say what a selection would have needed, where there is none."""

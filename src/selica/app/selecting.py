@@ -109,7 +109,7 @@ def select(
             n_samples=selection.n_samples,
             rows=selection.rows,
             guarantee=str(selection.guarantee),
-            cautions=(*selection.about()[1:], *selection.cautions),
+            cautions=(*selection.cautions, *selection.about()[1:]),
             notes=selection.notes,
             meanings=selection.summary.meanings(),
             figure=_figure(selector),

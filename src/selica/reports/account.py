@@ -71,9 +71,9 @@ def response_sentence(said: Mapping[str, Any], target: str) -> str:
     if "events" in said:
         return f"{target}: {said['events']:,} events, {said['censored']:,} rows censored."
     if "mean" in said:
-        what = "counts" if kind == "count" else "a number"
+        what = "holds counts" if kind == "count" else "is a number"
         return (
-            f"{target} is {what}, from {said['smallest']:.4g} to {said['largest']:.4g} with a mean "
+            f"{target} {what}, from {said['smallest']:.4g} to {said['largest']:.4g} with a mean "
             f"of {said['mean']:.4g}."
         )
     return f"{target} is of the kind {kind}."

@@ -13,7 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from selica.plots.canvas import image
-from selica.selectors.summary import NEAR_MISSES, cell, three_digits
+from selica.selectors.summary import NEAR_MISSES, cell, column_cell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,7 +91,12 @@ def effect_figure(selection: Selection) -> str | None:
         return None
     ratio = next((name for name in rows[0] if name.endswith(" ratio per SD")), "effect per SD")
     bars = [
-        Bar(row["variable"], row["effect per SD"] or 0.0, three_digits(row[ratio]), picked=True)
+        Bar(
+            row["variable"],
+            row["effect per SD"] or 0.0,
+            column_cell(ratio, row[ratio]),
+            picked=True,
+        )
         for row in rows
         if row[ratio] is not None
     ]

@@ -9,6 +9,7 @@ from selica.selectors.knockoffs import KnockoffSelection
 from selica.selectors.lasso import Bolasso, LassoSelection
 from selica.selectors.splitting import DataSplitting
 from selica.selectors.stability import StabilitySelection
+from selica.selectors.stability_path import StabilityPath
 from selica.selectors.summary import Summary
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Guarantee",
     "KnockoffSelection",
     "LassoSelection",
+    "StabilityPath",
     "StabilitySelection",
     "Summary",
     "UnstableWarning",

@@ -136,7 +136,8 @@ class AggregatedKnockoffs(KnockoffSelector):
             ),
             -self.pvalues_,
             self.statistics_.mean(axis=0),
-            ties="the mean lead over the copies",
+            ties="the mean lead over the copies (mean W)",
+            more=[TableColumn("mean W", self.statistics_.mean(axis=0).tolist(), "")],
         )  # fmt: skip
 
     def _why(self) -> str:

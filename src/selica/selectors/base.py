@@ -386,7 +386,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         title: str,
         measured: TableColumn,
         *first: Array,
-        ties: str,
+        ties: str = "",
         more: Sequence[TableColumn] = (),
     ) -> Summary:
         """Return a summary by what decides, without ties, with direction and size of effects.
@@ -432,7 +432,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Return how directions are called."""
         classes = getattr(self, "classes_", None)
         several = classes is not None and len(classes) > 2
-        return Directions(classes, several, self.response_, self._columns)
+        return Directions(
+            classes, several, self.response_, self._names(), self._columns, self._variable
+        )
 
     def _measured(self, data: Data) -> None:
         """Measure the effects of what was selected, and keep the data where they are small."""

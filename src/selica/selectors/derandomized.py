@@ -341,7 +341,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             f"{B} copies" if self.fields_ is None else "all copies"
         )
         lead = [self.statistics_.mean(axis=0)] if B else []
-        ties = "the mean lead over the copies (W)" if B else ""
+        ties = "the mean lead over the copies (mean W)" if B else ""
         if self.evalues_ is not None:
             meaning = (
                 "evidence that the variable matters, averaged over the copies: an irrelevant one "
@@ -349,7 +349,10 @@ class DerandomizedKnockoffs(KnockoffSelector):
                 " / k of each"
             )
             column = TableColumn("e-value", self.evalues_.tolist(), meaning)
-            return self._ranked(title, column, self.evalues_, *lead, ties=ties)
+            return self._ranked(
+                title, column, self.evalues_, *lead, ties=ties,
+                more=[TableColumn("mean W", lead[0].tolist(), "")],
+            )  # fmt: skip
         P = self.selection_probabilities_
         error = standard_errors(P, B if self.fields_ is None else None, self.probability_error_)
         meaning = (

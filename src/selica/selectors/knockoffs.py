@@ -70,8 +70,8 @@ class KnockoffSelector(Selector):
             raise error.named(self._column_names()[error.column]) from None
         for doubt in found.sampler.doubts(table):
             listed = f": {self._listed(doubt.columns)}" if doubt.columns else ""
-            # what is measured of the copies decides whether it matters
-            self._caution(f"{doubt.clause}{listed}", act=False)
+            # of single columns, what is measured of the copies decides whether it matters
+            self._caution(f"{doubt.clause}{listed}", act=not listed)
         return found
 
     def _measure(self, penalty: float | None = None) -> Measure:

@@ -69,7 +69,8 @@ class RefitEffects(NamedTuple):
     """(k,): the same for one unit of the variable; of a variable with levels, the largest
     difference between two of them."""
     levels: tuple[tuple[tuple[int, float], ...], ...]
-    """(k,): for a variable with levels, its columns and their effects above the mean; else ()."""
+    """(k,): for a variable with levels, its columns and their effects above the mean, and that of
+    the level without a column, whose number is -1; else ()."""
     note: str
     """One sentence on how effects were measured."""
 
@@ -176,12 +177,12 @@ def _of_levels(
     # a row has one level, so that the lines take the values of the levels, about their mean
     largest = float(np.ptp(lines, axis=0).max())
     best = int(np.argmax(np.ptp(lines, axis=0)))
-    listed = []
-    for place, column in enumerate(columns):
-        inside = part[:, place] > 0.0
-        if inside.any():
-            listed.append((int(column), float(lines[inside, best].mean())))
-    return spread, largest, tuple(listed)
+    inside = {int(column): part[:, place] > 0.0 for place, column in enumerate(columns)}
+    inside[-1] = ~np.any(part > 0.0, axis=1)
+    listed = tuple(
+        (column, float(lines[rows, best].mean())) for column, rows in inside.items() if rows.any()
+    )
+    return spread, largest, listed
 
 
 def _direction(effect: Array, loss: Loss) -> int:

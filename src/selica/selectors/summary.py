@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from selica._core.table import Table
-from selica._core.types import Array, BoolArray
+from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import written
 from selica.selectors.refit import RefitEffects
 
@@ -24,6 +25,8 @@ _DIGITS = 11
 in another order differ beyond."""
 _MOST_LEVELS = 3
 """Levels of a variable that a table lists."""
+_REFERENCE = "the rest"
+"""The level of a category that has no column."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -191,27 +194,46 @@ class Directions(NamedTuple):
     several: bool
     """Whether there are more than two."""
     response: str
-    columns: Sequence[str]
-    """Names of the columns, for variables with levels."""
+    names: Sequence[str]
+    """Names of the variables."""
+    columns: Sequence[str] = ()
+    """Names of the columns, such as "tissue: liver", where variables have levels."""
+    variable: IntArray | None = None
+    """The variable that each column belongs to."""
 
     def of(self, effects: RefitEffects, variable: int, place: int | None) -> str | None:
         """Return the direction of a variable: a sign, a class, or levels from high to low."""
         if place is not None and effects.levels[place]:
             ordered = sorted(effects.levels[place], key=lambda one: -one[1])
-            levels = [self._level(column) for column, _ in ordered]
+            levels = [self._level(column, variable) for column, _ in ordered]
             if len(levels) > _MOST_LEVELS:
                 levels = [levels[0], "...", levels[-1]]
             return " > ".join(levels)
         if self.several:
             assert self.classes is not None
             return written(self.classes[effects.direction[variable]])
-        return {1: "+", -1: "-"}.get(int(effects.direction[variable]))
+        sign = int(effects.direction[variable])
+        level = self._only_level(variable)
+        if level is None or sign == 0:
+            return {1: "+", -1: "-"}.get(sign)
+        return f"{level} > {_REFERENCE}" if sign > 0 else f"{_REFERENCE} > {level}"
 
-    def _level(self, column: int) -> str:
+    def _only_level(self, variable: int) -> str | None:
+        """Return the level of a variable with two of them, which has one column; else None."""
+        if self.variable is None or not self.columns:
+            return None
+        own = np.flatnonzero(self.variable == variable)
+        if own.size != 1 or self.columns[own[0]] == self.names[variable]:
+            return None
+        return self._level(int(own[0]), variable)
+
+    def _level(self, column: int, variable: int) -> str:
         """Return the level of an indicator column: "tissue: liver" is liver."""
+        if column < 0:
+            return _REFERENCE
         if column >= len(self.columns):
             return f"level {column}"
-        return self.columns[column].rpartition(": ")[2]
+        return self.columns[column].removeprefix(f"{self.names[variable]}: ")
 
     @property
     def meaning(self) -> str:
@@ -225,7 +247,8 @@ class Directions(NamedTuple):
         }.get(self.response, "the response rises with the variable, - it falls")
         if self.classes is not None and len(self.classes) == 2:
             rises = f"{written(self.classes[1])} becomes more likely as the variable rises, - less"
-        return f"+ {rises}; variables that are not selected are seen by themselves"
+        levels = "; levels of a category from high to low" if self.columns else ""
+        return f"+ {rises}{levels}; those that are not selected are taken alone"
 
 
 def _power(value: float) -> float | None:
@@ -278,6 +301,8 @@ def _two_lines(heading: str) -> tuple[str, str]:
 
 
 def column_cell(name: str, value: Any) -> str:
-    """Return a value as text; errors and effects have three digits."""
+    """Return a value as text; errors and effects have three digits, ratios near 1 more."""
+    if isinstance(value, float) and " ratio per " in name and 0.0 < abs(value - 1.0) < 0.1:
+        return f"{value:.{min(1 - math.floor(math.log10(abs(value - 1.0))), 9)}f}"
     few = isinstance(value, float) and (name == "s.e." or " per " in name)
     return three_digits(value) if few else cell(value)
