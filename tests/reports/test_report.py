@@ -355,7 +355,7 @@ def test_what_was_done_with_the_columns_is_told(data):
         left_out=(gone("id", "it numbers the rows", None),),
         missing=cells("impute", 3, 2, 1, {"v0": 3}),
         keep_names=("age", "sex"), rows_of=np.zeros(120), sample_weight=None, offset=None,
-        strata=None,
+        strata=None, columns=tuple(f"v{j}" for j in range(12)), notes=(),
     )  # fmt: skip
     names = [f"v{j}" for j in range(12)]
     found = answer(LassoSelection(0.1), data.X, data.y, names, "y", prepared=prepared)

@@ -11,7 +11,7 @@ import typer
 from selica._core.errors import ArgumentError
 
 
-class Response(StrEnum):
+class ResponseKind(StrEnum):
     """What a target is."""
 
     auto = "auto"
@@ -40,7 +40,7 @@ Event = Annotated[
     typer.Option(help="Column that says whether the event was observed (1) or not (0)."),
 ]
 ResponseName = Annotated[
-    Response,
+    ResponseKind,
     typer.Option(
         "--response",
         help="What the target is. auto takes two values as binary and text with more as classes; "

@@ -78,7 +78,7 @@ def select(
     --------
     >>> import numpy as np
     >>> import selica
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> table = {f"gene {j}": rng.standard_normal(200) for j in range(20)}
     >>> table["dose"] = table["gene 3"] - table["gene 7"] + rng.standard_normal(200)
     >>> sorted(selica.select(table, "dose").selected)

@@ -61,7 +61,7 @@ class Summary:
     >>> found.title
     'Lasso at lam = 0.3: 3 of 30 variables'
     >>> [(row["rank"], row["variable"], row["direction"]) for row in found.variables][:3]
-    [(1, 'x25', '+'), (2, 'x11', '-'), (3, 'x8', '-')]
+    [(1, 'x25', '+'), (2, 'x11', '-'), (3, 'x8', '+')]
     >>> found.measure, "effect" in found.explanations
     ('coefficient', True)
     """
