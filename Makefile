@@ -7,8 +7,8 @@ DOCS_STAMP := $(VENV)/.docs
 # Not the cluster: its processes are started anew and wait for each other longer than they may.
 SANITIZED ?= tests/solvers tests/amp tests/correlated -m "not slow" --ignore tests/solvers/test_cluster.py -n 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# What builds the C++ core. It is in the environment: a build that finds the same tools again compiles only what changed.
-BUILD_TOOLS := scikit-build-core nanobind cmake ninja
+# What builds the C++ core, and dependencies that come as sources. It is in the environment: a build that finds the same tools again compiles only what changed.
+BUILD_TOOLS := scikit-build-core nanobind cmake ninja setuptools wheel
 CORE := CMakeLists.txt $(shell find cpp -name '*.[ch]pp')
 CMAKE := PATH="$(abspath $(BIN)):$$PATH" cmake
 CONFIGURE := $(CMAKE) -S . -G Ninja -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DSELICA_WERROR=ON --log-level=WARNING
