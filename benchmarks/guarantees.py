@@ -10,11 +10,13 @@ from selica._core.table import Table
 from selica.experiments.calibration import SETTINGS, calibrated_methods
 from selica.experiments.guarantees import guarantees
 from selica.experiments.power import power_beside_theory
+from selica.experiments.table_kinds import TABLE_SETTINGS, table_methods
 
 SHORT = {
     "false discovery rate": "FDR",
     "expected number of false selections": "false selections",
     "probability of 2 or more false selections": "2 or more false",
+    "nothing": "none",
 }
 
 
@@ -28,7 +30,9 @@ def error_rates(table: Table) -> str:
         measured = f"{row['error']:.3f} ({row['error_error']:.3f})"
         if row.get("low") is not None:
             measured += f"; rarely selected {row['low']:.3f}"
-        level = f"{SHORT[row['controls']]} {row['level']:.3g}"
+        level = SHORT[row["controls"]]
+        if row["level"] is not None:
+            level = f"{level} {row['level']:.3g}"
         lines.append(
             f"| {row['setting']} | {row['method']} | {level} | {measured} | "
             f"{'yes' if row['promised'] else 'no'} | {row['any']:.2f} | {row['power']:.2f} |"
@@ -58,15 +62,27 @@ def powers(table: Table) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=500, help="data sets for the error rates")
+    parser.add_argument(
+        "--table-runs", type=int, default=200, help="data sets for the error rates of other tables"
+    )
     parser.add_argument("--power-runs", type=int, default=50, help="data sets for the power")
     parser.add_argument(
-        "--parts", nargs="+", choices=("errors", "calibration", "power"), help="all by default"
+        "--parts",
+        nargs="+",
+        choices=("errors", "tables", "calibration", "power"),
+        help="all by default",
     )
     parser.add_argument("--n-jobs", type=int, default=-1)
     parser.add_argument("--out", type=Path, help="folder for the tables as CSV")
     options = parser.parse_args()
     parts: dict[str, tuple[Callable[[], Table], Callable[[Table], str]]] = {
         "errors": (lambda: guarantees(options.runs, n_jobs=options.n_jobs), error_rates),
+        "tables": (
+            lambda: guarantees(
+                options.table_runs, TABLE_SETTINGS, methods=table_methods, n_jobs=options.n_jobs
+            ),
+            error_rates,
+        ),
         "calibration": (
             lambda: guarantees(
                 options.runs, SETTINGS, methods=calibrated_methods, n_jobs=options.n_jobs
