@@ -210,7 +210,7 @@ def _shared_copies() -> Iterator[None]:
             have = known[key] = own(found, copies, measure, *more)
         return have[:copies]
 
-    KnockoffComparison.statistics = shared  # type: ignore[method-assign]
+    KnockoffComparison.statistics = shared  # type: ignore[assignment,method-assign]
     try:
         yield
     finally:

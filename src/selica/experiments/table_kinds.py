@@ -31,7 +31,7 @@ VISITS = 5
 _MISSING = 0.1
 """Share of the values that are missing."""
 _COPIES = 10
-"""Knockoff copies, also of `AutoSelection`, which takes 31 by default; enough for a level of 0.2."""
+"""Knockoff copies, also of `AutoSelection`, which takes 31 by default: enough for an FDR of 0.2."""
 _TICKS = 8
 """Times are whole multiples of one over this, so that many are tied."""
 _EXPECTED = {"count": "count", "overdispersed": "count", "survival": "survival"}
@@ -112,8 +112,9 @@ def _of_patients(Z: Array, patient: Any, which: str) -> Array:
     """Return columns with a part that is the same in all rows of a patient."""
     first = Z[::VISITS][patient]
     mixed = np.sqrt(0.5) * (first + np.roll(Z, 1, axis=0))
-    constant = {"constant": 1, "none": 0, "half": np.arange(Z.shape[1]) % 2}[which]
-    return np.where(constant, first, mixed)
+    odd = np.arange(Z.shape[1]) % 2 == 1
+    constant = {"constant": np.ones_like(odd), "none": np.zeros_like(odd), "half": odd}[which]
+    return np.asarray(np.where(constant, first, mixed))
 
 
 def _missing(Z: Array, which: str, rng: np.random.Generator) -> BoolArray:
@@ -233,9 +234,9 @@ TABLE_SETTINGS = (
 def table_methods(setting: Setting, _: Any) -> dict[str, Any]:
     """Return the methods whose promises are tested, as a user has them."""
     assert isinstance(setting, TableSetting)
-    common = {"response": _EXPECTED.get(setting.kind, "auto"), "n_jobs": 1}
-    many = {"n_copies": _COPIES} | common
-    own = common | {"n_resamples": _COPIES}
+    common: dict[str, Any] = {"response": _EXPECTED.get(setting.kind, "auto"), "n_jobs": 1}
+    many: dict[str, Any] = {"n_copies": _COPIES} | common
+    own: dict[str, Any] = {"n_resamples": _COPIES} | common
     out: dict[str, Any] = {
         "auto": AutoSelection(**own),
         "auto, FDR": AutoSelection(fdr=FDR, **own),

@@ -87,7 +87,6 @@ def part(X: Array, units: IntArray) -> Parted:
 class GroupedLaw:
     """A distribution of copies: of the means of groups, and of deviations from them."""
 
-    means: Array
     of_means: CopyLaw | None
     """Of the columns whose means differ; None where there is no such column."""
     of_deviations: CopyLaw | None
@@ -102,7 +101,7 @@ class GroupedLaw:
     def draw(self, rng: np.random.Generator) -> Array:
         """Draw one copy, columns contiguous in memory."""
         parts = self.parts
-        means = self.means.copy()
+        means = parts.means.copy()
         if self.of_means is not None:
             means[:, parts.between] = self.of_means.draw(rng)
         copy = np.asfortranarray(means[parts.units])
@@ -211,7 +210,8 @@ def grouped_copies(
         laws[1] = within.copies(columns, random_state, members)
     some = laws[0] or laws[1]
     assert some is not None
-    law = GroupedLaw(parts.means, *(None if one is None else one.law for one in laws), parts=parts)
+    of_means, of_deviations = (None if one is None else one.law for one in laws)
+    law = GroupedLaw(of_means, of_deviations, parts)
     fitted = between or within
     assert fitted is not None
     return GroupedCopies(Copies(law, some.seed, some.members), fitted, parts, (between, within))

@@ -5,7 +5,7 @@ The choice never looks at how the response goes with the columns, so it costs no
 | the table | method |
 |---|---|
 | more than 1000 columns, or more than a million cells (400,000 for two classes) | stability |
-| fewer than 40 rows | stability |
+| fewer than 40 rows, or groups of rows that belong together | stability |
 | columns that nearly repeat one another (a correlation above 0.95) | stability |
 | copies that are far from exchangeable with the columns (a ratio above 1.5) | stability |
 | every other table | knockoffs of many copies |
@@ -28,10 +28,11 @@ import numpy as np
 from selica._core.errors import ArgumentError
 from selica._core.parallel import blas_threads_for
 from selica._core.random import child, seed_sequence
-from selica._core.types import Array
+from selica._core.types import Array, IntArray
 from selica._core.validation import count, number
 from selica.sampling import GaussianKnockoffs
-from selica.sampling.exchangeability import FEWEST_ROWS, exchangeability
+from selica.sampling.exchangeability import FEWEST_ROWS, Exchangeability, exchangeability
+from selica.sampling.row_groups import grouped_copies
 from selica.selectors.base import Selector
 from selica.selectors.comparison import COPIES, EXCHANGES
 from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, copies_for
@@ -264,16 +265,12 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
             "knockoffs-frequency",
             "because there is only one column, which can be compared with its copies",
         )
-    if data.units is not None:
-        return Choice(
-            "stability-pfer",
-            "because rows belong together, and halves of the groups are independent",
-        )
-    rows = int(np.count_nonzero(data.weight))
+    rows = int(np.count_nonzero(data.weight)) if data.units is None else data.n_units
     if rows < FEWEST_ROWS:
+        what = "rows" if data.units is None else "groups of rows"
         return Choice(
             "stability-pfer",
-            f"because {rows} rows are too few to check knockoff copies of the columns",
+            f"because {rows} {what} are too few to check knockoff copies of the columns",
         )
     near = _largest_correlation(data)
     if near > LARGEST_CORRELATION:
@@ -288,11 +285,7 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
     even = bool(np.all(data.weight == data.weight[0]))
     weight = None if even else data.weight
     with blas_threads_for(X.shape):
-        sampler = GaussianKnockoffs().fit(X, weight)
-        found = exchangeability(
-            X, sampler.copies(X, child(seed, COPIES), 1)[0], centre=sampler.mean,
-            sample_weight=weight, random_state=child(seed, EXCHANGES),
-        )  # fmt: skip
+        found = _exchangeable(X, data.units, weight, seed)
     if found.departure > WITHDRAWN_RATIO:
         return Choice(
             "stability-pfer",
@@ -303,6 +296,21 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
         "knockoffs-frequency",
         "because the table is small enough for knockoffs and its columns can be copied",
     )
+
+
+def _exchangeable(
+    X: Array, units: IntArray | None, weight: Array | None, seed: np.random.SeedSequence
+) -> Exchangeability:
+    """Return how far the first knockoff copy is from being exchangeable with the columns."""
+    first, checked = child(seed, COPIES), child(seed, EXCHANGES)
+    if units is not None:
+        copies = grouped_copies(GaussianKnockoffs(), X, units, weight, first, 1)
+        return copies.exchangeability(weight, checked)
+    sampler = GaussianKnockoffs().fit(X, weight)
+    return exchangeability(
+        X, sampler.copies(X, first, 1)[0], centre=sampler.mean, sample_weight=weight,
+        random_state=checked,
+    )  # fmt: skip
 
 
 def _largest_correlation(data: Data) -> float:

@@ -184,8 +184,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         for found in dependent:
             self.guarantee_ = found.weakened(self.guarantee_)
         if data.units is not None:
-            units = int(data.units.max()) + 1
-            self.guarantee_ = replace(self.guarantee_, units=f"the {units} groups of rows")
+            self.guarantee_ = replace(self.guarantee_, units=f"the {data.n_units} groups of rows")
         self.duplicates_ = self._same_columns(data)
 
     def _named(self, X: Any) -> NamedColumns:
