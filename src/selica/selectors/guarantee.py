@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from selica._core.results import Result
 
@@ -58,6 +58,17 @@ class Guarantee(Result):
         source = f" [{self.source}]" if self.source else ""
         text = f"{self._claim(self.level)}. This is {how} if {rests}{source}."
         return f"{text} {self.settings}" if self.settings else text
+
+    def supposing(self, clause: str) -> Guarantee:
+        """Return the promise with one more assumption, under which it is expected, not proven.
+
+        Parameters
+        ----------
+        clause : str
+        """
+        if self.level is None:
+            return self
+        return replace(self, proven=False, assumptions=f"{self.assumptions}, and {clause}")
 
     def _claim(self, level: float) -> str:
         """Say what is controlled, as a sentence."""
