@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from selica._core.table import Table
+from selica._core.table import Row, Table
 from selica.experiments.calibration import SETTINGS, calibrated_methods
 from selica.experiments.guarantees import guarantees
 from selica.experiments.power import power_beside_theory
@@ -38,6 +38,26 @@ def error_rates(table: Table) -> str:
             f"{'yes' if row['promised'] else 'no'} | {row['any']:.2f} | {row['power']:.2f} |"
         )
     return "\n".join(lines)
+
+
+def by_setting(table: Table) -> str:
+    """Error rates beside their levels and power, one line for each setting."""
+    methods = list(dict.fromkeys(table["method"]))
+    lines = [f"| setting | {' | '.join(methods)} |", "|---" * (1 + len(methods)) + "|"]
+    for setting in dict.fromkeys(table["setting"]):
+        rows = {row["method"]: row for row in table.where(setting=setting)}
+        cells = [_cell(rows[name]) if name in rows else "none" for name in methods]
+        lines.append(f"| {setting} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _cell(row: Row) -> str:
+    """Error rate with its standard error, the level, and power or how often anything is chosen."""
+    measured = f"{row['error']:.3f} ({row['error_error']:.3f})"
+    level = "no promise" if row["level"] is None else f"of {row['level']:.3g}"
+    signals = "nothing" not in row["setting"]
+    then = f"power {row['power']:.2f}" if signals else f"any {row['any']:.2f}"
+    return f"{measured} {level}, {then}"
 
 
 def powers(table: Table) -> str:
@@ -81,7 +101,7 @@ def main() -> None:
             lambda: guarantees(
                 options.table_runs, TABLE_SETTINGS, methods=table_methods, n_jobs=options.n_jobs
             ),
-            error_rates,
+            by_setting,
         ),
         "calibration": (
             lambda: guarantees(

@@ -232,17 +232,18 @@ TABLE_SETTINGS = (
 
 
 def table_methods(setting: Setting, _: Any) -> dict[str, Any]:
-    """Return the methods whose promises are tested, as a user has them."""
+    """Return the methods whose promises are tested, as a user has them.
+
+    `AutoSelection` takes derandomized knockoffs with `pfer` where it can.
+    """
     assert isinstance(setting, TableSetting)
     common: dict[str, Any] = {"response": _EXPECTED.get(setting.kind, "auto"), "n_jobs": 1}
-    many: dict[str, Any] = {"n_copies": _COPIES} | common
     own: dict[str, Any] = {"n_resamples": _COPIES} | common
     out: dict[str, Any] = {
         "auto": AutoSelection(**own),
         "auto, FDR": AutoSelection(fdr=FDR, **own),
         "knockoff+": KnockoffSelection(FDR, **common),
-        "e-values": DerandomizedKnockoffs(FDR, **many),
-        "first negatives, PFER": DerandomizedKnockoffs(pfer=PFER, **many),
+        "e-values": DerandomizedKnockoffs(FDR, n_copies=_COPIES, **common),
         "stability": StabilitySelection(pfer=PFER, n_resamples=100, **common),
     }
     if setting.kind in ("linear", "binary"):
