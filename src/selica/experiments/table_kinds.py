@@ -28,6 +28,8 @@ from selica.selectors.base import NamedColumns
 
 VISITS = 5
 """Rows of each patient."""
+MOST_VISITS = 9
+"""Rows of a patient at most, where their numbers differ."""
 _MISSING = 0.1
 """Share of the values that are missing."""
 _COPIES = 10
@@ -57,6 +59,8 @@ class TableSetting(Setting):
     patients: str = ""
     """Which columns are the same in all rows of a patient: "constant" ones, "none" of them, or
     "half"; without patients, all rows are independent."""
+    uneven: bool = False
+    """Whether patients have one row to nine."""
     missing: str = ""
     """Which values are missing: "anywhere", "by neighbour" (where the next column is large),
     or "rows dropped" (three columns have them, and their rows are left out)."""
@@ -79,9 +83,10 @@ class TableSetting(Setting):
         arguments: dict[str, Any] = {}
         signal = np.zeros(self.n)
         if self.patients:
-            patient = np.repeat(np.arange(self.n // VISITS), VISITS)
+            visits = 1 + np.arange(self.n) % MOST_VISITS if self.uneven else VISITS
+            patient = np.repeat(np.arange(self.n), visits)[: self.n]
             Z = _of_patients(Z, patient, self.patients)
-            signal += rng.standard_normal(self.n // VISITS)[patient]
+            signal += rng.standard_normal(patient[-1] + 1)[patient]
             arguments["rows_of"] = patient
         if self.kept is not None:
             K = rng.standard_normal((self.n, 2))
@@ -110,7 +115,7 @@ class TableSetting(Setting):
 
 def _of_patients(Z: Array, patient: Any, which: str) -> Array:
     """Return columns with a part that is the same in all rows of a patient."""
-    first = Z[::VISITS][patient]
+    first = Z[np.searchsorted(patient, patient)]
     mixed = np.sqrt(0.5) * (first + np.roll(Z, 1, axis=0))
     odd = np.arange(Z.shape[1]) % 2 == 1
     constant = {"constant": np.ones_like(odd), "none": np.zeros_like(odd), "half": odd}[which]
@@ -227,6 +232,7 @@ TABLE_SETTINGS = (
     TableSetting("categories, nothing matters", p=40, categories=True, **_NULL),
     TableSetting("weights", weighted=True),
     TableSetting("weights, nothing matters", weighted=True, **_NULL),
+    TableSetting("patients, one to nine visits", n=200, patients="none", uneven=True),
 )  # fmt: skip
 """Kinds of tables whose promises are measured."""
 
