@@ -67,8 +67,8 @@ def group_means(X: Array, units: IntArray) -> Array:
         The group of each row, 0, 1, ...
     """
     sizes = np.bincount(units)
-    total = np.zeros((sizes.size, X.shape[1]))
-    np.add.at(total, units, X)
+    order = np.argsort(units, kind="stable")
+    total = np.add.reduceat(X[order], np.cumsum(sizes) - sizes, axis=0)
     return np.asarray(total / sizes[:, None])
 
 
