@@ -65,11 +65,13 @@ def test_what_does_not_differ_within_a_group_does_not_in_its_copy():
     assert found.parts.within.tolist() == [True, False, True, True, True]
 
 
-def test_parts_add_up():
+def test_parts_add_up_in_any_order_of_the_rows():
     X, units = table()
-    parts = part(X[:30], units[:30])
-    np.testing.assert_allclose(parts.means[units[:30]] + parts.deviations, X[:30], atol=1e-12)
-    np.testing.assert_allclose(group_means(parts.deviations, units[:30]), 0.0, atol=1e-12)
+    order = np.random.default_rng(0).permutation(30)
+    some, mixed = X[:30][order], units[:30][order]
+    parts = part(some, mixed)
+    np.testing.assert_allclose(parts.means[mixed] + parts.deviations, some, atol=1e-12)
+    np.testing.assert_allclose(parts.means[4], some[mixed == 4].mean(axis=0), atol=1e-12)
 
 
 def test_copies_of_another_law_are_noticed():
