@@ -43,11 +43,12 @@ def error_rates(table: Table) -> str:
 def by_setting(table: Table) -> str:
     """Error rates beside their levels and power, one line for each setting."""
     methods = list(dict.fromkeys(table["method"]))
-    lines = [f"| setting | {' | '.join(methods)} |", "|---" * (1 + len(methods)) + "|"]
+    lines = [f"| setting | runs | {' | '.join(methods)} |", "|---" * (2 + len(methods)) + "|"]
     for setting in dict.fromkeys(table["setting"]):
         rows = {row["method"]: row for row in table.where(setting=setting)}
         cells = [_cell(rows[name]) if name in rows else "none" for name in methods]
-        lines.append(f"| {setting} | {' | '.join(cells)} |")
+        runs = max(row["runs"] for row in rows.values())
+        lines.append(f"| {setting} | {runs} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
