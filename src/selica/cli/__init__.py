@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from selica import __version__
+from selica._version import __version__
 from selica._core.errors import SelicaError
 from selica.cli.app import app as page
 from selica.cli.methods import methods

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from selica import __version__
+from selica._version import __version__
 from selica._core.files import check_folder, write_whole
 from selica._core.table import Table
 from selica._core.types import Progress
