@@ -38,7 +38,7 @@ from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, 
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.knockoffs import WITHDRAWN_RATIO
 from selica.selectors.stability import PFER, StabilitySelection
-from selica.selectors.summary import Summary
+from selica.selectors.summary import Summary, chosen_sentences
 from selica.statistics import Data
 
 if TYPE_CHECKING:
@@ -219,11 +219,11 @@ class AutoSelection(Selector):
         """Return the variables as the chosen selector ranks them, and why it was chosen."""
         self._get_support_mask()
         found: Summary = self.selector_.summary()
-        return replace(found, notes=self._notes())
+        chosen = chosen_sentences(self.method_, self.reason_)
+        return replace(found, chosen=chosen, notes=self._notes())
 
     def _notes(self) -> tuple[str, ...]:
-        chosen = f"Method: {self.method_}, {self.reason_}."
-        return (chosen, *self.selector_._notes())
+        return tuple(self.selector_._notes())
 
     def _why(self) -> str:
         return str(self.selector_._why())
