@@ -44,11 +44,13 @@ def asking(
     """
     parts = [table, *([] if target is None else [literal(target) or "y"])]
     parts += [
-        f"{name}={literal(value) or name}" for name, value in arguments.items() if _is_given(value)
+        f"{name}={literal(_alone(value)) or name}"
+        for name, value in arguments.items()
+        if _is_given(value)
     ]
     lines = ["import selica", *imports]
     if isinstance(selector, AutoSelection):
-        parts += [f"{name}={text}" for name, text in _changed(selector).items()]
+        parts += [f"{name}={text}" for name, text in changed(selector).items()]
     else:
         lines.append(_imported(selector))
         parts.append(f"method={_made(selector)}")
@@ -92,11 +94,11 @@ def _imported(selector: Any) -> str:
 
 def _made(selector: Any) -> str:
     """Return the call that makes a selector."""
-    changed = [f"{name}={text}" for name, text in _changed(selector).items()]
-    return _call(type(selector).__name__, changed)
+    parts = [f"{name}={text}" for name, text in changed(selector).items()]
+    return _call(type(selector).__name__, parts)
 
 
-def _changed(selector: Any) -> dict[str, str]:
+def changed(selector: Any) -> dict[str, str]:
     """Return the parameters of a selector that are not as they come, as text."""
     usual = signature(type(selector)).parameters
     return {
@@ -104,6 +106,11 @@ def _changed(selector: Any) -> dict[str, str]:
         for name, value in selector.get_params(deep=False).items()
         if literal(value) is None or literal(value) != literal(usual[name].default)
     }
+
+
+def _alone(value: Any) -> Any:
+    """Return the one value of a tuple that has one."""
+    return value[0] if isinstance(value, tuple) and len(value) == 1 else value
 
 
 def _is_given(value: Any) -> bool:

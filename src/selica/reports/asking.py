@@ -141,6 +141,14 @@ def answer_to(selector: Selector, prepared: Prepared, **about: Any) -> Selection
     prepared : Prepared
     **about
         As in `answer`.
+
+    Examples
+    --------
+    >>> from selica import LassoSelection
+    >>> from selica.reports import answer_to, demo_table
+    >>> from selica.tables import prepare
+    >>> answer_to(LassoSelection(lam=0.3), prepare(demo_table(), "progression")).selected
+    ['bmi', 'ltg']
     """
     if selector.response == "auto":
         selector.set_params(response=prepared.response)

@@ -142,17 +142,15 @@ def _construction(selector: Any) -> tuple[str, bytes | None]:
         lines = 'selector = pickle.loads((HERE / "selector.pickle").read_bytes())'
         return lines, pickle.dumps(selector)
     listed = "".join(f"    {name}={text},\n" for name, text in literals.items())
-    return (
-        f"from {home_of(selector)} import {kind.__name__}\n\nselector = {kind.__name__}(\n{listed})",
-        None,
-    )
+    lines = f"from {home_of(selector)} import {kind.__name__}\n\nselector = {kind.__name__}("
+    return f"{lines}\n{listed})", None
 
 
 def _columns(given: GivenTable, target: str) -> list[PackedColumn]:
     """Return the columns of the table: variables, response, and what else the fit was given."""
     table = np.asarray(given.X)
-    named = given.columns or given.names
-    named = named if len(named) == table.shape[1] else None
+    names = given.columns or given.names
+    named = names if len(names) == table.shape[1] else None
     found = [
         _packed("X", printable(named[j]) if named else f"column {j}", table[:, j])
         for j in range(table.shape[1])
@@ -214,7 +212,11 @@ def _settings(selection: Selection, columns: Sequence[PackedColumn]) -> dict[str
         "columns of variables": [printable(name) for name in given.columns],
         "references": [printable(name) for name in given.references],
         "fields": list(np.asarray(given.y).dtype.names or ()),
-        "order": "C" if np.asarray(given.X).flags.c_contiguous else "F",
+        "orders": {
+            role: "C" if np.asarray(values).flags.c_contiguous else "F"
+            for role, values in (("X", given.X), ("y", given.y), *given.arguments.items())
+            if np.ndim(values) == 2
+        },
         "words": words,
         "columns": [
             {"role": column.role, "name": column.name, "kind": column.kind} for column in columns
@@ -296,15 +298,13 @@ def read_table():
     for about, texts in zip(ABOUT["columns"], columns):
         values = np.array([READ[about["kind"]](text) for text in texts])
         found.setdefault(about["role"], []).append(values)
-    X = np.asarray(np.column_stack(found.pop("X")), order=ABOUT["order"])  # sums depend on it
-    y = found.pop("y")
-    if ABOUT["fields"]:
-        y = np.rec.fromarrays(y, names=ABOUT["fields"])
-    else:
-        y = y[0] if len(y) == 1 else np.column_stack(y)
-    arguments = {name: v[0] if len(v) == 1 and name != "keep" else np.column_stack(v)
-                 for name, v in found.items()}
-    return X, y, arguments | ABOUT["words"]
+    fields = found.pop("y") if ABOUT["fields"] else None
+    # last digits of sums depend on how a table lies in memory
+    arrays = {name: np.asarray(np.column_stack(v), order=ABOUT["orders"][name])
+              if name in ABOUT["orders"] else v[0] for name, v in found.items()}
+    X = arrays.pop("X")
+    y = arrays.pop("y") if fields is None else np.rec.fromarrays(fields, names=ABOUT["fields"])
+    return X, y, arrays | ABOUT["words"]
 
 
 def compare(table):

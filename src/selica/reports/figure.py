@@ -42,7 +42,7 @@ _NAMES = 34.0
 """Width of the names, in per cent."""
 _LENGTH = 51.0
 """Width of the longest bar, in per cent."""
-_SIGNS = 20
+_SIGNS = 17
 """Signs of a name that fit beside the bars, also on a telephone."""
 
 

@@ -41,8 +41,8 @@ def next_steps(selection: Selection) -> tuple[str, ...]:
     else:
         steps.append(
             "An empty list does not say that no variable matters: it says that these rows do not "
-            "show which. More rows, or fewer variables chosen before the response is looked at, "
-            "may."
+            "show which. More rows may show it, or fewer variables, if these are chosen without a "
+            "look at the response."
         )
     return tuple(steps)
 

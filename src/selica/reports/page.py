@@ -6,6 +6,7 @@ the list, what to do next. What a reviewer needs comes after it, for the record.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from math import exp
@@ -13,15 +14,24 @@ from typing import Any
 
 from selica import catalogue
 from selica._version import __version__
-from selica.reports import account, figure
+from selica.reports import account, again, figure
 from selica.reports.selection import Selection
 from selica.selectors import Guarantee
-from selica.selectors.summary import NEAR_MISSES, cell, column_cell, reader_columns, three_digits
+from selica.selectors.summary import (
+    NEAR_MISSES,
+    cell,
+    column_cell,
+    middle_cut,
+    reader_columns,
+    three_digits,
+)
 
 MOST_ROWS = 1000
 """Rows of a table of the page: with more it is slow to open. The CSV file beside it has all."""
 _MOST_NAMES = 12
 """Names that a sentence lists."""
+_MOST_SIGNS = 40
+"""Signs of a name in a sentence; the list has all of them."""
 _WORDS = ("variable", "identical to", "name", "reason", "kind", "use", "level")
 """Columns that are set to the left."""
 _LABELS = {
@@ -47,6 +57,8 @@ _LABELS = {
     "random_state": "seed (random_state)",
 }
 """Settings in plain words, in the order of the table."""
+_OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*(?: [0-9]+)?)")
+"""Options of the command line in a sentence."""
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2126; --soft: #56606a; --line: #dce1e6;
@@ -63,12 +75,14 @@ main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .35rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; margin: 2.5rem 0 .75rem; }
 h3 { font-size: .95rem; margin: 0 0 .6rem; }
+table + h3 { margin-top: 1.5rem; }
+li code { white-space: nowrap; font-size: .9em; }
 p { margin: .5rem 0; }
 ul { padding-left: 1.2rem; margin: .5rem 0; }
 .soft { color: var(--soft); }
 .lead { font-size: 1.1rem; overflow-wrap: anywhere; }
 .lead b { color: var(--accent); }
-.promise b { display: block; font-size: 1.05rem; margin-bottom: .2rem; }
+.promise b { display: block; font-size: 1.05rem; }
 .promise { border-left: .25rem solid var(--accent); background: var(--tint);
   padding: .8rem 1rem; border-radius: 0 .6rem .6rem 0; margin: 1rem 0; }
 .heed { border-left: .25rem solid var(--mark); background: var(--card);
@@ -134,6 +148,10 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
   .promise, .heed { padding: .5rem .8rem; margin: .6rem 0; }
   .figures { grid-template-columns: 1fr 1fr; gap: 1rem 1.5rem; margin-top: .9rem; }
   table { font-size: 9pt; }
+  .record, .record table, .record pre { font-size: 8.5pt; }
+  .record h2 { margin-top: .7rem; }
+  .record pre { padding: .4rem .7rem; }
+  footer { margin-top: 1rem; font-size: 8pt; }
   th, td { padding-top: .16rem; padding-bottom: .16rem; }
   tr.rest td { padding-top: .45rem; }
   dl { font-size: 9pt; }
@@ -186,6 +204,11 @@ def _name(text: str) -> str:
     return f"<bdi>{escape(text)}</bdi>"
 
 
+def _sentence(text: str) -> str:
+    """Return a sentence for the page; options of the command line are not broken."""
+    return _OPTION.sub(r"<code>\1</code>", escape(text))
+
+
 def _origin(selection: Selection) -> str:
     """Return the line under the title: file, day, size."""
     file, date = selection.provenance.file, selection.provenance.date
@@ -198,11 +221,12 @@ def _lead(selection: Selection) -> list[str]:
     """Return what was chosen and why, and the answer in a sentence."""
     names, all_of = selection.selected, len(selection.summary.variables)
     how = selection.chosen or f"Method: {selection.summary.title.partition(':')[0]}."
-    said = [f"<p>{escape(how)}</p>"]
+    said = [f"<p>{_sentence(how)}</p>"]
     if not names:
         why = selection.selector.explain().removeprefix("Nothing was selected.")
         return [*said, f"<p class=lead>No variable was selected.</p><p>{escape(why)}</p>"]
-    shown = ", ".join(f"<b>{_name(name)}</b>" for name in names[:_MOST_NAMES])
+    short = [middle_cut(name, _MOST_SIGNS) for name in names[:_MOST_NAMES]]
+    shown = ", ".join(f"<b>{_name(name)}</b>" for name in short)
     rest = len(names) - _MOST_NAMES
     more = f" and {rest:,} more" if rest > 0 else ""
     was = "variable was" if len(names) == 1 else "variables were"
@@ -215,14 +239,15 @@ def _lead(selection: Selection) -> list[str]:
 def _promise(guarantee: Guarantee) -> str:
     """Return the promise, its first sentence set off."""
     first, end, rest = str(guarantee).partition(". ")
-    return f"<div class=promise><b>{escape(first)}{end.strip()}</b> {escape(rest)}</div>"
+    kind = "promise" if guarantee.level is not None else "heed promise"
+    return f'<div class="{kind}"><b>{escape(first)}{end.strip()}</b> {escape(rest)}</div>'
 
 
 def _box(sentences: Sequence[str]) -> list[str]:
     """Return the box with what a person should act on."""
     if not sentences:
         return []
-    items = "".join(f"<li>{escape(one)}</li>" for one in sentences)
+    items = "".join(f"<li>{_sentence(one)}</li>" for one in sentences)
     return [f"<div class=heed><b>Check this first</b><ul>{items}</ul></div>"]
 
 
@@ -322,7 +347,7 @@ def _closeness(selection: Selection) -> list[str]:
 def _listed(heading: str, notes: Sequence[str]) -> list[str]:
     if not notes:
         return []
-    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    items = "".join(f"<li>{_sentence(note)}</li>" for note in notes)
     return [f"<h2>{heading}</h2>", f"<ul>{items}</ul>"]
 
 
@@ -335,10 +360,11 @@ def _figures(selection: Selection) -> list[str]:
         lines = (
             "; thin lines show two standard errors" if "s.e." in summary.variables.columns else ""
         )
+        colours = "Selected variables in colour" if selection.selected else "None is selected"
         cut = f"; the first {figure.MOST_BARS} are shown" if _is_cut(selection) else ""
         parts.append(
             f"<figure><h3>What decided: {escape(summary.measure)}</h3>{measured}<figcaption>"
-            f"Selected variables in colour{lines}{cut}.</figcaption></figure>"
+            f"{colours}{lines}{cut}.</figcaption></figure>"
         )
     effects = figure.effect_figure(selection)
     if effects is not None:
@@ -426,8 +452,9 @@ def _settings(selection: Selection) -> str:
     used = selection.used
     if "method" in used:
         used = used | {"method": f"{used['method']} ({catalogue.method(used['method']).label})"}
-    changed = selection.selector.__class__._get_param_names()
-    names = [*_LABELS, *(name for name in changed if name not in _LABELS and name != "n_jobs")]
+    names = [*_LABELS, *(n for n in again.changed(selection.selector) if n not in _LABELS)]
+    if used.get("l1_ratio") == 1.0:  # the lasso, as the method says
+        names.remove("l1_ratio")
     shown = {}
     for name in names:
         before, after = _setting(asked.get(name)), _setting(used.get(name))

@@ -255,7 +255,8 @@ class GaussianKnockoffs(Sampler):
         if few:
             found.append(
                 Doubt(
-                    "columns with few values are not normally distributed, as knockoff copies assume",
+                    "columns with few values are not normally distributed, as knockoff copies "
+                    "assume",
                     few,
                 )
             )

@@ -176,13 +176,15 @@ def _of_levels(
     if columns.size == 0:
         return 0.0, 0.0, ()
     table = effects if effects.ndim > 1 else effects[:, None]
-    lines = data.X[:, columns] @ table
+    part = data.X[:, columns]
+    lines = part @ table
     share = data.weight / data.weight.sum()
     spread = float(np.sqrt((share @ lines**2).max()))
-    against = np.vstack([table / data.x_scale[columns, None], np.zeros(table.shape[1])])
+    against, numbers = table / data.x_scale[columns, None], columns.tolist()
+    if not np.all(np.any(part > 0.0, axis=1)):  # some rows have the level without a column
+        against, numbers = np.vstack([against, np.zeros(table.shape[1])]), [*numbers, -1]
     ranges = np.ptp(against, axis=0)
     best = int(np.argmax(ranges))
-    numbers = [*columns.tolist(), -1]
     listed = tuple(zip(numbers, against[:, best].tolist(), strict=True))
     return spread, float(ranges[best]), listed
 

@@ -78,7 +78,7 @@ class StabilityPath(Result):
 def path_of_halves(
     data: Data, seed: Any, names: Sequence[str], support: BoolArray, n_jobs: int | None
 ) -> StabilityPath:
-    """Return the stability path of data to which another method than stability selection was fitted.
+    """Return the stability path of the data of any method, by random halves of the rows.
 
     Parameters
     ----------

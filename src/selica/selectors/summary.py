@@ -358,8 +358,8 @@ def _text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> li
         if name in columns and beyond > 0:
             place = columns.index(name)
             most = max(widths()[place] - beyond, _NARROWEST)
-            for line, short in zip(cells, _cut([c[place] for c in cells], most), strict=True):
-                line[place] = short
+            for row, short in zip(cells, _cut([c[place] for c in cells], most), strict=True):
+                row[place] = short
     wide = widths()
 
     def line(values: Iterable[str]) -> str:
