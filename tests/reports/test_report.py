@@ -23,6 +23,7 @@ from selica import (
 )
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.table import Table
+from selica._core.warning import noted
 from selica.reports import FileIdentity, Provenance, answer, select, write_report
 from selica.reports.figure import MOST_BARS, effect_figure, measure_figure
 from selica.reports.page import page
@@ -456,8 +457,9 @@ def test_what_a_person_should_act_on_is_apart_from_what_is_only_told(data):
 
 
 def test_what_to_do_next_fits_the_answer(data):
-    selector = StabilitySelection(0.1, n_resamples=20, random_state=0)
-    P = selector.fit(data.X, data.y).selection_probabilities_
+    selector = StabilitySelection(0.02, n_resamples=20, random_state=0)
+    with noted():
+        P = selector.fit(data.X, data.y).selection_probabilities_
     between = float(np.sort(P[(P > 0.2) & (P < 0.8)])[0])
     close = selection(data, selector.set_params(threshold=between))
     assert close.close["close calls"]

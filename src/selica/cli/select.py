@@ -250,7 +250,7 @@ def select(
     if as_json:
         _print_json(selection, files, demo)
     else:
-        _print(selection, files, demo)
+        _print(selection, out, bundle, demo)
 
 
 class Source(NamedTuple):
@@ -376,7 +376,7 @@ def _print_json(selection: Selection, files: list[Path], demo: bool) -> None:
     print_json(report)
 
 
-def _print(selection: Selection, files: list[Path], demo: bool) -> None:
+def _print(selection: Selection, out: Path | None, bundle: Path | None, demo: bool) -> None:
     typer.echo(str(selection))
     if demo:
         probes = _probes(selection)
@@ -386,9 +386,12 @@ def _print(selection: Selection, files: list[Path], demo: bool) -> None:
             f"{'was' if probes['selected'] <= 1 else 'were'} selected."
         )
     typer.echo()
-    if files:
-        say(f"Written: {', '.join(map(str, files))}.")
-    else:
+    if out is not None:
+        place = out / "report.html"
+        say(f"The report is {place}; beside it are selection.csv and selection.json.")
+    if bundle is not None:
+        say(f"The bundle is {bundle}: it has all that a reviewer needs to repeat the selection.")
+    if out is None and bundle is None:
         say(
             "Nothing was written: --out FOLDER writes a page to hand over, and --bundle FILE.zip "
             "all that a reviewer needs to repeat it."

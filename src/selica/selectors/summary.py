@@ -109,8 +109,7 @@ class Summary:
 
     def __str__(self) -> str:
         head = [self.title, *([self.chosen] if self.chosen else [])]
-        tail = [self.guarantee, *self.notes]
-        return "\n".join([*map(wrapped, head), "", self.table(), "", *map(wrapped, tail)])
+        return "\n".join([*head, "", self.table(), "", self.guarantee, *self.notes])
 
     def __repr__(self) -> str:
         return str(self)
