@@ -115,3 +115,13 @@ def test_covariates_of_patients_and_of_visits_can_be_kept():
     selector = DerandomizedKnockoffs(pfer=1, n_copies=10, random_state=0)
     assert selector.fit(X, y, keep=keep, rows_of=patient).support_.sum() <= 1
     assert selector.fit(X, y, rows_of=patient).support_.sum() > 2
+
+
+def test_a_promise_with_many_assumptions_has_one_and():
+    X, y, patient = grouped()
+    X[::9, 1] = np.nan
+    selector = DerandomizedKnockoffs(pfer=1, n_copies=4, random_state=0)
+    said = str(selector.fit(X, y, rows_of=patient, missing="impute").guarantee_)
+    assert said.count(", and ") == 1
+    for clause in ("by chance alone, ", "rarer than low ones, ", "as known ones do"):
+        assert clause in said

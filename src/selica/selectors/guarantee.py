@@ -52,7 +52,8 @@ class Guarantee(Result):
         how = "proven" if self.proven else "expected, not proven,"
         rests = f"{self.units} are independent"
         if ", and " in self.assumptions:  # one of several
-            rests = f"{rests}, {self.assumptions}"
+            *first, last = self.assumptions.split(", and ")
+            rests = f"{rests}, {', '.join(first)}, and {last}"
         elif self.assumptions:
             rests += f"{',' if ' and ' in self.assumptions else ''} and {self.assumptions}"
         source = f" [{self.source}]" if self.source else ""
