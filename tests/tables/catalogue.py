@@ -64,6 +64,10 @@ class Case:
 
 
 NUMBERED = "has a different whole number in every row, as row numbers do"
+MOSTLY = (
+    "'a' holds mostly numbers. To use it, say so: kinds={'a': 'number'} (on the command line: "
+    "--kind a=number). A limit such as <0.1 is then taken as 0.1, and any other text as missing."
+)
 NAMED = "has a different value in every row, as names do"
 EVENTS = np.array([1, 0, 1, 1] * 10)
 TIMES = np.abs(A).round(3) * 100 + 1
@@ -131,6 +135,7 @@ CASES: dict[str, Case] = {
         left_out={
             "a": "is text: some of its numbers have decimal commas, and others decimal points"
         },
+        notes=(MOSTLY,),
     ),
     "per cent and currency": Case(
         csv(";", a=[f"{v}%" for v in A], b=[f"$ {v}" for v in B], y=Y),
@@ -289,6 +294,7 @@ CASES: dict[str, Case] = {
         csv(a=with_cells(A, _3="<0.5", _9="n.d."), b=B, y=Y),
         columns=("b",),
         left_out={"a": "is text: 1 of its cells is not a number ('<0.5')"},
+        notes=(MOSTLY,),
     ),
     "numbers and a letter": Case(
         csv(chromosome=[1, 2, 3, "X"] * 10, a=A, y=Y),
@@ -299,6 +305,7 @@ CASES: dict[str, Case] = {
         csv(a=[*range(0, 6000, 2), "high"], b=np.arange(3001.0) % 7, y=np.arange(3001.0) % 5),
         columns=("b",),
         left_out={"a": "is text: 1 of its cells is not a number ('high')"},
+        notes=(MOSTLY,),
     ),
     "numbers of batches": Case(
         csv(batch=[1, 2, 3, 4] * 10, a=A, y=Y),
@@ -363,7 +370,7 @@ CASES: dict[str, Case] = {
         csv(a=A, y=GROUP),
         columns=("a",),
         response="classes",
-        notes=("The response 'y' has 3 classes: 'u' (20), 'v' (10), 'w' (10).",),
+        check=lambda p: p.y[:3].tolist() == ["u", "v", "w"],
     ),
     "names as a response": Case(
         csv(a=A, y=[f"s{i:02d}" for i in range(N)]),
@@ -397,9 +404,11 @@ CASES: dict[str, Case] = {
         columns=("a",),
         left_out={"status": "seems to say whether the event happened"},
         notes=(
-            "'time' looks like a time until an event, and 'status' like whether it happened, which "
-            "is no variable. If so, ask for a model of survival (time and event; on the command "
-            "line: --time 'time' --event 'status').",
+            "'time' looks like a time until an event, and 'status' like whether it happened; so "
+            "'status' is left out. If so, ask for a model of survival, time='time' and "
+            "event='status' (on the command line: --time 'time' --event 'status'). If it is a "
+            "variable, say so: kinds={'status': 'number'} (on the command line: --kind "
+            "status=number).",
         ),
     ),
     "a time beside an event": Case(
@@ -409,9 +418,10 @@ CASES: dict[str, Case] = {
         columns=("a",),
         left_out={"os_days": "seems to be the time of the event"},
         notes=(
-            "'death' looks like an event, and 'os_days' like the time until it, which is no "
-            "variable. If so, ask for a model of survival (time and event; on the command line: "
-            "--time 'os_days' --event 'death').",
+            "'death' looks like an event, and 'os_days' like the time until it; so 'os_days' is "
+            "left out. If so, ask for a model of survival, time='os_days' and event='death' (on "
+            "the command line: --time 'os_days' --event 'death'). If it is a variable, say so: "
+            "kinds={'os_days': 'number'} (on the command line: --kind os_days=number).",
         ),
     ),
     "survival in words": Case(

@@ -64,6 +64,8 @@ class ReadCells(NamedTuple):
     notes: list[str]
     remarks: dict[str, str]
     """Why columns that look like numbers are text, a clause, by name."""
+    truths: frozenset[str] = frozenset()
+    """Columns of true and false."""
 
 
 _NONE: BoolArray = np.zeros(0, dtype=bool)
@@ -164,7 +166,8 @@ def read_cells(
     for j in map(int, np.flatnonzero(found.others)):
         if values[j].dtype == object:
             remarks.setdefault(names[j], _mixed_remark(values[j], int(found.others[j])))
-    return ReadCells(values, notes, remarks)
+    truths = frozenset(names[int(j)] for j in np.flatnonzero(found.truth))
+    return ReadCells(values, notes, remarks, truths)
 
 
 def has_decimal_commas(columns: Sequence[Any]) -> bool:

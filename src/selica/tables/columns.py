@@ -38,6 +38,8 @@ class Columns:
         For an ordered category, its values from the first to the last.
     remarks : mapping of str to str
         Why a column that looks like numbers is text, a clause.
+    truths : frozenset of str
+        Columns of 0 and 1 that are false and true in the table.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class Columns:
     kinds: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     remarks: Mapping[str, str] = field(default_factory=dict)
+    truths: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return self.values[0].size if self.values else 0

@@ -28,7 +28,7 @@ USABLE = ("number", "category")
 FEWEST_GROUPS = 5
 """A column with fewer different values tells no groups of rows."""
 _FEWEST_NUMBERED_ROWS = 10
-"""With fewer rows any column of whole numbers may number them."""
+"""With fewer rows any column of whole numbers may number them, unless its name says so."""
 _BLOCK = 4_000_000
 """Cells of numbers that are looked at together."""
 _MOST_LEVELS = 50
@@ -238,12 +238,10 @@ def identifiers(
         Columns of the whole table, where this is a part of it.
     """
     n = len(table)
-    if n < _FEWEST_NUMBERED_ROWS:
-        return []
     distinct = [int(j) for j in whole if np.unique(table[:, j]).size == n]
     named = [j for j in distinct if named_for_rows(names[j])]
     numbered = [j for j in distinct if np.ptp(table[:, j]) <= 1.2 * n]
-    if len(numbered) > max(2, (total or len(names)) // 50):
+    if n < _FEWEST_NUMBERED_ROWS or len(numbered) > max(2, (total or len(names)) // 50):
         numbered = []
     return sorted({*named, *numbered})
 

@@ -92,7 +92,7 @@ def _of_frame(table: Any) -> Columns | None:
 
 def _of_array(table: Any) -> Columns | None:
     if sparse.issparse(table):
-        return _of_sparse(table)
+        return _of_sparse(table.tocsc())  # all kinds become dense as this one does
     if isinstance(table, np.ndarray) and table.dtype.names is not None:
         return _of_columns(list(table.dtype.names), [table[name] for name in table.dtype.names])
     if isinstance(table, Sequence) and not isinstance(table, str | bytes):
@@ -157,7 +157,7 @@ def _column(values: Any) -> Any:
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             return None
-        if values.dtype.kind in "iufb":
+        if values.dtype.kind in "iuf":
             return _floats(values)
         if isinstance(values, np.ma.MaskedArray):
             values = np.ma.filled(values.astype(object), None)
@@ -177,7 +177,7 @@ def _column(values: Any) -> Any:
 def _of_series(series: Any) -> Any:
     """Return a series of pandas as an array of floats, or of arrow."""
     kind = series.dtype
-    if isinstance(kind, np.dtype) and kind.kind in "iufb":
+    if isinstance(kind, np.dtype) and kind.kind in "iuf":
         return np.asarray(series, dtype=float)
     if hasattr(series, "sparse") and getattr(kind, "name", "").startswith("Sparse"):
         return _of_series(series.sparse.to_dense())
@@ -190,7 +190,7 @@ def _of_pandas(frame: Any) -> Columns:
         raise ArgumentError(f"table: {'; '.join(problems)}.")
     kinds = list(frame.dtypes)
     plain = [
-        j for j, kind in enumerate(kinds) if isinstance(kind, np.dtype) and kind.kind in "iufb"
+        j for j, kind in enumerate(kinds) if isinstance(kind, np.dtype) and kind.kind in "iuf"
     ]
     arrays: list[Any] = [None] * len(kinds)
     if plain:

@@ -32,6 +32,7 @@ from selica.tables.missing import (
     stand_ins,
 )
 from selica.tables.naming import is_of_groups
+from selica.tables.numbers_in_text import numbers_in
 from selica.tables.objects import as_columns
 from selica.tables.responses import Outcome, outcome
 from selica.tables.roles import Roles, assign, meant
@@ -218,12 +219,13 @@ def prepare(
     if len(columns) < 2:
         raise RefusedError("There must be at least two rows; the table has one.")
     given = _given(kinds, columns)
-    columns, notes = _finite(_as_asked(columns, given))
+    columns, taken = _as_asked(columns, given)
+    columns, notes = _finite(columns)
     read = outcome(columns, roles, response)
     beside, usable, dropped = _beside(columns, roles, read)
     chosen = _Chosen(_taken(columns, np.flatnonzero(usable)), roles, given, read.related)
     rows = np.flatnonzero(usable)
-    notes = [*columns.notes, *notes, *dropped, *read.notes]
+    notes = [*columns.notes, *taken, *notes, *dropped, *read.notes]
     work = chosen.sorted_out(missing)
     touched = work.missing
     if missing == "drop-rows" and touched.cells:
@@ -287,27 +289,42 @@ def _given(kinds: Any, table: Columns) -> dict[str, str]:
     return dict(kinds)
 
 
-def _as_asked(table: Columns, given: Mapping[str, str]) -> Columns:
+def _as_asked(table: Columns, given: Mapping[str, str]) -> tuple[Columns, list[str]]:
     """Return the table with columns as numbers, or as text, where a user says what they are."""
-    values = list(table.values)
+    values, notes = list(table.values), list[str]()
     for name, kind in given.items():
         j = table.names.index(name)
         if kind == "number" and values[j].dtype == object:
-            values[j] = _forced(name, values[j])
+            values[j], said = _forced(name, values[j])
+            notes += said
         if kind == "category" and values[j].dtype != object:
             levels = levels_of(values[j])
             values[j] = np.array([*levels.words, None], dtype=object)[levels.codes]
-    return replace(table, values=tuple(values)) if given else table
+    return (replace(table, values=tuple(values)) if given else table), notes
 
 
-def _forced(name: str, values: Column) -> Array:
-    try:
-        return np.array([np.nan if v is None else float(v) for v in values])
-    except ValueError as error:
-        bad = str(error).rpartition(": ")[2]
+def _forced(name: str, values: Column) -> tuple[Array, list[str]]:
+    """Return text as numbers, with notes on cells that are limits, or none."""
+    read = numbers_in(values)
+    if 2 * len(read.others) > read.known:
         raise ArgumentError(
-            f"kinds: {name!r} cannot be taken as numbers; one of its values is {bad}."
-        ) from None
+            f"kinds: {name!r} cannot be taken as numbers; {listed(list(dict.fromkeys(read.others)))} "
+            f"{'is' if len(set(read.others)) == 1 else 'are'} none."
+        )
+    notes = []
+    if read.limits:
+        notes.append(
+            f"{name!r}: {counted(len(read.limits), 'cell')} with a limit "
+            f"({listed(list(dict.fromkeys(read.limits)))}) {'is' if len(read.limits) == 1 else 'are'} "
+            "taken as the limit itself."
+        )
+    if read.others:
+        notes.append(
+            f"{name!r}: {counted(len(read.others), 'cell')} without a number "
+            f"({listed(list(dict.fromkeys(read.others)))}) {'is' if len(read.others) == 1 else 'are'} "
+            "taken as missing."
+        )
+    return read.values, notes
 
 
 def _finite(table: Columns) -> tuple[Columns, list[str]]:
@@ -470,7 +487,7 @@ class _Chosen:
                 reasons[name] = "was to be left out"
             elif name in uses:
                 continue
-            elif name in self.related:
+            elif name in self.related and name not in self.given:
                 reasons[name] = self.related[name]
             elif kind.kind not in USABLE:
                 reasons[name] = kind.reason
@@ -620,6 +637,13 @@ def _questions(table: Columns, work: _Sorted) -> list[str]:
     found = [] if asked is None else [asked]
     mixed = [name for name in work.variables if name in table.remarks]
     found += [f"{name!r} is taken as a category: {table.remarks[name]}." for name in mixed]
+    for one in work.left_out:
+        if one.name in table.remarks and numbers_in(one.values).mostly:
+            found.append(
+                f"{one.name!r} holds mostly numbers. To use it, say so: kinds={{{one.name!r}: "
+                f"'number'}} (on the command line: --kind {one.name}=number). A limit such as <0.1 "
+                "is then taken as 0.1, and any other text as missing."
+            )
     nameless = [name for name in table.unnamed if name in work.variables]
     if nameless:
         found.append(f"{columns_are(nameless)} without a name in the file.")

@@ -12,7 +12,7 @@ from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, written
 from selica.tables.columns import Column, Columns, counted, listed
-from selica.tables.kinds import Levels, is_dates, levels_of
+from selica.tables.kinds import Levels, blocks, is_dates, levels_of
 from selica.tables.missing import absent
 from selica.tables.naming import is_event, is_of_censoring, is_time, vocabulary
 from selica.tables.roles import Roles
@@ -21,8 +21,12 @@ RESPONSES = ("auto", "linear", "binary", "count", "survival", "classes", "ordina
 """What a response can be asked to be."""
 _MOST_CLASSES = 20
 """Classes that a response of text may have."""
-_SHOWN_CLASSES = 8
-"""Classes that a sentence lists."""
+_FEWEST_ROWS = 20
+"""Rows from which on a column does not agree with the response by chance."""
+_LARGEST_CODE = 1000
+"""How far numbers of classes may be from each other."""
+_SAME = 1.0 - 1e-9
+"""Correlation from which on a column is the response, in its unit or another."""
 _HAPPENED = vocabulary(
     "dead died deceased death event yes y true t relapse relapsed progressed progression failure "
     "failed recurred recurrence recurrent observed uncensored positive case exitus"
@@ -68,7 +72,8 @@ def outcome(table: Columns, roles: Roles, response: str) -> Outcome:
     target, values = roles.target, by_name[roles.target]
     related, question = _related(target, values, by_name, roles)
     found = _read(table, target, values, response)
-    return found._replace(related=related, notes=(*found.notes, *question))
+    same = _copies({target: values}, by_name, roles)
+    return found._replace(related={**same, **related}, notes=(*found.notes, *question))
 
 
 def _read(table: Columns, target: str, values: Column, response: str) -> Outcome:
@@ -82,6 +87,9 @@ def _read(table: Columns, target: str, values: Column, response: str) -> Outcome
         raise RefusedError(f"target: {target!r} is constant ({only}): there is nothing to explain.")
     if response == "ordinal":
         return _ordinal(table, target, values, known)
+    if levels is None and target in table.truths and response in ("auto", "binary"):
+        words = np.where(values == 1.0, "True", "False")
+        return Outcome(words, known, "binary", target, (), {})
     if levels is None:
         return _of_numbers(target, values, known, response)
     if table.kinds.get(target) == "date" or is_dates(levels.words):
@@ -124,17 +132,7 @@ def _of_text(target: str, levels: Levels, known: BoolArray, response: str) -> Ou
         response = "binary" if different == 2 else "classes"
     _check_classes(target, levels, "text with ")
     words = np.array([*levels.words, ""])  # rows without a value are left out later
-    note = [] if different == 2 else [_classes_note(target, levels)]
-    return Outcome(words[levels.codes], known, response, target, tuple(note), {})
-
-
-def _classes_note(target: str, levels: Levels) -> str:
-    """Say how many rows each of several classes has; two are left to the selector."""
-    pairs = list(zip(levels.words, levels.counts, strict=True))
-    shown = ", ".join(f"{word!r} ({count:,})" for word, count in pairs[:_SHOWN_CLASSES])
-    more = len(pairs) - _SHOWN_CLASSES
-    rest = f" and {more} more" if more > 0 else ""
-    return f"The response {target!r} has {len(pairs)} classes: {shown}{rest}."
+    return Outcome(words[levels.codes], known, response, target, (), {})
 
 
 def _only_value(values: Array) -> str | None:
@@ -221,7 +219,10 @@ def _survival(columns: dict[str, Column], roles: Roles, response: str) -> Outcom
         raise RefusedError(f"time and event: no row has both {time!r} and {roles.event!r}.")
     if not event[known].any():
         raise RefusedError(f"event: {roles.event!r} has no event; there is nothing to explain.")
-    return Outcome(np.column_stack([times, event]), known, "survival", time, (note,), {})
+    related, asked = _further(time, roles.event, columns, roles)
+    related |= _copies({time: times, roles.event: event}, columns, roles)
+    y = np.column_stack([times, event])
+    return Outcome(y, known, "survival", time, (note, *asked), related)
 
 
 def _event(name: str, values: Column) -> tuple[Array, str]:
@@ -295,8 +296,9 @@ def _related(
         if others:
             return dict.fromkeys(others, "seems to say whether the event happened"), (
                 f"{target!r} looks like a time until an event, and {others[0]!r} like whether it "
-                "happened, which is no variable. If so, ask for a model of survival (time and "
-                f"event; on the command line: --time {target!r} --event {others[0]!r}).",
+                f"happened; so {others[0]!r} is left out. If so, ask for a model of survival, "
+                f"time={target!r} and event={others[0]!r} (on the command line: --time {target!r} "
+                f"--event {others[0]!r}). {_back(others[0])}",
             )
     if two and is_event(target):
         others = [
@@ -309,11 +311,118 @@ def _related(
         ]
         if others:
             return dict.fromkeys(others, "seems to be the time of the event"), (
-                f"{target!r} looks like an event, and {others[0]!r} like the time until it, which "
-                "is no variable. If so, ask for a model of survival (time and event; on the "
-                f"command line: --time {others[0]!r} --event {target!r}).",
+                f"{target!r} looks like an event, and {others[0]!r} like the time until it; so "
+                f"{others[0]!r} is left out. If so, ask for a model of survival, "
+                f"time={others[0]!r} and event={target!r} (on the command line: --time "
+                f"{others[0]!r} --event {target!r}). {_back(others[0])}",
             )
     return {}, ()
+
+
+def _further(
+    time: str, event: str, columns: dict[str, Column], roles: Roles
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Find times and events of other endpoints, which come after the fact as this one does."""
+    named = roles.uses()
+    found = {
+        name: "seems to belong to another endpoint"
+        for name, column in columns.items()
+        if name not in named
+        and (
+            (is_event(name) and _two_values(column))
+            or (is_time(name) and column.dtype != object and not _two_values(column))
+        )
+    }
+    if not found:
+        return {}, ()
+    return found, (
+        f"{listed(list(found))} {'seems' if len(found) == 1 else 'seem'} to belong to another "
+        f"endpoint than {time!r} and {event!r}, and {'is' if len(found) == 1 else 'are'} left out. "
+        f"{_back(next(iter(found)))}",
+    )
+
+
+def _back(name: str) -> str:
+    """Say how a column is made a variable after all."""
+    return (
+        f"If it is a variable, say so: kinds={{{name!r}: 'number'}} (on the command line: --kind "
+        f"{name}=number)."
+    )
+
+
+def _copies(
+    response: dict[str, Column], columns: dict[str, Column], roles: Roles
+) -> dict[str, str]:
+    """Find columns that say what the response says, in its unit or another."""
+    others = {name: values for name, values in columns.items() if name not in roles.uses()}
+    found: dict[str, str] = {}
+    for target, values in response.items():
+        same = _proportional(values, others) if values.dtype != object else []
+        same += _with_same_classes(values, others)
+        found |= dict.fromkeys(same, f"says the same as the response {target!r}")
+    return found
+
+
+def _proportional(values: Array, columns: dict[str, Column]) -> list[str]:
+    """Return columns of numbers with a correlation of one with a response, where both are known."""
+    names = [name for name, other in columns.items() if other.dtype != object]
+    rows = np.flatnonzero(np.isfinite(values))
+    if rows.size < _FEWEST_ROWS:
+        return []
+    centred = values[rows] - values[rows].mean()
+    found = []
+    for start, block in blocks([columns[name] for name in names], values.size):
+        part = block[rows]
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            part -= part.mean(axis=0)
+            near = np.abs(centred @ part)
+            near /= np.linalg.norm(centred) * np.linalg.norm(part, axis=0)
+        unclear = np.isnan(near)  # a value is missing, or all are the same
+        found += [
+            names[start + int(k)]
+            for k in np.flatnonzero(unclear | (near >= _SAME))
+            if not unclear[k] or _is_proportional(values, block[:, int(k)])
+        ]
+    return found
+
+
+def _is_proportional(values: Array, other: Array) -> bool:
+    """Tell whether two columns have a correlation of one in the rows that know both."""
+    both = np.isfinite(values) & np.isfinite(other)
+    if np.count_nonzero(both) < _FEWEST_ROWS:
+        return False
+    a, b = values[both] - values[both].mean(), other[both] - other[both].mean()
+    size = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return size > 0.0 and abs(float(a @ b)) >= _SAME * size
+
+
+def _with_same_classes(values: Column, columns: dict[str, Column]) -> list[str]:
+    """Return columns each of whose values goes with one class of the response, and back."""
+    classes = _few_values(values)
+    if classes is None:
+        return []
+    found = []
+    for name, other in columns.items():
+        if values.dtype != object and other.dtype != object and len(classes.words) > 2:
+            continue  # numbers whose order differs are no copies
+        levels = _few_values(other)
+        if levels is None or len(levels.words) != len(classes.words):
+            continue
+        both = (classes.codes >= 0) & (levels.codes >= 0)
+        pairs = np.unique(classes.codes[both] * _MOST_CLASSES + levels.codes[both])
+        if np.count_nonzero(both) >= _FEWEST_ROWS and pairs.size == len(classes.words):
+            found.append(name)
+    return found
+
+
+def _few_values(values: Column) -> Levels | None:
+    """Return the different values of a column that has a few; None for any other."""
+    if values.dtype != object and not _two_values(values):
+        known = values[np.isfinite(values)]
+        if not np.array_equal(known, np.rint(known)) or np.ptp(known) > _LARGEST_CODE:
+            return None
+    levels = levels_of(values)
+    return levels if 2 <= len(levels.words) <= _MOST_CLASSES else None
 
 
 def _two_values(values: Column) -> bool:

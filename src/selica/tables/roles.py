@@ -154,6 +154,7 @@ def _appended(table: Columns, argument: str, value: Any) -> tuple[Columns, str]:
             kinds={**table.kinds, **column.kinds},
             orders={**table.orders, **column.orders},
             notes=(*table.notes, *column.notes),
+            truths=table.truths | column.truths,
         ),
         name,
     )
