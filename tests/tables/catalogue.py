@@ -406,7 +406,7 @@ CASES: dict[str, Case] = {
         notes=(
             "'time' looks like a time until an event, and 'status' like whether it happened; so "
             "'status' is left out. If so, ask for a model of survival, time='time' and "
-            "event='status' (on the command line: --time 'time' --event 'status'). If it is a "
+            "event='status' (on the command line: --time time --event status). If it is a "
             "variable, say so: kinds={'status': 'number'} (on the command line: --kind "
             "status=number).",
         ),
@@ -420,7 +420,7 @@ CASES: dict[str, Case] = {
         notes=(
             "'death' looks like an event, and 'os_days' like the time until it; so 'os_days' is "
             "left out. If so, ask for a model of survival, time='os_days' and event='death' (on "
-            "the command line: --time 'os_days' --event 'death'). If it is a variable, say so: "
+            "the command line: --time os_days --event death). If it is a variable, say so: "
             "kinds={'os_days': 'number'} (on the command line: --kind os_days=number).",
         ),
     ),

@@ -14,7 +14,9 @@ from selica.selectors.summary import NEAR_MISSES, cell, column_cell, reader_colu
 
 MOST_ROWS = 1000
 """Rows of a table of the page: with more it is slow to open. The CSV file beside it has all."""
-_WORDS = ("variable", "identical to", "reason", "kind", "use")
+_WIDE = ("identical to", "nearly identical to")
+"""Columns of names, of which a cell may have several."""
+_WORDS = ("variable", *_WIDE, "reason", "kind", "use")
 """Columns that are set to the left."""
 _LABELS = {
     "assumption": "assumption of the bound",
@@ -261,7 +263,7 @@ def _cell(name: str, row: Mapping[str, Any]) -> str:
     if name == "direction" and text == "-":
         text = "\N{MINUS SIGN}"
     kinds = [kind for kind, here in (("name", name == "variable"), ("word", name in _WORDS),
-             ("rank", name == "rank"), ("wide", name == "identical to")) if here]  # fmt: skip
+             ("rank", name == "rank"), ("wide", name in _WIDE)) if here]  # fmt: skip
     rank = f' data-rank="{row["rank"]}"' if name == "variable" and "rank" in row else ""
     kind = f' class="{" ".join(kinds)}"' if kinds else ""
     return f'<td{kind}{rank} data-label="{escape(name)}">{text}</td>'

@@ -161,6 +161,9 @@ class Selection:
             "selected": self.selected,
             "close": self.close,
             "duplicates": {name: list(same) for name, same in self.selector.duplicates_.items()},
+            "near_duplicates": {
+                name: list(same) for name, same in self.selector.near_duplicates_.items()
+            },
             "guarantee": self.guarantee.to_dict() | {"text": str(self.guarantee)},
             "exchangeability": None if self.copies is None else self.copies.to_dict(),
             "threshold": self.threshold,
@@ -279,11 +282,12 @@ def answer(
     if provenance is not None and not isinstance(provenance, Provenance):
         raise ArgumentError(f"provenance must be a Provenance; got {short(provenance)}.")
     given = {name: value for name, value in arguments.items() if value is not None}
-    left_out, columns = _left_out(table, names, target), ()
+    named = NamedColumns(X, tuple(names), target, _left_out(table, names, target), variable)
     if prepared is not None:
         left_out = tuple((printable(one.name), one.values) for one in prepared.left_out)
-        columns = prepared.columns
-    named = NamedColumns(X, tuple(names), target, left_out, variable, columns)
+        named = named._replace(
+            left_out=left_out, columns=prepared.columns, references=prepared.references
+        )
     with noted():
         selector.fit(named, y, **given)
     response = account.response_of(selector, y)

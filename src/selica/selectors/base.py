@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +23,7 @@ from selica._core.validation import LARGEST, number, printable
 from selica._core.warning import heard, warn
 from selica.selectors import checks
 from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence
-from selica.selectors.frames import category_columns, dense, encoded
+from selica.selectors.frames import category_columns, encoded, named_columns, plain, refuse_gaps
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.refit import RefitEffects, refit
 from selica.selectors.rows import RowArguments, column_variables
@@ -51,6 +51,10 @@ class AssumptionWarning(UserWarning):
     """Something about the data weakens what a selection promises, or what it means."""
 
 
+class EmptySelectionWarning(UserWarning):
+    """Nothing was selected, and a table without columns is passed on."""
+
+
 class UnstableWarning(UserWarning):
     """Another seed might decide most of it differently; more resamples would settle it."""
 
@@ -72,6 +76,8 @@ class NamedColumns(NamedTuple):
     are then those of the variables."""
     columns: tuple[str, ...] = ()
     """Names of the columns, such as "tissue: liver", where they differ from those of variables."""
+    references: Mapping[str, str] = MappingProxyType({})
+    """For each variable that is a category, the value that has no column."""
 
 
 class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -95,6 +101,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     duplicates_ : mapping of str to tuple of str
         For each selected variable that has any, the columns that are identical to it up to sign
         and scale.
+    near_duplicates_ : mapping of str to tuple of str
+        For each selected variable that has any, the columns that are nearly identical to it: with a
+        correlation of 0.999 or more.
     effects_ : RefitEffects
         Direction and size of effects, by a refit without a penalty on the selected variables; the
         same rows chose them, so that sizes are optimistic.
@@ -106,10 +115,13 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     support_: BoolArray
     guarantee_: Guarantee
     duplicates_: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    near_duplicates_: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     cautions_: tuple[str, ...] = ()
     _noticed: tuple[str, ...] = ()
     _variable: IntArray | None = None
     _columns: tuple[str, ...] = ()
+    _references: Mapping[str, str] = MappingProxyType({})
+    _imputed: bool = False
     note_: str | None = None
     effects_: RefitEffects | None = None
     _data: Data | None = None
@@ -159,9 +171,11 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             are known not to be independent, `guarantee_` promises nothing.
         """
         self.cautions_ = ()
+        self._imputed = False  # what `transform` accepts is known when this fit is
         with heard() as said:
             self._fit(X, y, RowArguments(sample_weight, keep, rows_of, offset, strata, missing))
         self._noticed = tuple(one.message for one in said)
+        self._imputed = missing is not None
         self._finish()
         return self
 
@@ -186,26 +200,32 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if data.units is not None:
             units = int(data.units.max()) + 1
             self.guarantee_ = replace(self.guarantee_, units=f"the {units} groups of rows")
-        self.duplicates_ = self._same_columns(data)
+        self.duplicates_ = self._same_columns(data, checks.identical_to)
+        self.near_duplicates_ = self._same_columns(data, checks.nearly_identical_to)
 
     def _named(self, X: Any) -> NamedColumns:
         """Return a table for a selector: sparse ones dense, categories as indicator columns."""
+        X = plain(X)
         categories = category_columns(X)
         if not categories:
-            return NamedColumns(dense(X), ())
+            return NamedColumns(X, ())
         validate_data(self, X, skip_check_array=True)  # takes note of the names
-        values, variable, columns = encoded(X, categories)
-        names = tuple(str(name) for name in X.columns)
-        return NamedColumns(values, names, variable=variable, columns=columns)
+        found = encoded(X, categories)
+        return NamedColumns(
+            found.values, found.names, variable=found.variable, columns=found.columns,
+            references=found.references,
+        )  # fmt: skip
 
-    def _same_columns(self, data: Data) -> dict[str, tuple[str, ...]]:
-        """Return the columns that are identical to selected ones; categories have none."""
+    def _same_columns(
+        self, data: Data, alike: Callable[[Data, IntArray], dict[int, IntArray]]
+    ) -> dict[str, tuple[str, ...]]:
+        """Return the columns that are alike selected ones; categories have none."""
         if data.variable is not None:
             alone = np.bincount(data.variable)[data.variable] == 1
             columns = np.flatnonzero(alone & self.support_[data.variable])
         else:
             columns = np.flatnonzero(self.support_)
-        names, same = self._column_names(), checks.identical_to(data, columns)
+        names, same = self._column_names(), alike(data, columns)
         return {names[j]: tuple(names[k] for k in same[j]) for j in same}
 
     def _column_names(self) -> list[str]:
@@ -242,6 +262,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             variable=column_variables(named.variable, table.shape[1]), missing=missing,
         )._replace(l1_ratio=self._share())  # fmt: skip
         self._variable, self._columns = data.variable, named.columns
+        self._references = dict(named.references)
         return data, table, target
 
     def _validated(self, named: NamedColumns, y: Any, missing: bool) -> tuple[Array, Column]:
@@ -253,6 +274,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             "ensure_all_finite": "allow-nan" if missing else True,
         }
         of_times = loss_of("survival")
+        if getattr(getattr(y, "dtype", None), "kind", "") in ("m", "M"):
+            raise ArgumentError("y holds dates; it must be numbers or classes.")
         try:
             if self.response != of_times.response and not of_times.takes(y):
                 table, target = validate_data(self, named.values, y, **settings)
@@ -260,6 +283,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             table = validate_data(self, named.values, **settings)
         except (TypeError, ValueError):
             _refuse_text(named.values)
+            refuse_gaps(named.values, infinite_only=missing)
             raise
         times = of_times.read(y).values
         if len(times) != len(table):
@@ -433,8 +457,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         classes = getattr(self, "classes_", None)
         several = classes is not None and len(classes) > 2
         return Directions(
-            classes, several, self.response_, self._names(), self._columns, self._variable
-        )
+            classes, several, self.response_, self._names(), self._columns, self._variable,
+            self._references,
+        )  # fmt: skip
 
     def _measured(self, data: Data) -> None:
         """Measure the effects of what was selected, and keep the data where they are small."""
@@ -450,11 +475,15 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return {name: value for name, value in state.items() if name != "_data"}
 
     def _with_duplicates(self, rows: Table) -> Table:
-        """Return the table with the columns that are identical to selected ones."""
-        if not self.duplicates_:
-            return rows
-        listed = {name: _few(same) for name, same in self.duplicates_.items()}
-        return Table.of(row | {"identical to": listed.get(row["variable"])} for row in rows)
+        """Return the table with the columns that are identical, or nearly, to selected ones."""
+        for column, found in (
+            ("identical to", self.duplicates_),
+            ("nearly identical to", self.near_duplicates_),
+        ):
+            if found:
+                listed = {name: _few(same) for name, same in found.items()}
+                rows = Table.of(row | {column: listed.get(row["variable"])} for row in rows)
+        return rows
 
     def explain(self) -> str:
         """Say why nothing was selected, and what would have selected something."""
@@ -492,10 +521,40 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def plot(self) -> Figure:
         """Draw what was measured, with the threshold (needs matplotlib)."""
 
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns; where nothing was selected, a table without columns.
+
+        An estimator after the selector in a pipeline then needs `InterceptIfEmpty` around it, since
+        those of scikit-learn refuse a table without columns.
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+            Missing values stay as they are, if `fit` was told what to do with them.
+
+        Returns
+        -------
+        array of shape (n, k)
+        """
+        return super().transform(plain(X))
+
+    def _transform(self, X: Any) -> Any:
+        """Return the selected columns of a table; its own words where there are none."""
+        if self._get_support_mask().any():
+            return super()._transform(X)
+        warn(
+            "Nothing was selected, so that transform returns a table without columns. An estimator "
+            "that comes next in a pipeline then has to predict by its intercept alone: put "
+            "selica.InterceptIfEmpty around it.",
+            EmptySelectionWarning,
+        )
+        return X.iloc[:, :0] if hasattr(X, "iloc") else np.empty((X.shape[0], 0), dtype=X.dtype)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._imputed
         return tags
 
 
@@ -507,8 +566,9 @@ def _few(names: Sequence[str], most: int = 5) -> str:
 
 def _refuse_text(X: Any) -> None:
     """Name the columns of a table that are not numbers, if that is why it was refused."""
-    if hasattr(X, "columns"):
-        columns = {printable(str(name)): X[name] for name in X.columns}
+    names = named_columns(X)
+    if names is not None:
+        columns = {printable(str(name)): X[name] for name in names}
     else:
         values = np.asarray(X)
         if values.ndim != 2 or values.dtype.kind not in "OUS":
@@ -519,8 +579,8 @@ def _refuse_text(X: Any) -> None:
         return
     raise ArgumentError(
         f"X: text and dates are not numbers, in {'column' if len(text) == 1 else 'columns'} "
-        f"{_few([repr(name) for name in text])}: leave them out, or make numbers of them, e.g. one "
-        "column of 0 and 1 for each value."
+        f"{_few([repr(name) for name in text])}: leave them out, or make categories of them (in "
+        "pandas, X.astype({...: 'category'})); selica.select reads any table."
     )
 
 

@@ -26,7 +26,7 @@ in another order differ beyond."""
 _MOST_LEVELS = 3
 """Levels of a variable that a table lists."""
 _REFERENCE = "the rest"
-"""The level of a category that has no column."""
+"""The level of a category that has no column, where its name is not known."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -199,7 +199,9 @@ class Directions(NamedTuple):
     columns: Sequence[str] = ()
     """Names of the columns, such as "tissue: liver", where variables have levels."""
     variable: IntArray | None = None
-    """The variable that each column belongs to."""
+    """The variable that each column belongs to; None where each is one."""
+    references: Mapping[str, str] = MappingProxyType({})
+    """For a variable with levels, the one that has no column."""
 
     def of(self, effects: RefitEffects, variable: int, place: int | None) -> str | None:
         """Return the direction of a variable: a sign, a class, or levels from high to low."""
@@ -216,13 +218,16 @@ class Directions(NamedTuple):
         level = self._only_level(variable)
         if level is None or sign == 0:
             return {1: "+", -1: "-"}.get(sign)
-        return f"{level} > {_REFERENCE}" if sign > 0 else f"{_REFERENCE} > {level}"
+        rest = self._level(-1, variable)
+        return f"{level} > {rest}" if sign > 0 else f"{rest} > {level}"
 
     def _only_level(self, variable: int) -> str | None:
         """Return the level of a variable with two of them, which has one column; else None."""
-        if self.variable is None or not self.columns:
+        if not self.columns:
             return None
-        own = np.flatnonzero(self.variable == variable)
+        own = np.array([variable])
+        if self.variable is not None:
+            own = np.flatnonzero(self.variable == variable)
         if own.size != 1 or self.columns[own[0]] == self.names[variable]:
             return None
         return self._level(int(own[0]), variable)
@@ -230,7 +235,7 @@ class Directions(NamedTuple):
     def _level(self, column: int, variable: int) -> str:
         """Return the level of an indicator column: "tissue: liver" is liver."""
         if column < 0:
-            return _REFERENCE
+            return self.references.get(self.names[variable], _REFERENCE)
         if column >= len(self.columns):
             return f"level {column}"
         return self.columns[column].removeprefix(f"{self.names[variable]}: ")
@@ -277,7 +282,7 @@ def _text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> li
 
     def line(values: Iterable[str]) -> str:
         parts = zip(columns, values, widths, strict=True)
-        words = ("variable", "identical to")
+        words = ("variable", "identical to", "nearly identical to")
         padded = [v.ljust(w) if name in words else v.rjust(w) for name, v, w in parts]
         return "  ".join(padded).rstrip()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -126,3 +127,8 @@ def columns_are(names: Sequence[str]) -> str:
 def counted(n: int, what: str) -> str:
     """Return a number of things: 1 row, 2 rows."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def typed(option: str, value: str) -> str:
+    """Return an option as it is typed on the command line."""
+    return f"{option} {shlex.quote(value)}"

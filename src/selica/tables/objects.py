@@ -55,7 +55,7 @@ def as_columns(table: Any) -> Columns:
         return table
     if isinstance(table, str | Path):
         return read_table(table)
-    found = _of_frame(table)
+    found = None if sparse.issparse(table) else _of_frame(table)  # some are dictionaries, too
     if found is None:
         found = _of_array(table)
     if found is None:
@@ -189,9 +189,7 @@ def _of_pandas(frame: Any) -> Columns:
     if problems:
         raise ArgumentError(f"table: {'; '.join(problems)}.")
     kinds = list(frame.dtypes)
-    plain = [
-        j for j, kind in enumerate(kinds) if isinstance(kind, np.dtype) and kind.kind in "iuf"
-    ]
+    plain = [j for j, kind in enumerate(kinds) if isinstance(kind, np.dtype) and kind.kind in "iuf"]
     arrays: list[Any] = [None] * len(kinds)
     if plain:
         numbers = frame.iloc[:, plain].to_numpy(dtype=float)

@@ -13,7 +13,7 @@ from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, short, written
 from selica.tables.categories import indicators
-from selica.tables.columns import LISTED_NAMES, Column, Columns, columns_are, counted, listed
+from selica.tables.columns import LISTED_NAMES, Column, Columns, columns_are, counted, listed, typed
 from selica.tables.kinds import (
     KINDS,
     USABLE,
@@ -82,6 +82,8 @@ class Prepared:
         Names of the p variables.
     variable : array of int of shape (c,)
         The variable that each column belongs to.
+    references : mapping of str to str
+        For each variable that is a category, the value that has no column.
     y : array of shape (n,) or (n, 2)
         Numbers, or text of classes; times and events for survival.
     target : str
@@ -126,6 +128,7 @@ class Prepared:
     columns: tuple[str, ...]
     names: tuple[str, ...]
     variable: IntArray
+    references: Mapping[str, str]
     y: NDArray[Any]
     target: str
     response: str
@@ -255,6 +258,7 @@ def prepare(
         columns=variables.columns,
         names=work.variables,
         variable=variables.variable,
+        references=variables.references,
         y=read.y[rows],
         target=read.target,
         response=read.response,
@@ -562,6 +566,8 @@ class _Encoded(NamedTuple):
     notes: list[str]
     categories: tuple[bool, ...]
     """For each column, whether it stands for a value of a category."""
+    references: dict[str, str]
+    """For each category, the value that has no column."""
 
 
 def _encoded(table: Columns, names: Sequence[str], kinds: Mapping[str, Recognised]) -> _Encoded:
@@ -572,6 +578,7 @@ def _encoded(table: Columns, names: Sequence[str], kinds: Mapping[str, Recognise
     variable: list[int] = []
     notes: list[str] = []
     categories: list[bool] = []
+    references: dict[str, str] = {}
     for place, name in enumerate(names):
         if kinds[name].kind == "number":
             parts.append(by_name[name])
@@ -581,6 +588,7 @@ def _encoded(table: Columns, names: Sequence[str], kinds: Mapping[str, Recognise
             continue
         found = indicators(name, by_name[name])
         notes += found.notes
+        references[name] = found.reference
         parts += list(found.values.T)
         columns += [f"{name}: {' '.join(level.split())}" for level in found.levels]
         variable += [place] * len(found.levels)
@@ -589,8 +597,9 @@ def _encoded(table: Columns, names: Sequence[str], kinds: Mapping[str, Recognise
     for j, part in enumerate(parts):
         values[:, j] = part
     return _Encoded(
-        values, tuple(columns), np.array(variable, dtype=np.intp), notes, tuple(categories)
-    )
+        values, tuple(columns), np.array(variable, dtype=np.intp), notes, tuple(categories),
+        references,
+    )  # fmt: skip
 
 
 def _filled(kept: _Encoded) -> tuple[Array, list[str]]:
@@ -641,8 +650,8 @@ def _questions(table: Columns, work: _Sorted) -> list[str]:
         if one.name in table.remarks and numbers_in(one.values).mostly:
             found.append(
                 f"{one.name!r} holds mostly numbers. To use it, say so: kinds={{{one.name!r}: "
-                f"'number'}} (on the command line: --kind {one.name}=number). A limit such as <0.1 "
-                "is then taken as 0.1, and any other text as missing."
+                f"'number'}} (on the command line: {typed('--kind', f'{one.name}=number')}). A limit "
+                "such as <0.1 is then taken as 0.1, and any other text as missing."
             )
     nameless = [name for name in table.unnamed if name in work.variables]
     if nameless:
@@ -652,7 +661,7 @@ def _questions(table: Columns, work: _Sorted) -> list[str]:
         found.append(
             f"{listed(codes)} {'holds' if len(codes) == 1 else 'hold'} a few whole numbers, which "
             f"are taken as amounts. If they are names of groups, say so: kinds={{{codes[0]!r}: "
-            f"'category'}} (on the command line: --kind {codes[0]}=category)."
+            f"'category'}} (on the command line: {typed('--kind', f'{codes[0]}=category')})."
         )
     return found
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, written
-from selica.tables.columns import Column, Columns, counted, listed
+from selica.tables.columns import Column, Columns, counted, listed, typed
 from selica.tables.kinds import Levels, blocks, is_dates, levels_of
 from selica.tables.missing import absent
 from selica.tables.naming import is_event, is_of_censoring, is_time, vocabulary
@@ -297,8 +297,8 @@ def _related(
             return dict.fromkeys(others, "seems to say whether the event happened"), (
                 f"{target!r} looks like a time until an event, and {others[0]!r} like whether it "
                 f"happened; so {others[0]!r} is left out. If so, ask for a model of survival, "
-                f"time={target!r} and event={others[0]!r} (on the command line: --time {target!r} "
-                f"--event {others[0]!r}). {_back(others[0])}",
+                f"time={target!r} and event={others[0]!r} (on the command line: "
+                f"{typed('--time', target)} {typed('--event', others[0])}). {_back(others[0])}",
             )
     if two and is_event(target):
         others = [
@@ -313,8 +313,8 @@ def _related(
             return dict.fromkeys(others, "seems to be the time of the event"), (
                 f"{target!r} looks like an event, and {others[0]!r} like the time until it; so "
                 f"{others[0]!r} is left out. If so, ask for a model of survival, "
-                f"time={others[0]!r} and event={target!r} (on the command line: --time "
-                f"{others[0]!r} --event {target!r}). {_back(others[0])}",
+                f"time={others[0]!r} and event={target!r} (on the command line: "
+                f"{typed('--time', others[0])} {typed('--event', target)}). {_back(others[0])}",
             )
     return {}, ()
 
@@ -345,8 +345,8 @@ def _further(
 def _back(name: str) -> str:
     """Say how a column is made a variable after all."""
     return (
-        f"If it is a variable, say so: kinds={{{name!r}: 'number'}} (on the command line: --kind "
-        f"{name}=number)."
+        f"If it is a variable, say so: kinds={{{name!r}: 'number'}} (on the command line: "
+        f"{typed('--kind', f'{name}=number')})."
     )
 
 

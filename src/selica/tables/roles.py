@@ -98,19 +98,43 @@ def assign(table: Columns, given: Mapping[str, Any]) -> tuple[Columns, Roles]:
 
 
 def _of_survival(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a structured array of events and times, as scikit-survival has it, as two columns."""
-    target = given.get("target")
-    fields = getattr(getattr(target, "dtype", None), "names", None)
-    if target is None or not fields:
+    """Return times and events that are given as one target as two columns."""
+    pair = _pair(given.get("target"))
+    if pair is None:
         return given
-    flags = [field for field in fields if target.dtype[field].kind == "b"]
-    if len(fields) != 2 or len(flags) != 1:
+    flags = [name for name, values in pair.items() if _is_flag(values)]
+    if len(pair) != 2 or not flags:
         raise ArgumentError(
-            "target: a structured array must have two fields, a truth value that says whether the "
-            f"event happened and its time; got {listed(list(fields))}."
+            "target: several values for each row must be two, a time and whether the event happened "
+            f"(true and false, or 1 and 0); got {listed([str(name) for name in pair])}."
         )
-    other = next(field for field in fields if field not in flags)
-    return {**given, "target": None, "time": target[other], "event": target[flags[0]]}
+    event = flags[-1]  # where both could be, the time comes first
+    time = next(name for name in pair if name != event)
+    return {**given, "target": None, "time": pair[time], "event": pair[event]}
+
+
+def _pair(target: Any) -> dict[Any, Any] | None:
+    """Return the columns of a target that has several: a structured array, a frame, a pair."""
+    fields = getattr(getattr(target, "dtype", None), "names", None)
+    if fields:
+        return {name: target[name] for name in fields}
+    if isinstance(target, tuple) and len(target) == 2 and all(np.ndim(one) == 1 for one in target):
+        return dict(zip(("time", "event"), target, strict=True))
+    if isinstance(target, np.ndarray) and target.ndim == 2 and target.shape[1] > 1:
+        names = ("time", "event") if target.shape[1] == 2 else range(target.shape[1])
+        return {name: target[:, j] for j, name in enumerate(names)}
+    if hasattr(target, "columns") and len(getattr(target, "shape", ())) == 2:
+        names = target.column_names if hasattr(target, "column_names") else target.columns
+        return {name: target[name] for name in names}
+    return None
+
+
+def _is_flag(values: Any) -> bool:
+    """Tell whether values are true and false, or 1 and 0."""
+    array = np.asarray(values)
+    return array.dtype.kind == "b" or (
+        array.dtype.kind in "iuf" and bool(np.isin(array, (0, 1)).all())
+    )
 
 
 def _twice(names: Mapping[str, Any]) -> list[str]:
