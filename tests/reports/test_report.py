@@ -144,7 +144,10 @@ def test_warnings_become_notes_with_names(data):
     X[:, 11] = X[:, 11] > 0
     names = [f"name {j}" for j in range(12)]
     found = answer(KnockoffSelection(random_state=0), X, data.y, names, "y")
-    assert "Columns with few values are not normally distributed: name 11." in found.cautions
+    assert (
+        "Columns with few values are not normally distributed, as copies of them are: name 11."
+        in found.cautions
+    )
     X[:, 3] = 1.0
     found = answer(LassoSelection(random_state=0), X, data.y, names, "y")
     assert "Constant columns are never selected: name 3." in found.cautions
@@ -355,7 +358,7 @@ def test_what_was_done_with_the_columns_is_told(data):
         left_out=(gone("id", "it numbers the rows", None),),
         missing=cells("impute", 3, 2, 1, {"v0": 3}),
         keep_names=("age", "sex"), rows_of=np.zeros(120), sample_weight=None, offset=None,
-        strata=None, columns=tuple(f"v{j}" for j in range(12)), notes=(),
+        strata=None, columns=tuple(f"v{j}" for j in range(12)), notes=(), references={},
     )  # fmt: skip
     names = [f"v{j}" for j in range(12)]
     found = answer(LassoSelection(0.1), data.X, data.y, names, "y", prepared=prepared)

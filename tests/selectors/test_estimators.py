@@ -45,8 +45,8 @@ WEIGHTS = dict.fromkeys(
         "check_sample_weight_equivalence_on_dense_data",
         "check_sample_weight_equivalence_on_sparse_data",
     ),
-    "rows are resampled or put into folds; a repeated row can be drawn twice or lie in two folds, a "
-    "weighted one cannot",
+    "rows are resampled or put into folds; a repeated row can be drawn twice or lie in two folds, "
+    "a weighted one cannot",
 )
 
 
@@ -158,7 +158,7 @@ def test_two_classes_are_a_binary_response(estimator):
     ("X", "y", "word"),
     [
         (np.full((30, 3), np.nan), np.arange(30.0), "NaN"),
-        (np.full((30, 3), np.inf), np.arange(30.0), "infinity"),
+        (np.full((30, 3), np.inf), np.arange(30.0), r"infinite \(inf\)"),
         (np.ones((30, 3)), np.ones(30), "y is constant"),
         (np.ones((1, 3)), np.ones(1), "minimum of 2"),
         (np.ones((0, 3)), np.ones(0), "minimum of 2"),

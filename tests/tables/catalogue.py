@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
 from scipy import sparse
 
 N = 40
@@ -31,6 +38,38 @@ def german(values: Sequence[Any]) -> list[str]:
     """Numbers with points between thousands and decimal commas."""
     swapped = {",": ".", ".": ","}
     return ["".join(swapped.get(sign, sign) for sign in f"{value:,}") for value in values]
+
+
+def parquet(table: Any) -> bytes:
+    """A table as a Parquet file."""
+    stream = io.BytesIO()
+    pyarrow.parquet.write_table(table, stream)
+    return stream.getvalue()
+
+
+def feather(table: Any) -> bytes:
+    """A table as a Feather file."""
+    stream = io.BytesIO()
+    pyarrow.feather.write_feather(table, stream)
+    return stream.getvalue()
+
+
+def workbook(rows: Sequence[Sequence[Any]]) -> bytes:
+    """Rows as a workbook of Excel."""
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append([cell.item() if hasattr(cell, "item") else cell for cell in row])
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def mapped(values: Any) -> Any:
+    """An array that lies in a file."""
+    with tempfile.TemporaryFile() as file:
+        array = np.memmap(file, dtype="float32", shape=values.shape)
+    array[:] = values
+    return array
 
 
 def with_cells(values: Sequence[Any], **cells: str) -> list[str]:
@@ -69,6 +108,7 @@ MOSTLY = (
     "--kind a=number). A limit such as <0.1 is then taken as 0.1, and any other text as missing."
 )
 NAMED = "has a different value in every row, as names do"
+DAYS = [date(2020, 1, i % 28 + 1) for i in range(N)]
 EVENTS = np.array([1, 0, 1, 1] * 10)
 TIMES = np.abs(A).round(3) * 100 + 1
 ANNDATA = SimpleNamespace(
@@ -128,6 +168,55 @@ CASES: dict[str, Case] = {
             "a": "is text: its commas may separate thousands or decimals: write decimals with a "
             "point, and thousands without a comma"
         },
+    ),
+    "a tab, decimal commas and an exponent": Case(
+        csv("\t", a=[f"{v:.3e}".replace(".", ",") for v in A], y=german(Y)),
+        file="t.txt",
+        columns=("a",),
+        notes=("Decimal commas are read as decimal points in 2 columns: 'a', 'y'.",),
+        check=lambda p: np.allclose(p.X[:, 0], A, rtol=1e-3),
+    ),
+    "thousands of Switzerland": Case(
+        csv(";", a=[f"{2000 + 77 * i:,}".replace(",", "'") for i in range(N)], y=Y),
+        columns=("a",),
+        notes=(
+            "Commas or spaces in numbers are read as separators of thousands in 1 column: 'a'.",
+        ),
+        check=lambda p: p.X[:2, 0].tolist() == [2000.0, 2077.0],
+    ),
+    "a file of Windows and its mark": Case(
+        b"\xef\xbb\xbf" + csv(a=A, y=Y).replace(b"\n", b"\r\n"),
+        columns=("a",),
+        check=lambda p: np.array_equal(p.X[:, 0], A),
+    ),
+    "compressed by gzip": Case(gzip.compress(csv(a=A, y=Y)), file="t.csv.gz", columns=("a",)),
+    "compressed by zstd": Case(
+        pa.compress(csv(a=A, y=Y), codec="zstd", asbytes=True),
+        file="t.csv.zst",
+        columns=("a",),
+        check=lambda p: np.array_equal(p.X[:, 0], A),
+    ),
+    "broken gzip": Case(
+        gzip.compress(csv(a=A, y=Y))[:50], file="t.csv.gz", error="the gzip file is broken."
+    ),
+    "Parquet": Case(
+        parquet(pa.table({"a": A, "c": pa.array(GROUP).dictionary_encode(), "y": Y})),
+        file="t.parquet",
+        columns=("a", "c: v", "c: w"),
+    ),
+    "Feather under another name": Case(
+        feather(pa.table({"a": A, "y": Y})), file="t.dat", columns=("a",)
+    ),
+    "Excel with an empty row above": Case(
+        workbook([(), ("a", "d", "y"), *zip(A, DAYS, Y, strict=True)]),
+        file="t.xlsx",
+        columns=("a",),
+        left_out={"d": "is a date"},
+    ),
+    "an old spreadsheet": Case(
+        b"",
+        file="t.xls",
+        error="spreadsheets of this kind are not read; save the table as .xlsx or as CSV.",
     ),
     "decimal commas and points in one column": Case(
         csv(";", a=with_cells(A, _30="1,5"), b=B, y=Y),
@@ -321,6 +410,48 @@ CASES: dict[str, Case] = {
         options={"kinds": {"batch": "category"}},
         columns=("batch: 2", "batch: 3", "batch: 4", "a"),
     ),
+    "numbers below a limit as asked": Case(
+        csv(a=with_cells(A, _3="<0.5", _9="n.d.", _11="high"), b=B, y=Y),
+        options={"kinds": {"a": "number"}},
+        columns=("a", "b"),
+        notes=(
+            "'a': 1 cell ('<0.5') is taken as the limit itself.",
+            "'a': 2 cells ('n.d.', 'high') are no number, and taken as missing.",
+        ),
+        check=lambda p: p.X[3, 0] == 0.5 and p.missing.by_column == {"a": 2},
+    ),
+    "text as numbers": Case(
+        csv(a=A, c=GROUP, y=Y),
+        options={"kinds": {"c": "number"}},
+        error="kinds: 'c' cannot be taken as numbers: 40 cells ('u', 'v', 'w') are no number.",
+    ),
+    "a few rows with their names": Case(
+        csv(ID=range(1, 7), a=A[:6], y=Y[:6]), columns=("a",), left_out={"ID": NUMBERED}
+    ),
+    "names of rows with a space": Case(
+        csv(**{"sample id": range(101, 101 + N), "a": A, "y": Y}),
+        columns=("a",),
+        left_out={"sample id": NUMBERED},
+    ),
+    "the response once more": Case(
+        csv(crp_si=Y * 10 + 3, a=A, y=Y),
+        columns=("a",),
+        left_out={"crp_si": "says the same as the response 'y'"},
+    ),
+    "the response once more, with gaps": Case(
+        csv(copy=with_cells(Y, _3="", _5=""), a=A, y=Y),
+        columns=("a",),
+        left_out={"copy": "says the same as the response 'y'"},
+    ),
+    "the response in words": Case(
+        csv(diagnosis=["ill", "well"] * 20, a=A, y=[1, 0] * 20),
+        columns=("a",),
+        response="binary",
+        left_out={"diagnosis": "says the same as the response 'y'"},
+    ),
+    "the response as asked for": Case(
+        csv(copy=Y, a=A, y=Y), options={"kinds": {"copy": "number"}}, columns=("copy", "a")
+    ),
     # missing values
     "signs for missing values": Case(
         csv(a=with_cells(A, _1="?", _2=".", _3="-", _4="none", _5="#N/A"), b=B, y=Y),
@@ -366,6 +497,64 @@ CASES: dict[str, Case] = {
         check=lambda p: p.y[:2].tolist() == ["ill", "well"],
     ),
     "1 and 2": Case(csv(a=A, y=[1, 2] * 20), columns=("a",), response="binary"),
+    "true and false": Case(
+        csv(a=A, y=["True", "False"] * 20),
+        columns=("a",),
+        response="binary",
+        check=lambda p: p.y[:2].tolist() == ["True", "False"],
+    ),
+    "true and false of NumPy": Case(
+        {"a": A, "y": EVENTS == 1},
+        columns=("a",),
+        response="binary",
+        check=lambda p: p.y[:2].tolist() == ["True", "False"],
+    ),
+    "two classes and a gap": Case(
+        csv(a=A, y=with_cells(["ill", "well"] * 20, _0="NA")),
+        columns=("a",),
+        response="binary",
+        notes=("1 of 40 rows has no response ('y') and is left out.",),
+        check=lambda p: len(p.y) == N - 1,
+    ),
+    "three classes as two": Case(
+        csv(a=A, y=GROUP),
+        options={"response": "binary"},
+        error="target: 'y' has 3 different values ('u', 'v', 'w'); response='binary' takes two.",
+    ),
+    "counts that are none": Case(
+        csv(a=A, y=Y),
+        options={"response": "count"},
+        error="target: 'y' must hold whole numbers of zero or more for response='count'; got "
+        f"{Y[0]}.",
+    ),
+    "stages": Case(
+        csv(a=A, y=["Stage II", "Stage IV", "Stage I", "Stage III"] * 10),
+        options={"response": "ordinal"},
+        columns=("a",),
+        response="linear",
+        notes=(
+            "The response 'y' is taken as scores in a linear model: 0 for Stage I, 1 for Stage II, "
+            "2 for Stage III, 3 for Stage IV.",
+        ),
+        check=lambda p: p.y[:4].tolist() == [1.0, 3.0, 0.0, 2.0],
+    ),
+    "a scale in words": Case(
+        csv(a=A, y=["mild", "severe", "None", "moderate"] * 10),
+        options={"response": "ordinal"},
+        columns=("a",),
+        response="linear",
+        notes=(
+            "'None' is taken as a value, not as missing, in 'y'.",
+            "The response 'y' is taken as scores in a linear model: 0 for None, 1 for mild, 2 for "
+            "moderate, 3 for severe.",
+        ),
+    ),
+    "words without an order": Case(
+        csv(a=A, y=GROUP),
+        options={"response": "ordinal"},
+        error="target: the order of 'u', 'v', 'w' is not known; for response='ordinal' write "
+        "numbers, or use an ordered category of a data frame.",
+    ),
     "three classes": Case(
         csv(a=A, y=GROUP),
         columns=("a",),
@@ -454,6 +643,52 @@ CASES: dict[str, Case] = {
         error="event: it cannot be told which value of 'status' ('A', 'B') means that the event "
         "happened; write 1 for an event and 0 for none.",
     ),
+    "another endpoint": Case(
+        csv(os=TIMES, death=EVENTS, pfs=TIMES / 2, relapse=EVENTS[::-1], a=B),
+        target=None,
+        options={"time": "os", "event": "death"},
+        columns=("a",),
+        response="survival",
+        left_out={
+            "pfs": "says the same as the response 'os'",
+            "relapse": "seems to belong to another endpoint",
+        },
+        notes=(
+            "'death': 1 means that the event happened (30 rows), and 0 that it was not seen (10 "
+            "rows).",
+            "'pfs', 'relapse' seem to belong to another endpoint than 'os' and 'death', and are "
+            "left out. If it is a variable, say so: kinds={'pfs': 'number'} (on the command line: "
+            "--kind pfs=number).",
+        ),
+    ),
+    "a negative time": Case(
+        csv(time=-TIMES, status=EVENTS, a=B),
+        target=None,
+        options={"time": "time", "event": "status"},
+        error=f"time: 'time' must not be negative; got {-TIMES[0]:.10g}.",
+    ),
+    "a time without an event": Case(
+        csv(time=TIMES, status=EVENTS, a=B),
+        options={"response": "survival"},
+        target="time",
+        error="Survival needs both: time, and event, which says if it was observed.",
+    ),
+    "counts with the logarithm of their exposure": Case(
+        csv(a=A, years=TIMES, y=[0, 2, 5, 1] * 10),
+        options={"response": "count", "offset": "years"},
+        columns=("a",),
+        response="count",
+        notes=(
+            "The offset 'years' is taken as the logarithm of the exposure. If it is the exposure "
+            "itself, write log(years) in its place.",
+        ),
+        check=lambda p: np.allclose(p.offset, TIMES),
+    ),
+    "an offset without counts": Case(
+        csv(a=A, years=TIMES, y=[0, 2, 5, 1] * 10),
+        options={"offset": "log(years)"},
+        error="offset belongs to response='count'; ask for it.",
+    ),
     "counts with their exposure": Case(
         csv(a=A, years=TIMES, y=[0, 2, 5, 1] * 10),
         options={"response": "count", "offset": "log(years)"},
@@ -468,6 +703,71 @@ CASES: dict[str, Case] = {
         columns=("pc10", "a"),
         check=lambda p: p.keep_names == ("pc1", "pc2", "pc3", "sex: m"),
     ),
+    "a range that is too long": Case(
+        csv(pc1=A, pc2=B, a=A * B, y=Y),
+        options={"keep": "pc1-pc10"},
+        error="keep: the range 'pc1-pc10' needs the column 'pc10', which is not there; did you "
+        "mean 'pc1'?",
+    ),
+    "a range in capitals": Case(
+        csv(pc1=A, pc2=B, a=A * B, y=Y),
+        options={"keep": "PC1-PC2"},
+        error="keep: the range 'PC1-PC2' needs the column 'PC1', which is not there; did you mean "
+        "'pc1'?",
+    ),
+    "a patient to keep": Case(
+        csv(patient=[f"P{i // 5}" for i in range(N)], a=A, y=Y),
+        options={"keep": "patient"},
+        error="keep takes numbers and categories; 'patient' says which rows belong together (8 "
+        "different values in 40 rows).",
+    ),
+    "gaps in a column to keep": Case(
+        csv(age=with_cells(range(30, 30 + N), _2="", _3=""), a=A, y=Y),
+        options={"keep": "age"},
+        columns=("a",),
+        notes=(
+            "In 2 rows a value of a column to keep is missing ('age'); the mean of the column "
+            "stands there, or its most frequent value.",
+        ),
+        check=lambda p: np.isfinite(p.keep).all() and p.keep[2, 0] == p.keep[3, 0],
+    ),
+    "rows with gaps in a column to keep": Case(
+        csv(age=with_cells(range(30, 30 + N), _2="", _3=""), a=with_cells(A, _3="", _7=""), y=Y),
+        options={"keep": "age", "missing": "drop-rows"},
+        columns=("a",),
+        notes=(
+            "4 values of the variables are missing, in 3 of 40 rows and 2 columns ('a', 'age'); "
+            "these rows are left out.",
+        ),
+        check=lambda p: p.rows.tolist() == [i for i in range(N) if i not in (2, 3, 7)],
+    ),
+    "columns with gaps": Case(
+        csv(a=with_cells(A, _3=""), b=B, y=Y),
+        options={"missing": "drop-columns"},
+        columns=("b",),
+        left_out={"a": "has no value in 1 of 40 rows"},
+        notes=(
+            "1 value of the variables is missing, in 1 of 40 rows and 1 column ('a'); this column "
+            "is left out.",
+        ),
+    ),
+    "negative weights": Case(
+        csv(a=A, b=B, y=Y),
+        options={"weights": "a"},
+        error=f"weights: 'a' must not be negative; got {A[A < 0.0][0]}.",
+    ),
+    "strata of text": Case(
+        csv(site=GROUP, a=A, y=Y),
+        options={"strata": "site"},
+        columns=("a",),
+        check=lambda p: np.unique(p.strata).size == 3,
+    ),
+    "several names that are not there": Case(
+        csv(age=A, sex=B, y=Y),
+        options={"keep": "agee", "drop": "sexx", "weights": "w"},
+        error="weights: there is no column 'w'; there are 'age', 'sex', 'y'. keep: there is no "
+        "column 'agee'; did you mean 'age'? drop: there is no column 'sexx'; did you mean 'sex'?",
+    ),
     "a column for two uses": Case(
         csv(a=A, w=TIMES, y=Y),
         options={"keep": ["w"], "weights": "w"},
@@ -477,6 +777,7 @@ CASES: dict[str, Case] = {
         csv(patient=[f"P{i // 5}" for i in range(N)], a=A, y=Y),
         options={"rows_of": "patient"},
         columns=("a",),
+        notes=("Rows with the same 'patient' belong together: 8 groups of 5 rows.",),
         check=lambda p: np.unique(p.rows_of).size == 8,
     ),
     # objects
@@ -556,6 +857,53 @@ CASES: dict[str, Case] = {
             "rows).",
         ),
     ),
+    "whole numbers and truth values of NumPy": Case(
+        (X[:, :2] * 10).astype(np.int8), target=EVENTS == 1, columns=("x0", "x1"), response="binary"
+    ),
+    "NumPy, mapped from a file": Case(
+        mapped(X[:, :2]),
+        target=Y,
+        columns=("x0", "x1"),
+        check=lambda p: np.allclose(p.X, X[:, :2], rtol=1e-6),
+    ),
+    "a sparse matrix that is a dictionary": Case(
+        sparse.dok_array(X[:, :2]),
+        target=Y,
+        columns=("x0", "x1"),
+        check=lambda p: np.array_equal(p.X, X[:, :2]),
+    ),
+    "times and events as a pair": Case(
+        X,
+        target=(TIMES, EVENTS),
+        columns=("x0", "x1", "x2"),
+        response="survival",
+        notes=(
+            "'event': 1 means that the event happened (30 rows), and 0 that it was not seen (10 "
+            "rows).",
+        ),
+        check=lambda p: np.array_equal(p.y, np.column_stack([TIMES, EVENTS])),
+    ),
+    "events and times as a frame": Case(
+        X,
+        target=pd.DataFrame({"died": EVENTS == 1, "months": TIMES}),
+        columns=("x0", "x1", "x2"),
+        response="survival",
+        notes=(
+            "'died': 1 means that the event happened (30 rows), and 0 that it was not seen (10 "
+            "rows).",
+        ),
+        check=lambda p: np.array_equal(p.y, np.column_stack([TIMES, EVENTS])),
+    ),
+    "a response of three columns": Case(
+        X,
+        target=X,
+        error="target: several values for each row must be two, a time and whether the event "
+        "happened (true and false, or 1 and 0); got '0', '1', '2'.",
+    ),
+    "a response of another length": Case(
+        X, target=Y[:5], error="target must have a value for each of 40 rows; it has 5."
+    ),
+    "no columns": Case(np.zeros((5, 0)), target=Y[:5], error="table: there are no columns."),
     "columns of different lengths": Case(
         {"a": A, "b": [1, 2], "y": Y},
         error="table: columns must have one length; 'a' has 40, 'b' has 2, 'y' has 40.",

@@ -210,6 +210,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if not categories:
             return NamedColumns(X, ())
         validate_data(self, X, skip_check_array=True)  # takes note of the names
+        _refuse_text(X, categories)
         found = encoded(X, categories)
         return NamedColumns(
             found.values, found.names, variable=found.variable, columns=found.columns,
@@ -564,11 +565,11 @@ def _few(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _refuse_text(X: Any) -> None:
-    """Name the columns of a table that are not numbers, if that is why it was refused."""
+def _refuse_text(X: Any, categories: Sequence[Any] = ()) -> None:
+    """Name the columns of a table that are neither numbers nor categories."""
     names = named_columns(X)
     if names is not None:
-        columns = {printable(str(name)): X[name] for name in names}
+        columns = {printable(str(name)): X[name] for name in names if name not in categories}
     else:
         values = np.asarray(X)
         if values.ndim != 2 or values.dtype.kind not in "OUS":

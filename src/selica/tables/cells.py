@@ -113,9 +113,9 @@ def read_cells(
     commas_in : sequence of str
         Columns whose decimal commas were read elsewhere, for the note on them.
     """
-    if not columns:
-        return ReadCells([], _notes(commas_in), {})
-    rows = len(columns[0])
+    rows = len(columns[0]) if columns else 0
+    if not rows:
+        return ReadCells([np.zeros(0, dtype=object) for _ in columns], _notes(commas_in), {})
     # two passes: how numbers are written is decided by the whole table
     found = _readings(columns, rows)
     commas = writing.decimal_comma or bool(found.surely_comma.any())

@@ -27,7 +27,6 @@ from selica.tables.missing import (
     MOST_MISSING,
     POLICIES,
     MissingCells,
-    absent,
     counts,
     stand_ins,
 )
@@ -245,8 +244,10 @@ def prepare(
     kept = _encoded(chosen.table, roles.keep, work.kinds)
     keep_values, filled = _filled(kept)
     sentence = touched.sentence(int(np.count_nonzero(usable)))
+    together = _part(beside.rows_of, rows)
     notes += [
-        *_left_out_note([one for one in work.left_out if one.name not in read.related], work.kinds),
+        *_together_note(roles.rows_of, together),
+        *_left_out_note(work.left_out, work.kinds),
         *variables.notes,
         *kept.notes,
         *filled,
@@ -267,7 +268,7 @@ def prepare(
         sample_weight=_part(beside.weights, rows),
         offset=_part(beside.offset, rows),
         strata=_part(beside.strata, rows),
-        rows_of=_part(beside.rows_of, rows),
+        rows_of=together,
         rows=rows,
         kinds=work.table_of_kinds(chosen.table, roles),
         left_out=work.left_out,
@@ -295,40 +296,40 @@ def _given(kinds: Any, table: Columns) -> dict[str, str]:
 
 def _as_asked(table: Columns, given: Mapping[str, str]) -> tuple[Columns, list[str]]:
     """Return the table with columns as numbers, or as text, where a user says what they are."""
-    values, notes = list(table.values), list[str]()
+    values, notes, remarks = list(table.values), list[str](), dict(table.remarks)
     for name, kind in given.items():
         j = table.names.index(name)
         if kind == "number" and values[j].dtype == object:
             values[j], said = _forced(name, values[j])
             notes += said
+            remarks.pop(name, None)
         if kind == "category" and values[j].dtype != object:
             levels = levels_of(values[j])
             values[j] = np.array([*levels.words, None], dtype=object)[levels.codes]
-    return (replace(table, values=tuple(values)) if given else table), notes
+    if not given:
+        return table, notes
+    return replace(table, values=tuple(values), remarks=remarks), notes
 
 
 def _forced(name: str, values: Column) -> tuple[Array, list[str]]:
     """Return text as numbers, with notes on cells that are limits, or none."""
     read = numbers_in(values)
-    if 2 * len(read.others) > read.known:
+    if not read.mostly:
         raise ArgumentError(
-            f"kinds: {name!r} cannot be taken as numbers; {listed(list(dict.fromkeys(read.others)))} "
-            f"{'is' if len(set(read.others)) == 1 else 'are'} none."
+            f"kinds: {name!r} cannot be taken as numbers: {_cells(read.others)} no number."
         )
     notes = []
     if read.limits:
-        notes.append(
-            f"{name!r}: {counted(len(read.limits), 'cell')} with a limit "
-            f"({listed(list(dict.fromkeys(read.limits)))}) {'is' if len(read.limits) == 1 else 'are'} "
-            "taken as the limit itself."
-        )
+        notes.append(f"{name!r}: {_cells(read.limits)} taken as the limit itself.")
     if read.others:
-        notes.append(
-            f"{name!r}: {counted(len(read.others), 'cell')} without a number "
-            f"({listed(list(dict.fromkeys(read.others)))}) {'is' if len(read.others) == 1 else 'are'} "
-            "taken as missing."
-        )
+        notes.append(f"{name!r}: {_cells(read.others)} no number, and taken as missing.")
     return read.values, notes
+
+
+def _cells(cells: Sequence[str]) -> str:
+    """Return cells as the beginning of a clause, with its verb."""
+    shown = listed(list(dict.fromkeys(cells)))
+    return f"{counted(len(cells), 'cell')} ({shown}) {'is' if len(cells) == 1 else 'are'}"
 
 
 def _finite(table: Columns) -> tuple[Columns, list[str]]:
@@ -370,6 +371,7 @@ def _beside(table: Columns, roles: Roles, read: Outcome) -> tuple[_Beside, BoolA
     """Return what goes beside the variables, the rows that can be used, and notes on the others."""
     by_name = dict(zip(table.names, table.values, strict=True))
     lacking = {f"response ({read.target!r})": ~read.known}
+    notes: list[str] = []
     weights = offset = None
     if roles.weights is not None:
         weights = _numbers("weights", roles.weights, by_name)
@@ -387,6 +389,11 @@ def _beside(table: Columns, roles: Roles, read: Outcome) -> tuple[_Beside, BoolA
             if np.any(offset <= 0.0):
                 raise ArgumentError(f"offset: {roles.offset!r} must be positive in every row.")
             offset = np.log(offset)
+        else:
+            notes.append(
+                f"The offset {roles.offset!r} is taken as the logarithm of the exposure. If it is "
+                f"the exposure itself, write log({roles.offset}) in its place."
+            )
         lacking[f"offset ({roles.offset!r})"] = np.isnan(offset)
     strata = rows_of = None
     if roles.strata is not None:
@@ -395,7 +402,6 @@ def _beside(table: Columns, roles: Roles, read: Outcome) -> tuple[_Beside, BoolA
     if roles.rows_of is not None:
         rows_of = _labels(by_name[roles.rows_of])
     usable = np.ones(len(table), dtype=bool)
-    notes = []
     for what, gone in lacking.items():
         count = int(np.count_nonzero(gone & usable))
         usable &= ~gone
@@ -429,6 +435,17 @@ def _labels(values: Column) -> IntArray:
     return codes
 
 
+def _together_note(name: str | None, units: IntArray | None) -> list[str]:
+    """Say how many groups of rows belong together."""
+    if name is None or units is None:
+        return []
+    sizes = np.unique(units, return_counts=True)[1]
+    few, most = int(sizes.min()), int(sizes.max())
+    size = f"{few:,}" if few == most else f"{few:,} to {most:,}"
+    rows = "row" if most == 1 else "rows"
+    return [f"Rows with the same {name!r} belong together: {sizes.size:,} groups of {size} {rows}."]
+
+
 def _part(values: Any, rows: IntArray) -> Any:
     return None if values is None else values[rows]
 
@@ -449,7 +466,7 @@ class _Sorted:
     left_out: tuple[LeftOut, ...]
     missing: MissingCells
     incomplete: BoolArray
-    """(n,): rows that lack a value of a variable, or of a column to keep."""
+    """(n,): rows that lack a value, by which they may be left out."""
 
     def table_of_kinds(self, table: Columns, roles: Roles) -> tuple[ColumnKind, ...]:
         """Return kind and use of every column."""
@@ -502,8 +519,10 @@ class _Chosen:
             if gone > most:
                 reasons[name] = _gaps(int(gone), len(table))
         used = [name for name in open_names if name not in reasons]
-        lacking, incomplete = counts(used, [by_name[name] for name in used])
-        gone_from = {name: int(gone) for name, gone in zip(used, lacking, strict=True) if gone}
+        # rows that lack a value of a column to keep are left out as others are
+        looked_at = [*used, *(self.roles.keep if policy == "drop-rows" else ())]
+        lacking, incomplete = counts(looked_at, [by_name[name] for name in looked_at])
+        gone_from = {name: int(gone) for name, gone in zip(looked_at, lacking, strict=True) if gone}
         missing = MissingCells(
             policy,
             sum(gone_from.values()),
@@ -516,8 +535,6 @@ class _Chosen:
                 reasons[name] = _gaps(gone, len(table))
             used = [name for name in used if name not in gone_from]
         _check_keep(self.roles.keep, kinds)
-        for name in self.roles.keep:
-            incomplete = incomplete | absent(by_name[name])
         if not used:
             raise RefusedError(_no_variables(reasons))
         left_out = tuple(
@@ -614,8 +631,8 @@ def _filled(kept: _Encoded) -> tuple[Array, list[str]]:
     named = [kept.columns[j] for j in np.flatnonzero(gone.any(axis=0))]
     cells = int(np.count_nonzero(gone.any(axis=1)))
     note = (
-        f"In {counted(cells, 'row')} a value of a column to keep is missing ({listed(named)}); it "
-        "is the mean there, or the most frequent value."
+        f"In {counted(cells, 'row')} a value of a column to keep is missing ({listed(named)}); the "
+        "mean of the column stands there, or its most frequent value."
     )
     return values, [note]
 
@@ -650,8 +667,8 @@ def _questions(table: Columns, work: _Sorted) -> list[str]:
         if one.name in table.remarks and numbers_in(one.values).mostly:
             found.append(
                 f"{one.name!r} holds mostly numbers. To use it, say so: kinds={{{one.name!r}: "
-                f"'number'}} (on the command line: {typed('--kind', f'{one.name}=number')}). A limit "
-                "such as <0.1 is then taken as 0.1, and any other text as missing."
+                f"'number'}} (on the command line: {typed('--kind', f'{one.name}=number')}). A "
+                "limit such as <0.1 is then taken as 0.1, and any other text as missing."
             )
     nameless = [name for name in table.unnamed if name in work.variables]
     if nameless:

@@ -15,6 +15,7 @@ from selica.tables.columns import Column, Columns, counted, listed, typed
 from selica.tables.kinds import Levels, blocks, is_dates, levels_of
 from selica.tables.missing import absent
 from selica.tables.naming import is_event, is_of_censoring, is_time, vocabulary
+from selica.tables.orders import known_order
 from selica.tables.roles import Roles
 
 RESPONSES = ("auto", "linear", "binary", "count", "survival", "classes", "ordinal")
@@ -144,13 +145,6 @@ def _known(values: Column) -> BoolArray:
     return ~absent(values) if values.dtype == object else np.isfinite(values)
 
 
-def _different(values: Column, known: BoolArray) -> list[str]:
-    """Return the different values as text."""
-    if values.dtype == object:
-        return sorted(levels_of(values).words)
-    return [written(value) for value in np.unique(values[known])]
-
-
 def _check_counts(target: str, values: Array) -> None:
     if values.min() < 0.0 or not np.all(values == np.rint(values)):
         bad = values[(values < 0.0) | (values != np.rint(values))][0]
@@ -175,16 +169,17 @@ def _ordinal(table: Columns, target: str, values: Column, known: BoolArray) -> O
     if values.dtype != object:
         order = [written(value) for value in np.unique(values[known])]
         scores = np.searchsorted(np.unique(values[known]), values).astype(float)
-    elif target in table.orders:
+    else:
         levels = levels_of(values)
-        order = [word for word in table.orders[target] if word in set(levels.words)]
+        declared = [word for word in table.orders.get(target, ()) if word in set(levels.words)]
+        order = declared or known_order(levels.words) or []
+        if not order:
+            raise ArgumentError(
+                f"target: the order of {listed(sorted(levels.words))} is not known; for "
+                "response='ordinal' write numbers, or use an ordered category of a data frame."
+            )
         place = np.array([order.index(word) for word in levels.words] + [-1], dtype=float)
         scores = place[levels.codes]
-    else:
-        raise ArgumentError(
-            f"target: the order of {listed(_different(values, known))} is not known; for "
-            "response='ordinal' write numbers, or use an ordered category of a data frame."
-        )
     if len(order) > _MOST_CLASSES:
         raise ArgumentError(
             f"target: {target!r} has {len(order):,} different values, too many for "

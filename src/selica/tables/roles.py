@@ -105,8 +105,8 @@ def _of_survival(given: Mapping[str, Any]) -> Mapping[str, Any]:
     flags = [name for name, values in pair.items() if _is_flag(values)]
     if len(pair) != 2 or not flags:
         raise ArgumentError(
-            "target: several values for each row must be two, a time and whether the event happened "
-            f"(true and false, or 1 and 0); got {listed([str(name) for name in pair])}."
+            "target: several values for each row must be two, a time and whether the event "
+            f"happened (true and false, or 1 and 0); got {listed([str(name) for name in pair])}."
         )
     event = flags[-1]  # where both could be, the time comes first
     time = next(name for name in pair if name != event)
@@ -210,7 +210,7 @@ def several(
             elif part:
                 span = _range(part, names, there)
                 if not span:
-                    wrong.append(f"{argument}: there is no column {part!r}{meant(part, names)}")
+                    wrong.append(f"{argument}: {_not_there(part, names, there)}")
                 found |= dict.fromkeys(span)
     if problems is None and wrong:
         raise ArgumentError(" ".join(wrong))
@@ -252,6 +252,19 @@ def _range(text: str, names: tuple[str, ...], there: set[str]) -> list[str]:
             if start <= end:
                 return list(names[start : end + 1])
     return []
+
+
+def _not_there(text: str, names: tuple[str, ...], there: set[str]) -> str:
+    """Say that a column is not there; of a range, the end that is not."""
+    ends = [end.strip() for end in re.split(r"[-\u2013]", text)]
+    lacking = [end for end in ends if end not in there]
+    close = {name.casefold() for name in names}
+    if len(ends) == 2 and (len(lacking) == 1 or (lacking and lacking[0].casefold() in close)):
+        return (
+            f"the range {text!r} needs the column {lacking[0]!r}, which is not there"
+            f"{meant(lacking[0], names)}"
+        )
+    return f"there is no column {text!r}{meant(text, names)}"
 
 
 def meant(name: str, names: tuple[str, ...]) -> str:
