@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import module_from_spec, spec_from_file_location
@@ -25,8 +24,6 @@ ELSEWHERE = "SELICA_CORE"
 """Environment variable: a folder that holds the extension modules instead of the package's own."""
 THREADS = "SELICA_NUM_THREADS"
 """Environment variable: how many threads compiled code may have."""
-_LOADING = threading.Lock()
-"""Held while a module is imported: two threads must not register its types twice."""
 
 
 @cache
@@ -74,12 +71,7 @@ def load(instruction_set: str) -> ModuleType:
     ImportError
         If it was not built.
     """
-    with _LOADING:
-        return _loaded(f"{__package__}._compiled_{instruction_set}", instruction_set)
-
-
-def _loaded(name: str, instruction_set: str) -> ModuleType:
-    """Return a module that is imported, or import it."""
+    name = f"{__package__}._compiled_{instruction_set}"
     if name in sys.modules:
         return sys.modules[name]
     file = _file(instruction_set)
