@@ -287,6 +287,9 @@ def test_text_columns_are_named():
     frame = pandas.DataFrame(NOISE[:, :2], columns=["a", "b"])
     frame["sex"] = ["F", "M"] * 30
     frame["site"] = "north"
+    with pytest.raises(ArgumentError, match="not numbers, in columns 'sex', 'site': leave"):
+        LassoSelection().fit(frame, TARGET)
+    frame = frame.astype({"sex": "category"})
     with pytest.raises(ArgumentError, match="not numbers, in column 'site': leave"):
         LassoSelection().fit(frame, TARGET)
     dates = frame[["a"]].assign(day=pandas.date_range("2020-01-01", periods=60))

@@ -92,7 +92,7 @@ def _of_frame(table: Any) -> Columns | None:
 
 def _of_array(table: Any) -> Columns | None:
     if sparse.issparse(table):
-        return _of_sparse(sparse.csc_array(table))
+        return _of_sparse(table)
     if isinstance(table, np.ndarray) and table.dtype.names is not None:
         return _of_columns(list(table.dtype.names), [table[name] for name in table.dtype.names])
     if isinstance(table, Sequence) and not isinstance(table, str | bytes):
