@@ -348,14 +348,14 @@ def test_nothing_is_said_of_a_day_that_was_not_given(data):
 def test_what_was_done_with_the_columns_is_told(data):
     """With a prepared table as the command line has it."""
     column = namedtuple("column", "name kind use reason")
-    gone = namedtuple("gone", "name reason values")
+    gone = namedtuple("gone", "name reason values asked")
     cells = namedtuple("cells", "policy cells rows columns per_column")
     prepared = SimpleNamespace(
         kinds=(
             column("v0", "number", "variable", ""),
             column("id", "identifier", "left out", "1 to n"),
         ),
-        left_out=(gone("id", "it numbers the rows", None),),
+        left_out=(gone("id", "it numbers the rows", np.arange(120.0), False),),
         missing=cells("impute", 3, 2, 1, {"v0": 3}),
         keep_names=("age", "sex"), rows_of=np.zeros(120), sample_weight=None, offset=None,
         strata=None, columns=tuple(f"v{j}" for j in range(12)), notes=(), references={},

@@ -284,7 +284,9 @@ def answer(
     given = {name: value for name, value in arguments.items() if value is not None}
     named = NamedColumns(X, tuple(names), target, _left_out(table, names, target), variable)
     if prepared is not None:
-        left_out = tuple((printable(one.name), one.values) for one in prepared.left_out)
+        left_out = tuple(
+            (printable(one.name), one.values) for one in prepared.left_out if not one.asked
+        )
         named = named._replace(
             left_out=left_out, columns=prepared.columns, references=prepared.references
         )

@@ -36,8 +36,15 @@ from selica.tables.objects import as_columns
 from selica.tables.responses import Outcome, outcome
 from selica.tables.roles import Roles, assign, meant
 
+_ASKED = "was to be left out"
+"""Why a column is left out that a user names."""
+_OTHERS = {
+    "asked": "as asked",
+    "missing": "with missing values",
+    "response": "that seem to belong to the response",
+}
+"""What columns that are left out are called together, whatever their kind."""
 _GROUPS = {
-    "number": "as asked or with too few values",
     "identifier": "that name rows",
     "date": "of dates",
     "constant": "with one value",
@@ -65,6 +72,8 @@ class LeftOut(NamedTuple):
     """A clause without its subject, such as "is a date"."""
     values: Column
     """In the rows that are used."""
+    asked: bool = False
+    """Whether a note asks about it, since it seems to be a part of the response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -505,7 +514,7 @@ class _Chosen:
         reasons: dict[str, str] = {}
         for name, kind in kinds.items():
             if name in self.roles.drop:
-                reasons[name] = "was to be left out"
+                reasons[name] = _ASKED
             elif name in uses:
                 continue
             elif name in self.related and name not in self.given:
@@ -538,7 +547,9 @@ class _Chosen:
         if not used:
             raise RefusedError(_no_variables(reasons))
         left_out = tuple(
-            LeftOut(name, reasons[name], by_name[name]) for name in table.names if name in reasons
+            LeftOut(name, reasons[name], by_name[name], reasons[name] == self.related.get(name))
+            for name in table.names
+            if name in reasons
         )
         return _Sorted(tuple(used), kinds, left_out, missing, incomplete)
 
@@ -646,9 +657,11 @@ def _left_out_note(left_out: Sequence[LeftOut], kinds: Mapping[str, Recognised])
     if len(left_out) > LISTED_NAMES:
         groups: dict[str, list[str]] = {}
         for one in left_out:
-            kind = kinds[one.name].kind
-            usable = kind in USABLE or one.reason != kinds[one.name].reason
-            groups.setdefault(_GROUPS["number" if usable else kind], []).append(one.name)
+            kind = kinds[one.name]
+            what = _GROUPS[kind.kind] if one.reason == kind.reason else _OTHERS["missing"]
+            what = _OTHERS["asked"] if one.reason == _ASKED else what
+            what = _OTHERS["response"] if one.asked else what
+            groups.setdefault(what, []).append(one.name)
         shown = "; ".join(
             f"{len(names):,} {what} ({listed(names)})" for what, names in groups.items()
         )
