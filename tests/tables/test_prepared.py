@@ -66,7 +66,6 @@ def test_notes_say_everything_that_was_done():
     assert list(ready.notes) == [
         "1 of 40 rows has no response ('y') and is left out.",
         "Rows with the same 'patient' belong together: 10 groups of 3 to 4 rows.",
-        "1 column is left out: 'w' was to be left out.",
         "1 value of the variables is missing, in 1 of 39 rows and 1 column ('b'); it is estimated "
         "from the other columns, anew in each resample.",
     ]

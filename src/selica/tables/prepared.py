@@ -39,7 +39,6 @@ from selica.tables.roles import Roles, assign, meant
 _ASKED = "was to be left out"
 """Why a column is left out that a user names."""
 _OTHERS = {
-    "asked": "as asked",
     "missing": "with missing values",
     "response": "that seem to belong to the response",
 }
@@ -649,7 +648,8 @@ def _filled(kept: _Encoded) -> tuple[Array, list[str]]:
 
 
 def _left_out_note(left_out: Sequence[LeftOut], kinds: Mapping[str, Recognised]) -> list[str]:
-    """Say which columns are left out, and why; many of them by their kinds."""
+    """Say which columns are left out unasked, and why; many of them by their kinds."""
+    left_out = [one for one in left_out if one.reason != _ASKED]
     if not left_out:
         return []
     are = "is" if len(left_out) == 1 else "are"
@@ -659,7 +659,6 @@ def _left_out_note(left_out: Sequence[LeftOut], kinds: Mapping[str, Recognised])
         for one in left_out:
             kind = kinds[one.name]
             what = _GROUPS[kind.kind] if one.reason == kind.reason else _OTHERS["missing"]
-            what = _OTHERS["asked"] if one.reason == _ASKED else what
             what = _OTHERS["response"] if one.asked else what
             groups.setdefault(what, []).append(one.name)
         shown = "; ".join(
