@@ -561,6 +561,33 @@ CASES: dict[str, Case] = {
         response="classes",
         check=lambda p: p.y[:3].tolist() == ["u", "v", "w"],
     ),
+    "classes in two spellings": Case(
+        csv(a=A, y=["Yes", "yes", "No", "No"] * 10),
+        columns=("a",),
+        response="classes",
+        notes=(
+            "'Yes', 'yes' differ in capitals only, and are taken as different values of 'y'. If "
+            "they are the same, write them alike.",
+        ),
+    ),
+    "a category in two spellings": Case(
+        csv(sex=["Male", "male", "Female", "Female"] * 10, g=["AA", "Aa"] * 20, a=A, y=Y),
+        columns=("sex: Male", "sex: male", "g: Aa", "a"),
+        notes=(
+            "'Male', 'male' differ in capitals only, and are taken as different values of 'sex'. "
+            "If they are the same, write them alike.",
+        ),
+    ),
+    "variables in rows": Case(
+        b"gene,p1,p2,p3\nTP53,1.5,2.5,3.5\nBRCA1,2,3,1\ny,1,0,1\n",
+        error="target: there is no column 'y', but a row of 'gene' is called so: variables must be "
+        "columns, and samples rows; turn the table around.",
+    ),
+    "units below the names": Case(
+        b"a,y\nmg,kg\n" + csv(a=A, y=Y).split(b"\n", 1)[1],
+        error="target: 'y' is text with 41 different values ('-0.129', '-0.159', '-0.259', "
+        "'-0.316', '-0.433' and 36 more) in 41 rows; it must be numbers, or a few classes.",
+    ),
     "names as a response": Case(
         csv(a=A, y=[f"s{i:02d}" for i in range(N)]),
         error="target: 'y' is text with 40 different values ('s00', 's01', 's02', 's03', 's04' and "

@@ -261,6 +261,7 @@ def prepare(
         *filled,
         *(() if sentence is None else (sentence,)),
         *_questions(chosen.table, work),
+        *_of_response(columns, roles),
     ]
     return Prepared(
         X=variables.values,
@@ -673,6 +674,8 @@ def _questions(table: Columns, work: _Sorted) -> list[str]:
     numbers = [name for name in work.variables if work.kinds[name].kind == "number"]
     asked = stand_ins(numbers, [by_name[name] for name in numbers])
     found = [] if asked is None else [asked]
+    texts = [name for name in work.variables if work.kinds[name].kind == "category"]
+    found += [said for name in texts if (said := _spellings(name, by_name[name])) is not None]
     mixed = [name for name in work.variables if name in table.remarks]
     found += [f"{name!r} is taken as a category: {table.remarks[name]}." for name in mixed]
     for one in work.left_out:
@@ -693,6 +696,29 @@ def _questions(table: Columns, work: _Sorted) -> list[str]:
             f"'category'}} (on the command line: {typed('--kind', f'{codes[0]}=category')})."
         )
     return found
+
+
+def _of_response(table: Columns, roles: Roles) -> list[str]:
+    """Ask about classes of the response that differ in capitals only."""
+    if roles.target is None:
+        return []
+    values = table.values[table.names.index(roles.target)]
+    said = _spellings(roles.target, values) if values.dtype == object else None
+    return [] if said is None else [said]
+
+
+def _spellings(name: str, values: Column) -> str | None:
+    """Ask about values of a category that differ in capitals only, such as Male and male."""
+    alike: dict[str, list[str]] = {}
+    for word in levels_of(values).words:
+        alike.setdefault(word.casefold(), []).append(word)
+    pairs = [words for small, words in alike.items() if len(words) > 1 and len(small) > 2]
+    if not pairs:
+        return None
+    return (
+        f"{listed(pairs[0])} differ in capitals only, and are taken as different values of "
+        f"{name!r}. If they are the same, write them alike."
+    )
 
 
 def _are_codes(values: Column) -> bool:

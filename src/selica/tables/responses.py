@@ -24,6 +24,8 @@ _MOST_CLASSES = 20
 """Classes that a response of text may have."""
 _FEWEST_ROWS = 20
 """Rows from which on a column does not agree with the response by chance."""
+_SCREENED_ROWS = 2000
+"""Rows in which columns are compared with the response before all rows are."""
 _LARGEST_CODE = 1000
 """How far numbers of classes may be from each other."""
 _SAME = 1.0 - 1e-9
@@ -349,7 +351,8 @@ def _copies(
     response: dict[str, Column], columns: dict[str, Column], roles: Roles
 ) -> dict[str, str]:
     """Find columns that say what the response says, in its unit or another."""
-    others = {name: values for name, values in columns.items() if name not in roles.uses()}
+    named = roles.uses()
+    others = {name: values for name, values in columns.items() if name not in named}
     found: dict[str, str] = {}
     for target, values in response.items():
         same = _proportional(values, others) if values.dtype != object else []
@@ -361,23 +364,19 @@ def _copies(
 def _proportional(values: Array, columns: dict[str, Column]) -> list[str]:
     """Return columns of numbers with a correlation of one with a response, where both are known."""
     names = [name for name, other in columns.items() if other.dtype != object]
-    rows = np.flatnonzero(np.isfinite(values))
+    rows = np.flatnonzero(np.isfinite(values))[:_SCREENED_ROWS]
     if rows.size < _FEWEST_ROWS:
         return []
     centred = values[rows] - values[rows].mean()
     found = []
-    for start, block in blocks([columns[name] for name in names], values.size):
-        part = block[rows]
+    for start, part in blocks([columns[name][rows] for name in names], rows.size):
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             part -= part.mean(axis=0)
             near = np.abs(centred @ part)
             near /= np.linalg.norm(centred) * np.linalg.norm(part, axis=0)
-        unclear = np.isnan(near)  # a value is missing, or all are the same
-        found += [
-            names[start + int(k)]
-            for k in np.flatnonzero(unclear | (near >= _SAME))
-            if not unclear[k] or _is_proportional(values, block[:, int(k)])
-        ]
+        # not a number where a value is missing, or all are the same
+        near_names = [names[start + int(k)] for k in np.flatnonzero(~(near < _SAME))]
+        found += [name for name in near_names if _is_proportional(values, columns[name])]
     return found
 
 
@@ -396,17 +395,34 @@ def _with_same_classes(values: Column, columns: dict[str, Column]) -> list[str]:
     classes = _few_values(values)
     if classes is None:
         return []
-    found = []
+    found = _numbers_of_classes(classes, columns) if values.dtype == object else []
     for name, other in columns.items():
-        if values.dtype != object and other.dtype != object and len(classes.words) > 2:
-            continue  # numbers whose order differs are no copies
-        levels = _few_values(other)
+        levels = _few_values(other) if other.dtype == object else None
         if levels is None or len(levels.words) != len(classes.words):
             continue
         both = (classes.codes >= 0) & (levels.codes >= 0)
         pairs = np.unique(classes.codes[both] * _MOST_CLASSES + levels.codes[both])
         if np.count_nonzero(both) >= _FEWEST_ROWS and pairs.size == len(classes.words):
             found.append(name)
+    return found
+
+
+def _numbers_of_classes(classes: Levels, columns: dict[str, Column]) -> list[str]:
+    """Return columns of numbers that are the same in a class, and differ between classes."""
+    names = [name for name, other in columns.items() if other.dtype != object]
+    known = np.flatnonzero(classes.codes >= 0)
+    if known.size < _FEWEST_ROWS:
+        return []
+    first = known[np.unique(classes.codes[known], return_index=True)[1]]
+    rows = np.concatenate([first, known[:_SCREENED_ROWS]])
+    found = []
+    for start, part in blocks([columns[name][rows] for name in names], rows.size):
+        same = np.all(part == part[: first.size][classes.codes[rows]], axis=0)
+        for k in map(int, np.flatnonzero(same)):
+            values = columns[names[start + k]]
+            one_each = np.array_equal(values[known], values[first][classes.codes[known]])
+            if one_each and np.unique(values[first]).size == first.size:
+                found.append(names[start + k])
     return found
 
 

@@ -89,7 +89,10 @@ def assign(table: Columns, given: Mapping[str, Any]) -> tuple[Columns, Roles]:
             if match is not None:
                 value, logarithm = match[1].strip(), True
         if isinstance(value, str) and value not in table.names:
-            problems.append(f"{argument}: there is no column {value!r}{meant(value, table.names)}")
+            problems.append(
+                f"{argument}: there is no column {value!r}"
+                f"{_turned(value, table) or meant(value, table.names)}"
+            )
         names[argument] = value
     problems += _twice(names)
     if problems:
@@ -265,6 +268,17 @@ def _not_there(text: str, names: tuple[str, ...], there: set[str]) -> str:
             f"{meant(lacking[0], names)}"
         )
     return f"there is no column {text!r}{meant(text, names)}"
+
+
+def _turned(name: str, table: Columns) -> str | None:
+    """Say so if a name is in the first column, as in a table whose variables are rows."""
+    first = table.values[0] if table.values else np.zeros(0)
+    if first.dtype != object or not np.any(first == name):
+        return None
+    return (
+        f", but a row of {table.names[0]!r} is called so: variables must be columns, and samples "
+        "rows; turn the table around."
+    )
 
 
 def meant(name: str, names: tuple[str, ...]) -> str:
