@@ -232,6 +232,49 @@ CASES: dict[str, Case] = {
         notes=("Signs such as % beside numbers are left out in 2 columns: 'a', 'b'.",),
         check=lambda p: np.array_equal(p.X, X[:, :2]),
     ),
+    "spaces, as R and PLINK write them": Case(
+        b'"a" "long name" "y"\n'
+        + b"".join(
+            f'"{i}" {a} {b} {y}\n'.encode()
+            for i, (a, b, y) in enumerate(zip(A, B, Y, strict=True), start=1)
+        ),
+        columns=("a", "long name"),
+        left_out={"column 1": NUMBERED},
+        notes=(
+            "Spaces separate the columns.",
+            "The rows have one field more than the line of names: the first is taken as names of "
+            "the rows.",
+        ),
+        check=lambda p: np.array_equal(p.X, X[:, :2]),
+    ),
+    "spaces that align columns": Case(
+        b"  a        y\n"
+        + b"".join(f"{a:8}  {y:8} \n".encode() for a, y in zip(A, Y, strict=True)),
+        columns=("a",),
+        notes=("Spaces separate the columns.",),
+        check=lambda p: np.array_equal(p.X[:, 0], A),
+    ),
+    "a minus of typography": Case(
+        csv(a=[str(v).replace("-", "\u2212") for v in A], y=Y),
+        columns=("a",),
+        check=lambda p: np.array_equal(p.X[:, 0], A),
+    ),
+    "numbers with their unit": Case(
+        csv(a=[f"{v} mg" for v in A], b=B, y=Y),
+        columns=("b",),
+        left_out={"a": "is text: its numbers have 'mg' beside them"},
+        notes=(MOSTLY,),
+    ),
+    "numbers with their unit as asked": Case(
+        csv(a=[f"{v} mg" for v in A], b=B, y=Y),
+        options={"kinds": {"a": "number"}},
+        columns=("a", "b"),
+        check=lambda p: np.array_equal(p.X[:, 0], A),
+    ),
+    "a few doses": Case(
+        csv(dose=["5 mg", "10 mg", "20 mg", "5 mg"] * 10, a=A, y=Y),
+        columns=("dose: 10 mg", "dose: 20 mg", "a"),
+    ),
     "bars": Case(csv("|", a=A, y=Y), file="t.txt", columns=("a",)),
     "a line that names the separator": Case(b"sep=;\n" + csv(";", a=A, y=Y), columns=("a",)),
     "lines of comments": Case(
@@ -294,14 +337,27 @@ CASES: dict[str, Case] = {
         "digits and signs that can be printed; 'y\\x07' has others; line 3 has 2 fields, line 4 "
         "has 4 fields, the first line has 3.",
     ),
+    "a title above the names": Case(
+        b"My study\n\n" + csv(a=A, b=B, y=Y),
+        error="the first line has 1 field, and all others have 3: the first line must hold the "
+        "names of the columns.",
+    ),
+    "a web page": Case(
+        b"<!DOCTYPE html><html></html>",
+        error="this is a web page, which is not read; save the table as a CSV file.",
+    ),
+    "JSON": Case(
+        b'[{"a": 1, "y": 2}]',
+        error="this is JSON, which is not read; save the table as a CSV file.",
+    ),
     "binary junk": Case(
         bytes(range(256)) * 3,
         error="line 1 is not text; save the table as a CSV file in UTF-8.",
     ),
     "an old spreadsheet under another name": Case(
         b"\xd0\xcf\x11\xe0" + bytes(100),
-        error="this is a spreadsheet of an old kind (.xls), not text; save the table as a CSV "
-        "file.",
+        error="this is a spreadsheet of an old kind (.xls), which is not read; save the table as a "
+        "CSV file.",
     ),
     # kinds of columns
     "numbers of rows": Case(
@@ -515,6 +571,12 @@ CASES: dict[str, Case] = {
         response="binary",
         notes=("1 of 40 rows has no response ('y') and is left out.",),
         check=lambda p: len(p.y) == N - 1,
+    ),
+    "a class of one row": Case(
+        csv(a=A, y=["ill"] * (N - 1) + ["well"]),
+        columns=("a",),
+        response="binary",
+        notes=("'well' has 1 row only: so few say little about what distinguishes them.",),
     ),
     "three classes as two": Case(
         csv(a=A, y=GROUP),

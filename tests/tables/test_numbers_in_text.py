@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from selica.tables.numbers_in_text import numbers_in
+from selica.tables.numbers_in_text import common_unit, numbers_in
 
 
 def test_limits_are_numbers_and_words_are_none():
@@ -19,3 +19,14 @@ def test_limits_are_numbers_and_words_are_none():
 def test_mostly_text():
     found = numbers_in(np.array(["a", "b", "1"], dtype=object))
     assert not found.mostly
+
+
+def test_a_unit_is_common_or_none():
+    assert common_unit([f"{v} mg" for v in range(6)]) == "mg"
+    assert common_unit([f"{v}%" if v % 2 else f"{v}" for v in range(8)]) == "%"
+    assert common_unit(["5 mg", "10 mg"]) is None  # a few doses are names
+    assert common_unit([f"P{v}" for v in range(6)]) is None
+    assert common_unit([f"{v}" for v in range(6)]) is None
+    assert common_unit([f"{v}-{v + 1}" for v in range(6)]) is None
+    found = numbers_in(np.array([f"{v} mg" for v in range(6)], dtype=object))
+    assert found.values.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]

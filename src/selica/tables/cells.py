@@ -35,6 +35,7 @@ _GAP = "[ '\u00a0\u202f\u2009\u2019]"
 _GAPS_AND_POINT = rf"^[+-]?[1-9]\d{{0,2}}({_GAP}\d{{3}})+(\.\d*)?$"
 _GAPS_AND_COMMA = rf"^[+-]?[1-9]\d{{0,2}}({_GAP}\d{{3}})+(,\d*)?$"
 _ENDS_IN_COMMA = r",\d*$"
+_MINUS = "\u2212"
 _SIGN = r"^[$€£]\s*|\s*[%$€£]$"
 _BLOCK = 2_000_000
 """Cells that are looked at together."""
@@ -208,6 +209,8 @@ def _blocks(columns: Sequence[Any], rows: int) -> Iterator[Any]:
 def _trimmed(cells: Any, rows: int) -> tuple[Any, BoolArray]:
     """Return cells without spaces around them, and columns that lost a sign such as %."""
     trimmed = pc.utf8_trim_whitespace(cells)
+    if pc.any(pc.match_substring(trimmed, _MINUS)).as_py():
+        trimmed = pc.replace_substring_regex(trimmed, rf"^{_MINUS}([\d.,])", r"-\1")
     signed = booleans(pc.match_substring_regex(trimmed, _SIGN)).reshape(-1, rows)
     if not signed.any():
         return trimmed, np.zeros(len(signed), dtype=bool)

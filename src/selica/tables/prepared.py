@@ -51,6 +51,8 @@ _GROUPS = {
     "empty": "without any value",
 }
 """What columns that are left out are called together, by their kind."""
+_FEWEST_CASES = 5
+"""Rows of a class, or events, below which a note says that they are few."""
 _MOST_CODES = 10
 """Different whole numbers that may be codes of groups."""
 
@@ -262,6 +264,7 @@ def prepare(
         *(() if sentence is None else (sentence,)),
         *_questions(chosen.table, work),
         *_of_response(columns, roles),
+        *_few_cases(read, rows),
     ]
     return Prepared(
         X=variables.values,
@@ -679,7 +682,7 @@ def _questions(table: Columns, work: _Sorted) -> list[str]:
     mixed = [name for name in work.variables if name in table.remarks]
     found += [f"{name!r} is taken as a category: {table.remarks[name]}." for name in mixed]
     for one in work.left_out:
-        if one.name in table.remarks and numbers_in(one.values).mostly:
+        if work.kinds[one.name].kind == "text" and numbers_in(one.values).mostly:
             found.append(
                 f"{one.name!r} holds mostly numbers. To use it, say so: kinds={{{one.name!r}: "
                 f"'number'}} (on the command line: {typed('--kind', f'{one.name}=number')}). A "
@@ -705,6 +708,23 @@ def _of_response(table: Columns, roles: Roles) -> list[str]:
     values = table.values[table.names.index(roles.target)]
     said = _spellings(roles.target, values) if values.dtype == object else None
     return [] if said is None else [said]
+
+
+def _few_cases(read: Outcome, rows: IntArray) -> list[str]:
+    """Say so if a class has a few rows only, or a few events were seen."""
+    if read.response == "survival":
+        sizes = {"The event": int(np.count_nonzero(read.y[rows, 1]))}
+    elif read.response in ("binary", "classes"):
+        each, counted_rows = np.unique(read.y[rows], return_counts=True)
+        words = [repr(str(one) if read.y.dtype.kind == "U" else written(one)) for one in each]
+        sizes = dict(zip(words, counted_rows.tolist(), strict=True))
+    else:
+        return []
+    few = {word: size for word, size in sizes.items() if size < _FEWEST_CASES}
+    if not few:
+        return []
+    shown = ", ".join(f"{word} has {counted(size, 'row')} only" for word, size in few.items())
+    return [f"{shown}: so few say little about what distinguishes them."]
 
 
 def _spellings(name: str, values: Column) -> str | None:

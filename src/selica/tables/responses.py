@@ -367,7 +367,8 @@ def _proportional(values: Array, columns: dict[str, Column]) -> list[str]:
     rows = np.flatnonzero(np.isfinite(values))[:_SCREENED_ROWS]
     if rows.size < _FEWEST_ROWS:
         return []
-    centred = values[rows] - values[rows].mean()
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = values[rows] - values[rows].mean()
     found = []
     for start, part in blocks([columns[name][rows] for name in names], rows.size):
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -385,9 +386,10 @@ def _is_proportional(values: Array, other: Array) -> bool:
     both = np.isfinite(values) & np.isfinite(other)
     if np.count_nonzero(both) < _FEWEST_ROWS:
         return False
-    a, b = values[both] - values[both].mean(), other[both] - other[both].mean()
-    size = float(np.linalg.norm(a) * np.linalg.norm(b))
-    return size > 0.0 and abs(float(a @ b)) >= _SAME * size
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = values[both] - values[both].mean(), other[both] - other[both].mean()
+        size = float(np.linalg.norm(a) * np.linalg.norm(b))
+        return 0.0 < size < np.inf and abs(float(a @ b)) >= _SAME * size
 
 
 def _with_same_classes(values: Column, columns: dict[str, Column]) -> list[str]:
