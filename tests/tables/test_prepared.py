@@ -40,7 +40,7 @@ def test_categories_are_one_variable():
     assert ready.names == ("tissue", "sex", "a", "b")
     assert ready.columns == ("tissue: liver", "tissue: skin", "sex: m", "a", "b")
     assert ready.variable.tolist() == [0, 0, 1, 2, 3]
-    assert ready.references == {"tissue": "lung", "sex": "f"}
+    assert ready.references == ("lung", "f", "", "")
     liver = np.delete(np.array(TABLE["tissue"]) == "liver", 5)
     np.testing.assert_array_equal(ready.X[:, 0], liver)
 

@@ -177,7 +177,7 @@ def test_times_and_events_ask_for_each_other():
     columns = {"months": np.arange(1.0, N + 1) ** 1.5, "died": EVENT}
     found = read(target="months", columns=columns)
     assert found.related == {"died": "seems to say whether the event happened"}
-    assert "--time months --event died" in found.notes[0]
+    assert "--time months --event died" in found.questions[0]
     found = read(target="died", columns=columns)
     assert found.related == {"months": "seems to be the time of the event"}
     found = read(time="months", event="died", columns={**columns, "pfs_status": EVENT[::-1]})

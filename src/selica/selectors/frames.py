@@ -103,8 +103,8 @@ class EncodedFrame(NamedTuple):
     """(c,): the variable of each column."""
     columns: tuple[str, ...]
     """Names of the columns, such as "tissue: liver"."""
-    references: dict[str, str]
-    """For each category, the value that has no column."""
+    references: tuple[str, ...]
+    """For each variable, the value of a category that has no column; empty for numbers."""
 
 
 def encoded(X: Any, categories: list[Any]) -> EncodedFrame:
@@ -119,19 +119,20 @@ def encoded(X: Any, categories: list[Any]) -> EncodedFrame:
     parts: list[Array] = []
     variable: list[int] = []
     columns: list[str] = []
-    references: dict[str, str] = {}
+    references: list[str] = []
     for place, name in enumerate(X.columns):
         values = X[name]
         if name not in categories:
             parts.append(np.asarray(values)[:, None])
             columns.append(str(name))
             variable.append(place)
+            references.append("")
             continue
         missing = np.asarray(values.isna() if hasattr(values, "isna") else values.is_null())
         text = np.array([str(value) for value in values], dtype=object)
         text[missing] = None
         found = indicators(str(name), text)
-        references[str(name)] = found.reference
+        references.append(found.reference)
         own = found.values if found.levels else np.zeros((len(text), 1))
         parts.append(own)
         columns += [f"{name}: {level}" for level in found.levels or (found.reference,)]
@@ -141,7 +142,7 @@ def encoded(X: Any, categories: list[Any]) -> EncodedFrame:
         tuple(str(name) for name in X.columns),
         np.array(variable, dtype=np.intp),
         tuple(columns),
-        references,
+        tuple(references),
     )
 
 

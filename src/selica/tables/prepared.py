@@ -91,8 +91,8 @@ class Prepared:
         Names of the p variables.
     variable : array of int of shape (c,)
         The variable that each column belongs to.
-    references : mapping of str to str
-        For each variable that is a category, the value that has no column.
+    references : tuple of str
+        For each variable, the value of a category that has no column; empty for numbers.
     y : array of shape (n,) or (n, 2)
         Numbers, or text of classes; times and events for survival.
     target : str
@@ -116,6 +116,8 @@ class Prepared:
         Missing values among the variables.
     notes : tuple of str
         Sentences on what was done with the table.
+    questions : tuple of str
+        Those of the notes that only the user can settle.
 
     Examples
     --------
@@ -137,7 +139,7 @@ class Prepared:
     columns: tuple[str, ...]
     names: tuple[str, ...]
     variable: IntArray
-    references: Mapping[str, str]
+    references: tuple[str, ...]
     y: NDArray[Any]
     target: str
     response: str
@@ -152,6 +154,7 @@ class Prepared:
     left_out: tuple[LeftOut, ...]
     missing: MissingCells
     notes: tuple[str, ...]
+    questions: tuple[str, ...]
 
 
 def prepare(
@@ -237,7 +240,7 @@ def prepare(
     beside, usable, dropped = _beside(columns, roles, read)
     chosen = _Chosen(_taken(columns, np.flatnonzero(usable)), roles, given, read.related)
     rows = np.flatnonzero(usable)
-    notes = [*columns.notes, *taken, *notes, *dropped, *read.notes]
+    notes = [*columns.notes, *taken, *notes, *dropped, *read.notes, *read.questions]
     work = chosen.sorted_out(missing)
     touched = work.missing
     if missing == "drop-rows" and touched.cells:
@@ -262,10 +265,9 @@ def prepare(
         *kept.notes,
         *filled,
         *(() if sentence is None else (sentence,)),
-        *_questions(chosen.table, work),
-        *_of_response(columns, roles),
         *_few_cases(read, rows),
     ]
+    questions = [*_questions(chosen.table, work), *_of_response(columns, roles)]
     return Prepared(
         X=variables.values,
         columns=variables.columns,
@@ -285,7 +287,8 @@ def prepare(
         kinds=work.table_of_kinds(chosen.table, roles),
         left_out=work.left_out,
         missing=touched,
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys([*notes, *questions])),
+        questions=(*read.questions, *questions),
     )
 
 
@@ -597,8 +600,8 @@ class _Encoded(NamedTuple):
     notes: list[str]
     categories: tuple[bool, ...]
     """For each column, whether it stands for a value of a category."""
-    references: dict[str, str]
-    """For each category, the value that has no column."""
+    references: tuple[str, ...]
+    """For each variable, the value that has no column; empty for numbers."""
 
 
 def _encoded(table: Columns, names: Sequence[str], kinds: Mapping[str, Recognised]) -> _Encoded:
@@ -609,27 +612,28 @@ def _encoded(table: Columns, names: Sequence[str], kinds: Mapping[str, Recognise
     variable: list[int] = []
     notes: list[str] = []
     categories: list[bool] = []
-    references: dict[str, str] = {}
+    references: list[str] = []
     for place, name in enumerate(names):
         if kinds[name].kind == "number":
             parts.append(by_name[name])
             columns.append(name)
             variable.append(place)
             categories.append(False)
+            references.append("")
             continue
         found = indicators(name, by_name[name])
         notes += found.notes
-        references[name] = found.reference
         parts += list(found.values.T)
         columns += [f"{name}: {' '.join(level.split())}" for level in found.levels]
         variable += [place] * len(found.levels)
         categories += [True] * len(found.levels)
+        references.append(" ".join(found.reference.split()))
     values = np.empty((len(table), len(parts)), order="F")
     for j, part in enumerate(parts):
         values[:, j] = part
     return _Encoded(
         values, tuple(columns), np.array(variable, dtype=np.intp), notes, tuple(categories),
-        references,
+        tuple(references),
     )  # fmt: skip
 
 

@@ -54,6 +54,8 @@ class Outcome(NamedTuple):
     notes: tuple[str, ...]
     related: dict[str, str]
     """Columns that say a part of the response, and so are no variables: the reason, by name."""
+    questions: tuple[str, ...] = ()
+    """What only the user knows of the response."""
 
 
 def outcome(table: Columns, roles: Roles, response: str) -> Outcome:
@@ -76,7 +78,7 @@ def outcome(table: Columns, roles: Roles, response: str) -> Outcome:
     related, question = _related(target, values, by_name, roles)
     found = _read(table, target, values, response)
     same = _copies({target: values}, by_name, roles)
-    return found._replace(related={**same, **related}, notes=(*found.notes, *question))
+    return found._replace(related={**same, **related}, questions=question)
 
 
 def _read(table: Columns, target: str, values: Column, response: str) -> Outcome:
@@ -219,7 +221,7 @@ def _survival(columns: dict[str, Column], roles: Roles, response: str) -> Outcom
     related, asked = _further(time, roles.event, columns, roles)
     related |= _copies({time: times, roles.event: event}, columns, roles)
     y = np.column_stack([times, event])
-    return Outcome(y, known, "survival", time, (note, *asked), related)
+    return Outcome(y, known, "survival", time, (note,), related, asked)
 
 
 def _event(name: str, values: Column) -> tuple[Array, str]:
