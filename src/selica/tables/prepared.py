@@ -386,7 +386,6 @@ def _beside(table: Columns, roles: Roles, read: Outcome) -> tuple[_Beside, BoolA
     """Return what goes beside the variables, the rows that can be used, and notes on the others."""
     by_name = dict(zip(table.names, table.values, strict=True))
     lacking = {f"response ({read.target!r})": ~read.known}
-    notes: list[str] = []
     weights = offset = None
     if roles.weights is not None:
         weights = _numbers("weights", roles.weights, by_name)
@@ -404,11 +403,6 @@ def _beside(table: Columns, roles: Roles, read: Outcome) -> tuple[_Beside, BoolA
             if np.any(offset <= 0.0):
                 raise ArgumentError(f"offset: {roles.offset!r} must be positive in every row.")
             offset = np.log(offset)
-        else:
-            notes.append(
-                f"The offset {roles.offset!r} is taken as the logarithm of the exposure. If it is "
-                f"the exposure itself, write log({roles.offset}) in its place."
-            )
         lacking[f"offset ({roles.offset!r})"] = np.isnan(offset)
     strata = rows_of = None
     if roles.strata is not None:
@@ -417,6 +411,7 @@ def _beside(table: Columns, roles: Roles, read: Outcome) -> tuple[_Beside, BoolA
     if roles.rows_of is not None:
         rows_of = _labels(by_name[roles.rows_of])
     usable = np.ones(len(table), dtype=bool)
+    notes: list[str] = []
     for what, gone in lacking.items():
         count = int(np.count_nonzero(gone & usable))
         usable &= ~gone
@@ -706,7 +701,12 @@ def _questions(table: Columns, work: _Sorted) -> list[str]:
 
 
 def _of_response(table: Columns, roles: Roles) -> list[str]:
-    """Ask about classes of the response that differ in capitals only."""
+    """Ask about an offset, and about classes of the response that differ in capitals only."""
+    if roles.offset is not None and not roles.logarithm:
+        return [
+            f"The offset {roles.offset!r} is taken as the logarithm of the exposure. If it is the "
+            f"exposure itself, write log({roles.offset}) in its place."
+        ]
     if roles.target is None:
         return []
     values = table.values[table.names.index(roles.target)]
