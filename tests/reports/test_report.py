@@ -380,7 +380,7 @@ def test_what_was_done_with_the_columns_is_told(data):
         assert part in text
         assert part in printed
     assert "has a different value in every row" in text
-    assert "3 values of variables are missing, in 3 of 120 rows" in text
+    assert "3 values of the variables are missing, in 3 of 120 rows" in text
     assert "What was done with each of the 17 columns" in text
 
 

@@ -32,7 +32,9 @@ _MOST_NAMES = 12
 """Names that a sentence lists."""
 _MOST_SIGNS = 40
 """Signs of a name in a sentence; the list has all of them."""
-_WORDS = ("variable", "identical to", "name", "reason", "kind", "use", "level")
+_WIDE = ("identical to", "nearly identical to")
+"""Columns of names, of which a cell may have several."""
+_WORDS = ("variable", *_WIDE, "name", "reason", "kind", "use", "level")
 """Columns that are set to the left."""
 _LABELS = {
     "method": "method",
@@ -298,13 +300,13 @@ def _kind(name: str) -> str:
 def _cell(name: str, row: Mapping[str, Any]) -> str:
     """Return a cell with the name of its column, which a card shows."""
     text = column_cell(name, row[name])
-    shown = _name(text) if name in ("variable", "identical to") and text else escape(text)
+    shown = _name(text) if name in ("variable", *_WIDE) and text else escape(text)
     if name == "direction" and text == "-":
         shown = "\N{MINUS SIGN}"
     elif isinstance(row[name], float):
         shown = shown.replace("-", "\N{MINUS SIGN}")
     kinds = [kind for kind, here in (("name", name == "variable"), ("word", name in _WORDS),
-             ("rank", name == "rank"), ("wide", name == "identical to")) if here]  # fmt: skip
+             ("rank", name == "rank"), ("wide", name in _WIDE)) if here]  # fmt: skip
     rank = f' data-rank="{row["rank"]}"' if name == "variable" and "rank" in row else ""
     kind = f' class="{" ".join(kinds)}"' if kinds else ""
     return f'<td{kind}{rank} data-label="{escape(name)}">{shown}</td>'

@@ -115,6 +115,7 @@ class AutoSelection(Selector):
         # what is known of the rows and of identical columns is as true of the chosen selector
         self.selector_.guarantee_ = self.guarantee_
         self.selector_.duplicates_ = self.duplicates_
+        self.selector_.near_duplicates_ = self.near_duplicates_
         self.selector_.cautions_ = self.cautions_
         self.selector_._noticed = self._noticed
 
@@ -144,6 +145,7 @@ class AutoSelection(Selector):
             "classes_",
             "_variable",
             "_columns",
+            "_references",
         ):
             if hasattr(self, name):
                 setattr(self.selector_, name, getattr(self, name))

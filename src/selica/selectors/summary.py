@@ -35,9 +35,9 @@ _REFERENCE = "the rest"
 """The level of a category that has no column, where its name is not known."""
 _SHARES = ("probability", "inclusion rate")
 """Columns of shares, which have as many decimals in every row."""
-_WORDS = ("variable", "identical to")
+_WORDS = ("variable", "identical to", "nearly identical to")
 """Columns that are set to the left."""
-_CUT = ("variable", "identical to", "direction")
+_CUT = (*_WORDS, "direction")
 """Columns that are cut where a printed table is too wide, in turn."""
 
 
@@ -221,7 +221,7 @@ class Directions(NamedTuple):
     columns: Sequence[str] = ()
     """Names of the columns, such as "tissue: liver", where variables have levels."""
     variable: IntArray | None = None
-    """The variable that each column belongs to."""
+    """The variable that each column belongs to; None where each is one."""
     references: Sequence[str] = ()
     """For each variable, the level that has no column; empty for numbers."""
 
@@ -245,9 +245,11 @@ class Directions(NamedTuple):
 
     def _only_level(self, variable: int) -> str | None:
         """Return the level of a variable with two of them, which has one column; else None."""
-        if self.variable is None or not self.columns:
+        if not self.columns:
             return None
-        own = np.flatnonzero(self.variable == variable)
+        own = np.array([variable])
+        if self.variable is not None:
+            own = np.flatnonzero(self.variable == variable)
         if own.size != 1 or self.columns[own[0]] == self.names[variable]:
             return None
         return self.level(int(own[0]), variable)

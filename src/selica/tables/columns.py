@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ class Columns:
         For an ordered category, its values from the first to the last.
     remarks : mapping of str to str
         Why a column that looks like numbers is text, a clause.
+    truths : frozenset of str
+        Columns of 0 and 1 that are false and true in the table.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class Columns:
     kinds: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     remarks: Mapping[str, str] = field(default_factory=dict)
+    truths: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return self.values[0].size if self.values else 0
@@ -123,3 +127,8 @@ def columns_are(names: Sequence[str]) -> str:
 def counted(n: int, what: str) -> str:
     """Return a number of things: 1 row, 2 rows."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def typed(option: str, value: str) -> str:
+    """Return an option as it is typed on the command line."""
+    return f"{option} {shlex.quote(value)}"
