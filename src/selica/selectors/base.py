@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 _LISTED_ITEMS = 3
 """How many pairs of columns a sentence lists."""
+FILLED_IN = "the missing values, which were filled in, follow the other columns as known ones do"
+"""What a promise rests on where missing values were filled in."""
 KEPT_BYTES = 256_000_000
 """Size of the largest table that a fitted selector keeps, for a stability path."""
 
@@ -202,9 +204,10 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._measured(data)
         for found in dependent:
             self.guarantee_ = found.weakened(self.guarantee_)
+        if data.imputation is not None:
+            self.guarantee_ = self.guarantee_.supposing(FILLED_IN)
         if data.units is not None:
-            units = int(data.units.max()) + 1
-            self.guarantee_ = replace(self.guarantee_, units=f"the {units} groups of rows")
+            self.guarantee_ = replace(self.guarantee_, units=f"the {data.n_units} groups of rows")
         self.duplicates_ = self._same_columns(data, checks.identical_to)
         self.near_duplicates_ = self._same_columns(data, checks.nearly_identical_to)
 
