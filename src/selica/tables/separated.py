@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from selica._core.errors import ArgumentError
+from selica._core.progress import report
 from selica.tables.arrow import columns_of_arrow, is_text
 from selica.tables.buffers import copy_floats
 from selica.tables.cells import MISSING, Writing, has_decimal_commas
@@ -330,6 +331,7 @@ def _collected(batches: Iterable[Any], types: Sequence[Any], most: int) -> list[
         for j, parts in texts.items():
             parts.append(batch.column(j))
         start = end
+        report("rows", start, most)
     columns: list[Any] = [None] * len(types)
     for k, j in enumerate(numbers):
         columns[j] = table[:start, k]
