@@ -22,6 +22,8 @@ FEWEST = 20
 """Members with which Ctrl-C is answered by what is there, at least."""
 _BLOCKS = 10
 """Blocks that members are fitted in, about: a block is there as a whole or not at all."""
+_LARGEST_BLOCK = 200
+"""Members of a block, at most."""
 _PATH_LENGTH = 500
 """Penalties on the way to the first q variables: where several enter between two of them a member
 stops short of q."""
@@ -129,7 +131,8 @@ class Refits:
         rule = self._rule
         if rule.q is None and rule.penalties is not None and rule.penalties.size > 1:
             return self._members  # only selections at one penalty can be joined
-        return 2 * max(FEWEST // 2, -(-self._members // (2 * _BLOCKS)))
+        pairs = -(-self._members // (2 * _BLOCKS))
+        return 2 * int(np.clip(pairs, FEWEST // 2, _LARGEST_BLOCK // 2))
 
     def _selections(self, part: slice) -> Selections:
         """Return the selections of some members."""
