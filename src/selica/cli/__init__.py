@@ -56,7 +56,7 @@ app.command("app")(page)
 def main() -> None:
     """Run the command line: bad input ends with one line on stderr and exit code 2.
 
-    So does what the system refuses, a full disk for instance, with exit code 1, and Ctrl-C with 130.
+    So does what the system refuses, a full disk for instance, with exit code 1; Ctrl-C, with 130.
     """
     try:
         code = app(standalone_mode=False)
