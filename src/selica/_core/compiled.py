@@ -11,6 +11,7 @@ from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +25,10 @@ ELSEWHERE = "SELICA_CORE"
 """Environment variable: a folder that holds the extension modules instead of the package's own."""
 THREADS = "SELICA_NUM_THREADS"
 """Environment variable: how many threads compiled code may have."""
+
+_LOADING = Lock()
+"""Held while a module is imported: two threads that do it at once would register its types twice,
+and a warning would say so."""
 
 
 @cache
@@ -72,21 +77,23 @@ def load(instruction_set: str) -> ModuleType:
         If it was not built.
     """
     name = f"{__package__}._compiled_{instruction_set}"
-    if name in sys.modules:
-        return sys.modules[name]
-    file = _file(instruction_set)
-    if file is None:
-        raise ImportError(
-            f"The compiled core of selica for {instruction_set!r} is missing: install a wheel, or "
-            "build it from the sources with a C++ compiler, by `make core` or `pip install .`."
-        )
-    spec = spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sys.modules[name] = module
-    return module
+    with _LOADING:
+        if name in sys.modules:
+            return sys.modules[name]
+        file = _file(instruction_set)
+        if file is None:
+            raise ImportError(
+                f"The compiled core of selica for {instruction_set!r} is missing: install a wheel, "
+                "or build it from the sources with a C++ compiler, by `make core` or `pip install "
+                ".`."
+            )
+        spec = spec_from_file_location(name, file)
+        assert spec is not None
+        assert spec.loader is not None
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        sys.modules[name] = module
+        return module
 
 
 def threads() -> int:

@@ -13,7 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from selica.plots.canvas import image
-from selica.selectors.summary import NEAR_MISSES, cell, column_cell
+from selica.selectors.summary import NEAR_MISSES, column_cell, middle_cut
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,14 +34,16 @@ STYLE = """
 .bars .marked { fill: var(--mark, #d55e00); }
 """
 """Style of the figures; colours are variables of the page around them."""
-_ROW = 22
+_ROW = 20
 """Height of a bar with its margin, in pixels."""
 _BAR = 12
 """Height of a bar, in pixels."""
-_NAMES = 33.0
+_NAMES = 34.0
 """Width of the names, in per cent."""
-_LENGTH = 52.0
+_LENGTH = 51.0
 """Width of the longest bar, in per cent."""
+_SIGNS = 17
+"""Signs of a name that fit beside the bars, also on a telephone."""
 
 
 class Bar(NamedTuple):
@@ -76,11 +78,14 @@ def measure_figure(selection: Selection) -> str | None:
     small = summary.measure == "p-value"
     bars = [
         Bar(
-            row["variable"], _length(row[summary.measure], small), cell(row[summary.measure]),
-            bool(row["selected"]), 2.0 * (row.get("s.e.") or 0.0),
+            row["variable"],
+            _length(row[summary.measure], small),
+            column_cell(summary.measure, row[summary.measure]),
+            bool(row["selected"]),
+            2.0 * (row.get("s.e.") or 0.0),
         )
         for row in rows
-    ]  # fmt: skip
+    ]
     return _svg(bars, f"{summary.measure} of the first variables", selection.threshold)
 
 
@@ -135,7 +140,7 @@ def _svg(bars: Sequence[Bar], title: str, threshold: float | None) -> str:
         parts.append(f'<line class="mark" x1="{x}" x2="{x}" y1="0" y2="{bottom - 1}"/>')
         parts.append(
             f'<text class="marked" x="{x}" y="{bottom + 14}" text-anchor="middle">threshold '
-            f"{cell(threshold)}</text>"
+            f"{threshold:.3g}</text>"
         )
     return "".join([*parts, "</svg>"])
 
@@ -150,7 +155,8 @@ def _bar(bar: Bar, place: int, at: Any, low: float, width: float) -> Iterable[st
     # what is inside of an inner SVG ends at its edge, so that long names do not run into the bars
     yield (
         f'<svg x="0" y="{top}" width="{_NAMES:g}%" height="{_ROW}">'
-        f'<text x="0" y="{_ROW / 2.0 + 4.0:g}">{escape(bar.name)}</text></svg>'
+        f'<text x="0" y="{_ROW / 2.0 + 4.0:g}">{escape(middle_cut(bar.name, _SIGNS))}'
+        f"<title>{escape(bar.name)}</title></text></svg>"
     )
     kind = "on" if bar.picked else "off"
     yield (
@@ -162,4 +168,5 @@ def _bar(bar: Bar, place: int, at: Any, low: float, width: float) -> Iterable[st
         yield (
             f'<line class="spread" x1="{ends[0]}" x2="{ends[1]}" y1="{middle:g}" y2="{middle:g}"/>'
         )
-    yield f'<text class="soft" x="100%" y="{base:g}" text-anchor="end">{escape(bar.text)}</text>'
+    text = escape(bar.text).replace("-", "\N{MINUS SIGN}")
+    yield f'<text class="soft" x="100%" y="{base:g}" text-anchor="end">{text}</text>'
