@@ -139,7 +139,7 @@ def used_by(selector: Any) -> dict[str, Any]:
         level = used["fdr"] = selector._level()
         if selector.copy_fdr is None:
             used["copy_fdr"] = f"{0.5 * level:g}, or {level:g} where a copy cannot reach that"
-    for name in ("pfer", "assumption", "resampling", "engine"):
+    for name in ("pfer", "assumption", "resampling", "engine", "n_resamples", "n_copies"):
         value = getattr(selector, f"{name}_", None)
         if value is not None:
             used[name] = value

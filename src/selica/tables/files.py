@@ -11,6 +11,7 @@ from pyarrow import feather, parquet
 
 from selica._core.errors import ArgumentError
 from selica._core.files import as_path
+from selica._core.memory import SMALL, check_memory
 from selica._core.validation import short
 from selica.tables.arrow import columns_of_arrow
 from selica.tables.columns import Columns, Limits, clean_names
@@ -25,6 +26,8 @@ _WORKBOOKS = (".xlsx", ".xlsm")
 """Endings of workbooks that are read."""
 _SPREADSHEETS = (".xls", ".xlsb", ".ods", ".numbers")
 """Endings of spreadsheets that are not read."""
+_TIMES_ITS_SIZE = 3.2
+"""Memory that reading a file takes, as a multiple of its size."""
 _COMPRESSED = (
     (".gz", b"\x1f\x8b", "gzip"),
     (".zst", b"\x28\xb5\x2f\xfd", "zstd"),
@@ -65,10 +68,15 @@ def read_table(path: str | Path) -> Columns:
     """
     file = as_path("path", path)
     try:
+        size = file.stat().st_size
+        if size > SMALL:
+            check_memory(f"reading {file}", _TIMES_ITS_SIZE * size, "read a part of the table")
         content = file.read_bytes()
     except OSError as error:
         raise ArgumentError(f"{file}: {error.strerror or error}.") from None
-    return parse_table(file, content)
+    found = parse_table(file, content)
+    pa.default_memory_pool().release_unused()  # which would stay until arrow is used again
+    return found
 
 
 def parse_table(name: str | Path, content: bytes, limits: Limits | None = None) -> Columns:
@@ -129,7 +137,8 @@ def _parquet(path: Path, content: bytes, limits: Limits | None) -> Columns:
         if limits is not None:
             size = parquet.read_metadata(pa.BufferReader(content))
             limits.check(path, size.num_rows, size.num_columns)
-        table = parquet.read_table(pa.BufferReader(content))
+        # `read_table` of parquet plans a scan for each of many columns, which takes gigabytes
+        table = parquet.ParquetFile(pa.BufferReader(content)).read()
     except (pa.ArrowException, OSError):
         raise ArgumentError(f"{path}: this is not a Parquet file that can be read.") from None
     return _of_arrow(path, table, limits)
