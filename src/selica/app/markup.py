@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from selica._core.html import html_table
+
+if TYPE_CHECKING:
+    from selica.reports.figure import VectorFigure
 
 STYLE = """<style>
 .block-container { padding-top: 2.2rem; max-width: 84rem; }
@@ -45,6 +49,19 @@ STYLE = """<style>
 .selica-note { font-size: .875rem; opacity: .65; margin: 0 0 .6rem; }
 .selica-box { border-left: .25rem solid #0072b2; background: rgba(0, 114, 178, .1);
   border-radius: 0 .6rem .6rem 0; padding: .7rem 1rem; overflow-wrap: anywhere; }
+.selica-box ul, .selica-points { margin: 0; padding-left: 1.1rem; }
+.selica-box li + li, .selica-points li + li { margin-top: .3rem; }
+.selica-box p { margin: 0 0 .3rem; }
+.selica-box p:last-child { margin: 0; }
+.selica-box.heed { border-color: #e69f00; background: rgba(230, 159, 0, .12); }
+.selica-points { font-size: .92rem; opacity: .85; overflow-wrap: anywhere; }
+.selica-heading { overflow-wrap: anywhere; }
+.selica-heading span { opacity: .7; margin-left: .5rem; }
+.selica-figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr));
+  gap: 1rem 2.4rem; }
+.selica-figures figure { margin: 0; min-width: 0; }
+.selica-figures img { width: 100%; display: block; margin: .4rem 0; }
+.selica-figures figcaption { font-size: .875rem; opacity: .65; }
 .selica-box.problem { border-color: #d55e00; background: rgba(213, 94, 0, .12); }
 @media (max-width: 640px) {
   .block-container { padding: 1.6rem .9rem 3rem; }
@@ -62,9 +79,45 @@ def problem(text: str) -> None:
     st.html(f'<div class="selica-box problem" role=alert>{escape(text)}</div>')
 
 
-def remark(text: str) -> None:
-    """Show a sentence."""
-    st.html(f"<div class=selica-box>{escape(text)}</div>")
+def remark(*texts: str) -> None:
+    """Show sentences in a box, each as a paragraph."""
+    inner = "".join(f"<p>{escape(text)}</p>" for text in texts)
+    st.html(f"<div class=selica-box>{inner}</div>")
+
+
+def heed(title: str, texts: Sequence[str]) -> None:
+    """Show sentences that are to be read first, in a box."""
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    st.html(f'<div class="selica-box heed"><p><b>{escape(title)}</b></p><ul>{items}</ul></div>')
+
+
+def points(texts: Sequence[str]) -> None:
+    """Show sentences as a list; nothing where there are none."""
+    if texts:
+        items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+        st.html(f"<ul class=selica-points>{items}</ul>")
+
+
+def heading(title: str, text: str = "") -> None:
+    """Show a title, with a sentence beside it."""
+    beside = f" <span>{escape(text)}</span>" if text else ""
+    st.html(f"<div class=selica-heading><b>{escape(title)}</b>{beside}</div>")
+
+
+def figures(drawn: Sequence[VectorFigure]) -> None:
+    """Show vector figures side by side, below each other on a narrow window.
+
+    A picture of an image element runs no scripts and loads nothing, whatever is in it.
+    """
+    parts = []
+    for one in drawn:
+        source = base64.b64encode(one.image.encode("utf-8")).decode("ascii")
+        parts.append(
+            f"<figure><b>{escape(one.title)}</b>"
+            f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(one.title)}">'
+            f"<figcaption>{escape(one.caption)}</figcaption></figure>"
+        )
+    st.html(f"<div class=selica-figures>{''.join(parts)}</div>")
 
 
 def cards(numbers: Mapping[str, str]) -> None:

@@ -294,24 +294,11 @@ def _listed(heading: str, notes: Sequence[str]) -> list[str]:
 
 def _figures(selection: Selection) -> str:
     """Return what was measured, and the effects, side by side where there is room."""
-    summary = selection.summary
-    parts = []
-    measured = figure.measure_figure(selection)
-    if measured is not None:
-        lines = "; lines show two standard errors" if "s.e." in summary.variables.columns else ""
-        parts.append(
-            f"<figure><h3>What decided: {escape(summary.measure)}</h3>{measured}<figcaption>"
-            f"Selected variables in colour{lines}.</figcaption></figure>"
-        )
-    effects = figure.effect_figure(selection)
-    if effects is not None:
-        known = selection.selector.effects_.ratio
-        what = f"{known}, on a logarithmic scale" if known else f"change of {selection.target}"
-        parts.append(
-            f"<figure><h3>Effect of one standard deviation</h3>{effects}<figcaption>"
-            f"{escape(what[0].upper() + what[1:])}, by a refit on the selected variables: "
-            "optimistic, because the same rows chose them.</figcaption></figure>"
-        )
+    parts = [
+        f"<figure><h3>{escape(one.title)}</h3>{one.svg}<figcaption>{escape(one.caption)}"
+        "</figcaption></figure>"
+        for one in figure.figures(selection)
+    ]
     return f"<h2>In pictures</h2><div class=figures>{''.join(parts)}</div>" if parts else ""
 
 

@@ -38,6 +38,8 @@ class Columns:
         For an ordered category, its values from the first to the last.
     remarks : mapping of str to str
         Why a column that looks like numbers is text, a clause.
+    read_as : str
+        How the file was read, such as "text with semicolons between columns"; empty for objects.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class Columns:
     kinds: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     remarks: Mapping[str, str] = field(default_factory=dict)
+    read_as: str = ""
 
     def __len__(self) -> int:
         return self.values[0].size if self.values else 0
@@ -77,6 +80,8 @@ class Limits:
     rows: int
     columns: int
     cells: int
+    unpacked: int = 0
+    """Bytes of a compressed file when it is unpacked; with 0 compressed text is refused."""
 
     def check(self, path: Path, rows: int, columns: int) -> None:
         """Check that a table is within all limits, or name the one it is beyond in an error."""
@@ -87,6 +92,14 @@ class Limits:
                 raise ArgumentError(
                     f"{path}: the table has more than {most:,} {what}, the most that is read here."
                 )
+
+    def check_unpacked(self, path: Path, size: int) -> None:
+        """Check what a compressed file holds, in bytes, or say in an error that it is too much."""
+        if size > self.unpacked:
+            raise ArgumentError(
+                f"{path}: unpacked, the file has more than {self.unpacked / 1e6:,.0f} MB, the most "
+                "that is read here."
+            )
 
 
 def clean_names(header: Sequence[Any]) -> tuple[list[str], list[str], list[str]]:

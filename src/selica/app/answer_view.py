@@ -1,0 +1,79 @@
+"""A selection on the page: what to heed, what was chosen, the list, the promise, files."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from selica.app import markup
+from selica.app.selecting import ShownSelection
+from selica.reports.figure import figures
+from selica.selectors.summary import NEAR_MISSES, column_cell, reader_columns
+
+_MOST_SHOWN = 200
+"""Variables in the table of a selection, at most."""
+_MINUS = "\N{MINUS SIGN}"
+"""How a negative direction is shown: a hyphen is easily overlooked."""
+
+
+def show(outcome: ShownSelection) -> None:
+    """Show a selection."""
+    selection = outcome.selection
+    chosen, variables = len(selection.selected), len(selection.summary.variables)
+    markup.notes(" ".join(selection.about()))
+    if selection.cautions:
+        markup.heed("About the data, before the result", selection.cautions)
+    markup.cards(
+        {
+            "variables selected": f"{chosen:,}",
+            "variables in the table": f"{variables:,}",
+            "rows": f"{selection.n_samples:,}",
+        }
+    )
+    markup.remark(*filter(None, (outcome.chosen, str(selection.guarantee))))
+    _files(outcome)
+    shown = selection.rows[: min(chosen + NEAR_MISSES, _MOST_SHOWN)]
+    told = reader_columns(shown)
+    markup.table(
+        [{name: _cell(name, row[name]) for name in told} for row in shown],
+        [row["selected"] for row in shown],
+        title="Selected variables, and those that came closest"
+        if chosen
+        else "Nothing was selected; these came closest",
+    )
+    markup.notes(*selection.summary.meanings())
+    markup.points(outcome.notes)
+    drawn = figures(selection)
+    if drawn:
+        markup.figures(drawn)
+    again = selection.provenance
+    with st.expander("How to run it again"):
+        st.code(again.command or "", language="bash", wrap_lines=True)
+        st.code(again.code or "", language="python", wrap_lines=True)
+
+
+def _cell(name: str, value: object) -> str:
+    text = column_cell(name, value)
+    return _MINUS if name == "direction" and text == "-" else text
+
+
+def _files(outcome: ShownSelection) -> None:
+    """Offer the report, and what repeats the selection, which is packed when it is asked for."""
+    report, bundle = st.columns(2)
+    report.download_button(
+        "Download the report (CSV, JSON, HTML)",
+        outcome.report,
+        "selica-report.zip",
+        "application/zip",
+        on_click="ignore",
+        width="stretch",
+    )
+    bundle.download_button(
+        "Download a bundle that repeats it",
+        outcome.bundle,
+        "selica-bundle.zip",
+        "application/zip",
+        on_click="ignore",
+        width="stretch",
+        help="The table as it was used, settings, versions and a script by which anyone can repeat "
+        "the selection to the last digit.",
+    )
