@@ -11,6 +11,7 @@ from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +25,8 @@ ELSEWHERE = "SELICA_CORE"
 """Environment variable: a folder that holds the extension modules instead of the package's own."""
 THREADS = "SELICA_NUM_THREADS"
 """Environment variable: how many threads compiled code may have."""
+_LOADING = Lock()
+"""Held while a module is loaded: types that two threads register are lost to one of them."""
 
 
 @cache
@@ -72,8 +75,13 @@ def load(instruction_set: str) -> ModuleType:
         If it was not built.
     """
     name = f"{__package__}._compiled_{instruction_set}"
-    if name in sys.modules:
+    with _LOADING:
+        if name not in sys.modules:
+            sys.modules[name] = _loaded(name, instruction_set)
         return sys.modules[name]
+
+
+def _loaded(name: str, instruction_set: str) -> ModuleType:
     file = _file(instruction_set)
     if file is None:
         raise ImportError(
@@ -85,7 +93,6 @@ def load(instruction_set: str) -> ModuleType:
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    sys.modules[name] = module
     return module
 
 

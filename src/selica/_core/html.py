@@ -15,6 +15,9 @@ def html_table(
 ) -> str:
     """Return rows with the same columns as an HTML table; all text is escaped.
 
+    Each cell also has the heading of its column, which a style sheet can show where the table is
+    too wide for the window.
+
     Parameters
     ----------
     rows : sequence of mappings of str to str
@@ -29,12 +32,14 @@ def html_table(
     --------
     >>> from selica._core.html import html_table
     >>> html_table([{"a": "<b>"}], [True], mark="selected")
-    '<table><tr><th>a</th></tr><tr class=selected><td>&lt;b&gt;</td></tr></table>'
+    '<table><tr><th>a</th></tr><tr class=selected><td data-label="a">&lt;b&gt;</td></tr></table>'
     """
     head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
     lines = "".join(
         f"<tr{f' class={mark}' if chosen else ''}>"
-        + "".join(f"<td>{escape(text)}</td>" for text in row.values())
+        + "".join(
+            f'<td data-label="{escape(name)}">{escape(text)}</td>' for name, text in row.items()
+        )
         + "</tr>"
         for row, chosen in zip(rows, marked, strict=True)
     )

@@ -32,13 +32,14 @@ def show(outcome: ShownSelection) -> None:
     markup.remark(*filter(None, (outcome.chosen, str(selection.guarantee))))
     _files(outcome)
     shown = selection.rows[: min(chosen + NEAR_MISSES, _MOST_SHOWN)]
-    told = reader_columns(shown)
+    told = sorted(reader_columns(shown), key=lambda name: name != "variable")
     markup.table(
         [{name: _cell(name, row[name]) for name in told} for row in shown],
         [row["selected"] for row in shown],
         title="Selected variables, and those that came closest"
         if chosen
         else "Nothing was selected; these came closest",
+        many_columns=True,
     )
     markup.notes(*selection.summary.meanings())
     markup.points(outcome.notes)

@@ -16,6 +16,8 @@ from selica.tables.naming import is_event, is_time, words_of
 
 MOST_ROWS = 300
 """Columns of a table that are shown at once."""
+PLAIN = 3
+"""The place of a column about which there is nothing to see: a number without gaps."""
 _EXAMPLES = 3
 """Values of a column that are shown."""
 _LONGEST = 24
@@ -35,9 +37,13 @@ class ColumnRow(NamedTuple):
     """Why it is left out; empty for all others."""
 
     @property
-    def is_plain(self) -> bool:
-        """Whether there is nothing to see: a number without gaps that is a variable."""
-        return self.kind == "number" and self.use == "variable" and not self.missing
+    def place(self) -> int:
+        """Where it is shown: what was named for a use first, numbers without gaps last."""
+        if self.use not in ("variable", "left out"):
+            return 0
+        if self.use == "left out" or self.kind != "number":
+            return 1
+        return 2 if self.missing else PLAIN
 
 
 class ShownRows(NamedTuple):
@@ -109,11 +115,11 @@ def shown(rows: Sequence[ColumnRow], search: str = "", most: int = MOST_ROWS) ->
         for row in rows
         if all(word in f"{row.name} {row.kind} {row.use}".casefold() for word in wanted)
     ]
-    ordered = sorted(found, key=lambda row: row.is_plain)
+    ordered = sorted(found, key=lambda row: row.place)
     hidden = ordered[most:]
     rest = ""
     if hidden:
-        plain = sum(row.is_plain for row in hidden)
+        plain = sum(row.place == PLAIN for row in hidden)
         what = "numbers without missing values" if plain == len(hidden) else "further columns"
         rest = (
             f"{len(ordered) - len(hidden):,} of {len(ordered):,} columns are shown; the others are "

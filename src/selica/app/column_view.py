@@ -14,7 +14,7 @@ import streamlit as st
 from selica._core.errors import SelicaError
 from selica.app import column_rows, markup
 from selica.app.selecting import ColumnUses, LoadedTable
-from selica.tables import Columns, Prepared
+from selica.tables import Columns
 from selica.tables.kinds import KINDS, USABLE, Recognised
 from selica.tables.roles import LABELS, several
 
@@ -26,7 +26,7 @@ _ARGUMENTS = {label: argument for argument, label in LABELS.items()}
 """Arguments of `tables.prepare`, by the use that their columns have."""
 _USES = ("variable", *_ARGUMENTS)
 """Uses of a column that can be chosen."""
-_SEARCHED = 20
+_SEARCHED = 30
 """Columns from which on they can be searched."""
 _ROW_HEIGHT = 35
 """Height of a row of the table of columns, in pixels."""
@@ -193,15 +193,20 @@ class ColumnControls:
                 "column": [row.name for row in found.rows],
                 "kind": [row.kind for row in found.rows],
                 "used as": [row.use for row in found.rows],
-                "missing": [row.missing or None for row in found.rows],
+                "missing": [_share(row.missing, len(self._table)) for row in found.rows],
                 "examples": [column_rows.examples(by_name[row.name]) for row in found.rows],
                 "left out because it": [row.reason for row in found.rows],
             },
             column_config={
-                "column": st.column_config.TextColumn(pinned=True, width="medium"),
-                "kind": st.column_config.SelectboxColumn(options=list(KINDS), required=True),
-                "used as": st.column_config.SelectboxColumn(options=list(_USES), required=True),
-                "missing": st.column_config.NumberColumn(format="localized", width="small"),
+                "column": st.column_config.TextColumn(pinned=True, width=140),
+                "kind": st.column_config.SelectboxColumn(
+                    options=list(KINDS), required=True, width=100
+                ),
+                "used as": st.column_config.SelectboxColumn(
+                    options=list(_USES), required=True, width=95
+                ),
+                "missing": st.column_config.TextColumn(width=85, alignment="right"),
+                "examples": st.column_config.TextColumn(width=170),
             },
             disabled=["column", "missing", "examples", "left out because it"],
             hide_index=True,
@@ -280,16 +285,18 @@ def uses_of(asked: ColumnUses) -> dict[str, str]:
     return found
 
 
-def summary(table: LoadedTable, ready: Prepared | None) -> None:
-    """Show which file was read, how, and what was noticed about it.
+def _share(missing: int, rows: int) -> str:
+    """Return a number of missing cells with its share; nothing where there are none."""
+    if not missing:
+        return ""
+    share = 100.0 * missing / rows
+    return f"{missing:,} ({'<1' if share < 1.0 else f'{share:.0f}'} %)"
 
-    Parameters
-    ----------
-    table : LoadedTable
-    ready : Prepared, optional
-    """
+
+def file_read(table: LoadedTable) -> None:
+    """Show which file was read, how, and what was noticed in reading it."""
     columns = table.columns
     size = f"{len(columns):,} rows, {len(columns.names):,} columns"
     read = f", read as {columns.read_as}" if columns.read_as else ""
     markup.heading("" if table.file is None else table.file.name, f"{size}{read}.")
-    markup.points(columns.notes if ready is None else ready.notes)
+    markup.points(columns.notes)

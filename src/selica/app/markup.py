@@ -42,7 +42,7 @@ STYLE = """<style>
 .selica-wide th, .selica-wide td { border: 0; border-bottom: 1px solid rgba(128, 140, 155, .25);
   padding: .32rem .8rem .32rem 0; text-align: right; white-space: nowrap;
   font-variant-numeric: tabular-nums; }
-.selica-wide th { opacity: .7; font-weight: 600; }
+.selica-wide th { opacity: .7; font-weight: 600; white-space: normal; vertical-align: bottom; }
 .selica-wide th:first-child, .selica-wide td:first-child { text-align: left; white-space: normal;
   overflow-wrap: anywhere; min-width: 8rem; }
 .selica-wide tr.marked td:first-child { font-weight: 600; color: #0072b2; }
@@ -54,6 +54,7 @@ STYLE = """<style>
 .selica-box p { margin: 0 0 .3rem; }
 .selica-box p:last-child { margin: 0; }
 .selica-box.heed { border-color: #e69f00; background: rgba(230, 159, 0, .12); }
+.selica-box ul { font-size: .95rem; }
 .selica-points { font-size: .92rem; opacity: .85; overflow-wrap: anywhere; }
 .selica-heading { overflow-wrap: anywhere; }
 .selica-heading span { opacity: .7; margin-left: .5rem; }
@@ -70,6 +71,16 @@ STYLE = """<style>
   .selica-wide table { font-size: .8rem; }
   .selica-wide th, .selica-wide td { padding-right: .45rem; }
   .selica-wide th:first-child, .selica-wide td:first-child { min-width: 5.5rem; }
+  .selica-many table, .selica-many tbody, .selica-many caption { display: block; }
+  .selica-many tr:first-child { display: none; }
+  .selica-many tr { display: grid; grid-template-columns: 1fr 1fr; gap: .1rem 1.2rem;
+    padding: .5rem 0; border-bottom: 1px solid rgba(128, 140, 155, .25); }
+  .selica-many td { border: 0; padding: 0; display: flex; justify-content: space-between;
+    gap: .6rem; white-space: normal; }
+  .selica-many td::before { content: attr(data-label); opacity: .7; text-align: left; }
+  .selica-many td:empty { display: none; }
+  .selica-many td:first-child { grid-column: 1 / -1; font-size: .95rem; }
+  .selica-many td:first-child::before { content: none; }
 }
 </style>"""
 
@@ -153,10 +164,15 @@ def table(
     *,
     title: str = "",
     drawn: DeltaGenerator | None = None,
+    many_columns: bool = False,
 ) -> DeltaGenerator:
-    """Show rows with the same columns, marked ones set off; replace a table that is drawn."""
+    """Show rows with the same columns, marked ones set off; replace a table that is drawn.
+
+    A table with many columns becomes a list of cards where the window is narrow.
+    """
     draw = st.html if drawn is None else drawn.html
-    return draw(f"<div class=selica-wide>{_table(rows, marked, title)}</div>")
+    kind = "selica-wide selica-many" if many_columns else "selica-wide"
+    return draw(f'<div class="{kind}">{_table(rows, marked, title)}</div>')
 
 
 def beside(

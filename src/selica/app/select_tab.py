@@ -117,18 +117,19 @@ def _own_table(left: DeltaGenerator, right: DeltaGenerator, table: LoadedTable) 
     with response:
         if ready is not None:
             markup.notes(selecting.response_said(ready))
-        elif not problem:
+        elif problem:
+            markup.problem(problem)
+        else:
             markup.remark("Choose what is to be explained.")
     with button:
         wanted = _wanted(request, disabled=ready is None)
     with right:
-        if problem:
-            markup.problem(problem)
         answered = wanted and ready is not None
-        title = f"The table: {len(table.columns):,} rows, {len(table.columns.names):,} columns"
-        with st.expander(title, expanded=not answered):
-            column_view.summary(table, ready)
+        with st.expander("The table and its columns", expanded=not answered):
+            column_view.file_read(table)
             _columns(controls, table, uses, ready)
+            if ready is not None:
+                markup.points([note for note in ready.notes if note not in table.columns.notes])
         if wanted and ready is not None:
             _answer(_Asked(table, ready, request))
 
@@ -142,7 +143,8 @@ def _columns(
         table.columns, _kinds(table, uses.kinds), column_view.uses_of(uses), ready
     )
     markup.notes(
-        "Kind and use of every column were recognised. Correct them here: click twice into a cell."
+        "The kind of each column was recognised. To correct a kind or a use, click twice into its "
+        "cell."
     )
     controls.edit(rows, dict(zip(table.columns.names, first, strict=True)))
 
@@ -154,14 +156,14 @@ def _embedded() -> LoadedTable:
 def _loaded() -> LoadedTable | None:
     """Return the table that was uploaded; None where there is none."""
     workbooks = _WORKBOOKS if find_spec("openpyxl") is not None else ()
-    kinds = "CSV, TSV, Parquet, Feather or Excel" if workbooks else "CSV, TSV, Parquet or Feather"
     file = st.file_uploader(
-        f"{kinds}, one row per sample",
+        "Text, Parquet, Feather or Excel" if workbooks else "Text, Parquet or Feather",
         [*_TEXT, *_BINARY, *workbooks],
         key="file",
-        help=f"At most {selecting.LIMITS.rows:,} rows and {selecting.LIMITS.columns:,} "
-        "columns; `selica select` reads larger ones. Separators, decimal commas and encodings are "
-        "recognised, and text may be compressed (.gz, .zst, .bz2).",
+        help=f"One row per sample. At most {selecting.LIMITS.rows:,} rows and "
+        f"{selecting.LIMITS.columns:,} columns; `selica select` reads larger ones. Separators, "
+        "decimal commas and encodings are recognised, and text may be compressed (.gz, .zst, "
+        ".bz2).",
     )
     if file is None:
         return None
