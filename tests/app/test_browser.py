@@ -186,14 +186,64 @@ def test_a_table_is_uploaded_and_its_report_downloaded(
     caught.value.save_as(tmp_path / "report.zip")
     with zipfile.ZipFile(io.BytesIO((tmp_path / "report.zip").read_bytes())) as archive:
         assert sorted(archive.namelist()) == ["report.html", "selection.csv", "selection.json"]
-        assert b"\n'=1+1," in b"\n" + archive.read("selection.csv")
+        assert b",'=1+1," in archive.read("selection.csv")
     assert said == []
+
+
+def columns_of(view: Any) -> Any:
+    """Where the table of columns is drawn."""
+    view.wait_for_selector("[data-testid=stDataFrame] canvas")
+    view.wait_for_timeout(1000)  # it is drawn on a canvas, and says nothing of it
+    return view.locator("[data-testid=stDataFrame] canvas").first.bounding_box()
+
+
+def test_a_kind_is_corrected_in_the_table_of_columns(view: Any, address: str) -> None:
+    view.goto(f"{address}?tab=Select&data=My+own+table&method=lasso")
+    codes = [f"{i % 4},{i % 7},{i % 7 + (i % 4 == 1)}" for i in range(60)]
+    upload(view, "codes.csv", "\n".join(["site,dose,y", *codes]).encode())
+    view.wait_for_selector("text='site' holds a few whole numbers")
+    box = columns_of(view)
+    x, y = box["x"] + 180, box["y"] + 2.5 * 35  # the kind of 'site': below the names, and below y
+    view.mouse.move(x - 5, y - 3)
+    view.wait_for_timeout(300)
+    view.mouse.move(x, y)
+    view.mouse.down()
+    view.wait_for_timeout(100)
+    view.mouse.up()
+    view.keyboard.press("Enter")
+    view.wait_for_timeout(500)
+    view.keyboard.type("category")
+    view.wait_for_timeout(300)
+    view.keyboard.press("Enter")
+    view.wait_for_selector("text='site' holds a few whole numbers", state="detached")
+    view.get_by_role("button", name="Select variables").click()
+    view.wait_for_selector("text=variables selected")
+    view.get_by_text("How to run it again").click()
+    view.wait_for_selector("text=--kind site=category")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_an_answer_fits_its_window(view: Any, address: str, width: int) -> None:
+    view.set_viewport_size({"width": width, "height": 900})
+    view.goto(f"{address}?tab=Select&method=lasso&run=1")
+    view.wait_for_selector(".selica-figures img")
+    drawn = "() => [...document.querySelectorAll('.selica-figures img')].every(i => i.complete)"
+    view.wait_for_function(drawn)
+    for part in (".selica-many", ".selica-figures", ".selica-box"):
+        for place in view.locator(part).all():
+            assert place.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+            box = place.bounding_box()
+            assert box["x"] >= 0.0
+            assert box["x"] + box["width"] <= width
+    with view.expect_download() as caught:
+        view.get_by_text("Download a bundle").locator("visible=true").click()
+    assert caught.value.suggested_filename == "selica-bundle.zip"
 
 
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("binary.csv", bytes(range(256)) * 400, "is not UTF-8"),
+        ("binary.csv", bytes(range(256)) * 400, "is not text"),
         ("empty.csv", b"\n", "the file is empty"),
         ("wide.csv", (b"0," * 9_999 + b"0\n") * 3, "more than 2,000 columns"),
         ("huge.csv", b"1,2\n" * 7_000_000, "25"),

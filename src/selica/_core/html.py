@@ -12,11 +12,9 @@ def html_table(
     *,
     mark: str,
     title: str = "",
+    labelled: bool = False,
 ) -> str:
     """Return rows with the same columns as an HTML table; all text is escaped.
-
-    Each cell also has the heading of its column, which a style sheet can show where the table is
-    too wide for the window.
 
     Parameters
     ----------
@@ -27,21 +25,27 @@ def html_table(
     mark : str
         Class of these rows in the style sheet.
     title : str
+    labelled : bool
+        Whether each cell also has the heading of its column, which a style sheet can show where the
+        window is too narrow for a table.
 
     Examples
     --------
     >>> from selica._core.html import html_table
     >>> html_table([{"a": "<b>"}], [True], mark="selected")
-    '<table><tr><th>a</th></tr><tr class=selected><td data-label="a">&lt;b&gt;</td></tr></table>'
+    '<table><tr><th>a</th></tr><tr class=selected><td>&lt;b&gt;</td></tr></table>'
     """
     head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
     lines = "".join(
         f"<tr{f' class={mark}' if chosen else ''}>"
-        + "".join(
-            f'<td data-label="{escape(name)}">{escape(text)}</td>' for name, text in row.items()
-        )
+        + "".join(_cell(name, text, labelled) for name, text in row.items())
         + "</tr>"
         for row, chosen in zip(rows, marked, strict=True)
     )
     above = f"<caption>{escape(title)}</caption>" if title else ""
     return f"<table>{above}<tr>{head}</tr>{lines}</table>"
+
+
+def _cell(name: str, text: str, labelled: bool) -> str:
+    label = f' data-label="{escape(name)}"' if labelled else ""
+    return f"<td{label}>{escape(text)}</td>"

@@ -171,8 +171,8 @@ def table(
     A table with many columns becomes a list of cards where the window is narrow.
     """
     draw = st.html if drawn is None else drawn.html
-    kind = "selica-wide selica-many" if many_columns else "selica-wide"
-    return draw(f'<div class="{kind}">{_table(rows, marked, title)}</div>')
+    inner = _table(rows, marked, title, labelled=many_columns)
+    return draw(f"<div class='selica-wide{' selica-many' if many_columns else ''}'>{inner}</div>")
 
 
 def beside(
@@ -197,10 +197,17 @@ def beside(
     return draw(f"<b>{escape(title)}</b><div class=selica-beside>{inner}</div>")
 
 
-def _table(rows: Sequence[Mapping[str, Any]], marked: Sequence[bool] = (), title: str = "") -> str:
+def _table(
+    rows: Sequence[Mapping[str, Any]],
+    marked: Sequence[bool] = (),
+    title: str = "",
+    *,
+    labelled: bool = False,
+) -> str:
     """Return a table as HTML."""
     texts = [{name: cell(value) for name, value in row.items()} for row in rows]
-    return html_table(texts, marked or [False] * len(rows), mark="marked", title=title)
+    plain = marked or [False] * len(rows)
+    return html_table(texts, plain, mark="marked", title=title, labelled=labelled)
 
 
 def notes(*texts: str) -> None:
