@@ -22,7 +22,10 @@ from tests.cli.commands import invoke, parsed
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "CONTRIBUTING.md"
 # Only the ratios of weights count, and a test needs a number of rows.
-WEIGHTS = {"check_sample_weight_equivalence_on_dense_data": "weights are relative"}
+WEIGHTS = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "weights are relative"
+    for kind in ("dense", "sparse")
+}
 SKELETONS = ("method", "loss", "sampler", "figure")
 
 

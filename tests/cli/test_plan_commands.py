@@ -12,6 +12,7 @@ from selica import planning, selectors
 from selica.cli.output import copyable
 from selica.cli.plan_answers import command_of
 from selica.cli.select import Source
+from selica.cli.table_options import TableOptions
 from tests.cli.commands import invoke
 from tests.cli.plans import FEW, ONE, SIZES, STUDY, plan, printed_code, printed_commands, report
 
@@ -75,7 +76,9 @@ def test_another_method_is_named_where_the_first_may_be_refused():
 
 
 def test_names_with_spaces_and_quotes_are_quoted():
-    source = Source(Path("my tables/a b.csv"), "the 'y'", ("row name", "$HOME"))
+    source = Source(
+        Path("my tables/a b.csv"), "the 'y'", TableOptions.of(drop=["row name", "$HOME"])
+    )
     words = command_of("KnockoffSelection", {"fdr": 0.25, "lam": 0.03}, source.words)
     assert shlex.split(" ".join(words)) == [
         "selica", "select", "my tables/a b.csv", "--target", "the 'y'", "--drop", "row name",

@@ -99,7 +99,7 @@ def test_two_classes(folder, method):
 def test_the_printed_summary(table):
     text = select(*table, "--method", "stability-ideal", "--n-resamples", "20", "--lam", "0.2")
     lines = text.splitlines()
-    assert lines[0].startswith("150 rows, 15 variables.")
+    assert lines[0].startswith("linear.csv: 150 rows, 15 variables.")
     assert "Stability selection" in lines[2]
     assert lines[6].split()[:2] == ["1", "true"]
     assert "No error rate is controlled" in text

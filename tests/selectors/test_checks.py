@@ -285,7 +285,7 @@ class TestResponses:
 
 def test_text_columns_are_named():
     frame = pandas.DataFrame(NOISE[:, :2], columns=["a", "b"])
-    frame["sex"] = pandas.Categorical(["F", "M"] * 30)
+    frame["sex"] = ["F", "M"] * 30
     frame["site"] = "north"
     with pytest.raises(ArgumentError, match="not numbers, in columns 'sex', 'site': leave"):
         LassoSelection().fit(frame, TARGET)

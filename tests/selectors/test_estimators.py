@@ -41,8 +41,9 @@ ESTIMATORS = [
 
 # A weight is not a repeated row to a method that draws rows, or puts them into folds.
 WEIGHTS = {
-    "check_sample_weight_equivalence_on_dense_data": "rows are resampled or put into folds; a "
+    f"check_sample_weight_equivalence_on_{kind}_data": "rows are resampled or put into folds; a "
     "repeated row can be drawn twice or lie in two folds, a weighted one cannot"
+    for kind in ("dense", "sparse")
 }
 
 

@@ -13,6 +13,7 @@ import pytest
 from selica import KnockoffSelection, LassoSelection, StabilitySelection
 from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.losses import LOSSES, loss_of
+from selica._core.warning import noted
 from selica.amp import stability_vamp
 from selica.sampling import simulate
 from selica.solvers.ensemble import make_problem, solve
@@ -60,10 +61,13 @@ def test_selectors_find_what_outliers_hide(robust, table):
         KnockoffSelection(fdr=0.2, response="robust", random_state=0),
         LassoSelection(response="robust", random_state=0),
     ):
-        found = selector.fit(X, y).support_
+        with noted():  # twenty resamples leave close calls
+            found = selector.fit(X, y).support_
         assert selector.response_ == "robust"
         assert found[:SIGNALS].all(), selector
-        plain = type(selector)(**(selector.get_params() | {"response": "linear"})).fit(X, y)
+        plain = type(selector)(**(selector.get_params() | {"response": "linear"}))
+        with noted():
+            plain.fit(X, y)
         assert np.count_nonzero(plain.support_[:SIGNALS]) < np.count_nonzero(found[:SIGNALS])
 
 

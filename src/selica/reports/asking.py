@@ -9,6 +9,7 @@ import numpy as np
 
 from selica import catalogue
 from selica._core.errors import ArgumentError
+from selica._core.validation import short
 from selica.reports.selection import Selection, answer
 from selica.selectors.base import Selector
 from selica.tables import Prepared, prepare
@@ -103,7 +104,20 @@ def answer_to(selector: Selector, prepared: Prepared, **about: Any) -> Selection
     prepared : Prepared
     **about
         As in `answer`.
+
+    Examples
+    --------
+    >>> from selica import LassoSelection
+    >>> from selica.reports import answer_to
+    >>> from selica.tables import prepare
+    >>> table = {"dose": [1, 2, 3, 4, 5, 6], "well": ["no", "no", "yes", "no", "yes", "yes"]}
+    >>> answer_to(LassoSelection(0.1, random_state=0), prepare(table, "well")).selected
+    ['dose']
     """
+    if not isinstance(selector, Selector):
+        raise ArgumentError(f"selector must be a selector of selica; got {short(selector)}.")
+    if not isinstance(prepared, Prepared):
+        raise ArgumentError(f"prepared must come from tables.prepare; got {short(prepared)}.")
     if selector.response == "auto":
         selector.set_params(response=prepared.response)
     return answer(

@@ -1,42 +1,29 @@
-"""The selector that chooses the method: by the size of the table, its columns, and what is asked.
+"""The selector that chooses a method by the table and what is asked, and selects with it.
 
-The choice never looks at how the response goes with the columns, so it costs no promise.
-
-| the table | method |
-|---|---|
-| more than 1000 columns, or more than a million cells (400,000 for two classes) | stability |
-| fewer than 40 rows | stability |
-| columns that nearly repeat one another (a correlation above 0.95) | stability |
-| copies that are far from exchangeable with the columns (a ratio above 1.5) | stability |
-| every other table | knockoffs of many copies |
-
-What is asked for is a bound on the expected number of false selections (`pfer`), one if nothing is
-said. A false discovery rate (`fdr`) is kept by allowing that many false selections: the share of
-false ones is not zero only if there is one, and the chance of that is at most their expected
-number. From 200 columns on, where knockoffs are used, e-values keep it, which find more where many
-variables matter. A probability of k or more false selections (`kfwer`) is at most their expected
-number over k.
+`choice` has the rules. What is asked for is a bound on the expected number of false selections
+(`pfer`), one if nothing is said. A false discovery rate (`fdr`) is kept by allowing that many false
+selections: the share of false ones is not zero only if there is one, and the chance of that is at
+most their expected number. From 200 columns on, where knockoffs are used, e-values keep it, which
+find more where many variables matter. A probability of k or more false selections (`kfwer`) is at
+most their expected number over k.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from selica._core.errors import ArgumentError
-from selica._core.parallel import blas_threads_for
-from selica._core.random import child, seed_sequence
+from selica._core.random import seed_sequence
 from selica._core.types import Array
 from selica._core.validation import count, number
-from selica.sampling import GaussianKnockoffs
-from selica.sampling.exchangeability import FEWEST_ROWS, exchangeability
 from selica.selectors.base import Selector
-from selica.selectors.comparison import COPIES, EXCHANGES
+from selica.selectors.choice import STABILITY, choose
 from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, copies_for
-from selica.selectors.guarantee import Guarantee
-from selica.selectors.knockoffs import WITHDRAWN_RATIO
+from selica.selectors.empty import Demand
+from selica.selectors.guarantee import Guarantee, kept_by_number
 from selica.selectors.stability import PFER, StabilitySelection
 from selica.selectors.summary import Summary
 from selica.statistics import Data
@@ -44,14 +31,6 @@ from selica.statistics import Data
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_COLUMNS = 1000
-"""Columns of the widest table whose knockoffs take less than minutes."""
-MOST_CELLS = 1_000_000
-"""Cells of the largest table whose knockoffs take less than minutes."""
-MOST_CELLS_OF_CLASSES = 400_000
-"""The same for a response of two classes."""
-LARGEST_CORRELATION = 0.95
-"""Columns more correlated than this cannot be told apart by their copies."""
 FEWEST_EVALUE_COLUMNS = 200
 """Columns from which on e-values keep a false discovery rate."""
 USUAL_COPIES = 31
@@ -60,14 +39,9 @@ MOST_COPIES = 199
 """Knockoff copies where few false selections are allowed, at most."""
 USUAL_RESAMPLES = 200
 """Resamples of stability selection where nothing else is asked for."""
-
-
-class Choice(NamedTuple):
-    """A method, and why it was chosen."""
-
-    method: str
-    """Name in the catalogue, where a number of false selections is allowed."""
-    reason: str
+WIDE_L1_RATIO = 0.8
+"""Share of the l1 norm in the penalty of stability selection where there are more columns than
+rows: a little of a ridge keeps correlated columns from throwing each other out."""
 
 
 class AutoSelection(Selector):
@@ -94,7 +68,7 @@ class AutoSelection(Selector):
     method_ : {"knockoffs-frequency", "knockoffs-evalues", "stability-pfer"}
         Its name in the catalogue, and on the command line.
     reason_ : str
-        Why it was chosen.
+        Two sentences: what was chosen and why, and when it would have been another method.
     support_, guarantee_
 
     Notes
@@ -148,8 +122,10 @@ class AutoSelection(Selector):
         if self.n_resamples is not None:
             count("n_resamples", self.n_resamples, at_least=2)
         seed = seed_sequence(self.random_state)
-        self.method_, self.reason_ = choose(data, table, seed)
-        self.selector_ = self._chosen(data.n_variables, seed)
+        choice = choose(data, table, seed)
+        self.method_ = choice.method
+        self.selector_ = self._chosen(data, seed)
+        self.reason_ = choice.sentences(self.method_)
         for name in (
             "n_features_in_",
             "feature_names_in_",
@@ -160,7 +136,7 @@ class AutoSelection(Selector):
         ):
             if hasattr(self, name):
                 setattr(self.selector_, name, getattr(self, name))
-        self.selector_._select(data, table)
+        self.selector_._select(data._replace(l1_ratio=self.selector_._share()), table)
         self.cautions_ = (*self.cautions_, *self.selector_.cautions_)
         self.support_ = self.selector_.support_
         self.guarantee_ = self._as_asked(self.selector_.guarantee_)
@@ -169,32 +145,32 @@ class AutoSelection(Selector):
         """Return a promise on false selections in the words of what was asked for."""
         if promise.level is None or "number" not in promise.controls:
             return promise
-        said = (
-            f"This level is kept by allowing at most {promise.level:.3g} false variables on average"
-        )
-        if self.fdr is not None and promise.level < 0.995 * self.fdr:
-            said += f"; you asked for {100.0 * self.fdr:.3g} %"
-        said += "."
         if self.fdr is not None:
-            return replace(promise, controls="false discovery rate", settings=said)
+            return kept_by_number(promise, self.fdr)
         if self.kfwer is not None:
             k, _ = checked_kfwer(self.kfwer)
             what = f"probability of {k} or more false selections"
+            said = (
+                f"This level is kept by allowing at most {promise.level:.3g} false variables on "
+                "average."
+            )
             return replace(promise, controls=what, level=promise.level / k, settings=said)
         return promise
 
-    def _chosen(self, p: int, seed: np.random.SeedSequence) -> Any:
+    def _chosen(self, data: Data, seed: np.random.SeedSequence) -> Any:
         """Return the chosen selector, with what was asked for."""
+        p = data.n_variables
         common: dict[str, Any] = {
             "response": self.response,
             "n_jobs": self.n_jobs,
             "random_state": seed,
         }
-        if self.method_ == "stability-pfer":
+        if self.method_ == STABILITY:
             allowed = self._allowed()
             return StabilitySelection(
-                pfer=allowed, n_resamples=self.n_resamples or USUAL_RESAMPLES, **common
-            )
+                pfer=allowed, n_resamples=self.n_resamples or USUAL_RESAMPLES,
+                l1_ratio=WIDE_L1_RATIO if data.X.shape[1] > data.n_rows else 1.0, **common,
+            )  # fmt: skip
         if self.fdr is not None and p >= FEWEST_EVALUE_COLUMNS:
             self.method_ = "knockoffs-evalues"
             return DerandomizedKnockoffs(
@@ -222,93 +198,17 @@ class AutoSelection(Selector):
         return replace(found, notes=self._notes())
 
     def _notes(self) -> tuple[str, ...]:
-        chosen = f"Method: {self.method_}, {self.reason_}."
-        return (chosen, *self.selector_._notes())
+        return (self.reason_, *self.selector_._notes())
 
     def _why(self) -> str:
         return str(self.selector_._why())
+
+    def _demand(self) -> Demand | None:
+        demand: Demand | None = self.selector_._demand()
+        return demand
 
     def plot(self) -> Figure:
         """Draw what the chosen selector measured (needs matplotlib)."""
         self._get_support_mask()
         figure: Figure = self.selector_.plot()
         return figure
-
-
-def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
-    """Choose the method for a table, without a look at the response.
-
-    Parameters
-    ----------
-    data : Data
-        The table in standard form.
-    table : array of shape (n, p)
-        As it is.
-    seed : SeedSequence
-        Of the fit; the copy that is compared with the columns is the first of knockoffs with it.
-    """
-    n, p = table.shape
-    cells = MOST_CELLS if data.loss.quadratic else MOST_CELLS_OF_CLASSES
-    if p > MOST_COLUMNS:
-        return Choice(
-            "stability-pfer",
-            f"because knockoffs of more than {MOST_COLUMNS:,} columns take too long",
-        )
-    if n * p > cells:
-        return Choice(
-            "stability-pfer",
-            f"because knockoffs of more than {cells:,} cells (rows times columns) take too long",
-        )
-    if p == 1:
-        return Choice(
-            "knockoffs-frequency",
-            "because there is only one column, which can be compared with its copies",
-        )
-    if data.units is not None:
-        return Choice(
-            "stability-pfer",
-            "because rows belong together, and halves of the groups are independent",
-        )
-    rows = int(np.count_nonzero(data.weight))
-    if rows < FEWEST_ROWS:
-        return Choice(
-            "stability-pfer",
-            f"because {rows} rows are too few to check knockoff copies of the columns",
-        )
-    near = _largest_correlation(data)
-    if near > LARGEST_CORRELATION:
-        return Choice(
-            "stability-pfer",
-            "because knockoffs cannot tell near-duplicate columns apart (the largest correlation "
-            f"is {near:.3f})",
-        )
-    X = table[:, data.varies]
-    if X.shape[1] == 0:
-        return Choice("stability-pfer", "because no column varies")
-    even = bool(np.all(data.weight == data.weight[0]))
-    weight = None if even else data.weight
-    with blas_threads_for(X.shape):
-        sampler = GaussianKnockoffs().fit(X, weight)
-        found = exchangeability(
-            X, sampler.copies(X, child(seed, COPIES), 1)[0], centre=sampler.mean,
-            sample_weight=weight, random_state=child(seed, EXCHANGES),
-        )  # fmt: skip
-    if found.departure > WITHDRAWN_RATIO:
-        return Choice(
-            "stability-pfer",
-            "because knockoff copies are far from exchangeable with these columns (ratio "
-            f"{found.departure:.3g})",
-        )
-    return Choice(
-        "knockoffs-frequency",
-        "because the table is small enough for knockoffs and its columns can be copied",
-    )
-
-
-def _largest_correlation(data: Data) -> float:
-    """Return the size of the largest correlation between two columns."""
-    X = data.X[:, data.varies] * np.sqrt(data.weight / data.weight.sum())[:, None]
-    with blas_threads_for(X.shape):
-        size = np.abs(X.T @ X)
-    np.fill_diagonal(size, 0.0)
-    return float(size.max(initial=0.0))

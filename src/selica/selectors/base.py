@@ -23,6 +23,7 @@ from selica._core.validation import LARGEST, number, printable
 from selica._core.warning import heard, warn
 from selica.selectors import checks
 from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence
+from selica.selectors.empty import Demand, RowsNeeded, standard_errors_per_association
 from selica.selectors.frames import category_columns, dense, encoded
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.refit import RefitEffects, refit
@@ -112,6 +113,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _columns: tuple[str, ...] = ()
     note_: str | None = None
     effects_: RefitEffects | None = None
+    _evidence: Array | None = None
+    _rows: tuple[int, str] = (0, "rows")
     _data: Data | None = None
 
     def fit(
@@ -439,10 +442,17 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _measured(self, data: Data) -> None:
         """Measure the effects of what was selected, and keep the data where they are small."""
         self.effects_ = refit(data, self.support_)
+        self._evidence = standard_errors_per_association(data) * self.effects_.association
+        self._rows = int(np.count_nonzero(data.weight)), "rows"
+        if data.units is not None:
+            self._rows = int(data.units.max()) + 1, "groups of rows"
         self._data = data if data.X.nbytes <= KEPT_BYTES else None
         chosen = getattr(self, "selector_", None)
         if chosen is not None:  # of a selector that chose another one
-            chosen.effects_, chosen._data = self.effects_, self._data
+            chosen.effects_, chosen._evidence = self.effects_, self._evidence
+            chosen._rows = self._rows
+            kept = self._data
+            chosen._data = None if kept is None else kept._replace(l1_ratio=chosen._share())
 
     def __getstate__(self) -> Any:
         """Return what is pickled: everything but the data."""
@@ -461,11 +471,23 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         chosen = int(np.count_nonzero(self._get_support_mask()))
         if chosen:
             return f"{chosen} of {self.n_features_in_} variables were selected."
-        return f"Nothing was selected. {self._why()}"
+        return " ".join(["Nothing was selected.", self._why(), *self._more_rows()])
 
     @abstractmethod
     def _why(self) -> str:
         """Say what a selection would have needed, where there is none."""
+
+    def _demand(self) -> Demand | None:
+        """Return what the rule asks of the strongest variables; None where it is not known."""
+        return None
+
+    def _more_rows(self) -> tuple[str, ...]:
+        """Say how many rows a selection would have needed, as far as it is known."""
+        demand, (rows, unit) = self._demand(), self._rows
+        if demand is None or self._evidence is None:
+            return ()
+        found = RowsNeeded.of(demand, self._evidence, rows)
+        return () if found is None else (found.sentence(self._names(), unit),)
 
     def _notes(self) -> tuple[str, ...]:
         """Return what a summary adds: why it is empty, what cannot be told apart, the engine."""

@@ -35,6 +35,9 @@ _PREFERRED_THRESHOLD = 0.7
 _CARRIED_SHARE = 0.5
 """Variables that half of the rows may select, as a share of these rows: with more the path ends in
 fits to noise, and true variables lose their places."""
+_CARRIED_BY_NETS = 20
+"""Variables that half of the rows may select at least, as long as there are so many rows, where the
+penalty has a ridge: an elastic net is not limited by the rows as the lasso is."""
 
 
 def carried(data: Data) -> int:
@@ -42,7 +45,10 @@ def carried(data: Data) -> int:
     rows = data.loss.informative_rows(data.y[data.weight > 0.0])
     if data.units is not None:  # rows of one unit may all say the same
         rows = min(rows, int(data.units.max()) + 1)
-    return max(int(_CARRIED_SHARE * rows / 2) - data.n_kept, 1)
+    most = int(_CARRIED_SHARE * rows / 2) - data.n_kept
+    if data.l1_ratio < 1.0:
+        most = max(most, min(_CARRIED_BY_NETS, data.n_rows // 2))
+    return max(most, 1)
 
 
 def weakest_assumption(p: int, pfer: float, q: int) -> str:

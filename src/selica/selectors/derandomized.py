@@ -18,7 +18,13 @@ from selica.control import ebh, first_negatives_filter, frequency_bound, knockof
 from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.sampler import as_sampler
 from selica.selectors.comparison import NEGATIVES, KnockoffComparison
-from selica.selectors.empty import FDR_LEVELS, PFER_LEVELS, first_that_selects
+from selica.selectors.empty import (
+    FDR_LEVELS,
+    PFER_LEVELS,
+    Demand,
+    first_that_selects,
+    of_copies,
+)
 from selica.selectors.engine import (
     ENGINES,
     REFITTED,
@@ -380,6 +386,14 @@ class DerandomizedKnockoffs(KnockoffSelector):
             text = f"{text} With the same copies, {found.sentence('FDR')}"
         many = self._selected_by_votes(1.0)
         return f"{text} Allowing one false selection on average (PFER 1) would select {many}."
+
+    def _demand(self) -> Demand | None:
+        p = self.support_.size
+        if self.evalues_ is not None:
+            return of_copies(p, 0.5, ceiling(1.0 / self._level()))
+        if self.negatives_ is None or self.negatives_ < 1.0 - 1e-9:
+            return None
+        return of_copies(p, self.threshold_)
 
     def _selected_by_votes(self, allowed: float) -> int:
         """Count the variables that the same copies select for so many false selections."""

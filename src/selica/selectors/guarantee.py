@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from selica._core.results import Result
 
@@ -70,6 +70,34 @@ class Guarantee(Result):
         if self.controls.startswith("probability"):
             return f"The {self.controls} is at most {percent}"
         return f"The {self.controls} is at most {level:.3g}"
+
+
+def kept_by_number(promise: Guarantee, fdr: float) -> Guarantee:
+    """Return a promise on the number of false selections as one on their share.
+
+    The share of false selections is not zero only if there is one, and the probability of that is
+    at most their expected number.
+
+    Parameters
+    ----------
+    promise : Guarantee
+    fdr : float
+        The false discovery rate that was asked for.
+
+    Examples
+    --------
+    >>> from selica.selectors.guarantee import Guarantee, kept_by_number
+    >>> number = Guarantee("expected number of false selections", 0.1, True, "", "")
+    >>> print(kept_by_number(number, 0.1))  # doctest: +NORMALIZE_WHITESPACE
+    On average at most 10 % of the selected variables are false. This is proven if the rows are
+    independent. This level is kept by allowing at most 0.1 false variables on average.
+    """
+    if promise.level is None:
+        return promise
+    said = f"This level is kept by allowing at most {promise.level:.3g} false variables on average"
+    if promise.level < 0.995 * fdr:
+        said += f"; you asked for {100.0 * fdr:.3g} %"
+    return replace(promise, controls="false discovery rate", settings=f"{said}.")
 
 
 def no_guarantee(reason: str) -> Guarantee:

@@ -20,6 +20,7 @@ from selica.sampling.exchangeability import FEWEST_ROWS
 from selica.sampling.sampler import as_sampler
 from selica.selectors.base import AssumptionWarning, Selector
 from selica.selectors.comparison import KnockoffComparison, Measure
+from selica.selectors.empty import Demand, of_copies
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.summary import Summary, TableColumn
 from selica.statistics import Data
@@ -282,6 +283,11 @@ class KnockoffSelection(KnockoffSelector):
             return f"{text} No level below 1 selects any variable here."
         many = int(np.count_nonzero(knockoff_threshold(W, lowest, self.offset) <= W))
         return f"{text} The smallest level that selects any is {lowest:g}, which selects {many}."
+
+    def _demand(self) -> Demand | None:
+        return of_copies(
+            self.support_.size, 0.5, ceiling(self.offset / self.fdr) if self.offset else 1
+        )
 
     def plot(self) -> Figure:
         """Draw the statistics with the threshold (needs matplotlib)."""

@@ -23,7 +23,13 @@ from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.weights import SCHEMES
 from selica.selectors.base import Selector, UnstableWarning
 from selica.selectors.bounds import THRESHOLD, Bound, carried, weakest_assumption
-from selica.selectors.empty import FDR_LEVELS, first_that_selects
+from selica.selectors.empty import (
+    FDR_LEVELS,
+    Demand,
+    first_that_selects,
+    of_halves,
+    of_p_values,
+)
 from selica.selectors.engine import (
     ENGINES,
     REFITTED,
@@ -34,7 +40,7 @@ from selica.selectors.engine import (
     stability_fields,
     warn_of_fields,
 )
-from selica.selectors.guarantee import Guarantee, no_guarantee
+from selica.selectors.guarantee import Guarantee, kept_by_number, no_guarantee
 from selica.selectors.members import MemberRule, Refits, Scheme, Selections, near, standard_errors
 from selica.selectors.penalty import choose_penalties
 from selica.selectors.stability_path import StabilityPath, path_penalties, path_probabilities
@@ -105,7 +111,9 @@ class StabilitySelection(Selector):
         penalty: scikit-learn's ElasticNet with alpha = lam / l1_ratio.
     fdr : float, optional
         Target false discovery rate; determines the threshold by message passing, which knows how
-        large the fields of irrelevant variables get. For columns that are close to independent.
+        large the fields of irrelevant variables get. For columns that are close to independent;
+        elsewhere, unless `engine` or `lam` is given, a bound on the number of false selections
+        keeps it (`pfer` = `fdr`), which finds less, and `notes_` says so.
     estimator : scikit-learn estimator, optional
         Base learner with `coef_` or `feature_importances_` instead of the lasso. It selects its
         `q` most important variables; where neither `q` nor `pfer` decides, those with non-zero
@@ -126,8 +134,8 @@ class StabilitySelection(Selector):
     ----------
     selection_probabilities_ : array of shape (p,)
         Share of the resamples that select each variable.
-    threshold_, q_, pfer_, resampling_, assumption_, engine_
-        As used; `q_` and `pfer_` are None where they do not decide.
+    threshold_, q_, pfer_, fdr_, resampling_, assumption_, engine_
+        As used; `q_`, `pfer_` and `fdr_` are None where they do not decide.
     lams_ : array, or None with `q`
         Penalties as used, and `probability_path_`, (L, p), the probabilities along them.
     signs_ : array of shape (p,)
@@ -196,6 +204,28 @@ class StabilitySelection(Selector):
                 _BYTES * data.X.size, "leave columns or rows out",
             )  # fmt: skip
         self._settle(data)
+        try:
+            self._answer(data, B)
+        except (RefusedError, DoesNotApply) as refused:
+            if not self._may_be_bounded(data):
+                raise
+            self._settle(data, bounded=True)
+            self._answer(data, B)
+            self.note_ = (
+                "A bound keeps the false discovery rate here, and not message passing. Reason: "
+                f"{str(refused).removeprefix('fdr: ').split('. ')[0].rstrip('.')}."
+            )
+            self.guarantee_ = kept_by_number(self.guarantee_, float(self.fdr or 0.0))
+        self._say_doubts(data)
+
+    def _may_be_bounded(self, data: Data) -> bool:
+        """Tell whether a bound may keep a false discovery rate that message passing cannot."""
+        plain = isinstance(self.lam, str) and self.lam == "auto" and self.engine is None
+        halves = self.resampling in (None, "pairs") and self.resample_rate is None
+        return self.fdr is not None and plain and halves and data.n_variables > 1
+
+    def _answer(self, data: Data, B: int) -> None:
+        """Select by what was settled, and say what is promised."""
         self.threshold_, self.q_ = self._rule(data, B)
         scheme = Scheme(
             self.resampling_, self._rate(),
@@ -219,7 +249,6 @@ class StabilitySelection(Selector):
         else:
             self._by_fields(data)
         self.guarantee_ = self._guarantee(data.n_variables, B)
-        self._say_doubts(data)
 
     def _decided(
         self, data: Data, scheme: Scheme, refits: Refits, B: int, analytic: bool
@@ -229,7 +258,7 @@ class StabilitySelection(Selector):
         if analytic:
             assert self.lams_ is not None
             attempts = stability_attempts(
-                data, float(self.lams_[0]), scheme, self.engine_, self.fdr is not None
+                data, float(self.lams_[0]), scheme, self.engine_, self.fdr_ is not None
             )
 
         def counts(members: int) -> tuple[IntArray, int]:
@@ -238,9 +267,14 @@ class StabilitySelection(Selector):
 
         return decide(self.engine_, attempts, counts, B)
 
-    def _settle(self, data: Data) -> None:
-        """Set what was not said: what decides, how rows are drawn, and by which engine."""
-        self.pfer_ = self.pfer
+    def _settle(self, data: Data, *, bounded: bool = False) -> None:
+        """Set what was not said: what decides, how rows are drawn, and by which engine.
+
+        A false discovery rate is kept by message passing, or by a bound on the number of false
+        selections.
+        """
+        self.fdr_ = None if bounded else self.fdr
+        self.pfer_ = self.fdr if bounded else self.pfer
         if self._nothing_decides():
             self.pfer_ = PFER
         by_count = self.pfer_ is not None or self.q is not None
@@ -248,7 +282,7 @@ class StabilitySelection(Selector):
         self.resampling_ = choice("resampling", resampling, SCHEMES)
         assumption = self.assumption or self._usual_assumption(data)
         self.assumption_ = choice("assumption", assumption, ASSUMPTIONS)
-        engine = self.engine or ("monte-carlo" if self.fdr is None else "auto")
+        engine = self.engine or ("monte-carlo" if self.fdr_ is None else "auto")
         self.engine_ = choice("engine", engine, ENGINES)
 
     def _usual_assumption(self, data: Data) -> str:
@@ -279,12 +313,16 @@ class StabilitySelection(Selector):
                 "engine='semi-analytic' works with the lasso at one penalty: leave out q, pfer "
                 "and estimator. It knows neither keep nor rows_of, categories nor missing values."
             )
-        if self.fdr is not None and not (possible and engine != "monte-carlo"):
+        if self.fdr_ is not None and not data.plain:
+            raise DoesNotApply(
+                "Message passing knows neither keep nor rows_of, categories nor missing values."
+            )
+        if self.fdr_ is not None and not (possible and engine != "monte-carlo"):
             raise ArgumentError(
                 "fdr works with the lasso at one penalty, by message passing: leave out q, "
                 "estimator and engine='monte-carlo', or use knockoffs."
             )
-        if self.fdr is not None:
+        if self.fdr_ is not None:
             require("message passing with p-values", data.loss)
         return engine != "monte-carlo" and possible
 
@@ -293,7 +331,7 @@ class StabilitySelection(Selector):
     ) -> Array:
         """Return the penalties, given or chosen: for power, or as in `choose_penalties`."""
         lam = self.lam
-        if isinstance(lam, str) and lam == "auto" and self.fdr is not None:
+        if isinstance(lam, str) and lam == "auto" and self.fdr_ is not None:
             lam = "power"
         if isinstance(lam, str) and lam == "power":
             if not analytic:
@@ -312,7 +350,7 @@ class StabilitySelection(Selector):
 
     def _by_refits(self, found: Selections) -> None:
         """Take frequencies for probabilities, and compare thresholds in whole numbers."""
-        if self.fdr is not None:
+        if self.fdr_ is not None:
             raise RefusedError(
                 f"fdr: {str(self.note_).removeprefix(REFITTED)} Without it no threshold is known "
                 "to hold the level: ask for pfer instead, or use knockoffs."
@@ -333,7 +371,7 @@ class StabilitySelection(Selector):
         self.signs_ = np.where(data.varies, np.sign(self.fields_.coef), 0.0)
         self._mean_size = np.where(data.varies, np.abs(self.fields_.coef), 0.0)
         self.mean_selected_ = float(P.sum())
-        if self.fdr is None:
+        if self.fdr_ is None:
             self.support_ = self.threshold_ <= P
             return
         if not self.fields_.converged:
@@ -342,7 +380,7 @@ class StabilitySelection(Selector):
                 "hold the level: ask for pfer instead, or use knockoffs."
             )
         # by fields, since probabilities may all be one; where variances are alike it is the same
-        self.support_ = self._by_p_values(self.fdr)
+        self.support_ = self._by_p_values(self.fdr_)
         self.threshold_ = float(P[self.support_].min(initial=np.inf))
 
     def _by_p_values(self, level: float) -> BoolArray:
@@ -388,9 +426,9 @@ class StabilitySelection(Selector):
         return Bound(self.assumption_, self.resampling_, self._rate())
 
     def _guarantee(self, p: int, B: int) -> Guarantee:
-        if self.fdr is not None:
+        if self.fdr_ is not None:
             return Guarantee(
-                "false discovery rate", float(self.fdr), False,
+                "false discovery rate", float(self.fdr_), False,
                 "the predictors are many and close to independent of each other",
                 "message passing, Obuchi and Kabashima 2019",
             )  # fmt: skip
@@ -409,7 +447,7 @@ class StabilitySelection(Selector):
         if self.fields_ is not None:
             warn_of_fields(
                 self.fields_, data, checked=self.probability_error_ is not None,
-                calibrated=self.fdr is not None,
+                calibrated=self.fdr_ is not None,
             )  # fmt: skip
             return
         unsettled = self._unsettled()
@@ -441,7 +479,7 @@ class StabilitySelection(Selector):
     def _close(self) -> BoolArray:
         """Return the variables that another seed might decide differently."""
         # a threshold that is one of the probabilities is not one they are close to by chance
-        errors = self._errors() if self.fdr is None else None
+        errors = self._errors() if self.fdr_ is None else None
         return near(self.selection_probabilities_, self.threshold_, errors)
 
     def summary(self) -> Summary:
@@ -449,7 +487,7 @@ class StabilitySelection(Selector):
         self._get_support_mask()
         P = self.selection_probabilities_
         # a level decides by p-values, since probabilities may all be one
-        evidence = [] if self.fdr is None else [-self.fields_.p_values]
+        evidence = [] if self.fdr_ is None else [-self.fields_.p_values]
         by_learner = self.estimator is not None
         coefficients = [] if by_learner else [self._mean_size]
         found = self._ranked(
@@ -474,7 +512,7 @@ class StabilitySelection(Selector):
         return f"share of {self.n_resamples} {rows} whose fit selects the variable{first}"
 
     def _why(self) -> str:
-        if self.fdr is not None:
+        if self.fdr_ is not None:
             return self._why_no_evidence()
         top = float(self.selection_probabilities_.max())
         if top == 0.0 and self.q_ is None:
@@ -501,8 +539,15 @@ class StabilitySelection(Selector):
             "selections."
         )
 
+    def _demand(self) -> Demand | None:
+        if self.fdr_ is not None:
+            return of_p_values(self.support_.size, float(self.fdr_))
+        if self.q_ is None or self.resampling_ not in ("pairs", "subsample"):
+            return None
+        return of_halves(self.support_.size, self.q_, self.threshold_)
+
     def _why_no_evidence(self) -> str:
-        P, level = self.fields_.p_values, float(self.fdr or 0.0)
+        P, level = self.fields_.p_values, float(self.fdr_ or 0.0)
         text = f"The smallest p-value of a variable is {P.min():.3g}, among {_variables(P.size)}."
         found = first_that_selects(
             [x for x in FDR_LEVELS if x > level],

@@ -1,0 +1,250 @@
+"""Which method a table is given to: one table of rules, of which the first that applies decides.
+
+A rule looks at the size of a table, at its columns and at which rows belong together, never at how
+the response goes with the columns, so that the choice costs no promise. `python -m
+benchmarks.default_answers --compare 10` measures what the rules are worth; docs/choosing.md has the
+figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from selica._core.parallel import blas_threads_for
+from selica._core.random import child
+from selica._core.types import Array
+from selica.sampling import GaussianKnockoffs
+from selica.sampling.exchangeability import FEWEST_ROWS, exchangeability
+from selica.selectors.comparison import COPIES, EXCHANGES
+from selica.selectors.knockoffs import WITHDRAWN_RATIO
+from selica.statistics import Data
+
+MOST_COLUMNS = 1000
+"""Columns of the widest table whose knockoffs take less than minutes."""
+MOST_CELLS = 1_000_000
+"""Cells of the largest table whose knockoffs take less than minutes."""
+MOST_CELLS_OF_CLASSES = 400_000
+"""The same where the response is not linear: each fit takes several steps."""
+LARGEST_CORRELATION = 0.95
+"""Columns more correlated than this cannot be told apart by their copies."""
+STABILITY = "stability-pfer"
+"""Name of stability selection with a bound, in the catalogue."""
+KNOCKOFFS = "knockoffs-frequency"
+"""Name of knockoffs of many copies with a bound, in the catalogue."""
+NAMES = {
+    STABILITY: "Stability selection",
+    KNOCKOFFS: "Knockoffs of many copies",
+    "knockoffs-evalues": "Knockoffs of many copies with e-values",
+}
+"""What methods are called in sentences."""
+
+
+class Facts:
+    """What the rules look at; what is dear to know is found out when a rule asks for it.
+
+    Parameters
+    ----------
+    data : Data
+        The table in standard form.
+    table : array of shape (n, p)
+        As it is.
+    seed : SeedSequence
+        Of the fit; the copy that is compared with the columns is the first of knockoffs with it.
+    """
+
+    def __init__(self, data: Data, table: Array, seed: np.random.SeedSequence) -> None:
+        self._data, self._table, self._seed = data, table, seed
+        self.columns = table.shape[1]
+        self.cells = table.size
+        self.most_cells = MOST_CELLS if data.loss.quadratic else MOST_CELLS_OF_CLASSES
+        self.grouped = data.units is not None
+        self.rows = int(np.count_nonzero(data.weight))
+        self.varying = int(np.count_nonzero(data.varies))
+
+    @cached_property
+    def correlation(self) -> float:
+        """Size of the largest correlation between two columns."""
+        data = self._data
+        X = data.X[:, data.varies] * np.sqrt(data.weight / data.weight.sum())[:, None]
+        with blas_threads_for(X.shape):
+            size = np.abs(X.T @ X)
+        np.fill_diagonal(size, 0.0)
+        if data.variable is not None:  # columns of one category are correlated anyway
+            own = data.variable[data.varies]
+            size[own[:, None] == own] = 0.0
+        return float(size.max(initial=0.0))
+
+    @cached_property
+    def departure(self) -> float:
+        """How far copies are from exchangeable with the columns; 1 is as they should be."""
+        data = self._data
+        X = self._table[:, data.varies]
+        even = bool(np.all(data.weight == data.weight[0]))
+        weight = None if even else data.weight
+        with blas_threads_for(X.shape):
+            sampler = GaussianKnockoffs().fit(X, weight)
+            found = exchangeability(
+                X, sampler.copies(X, child(self._seed, COPIES), 1)[0], centre=sampler.mean,
+                sample_weight=weight, random_state=child(self._seed, EXCHANGES),
+            )  # fmt: skip
+        return float(found.departure)
+
+
+class Rule(NamedTuple):
+    """A line of the table of choices.
+
+    Examples
+    --------
+    >>> from selica.selectors.choice import RULES
+    >>> RULES[0].table, RULES[0].method
+    ('one column', 'knockoffs-frequency')
+    """
+
+    table: str
+    """Which tables it is for, as a noun."""
+    applies: Callable[[Facts], bool]
+    method: str
+    """Name in the catalogue, where a number of false selections is allowed."""
+    because: Callable[[Facts], str]
+    """Why, as a clause."""
+    why: str
+    """Why, for the documentation."""
+    otherwise: str
+    """When the other method would have been chosen, as the end of a sentence; empty where nothing
+    else could be."""
+
+
+RULES = (
+    Rule(
+        "one column",
+        lambda facts: facts.columns == 1,
+        KNOCKOFFS,
+        lambda facts: "the only column can be compared with its copies",
+        "a single column can be compared with its copies, and has no competitors in a resample",
+        "for at least two columns whose rows belong together",
+    ),
+    Rule(
+        "no column that varies",
+        lambda facts: facts.varying == 0,
+        STABILITY,
+        lambda facts: "no column varies",
+        "there is nothing to select",
+        "",
+    ),
+    Rule(
+        f"more than {MOST_COLUMNS:,} columns",
+        lambda facts: facts.columns > MOST_COLUMNS,
+        STABILITY,
+        lambda facts: (
+            f"the table has {facts.columns:,} columns, and knockoffs of more than "
+            f"{MOST_COLUMNS:,} take too long"
+        ),
+        "knockoffs take minutes and much memory there",
+        f"for at most {MOST_COLUMNS:,} columns",
+    ),
+    Rule(
+        f"more than {MOST_CELLS:,} cells (rows times columns), or {MOST_CELLS_OF_CLASSES:,} where "
+        "the response is not linear",
+        lambda facts: facts.cells > facts.most_cells,
+        STABILITY,
+        lambda facts: (
+            f"the table has {facts.cells:,} cells (rows times columns), and knockoffs of more than "
+            f"{facts.most_cells:,} take too long"
+        ),
+        "knockoffs take minutes there",
+        "for a smaller table",
+    ),
+    Rule(
+        "rows that belong together",
+        lambda facts: facts.grouped,
+        STABILITY,
+        lambda facts: "rows belong together, and halves of the groups are independent",
+        "halves of the groups of rows are independent; copies of their columns are not",
+        "for rows that are independent of each other",
+    ),
+    Rule(
+        f"fewer than {FEWEST_ROWS} rows",
+        lambda facts: facts.rows < FEWEST_ROWS,
+        STABILITY,
+        lambda facts: f"{facts.rows} rows are too few to check knockoff copies of the columns",
+        "whether copies pass as columns cannot be checked",
+        f"for {FEWEST_ROWS} rows or more",
+    ),
+    Rule(
+        f"two columns with a correlation above {LARGEST_CORRELATION}",
+        lambda facts: facts.correlation > LARGEST_CORRELATION,
+        STABILITY,
+        lambda facts: (
+            "knockoffs cannot tell near-duplicate columns apart (the largest correlation is "
+            f"{facts.correlation:.3f})"
+        ),
+        "copies do not tell such columns apart",
+        f"without columns that are correlated by more than {LARGEST_CORRELATION}",
+    ),
+    Rule(
+        "copies that are far from exchangeable with the columns (a ratio above "
+        f"{WITHDRAWN_RATIO}, see guarantees)",
+        lambda facts: facts.departure > WITHDRAWN_RATIO,
+        STABILITY,
+        lambda facts: (
+            "knockoff copies are far from exchangeable with these columns (ratio "
+            f"{facts.departure:.3g}, at most {WITHDRAWN_RATIO} is accepted)"
+        ),
+        "the promise of knockoffs would not hold",
+        "for columns that are easier to copy, as with more rows",
+    ),
+    Rule(
+        "every other table",
+        lambda facts: True,
+        KNOCKOFFS,
+        lambda facts: "the table is small enough for knockoffs and its columns can be copied",
+        "most power",
+        f"for more than {MOST_COLUMNS:,} columns, fewer than {FEWEST_ROWS} rows, or columns that "
+        f"are correlated by more than {LARGEST_CORRELATION}",
+    ),
+)
+"""The table of choices: the first rule that applies decides."""
+
+
+class Choice(NamedTuple):
+    """A method, and why it was chosen."""
+
+    method: str
+    """Name in the catalogue, where a number of false selections is allowed."""
+    because: str
+    """Why, as a clause."""
+    otherwise: str
+    """When the other method would have been chosen, as the end of a sentence."""
+
+    def sentences(self, method: str | None = None) -> str:
+        """Say what was chosen and why, and what else would have been.
+
+        Parameters
+        ----------
+        method : str, optional
+            The method that is used in the place of the chosen one, for what was asked for.
+        """
+        used = method or self.method
+        verb = "was" if used == STABILITY else "were"
+        text = f"{NAMES[used]} ({used}) {verb} chosen because {self.because}."
+        if not self.otherwise:
+            return text
+        other = KNOCKOFFS if self.method == STABILITY else STABILITY
+        return f"{text} {NAMES[other]} would have been chosen {self.otherwise}."
+
+
+def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
+    """Choose the method for a table, without a look at the response.
+
+    Parameters
+    ----------
+    data, table, seed
+        As in `Facts`.
+    """
+    facts = Facts(data, table, seed)
+    rule = next(rule for rule in RULES if rule.applies(facts))
+    return Choice(rule.method, rule.because(facts), rule.otherwise)
