@@ -120,6 +120,4 @@ def test_sparse_tables_are_taken_as_they_are():
     data = simulate(50, 3, 1, snr=10.0, random_state=0)
     X = np.where(np.abs(data.X) > 1.0, data.X, 0.0)
     sparse = LassoSelection(0.1).fit(csr_array(X), data.y)
-    np.testing.assert_allclose(
-        sparse.coef_, LassoSelection(0.1).fit(X, data.y).coef_, atol=1e-12
-    )
+    np.testing.assert_allclose(sparse.coef_, LassoSelection(0.1).fit(X, data.y).coef_, atol=1e-12)

@@ -25,8 +25,10 @@ ELSEWHERE = "SELICA_CORE"
 """Environment variable: a folder that holds the extension modules instead of the package's own."""
 THREADS = "SELICA_NUM_THREADS"
 """Environment variable: how many threads compiled code may have."""
+
 _LOADING = Lock()
-"""Held while a module is loaded: types that two threads register are lost to one of them."""
+"""Held while a module is imported: two threads that do it at once would register its types twice,
+and a warning would say so."""
 
 
 @cache
@@ -76,24 +78,22 @@ def load(instruction_set: str) -> ModuleType:
     """
     name = f"{__package__}._compiled_{instruction_set}"
     with _LOADING:
-        if name not in sys.modules:
-            sys.modules[name] = _loaded(name, instruction_set)
-        return sys.modules[name]
-
-
-def _loaded(name: str, instruction_set: str) -> ModuleType:
-    file = _file(instruction_set)
-    if file is None:
-        raise ImportError(
-            f"The compiled core of selica for {instruction_set!r} is missing: install a wheel, or "
-            "build it from the sources with a C++ compiler, by `make core` or `pip install .`."
-        )
-    spec = spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+        if name in sys.modules:
+            return sys.modules[name]
+        file = _file(instruction_set)
+        if file is None:
+            raise ImportError(
+                f"The compiled core of selica for {instruction_set!r} is missing: install a wheel, "
+                "or build it from the sources with a C++ compiler, by `make core` or `pip install "
+                ".`."
+            )
+        spec = spec_from_file_location(name, file)
+        assert spec is not None
+        assert spec.loader is not None
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        sys.modules[name] = module
+        return module
 
 
 def threads() -> int:

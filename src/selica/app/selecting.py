@@ -161,18 +161,13 @@ class ShownSelection:
 
     @property
     def chosen(self) -> str:
-        """A sentence on the method that was chosen automatically, and why; empty if by the user."""
-        selector = self.selection.selector
-        if not hasattr(selector, "reason_"):
-            return ""
-        return f"Method chosen: {catalogue.method(selector.method_).label}, {selector.reason_}."
+        """Sentences on the method that was chosen automatically, and why; empty if by the user."""
+        return getattr(self.selection.selector, "reason_", "")
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on the result, without the one on the choice of the method."""
-        selector = self.selection.selector
-        reason = getattr(selector, "reason_", None)
-        return [note for note in self.selection.notes if reason is None or reason not in note]
+        """Sentences on the result, without those on the choice of the method."""
+        return [note for note in self.selection.notes if note != self.chosen]
 
     def bundle(self) -> bytes:
         """Return the archive with which anyone can repeat the selection."""
