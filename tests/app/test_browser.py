@@ -222,6 +222,27 @@ def test_a_kind_is_corrected_in_the_table_of_columns(view: Any, address: str) ->
     view.wait_for_selector("text=--kind site=category")
 
 
+def test_a_table_stays_while_another_tab_is_open(view: Any, address: str) -> None:
+    view.goto(f"{address}?tab=Select&data=My+own+table&method=lasso")
+    upload(view, "table.csv", rows(80, "a,b,c,d,e"))
+    target = view.get_by_role("combobox", name="Column to explain")
+    target.click()
+    target.fill("e")
+    view.keyboard.press("Enter")
+    view.wait_for_selector("text=The model is linear.")
+    view.get_by_role("tab", name="Predict").click()
+    view.wait_for_selector("text=At an FDR of")
+    view.get_by_role("tab", name="Select").click()
+    view.wait_for_selector("text=80 rows, 5 columns")
+    view.wait_for_selector("text=The model is linear.")
+    view.get_by_role("button", name="Select variables").click()
+    view.wait_for_selector("text=variables selected")
+    upload(view, "other.csv", b"a,b\n1,2\n3,4\n5,5\n")
+    view.wait_for_selector("text=Choose what is to be explained.")
+    view.get_by_role("button", name="Remove other.csv").click()
+    view.wait_for_selector("text=Nothing you load leaves this machine")
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_an_answer_fits_its_window(view: Any, address: str, width: int) -> None:
     view.set_viewport_size({"width": width, "height": 900})
