@@ -106,9 +106,14 @@ class ColumnControls:
                 time=self._one("time", "Time until the event, or until the last news"),
                 event=self._one("event", "Whether the event was observed"),
             )
-        if self._by_name and {asked.target, asked.time, asked.event} - {None} == self._by_name:
-            markup.notes("Chosen by the names of the columns; choose another if that is wrong.")
         return asked
+
+    def is_by_name(self, asked: ColumnUses) -> bool:
+        """Tell whether what is to be explained is what names of columns say."""
+        return (
+            bool(self._by_name)
+            and {asked.target, asked.time, asked.event} - {None} == self._by_name
+        )
 
     def others(self, asked: ColumnUses) -> ColumnUses:
         """Ask what other columns are for, and what is done with missing values."""

@@ -116,7 +116,10 @@ def _own_table(left: DeltaGenerator, right: DeltaGenerator, table: LoadedTable) 
             problem = str(error)
     with response:
         if ready is not None:
-            markup.notes(selecting.response_said(ready))
+            by_name = "Chosen by the names of the columns; choose another if that is wrong."
+            markup.notes(
+                *([by_name] if controls.is_by_name(uses) else []), selecting.response_said(ready)
+            )
         elif problem:
             markup.problem(problem)
         else:
