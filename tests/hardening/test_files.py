@@ -154,10 +154,12 @@ def test_a_reader_who_has_enough():
 
 
 ENCODINGS = {
-    "latin-1": csv_text().encode("latin-1"),
-    "utf-16 with a mark": csv_text().encode("utf-16"),
-    "utf-16 without": csv_text("a,b,c,d,e,y").encode("utf-16-le"),
-    "utf-32": csv_text().encode("utf-32"),
+    "latin-1": (csv_text().encode("latin-1"), "Windows-1252"),
+    "utf-16 with a mark": (csv_text().encode("utf-16"), "UTF-16"),
+    "utf-16 without": (csv_text("a,b,c,d,e,y").encode("utf-16-le"), "UTF-16"),
+    "utf-32": (csv_text().encode("utf-32"), "UTF-32"),
+}
+NOT_TEXT = {
     "binary": bytes(range(256)) * 40,
     "zeros": bytes(4096),
     "a zero": csv_text().encode().replace(b"b,", b"b\0,", 1),
@@ -166,8 +168,18 @@ ENCODINGS = {
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_files_that_are_not_utf_8(encoding, tmp_path):
+    content, name = ENCODINGS[encoding]
     path = tmp_path / "table.csv"
-    path.write_bytes(ENCODINGS[encoding])
+    path.write_bytes(content)
+    done = selica("select", path, "--target", "y", "--method", "lasso")
+    assert done.returncode == 0, done
+    assert f"The file is not in UTF-8; it was read as {name}" in done.stdout
+
+
+@pytest.mark.parametrize("content", NOT_TEXT)
+def test_files_that_are_not_text(content, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(NOT_TEXT[content])
     done = selica("select", path, "--target", "y", "--method", "lasso")
     assert_one_sentence(done, "table.csv: line ", "UTF-8")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from selica._core.errors import ArgumentError
 from selica._core.random import seed_sequence
 from selica.sampling import simulate
 from selica.selectors import AssumptionWarning, UnstableWarning
-from selica.selectors.auto import choose
+from selica.selectors.choice import RULES, choose
 from selica.statistics import make_data
 
 DATA = simulate(200, 40, 6, snr=5.0, random_state=0)
@@ -46,9 +47,9 @@ def normal(n, p):
     [
         (normal(100, 20), "squared", "knockoffs-frequency", "can be copied"),
         (normal(100, 20), "logistic", "knockoffs-frequency", "can be copied"),
-        (normal(50, 1001), "squared", "stability-pfer", "1,000 columns"),
-        (normal(20_001, 50), "squared", "stability-pfer", "1,000,000 cells"),
-        (normal(4001, 100), "logistic", "stability-pfer", "400,000 cells"),
+        (normal(50, 1001), "squared", "stability-pfer", "more than 1,000 take"),
+        (normal(20_001, 50), "squared", "stability-pfer", "more than 1,000,000 take"),
+        (normal(4001, 100), "logistic", "stability-pfer", "more than 400,000 take"),
         (normal(39, 20), "squared", "stability-pfer", "39 rows"),
         (
             np.hstack([normal(100, 20), normal(100, 20)[:, :1]]),
@@ -62,13 +63,13 @@ def normal(n, p):
 def test_the_table_of_choices(X, loss, method, word):
     found = chosen(X, loss)
     assert found.method == method
-    assert word in found.reason
+    assert word in found.because
 
 
 def test_columns_whose_copies_can_be_told_from_them_go_to_stability_selection():
     found = chosen(smooth_columns(200, 100, 1.25))
     assert found.method == "stability-pfer"
-    assert "far from exchangeable" in found.reason
+    assert "far from exchangeable" in found.because
 
 
 def test_the_choice_does_not_look_at_the_response():
@@ -93,7 +94,13 @@ def test_it_answers_where_ten_effects_are_clear():
 def test_what_was_chosen_is_said_and_so_is_why():
     found = fit()
     text = str(found.summary())
-    assert "Method: knockoffs-frequency, because the table is small enough" in text
+    assert found.reason_ == (
+        "Knockoffs of many copies (knockoffs-frequency) were chosen because the table is small "
+        "enough for knockoffs and its columns can be copied. Stability selection would have been "
+        "chosen for more than 1,000 columns, fewer than 40 rows, or columns that are correlated by "
+        "more than 0.95."
+    )
+    assert found.reason_ in text
     assert str(found.guarantee_) in text
     assert found.guarantee_.level == 1.0
     assert "expected number of false selections" in found.guarantee_.controls
@@ -132,6 +139,32 @@ def test_an_empty_list_comes_with_a_ranking_and_numbers_that_were_tried():
 def test_bad_settings(settings, word):
     with pytest.raises(ArgumentError, match=word):
         fit(**settings)
+
+
+def test_the_table_of_rules_ends_and_is_in_the_documentation():
+    page = (Path(__file__).parents[2] / "docs" / "choosing.md").read_text(encoding="utf-8")
+    assert RULES[-1].applies(None)
+    for rule in RULES:
+        assert f"| {rule.table} | {rule.method} | {rule.why} |" in page
+
+
+def test_every_rule_that_could_have_been_another_says_when():
+    first, second = fit(normal(30, 20), normal(30, 1)[:, 0]), fit()
+    assert first.reason_.endswith(
+        "Knockoffs of many copies would have been chosen for 40 rows or more."
+    )
+    assert second.reason_.count(". ") == 1
+
+
+def test_few_rows_get_a_little_ridge_so_that_halves_carry_more():
+    """38 patients and 7,129 genes: with five genes from each half nothing was ever selected."""
+    wide = simulate(38, 300, 3, snr=20.0, random_state=0)
+    found = fit(wide.X, wide.y)
+    assert found.selector_.l1_ratio == 0.8
+    assert found.selector_.q_ <= 20
+    path = found.selector_.stability_path()
+    assert path.probabilities.shape == (30, 300)
+    assert fit(wide.X[:, :30], wide.y).selector_.get_params().get("l1_ratio", 1.0) == 1.0
 
 
 def test_a_wide_table_takes_what_fits():

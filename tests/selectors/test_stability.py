@@ -224,7 +224,27 @@ def test_a_level_alone_is_enough():
     assert found.fields_ is not None
     assert found.support_.sum() > 5
     with pytest.raises(DoesNotApply, match="for two classes use pfer"):
-        fit(study.X, study.y > 0.0, fdr=0.1)
+        fit(study.X, study.y > 0.0, fdr=0.1, engine="auto")
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_a_bound_keeps_a_level_that_message_passing_cannot(classes):
+    """Correlated columns and two classes were refused."""
+    noise = np.random.default_rng(2).standard_normal((300, 60))
+    X = noise.copy()
+    for j in range(1, 60):
+        X[:, j] = 0.9 * X[:, j - 1] + 0.436 * noise[:, j]
+    y = X[:, 5] - X[:, 35] + 0.5 * np.random.default_rng(3).standard_normal(300)
+    found = fit(X, y > 0.0 if classes else y, fdr=0.2, n_resamples=100)
+    assert found.fdr_ is None
+    assert found.pfer_ == 0.2
+    assert found.support_[[5, 35]].all()
+    assert found.guarantee_.controls == "false discovery rate"
+    assert found.guarantee_.level <= 0.2
+    assert "by allowing at most" in str(found.guarantee_)
+    assert any("A bound keeps the false discovery rate here" in note for note in found.notes_)
+    direct = fit(X, y > 0.0 if classes else y, pfer=0.2, n_resamples=100)
+    assert np.array_equal(direct.selection_probabilities_, found.selection_probabilities_)
 
 
 def test_halves_select_no_more_variables_than_they_can_carry():

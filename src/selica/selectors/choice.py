@@ -125,7 +125,7 @@ RULES = (
         KNOCKOFFS,
         lambda facts: "the only column can be compared with its copies",
         "a single column can be compared with its copies, and has no competitors in a resample",
-        "for at least two columns whose rows belong together",
+        "",
     ),
     Rule(
         "no column that varies",

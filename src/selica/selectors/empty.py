@@ -24,6 +24,8 @@ PFER_LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 """Expected numbers of false selections that are tried in turn."""
 CHANCE = 0.8
 """Probability with which so many rows would select a variable."""
+_FEWEST_ROWS = 20
+"""Rows below which a standard error says too little."""
 _LARGEST_SHARE = 0.999
 """Share of the halves of the rows above which a threshold is as good as one."""
 
@@ -206,7 +208,7 @@ looks, about 170 rows would select it with a probability of 0.8.
         rank = min(demand.variables, p)
         j = int(np.argsort(-association, kind="stable")[rank - 1])
         z = float(association[j])
-        if z <= 0.0:
+        if z <= 0.0 or rows < _FEWEST_ROWS:
             return None
         many = max(rows * ((demand.size + float(ndtri(CHANCE))) / z) ** 2, rows + 1.0)
         unit = 10 ** max(int(np.log10(many)) - 1, 0)
