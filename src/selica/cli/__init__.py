@@ -65,7 +65,7 @@ def main() -> None:
         typer.echo(f"selica: {options_named(str(error))}", err=True)
         sys.exit(2)
     except (typer.Abort, KeyboardInterrupt):
-        typer.echo("selica: stopped.", err=True)
+        typer.echo("selica: stopped before there was an answer.", err=True)
         sys.exit(130)
     except OSError as error:
         if not isinstance(error, BrokenPipeError):  # whoever read has enough

@@ -156,8 +156,8 @@ def used_by(selector: Any) -> dict[str, Any]:
             used[name] = value
     parameters = selector.get_params(deep=False)
     for name in ("n_resamples", "n_copies", "n_splits"):
-        if name in parameters:
-            used[name] = parameters[name]
+        if name in parameters:  # fewer where the run was stopped
+            used[name] = getattr(selector, f"{name}_", parameters[name])
     return used
 
 

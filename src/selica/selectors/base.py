@@ -225,7 +225,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(named.names, dtype=object)
             self.n_features_in_ = len(named.names)
         n = len(table)
-        table, missing = filled(table) if given.impute else (table, None)
+        table, imputation = filled(table) if given.impute else (table, None)
         if np.abs(table).max() > LARGEST_RESPONSE:
             raise RefusedError(
                 f"X has values beyond {LARGEST_RESPONSE:g}, which cannot be squared; rescale them."
@@ -242,7 +242,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         data = make_data(
             table, given.response(read.values, n, loss), loss, given.weight(n),
             keep=given.covariates(n, loss), units=given.units(n),
-            variable=column_variables(named.variable, table.shape[1]), missing=missing,
+            variable=column_variables(named.variable, table.shape[1]), imputation=imputation,
         )._replace(l1_ratio=self._share())  # fmt: skip
         self._variable, self._columns = data.variable, named.columns
         return data, table, target

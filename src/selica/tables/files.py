@@ -70,7 +70,9 @@ def read_table(path: str | Path) -> Columns:
         content = file.read_bytes()
     except OSError as error:
         raise ArgumentError(f"{file}: {error.strerror or error}.") from None
-    return parse_table(file, content)
+    found = parse_table(file, content)
+    pa.default_memory_pool().release_unused()  # which would stay until arrow is used again
+    return found
 
 
 def parse_table(name: str | Path, content: bytes, limits: Limits | None = None) -> Columns:
@@ -139,7 +141,8 @@ def _parquet(path: Path, content: bytes, limits: Limits | None) -> Columns:
             if limits.unpacked:
                 groups = map(size.row_group, range(size.num_row_groups))
                 limits.check_unpacked(path, sum(group.total_byte_size for group in groups))
-        table = parquet.read_table(pa.BufferReader(content))
+        # `read_table` of parquet plans a scan for each of many columns, which takes gigabytes
+        table = parquet.ParquetFile(pa.BufferReader(content)).read()
     except (pa.ArrowException, OSError):
         raise ArgumentError(f"{path}: this is not a Parquet file that can be read.") from None
     return replace(_of_arrow(path, table, limits), read_as="Parquet")

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from selica._core.errors import ArgumentError
+from selica._core.progress import report
 from selica.tables.arrow import columns_of_arrow, is_text
 from selica.tables.buffers import copy_floats
 from selica.tables.cells import MISSING, Writing, has_decimal_commas
@@ -94,27 +95,37 @@ def read_separated(path: Path, content: bytes, limits: Limits | None = None) -> 
     )
 
 
-def _lines(content: bytes, start: int = 0) -> Iterator[tuple[str, int]]:
-    """Return lines of text, each with the place after it."""
-    place = start
-    while place < len(content):
-        match = _LINE.match(content, place)
+class _Lines:
+    """Lines of text, one after another, and the place after the last one that was asked for."""
+
+    def __init__(self, content: bytes, start: int = 0) -> None:
+        self._content, self.end = content, start
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if self.end >= len(self._content):
+            raise StopIteration
+        match = _LINE.match(self._content, self.end)
         assert match is not None
-        place = match.end()
-        yield match.group().decode("utf-8", "replace"), place
+        self.end = match.end()
+        return match.group().decode("utf-8", "replace")
 
 
 class _Records:
     """Records of separated text, which may go over several lines."""
 
     def __init__(self, path: Path, content: bytes, start: int, separator: str) -> None:
-        self._path, self._content, self.end, self._start = path, content, start, start
-        self._reader = csv.reader(self._following(), delimiter=separator, strict=False)
+        self._path, self._content, self._start = path, content, start
+        # the reader has the lines and not this object: in a circle the content would stay
+        self._lines = _Lines(content, start)
+        self._reader = csv.reader(self._lines, delimiter=separator, strict=False)
 
-    def _following(self) -> Iterator[str]:
-        for line, end in _lines(self._content, self.end):
-            self.end = end
-            yield line
+    @property
+    def end(self) -> int:
+        """The place after the last line that was read."""
+        return self._lines.end
 
     @property
     def line(self) -> int:
@@ -137,7 +148,9 @@ def _head(path: Path, content: bytes) -> _Head:
     """Return names, separator and the first rows of a file."""
     start, first, notes, given = 0, "", list[str](), None
     comments = 0
-    for line, end in _lines(content):
+    lines = _Lines(content)
+    for line in lines:
+        end = lines.end
         said = _SEPARATOR_LINE.fullmatch(line.strip())
         if said is not None and given is None:
             given, start = said[1], end
@@ -286,7 +299,8 @@ class _Source(NamedTuple):
                 column_names=names, block_size=min(body.size + 1 if wide else _BLOCK, 2**31 - 1)
             ),
             "parse_options": arrow_csv.ParseOptions(
-                delimiter=self.head.separator, newlines_in_values=b'"' in self.content
+                delimiter=self.head.separator,
+                newlines_in_values=self.content.find(b'"', self.head.end) >= 0,
             ),
             "convert_options": arrow_csv.ConvertOptions(
                 column_types=types,
@@ -322,6 +336,7 @@ def _collected(batches: Iterable[Any], types: Sequence[Any], most: int) -> list[
         for j, parts in texts.items():
             parts.append(batch.column(j))
         start = end
+        report("rows", start, most)
     columns: list[Any] = [None] * len(types)
     for k, j in enumerate(numbers):
         columns[j] = table[:start, k]
