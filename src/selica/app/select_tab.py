@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from importlib.util import find_spec
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar, cast
 
 import streamlit as st
@@ -38,6 +39,8 @@ _ALLOWED = {
     "kfwer": "A probability of k or more false variables",
 }
 """What can be allowed, as the page calls it."""
+_REDRAWN = 0.3
+"""Seconds between two drawings of a bar."""
 _KEPT = 4
 """Answers that are kept; each has its table."""
 Made = TypeVar("Made")
@@ -279,10 +282,37 @@ def _answers() -> OrderedDict[SelectRequest, ShownSelection]:
     return OrderedDict()
 
 
-def _outcome(asked: _Asked, waiting: Callable[[], object]) -> ShownSelection:
+class _ProgressBar:
+    """A bar that says how far a selection has come, once it takes more than a moment."""
+
+    def __init__(self, place: DeltaGenerator) -> None:
+        self._place = place
+        self._what = ""
+        self._began = self._drawn = monotonic()
+
+    def wait(self) -> None:
+        """Say that another window is selecting."""
+        self._place.caption("Another window is selecting; this one is next.")
+
+    def listen(self, what: str, done: int, total: int) -> None:
+        """Draw the bar; where the page is to be drawn anew, Streamlit ends the work here."""
+        now = monotonic()
+        if what != self._what:
+            self._what, self._began = what, now
+        if now < self._drawn + _REDRAWN or not 0 < done <= total:
+            return
+        self._drawn = now
+        left = (now - self._began) * (total - done) / done
+        text = f"{done:,} of {total:,} {what}, about {left:,.0f} s left"
+        self._place.progress(done / total, text)
+
+
+def _outcome(asked: _Asked, bar: _ProgressBar) -> ShownSelection:
     known = _answers()
     if asked.request not in known:
-        known[asked.request] = selecting.select(asked.request, asked.table, asked.ready, waiting)
+        known[asked.request] = selecting.select(
+            asked.request, asked.table, asked.ready, bar.wait, bar.listen
+        )
         while len(known) > _KEPT:
             known.popitem(last=False)
     return known[asked.request]
@@ -290,20 +320,16 @@ def _outcome(asked: _Asked, waiting: Callable[[], object]) -> ShownSelection:
 
 def _answer(asked: _Asked) -> None:
     """Show the selection that is asked for; what is wrong is a sentence."""
-    queue = st.empty()
-
-    def waiting() -> None:
-        queue.caption("Another window is selecting; this one is next.")
-
+    place = st.empty()
     rows, variables = asked.ready.X.shape[0], len(asked.ready.names)
     try:
         with st.spinner(
             f"Selecting among {variables:,} variables in {rows:,} rows", show_time=True
         ):
-            outcome = _outcome(asked, waiting)
+            outcome = _outcome(asked, _ProgressBar(place))
     except SelicaError as error:
         markup.problem(str(error))
         return
     finally:
-        queue.empty()
+        place.empty()
     answer_view.show(outcome)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from selica import catalogue, reports, tables
 from selica._core.errors import ArgumentError, SelicaError
+from selica._core.progress import Listener, reporting
 from selica._core.wording import option_words
 from selica.app.turns import Turns
 from selica.catalogue import Method
@@ -180,6 +181,7 @@ def select(
     table: LoadedTable,
     ready: tables.Prepared,
     waiting: Callable[[], object] = lambda: None,
+    listener: Listener = lambda *_: None,
 ) -> ShownSelection:
     """Run a method on a table that was made ready.
 
@@ -190,11 +192,13 @@ def select(
     ready : Prepared
     waiting : callable
         Is called while others select, and may raise.
+    listener : callable
+        Is told how far the work has come; what it raises ends the work.
     """
     row = methods()[request.method]
     settings = {row.options[name]: value for name, value in request.options}
     selector = row.load_selector()(**row.arguments(settings), random_state=request.seed)
-    with _FITS.turn(waiting):
+    with _FITS.turn(waiting), reporting(listener):
         selection = reports.answer_to(selector, ready, provenance=provenance(request, table))
         return ShownSelection(selection, reports.report_zip(selection))
 
