@@ -12,7 +12,7 @@ import shlex
 import zipfile
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from xml.etree import ElementTree
 
 import numpy as np
@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 import selica
 from selica import catalogue, tables
 from selica._core.errors import ArgumentError
-from selica.app import column_rows, column_view, selecting
+from selica.app import column_rows, column_view, select_tab, selecting
 from selica.app.selecting import ColumnUses, SelectRequest
 from selica.cli import app as command_line
 from selica.selectors.summary import column_cell
@@ -404,6 +404,45 @@ def test_figures_are_drawings_that_run_nothing(table: bytes) -> None:
         tags = {node.tag.rpartition("}")[2] for node in root.iter()}
         assert tags <= {"svg", "style", "text", "rect", "line"}
     assert "<b onclick" not in html
+
+
+def test_a_selection_says_how_far_it_is_and_can_be_left(table: bytes) -> None:
+    loaded_table, uses = selecting.uploaded("t.csv", table), ColumnUses(target="y")
+    ready = selecting.prepared(loaded_table, uses)
+    request = SelectRequest(loaded_table.digest, uses, "stability, PFER bound", (("pfer", 1.0),))
+    told: list[tuple[str, int, int]] = []
+    selecting.select(request, loaded_table, ready, listener=lambda *how_far: told.append(how_far))
+    assert told[-1][0] == "resamples"
+    assert told[-1][1] == told[-1][2]
+
+    class Left(BaseException):
+        pass
+
+    def leave(*_: Any) -> None:
+        raise Left
+
+    with pytest.raises(Left):
+        selecting.select(request, loaded_table, ready, listener=leave)
+    selecting.select(request, loaded_table, ready, waiting=leave)  # nobody is before it
+
+
+def test_the_bar_says_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Place:
+        drawn: ClassVar[list[tuple[float, str]]] = []
+
+        def progress(self, share: float, text: str) -> None:
+            self.drawn.append((share, text))
+
+    clock = iter([0.0, 0.1, 2.0, 2.1, 4.0, 5.0])
+    monkeypatch.setattr(select_tab, "monotonic", lambda: next(clock))
+    bar = select_tab._ProgressBar(Place())
+    for done in (1, 20, 21, 40):
+        bar.listen("resamples", done, 100)
+    bar.listen("other", 0, 0)
+    assert Place.drawn == [
+        (0.2, "20 of 100 resamples, about 8 s left"),
+        (0.4, "40 of 100 resamples, about 6 s left"),
+    ]
 
 
 def test_a_bundle_can_be_downloaded(table: bytes) -> None:
