@@ -74,6 +74,50 @@ def test_a_bundle_repeats_every_digit(case, tmp_path):
     assert (there / "selector.pickle").exists() == (case == "learner")
 
 
+def everything():
+    """Return a table with categories, missing values, patients, weights and covariates."""
+    rng = np.random.default_rng(1)
+    table = {f"v{j}": DATA.X[:, j].copy() for j in range(10)}
+    table["v1"][[3, 7]] = np.nan
+    table |= {
+        "tissue": np.array(["liver", "lung", "skin"])[rng.integers(3, size=80)],
+        "age": rng.uniform(20.0, 80.0, 80),
+        "sex": np.array(["f", "m"])[rng.integers(2, size=80)],
+        "patient": np.repeat([f"P{i}" for i in range(40)], 2),
+        "w": rng.uniform(0.5, 2.0, 80),
+        "exposure": rng.uniform(1.0, 3.0, 80),
+        "time": rng.exponential(np.exp(-0.3 * DATA.y)) + 0.01,
+        "event": rng.integers(2, size=80),
+        "y": DATA.y,
+        "visits": rng.poisson(np.exp(0.2 * DATA.y)),
+        "kind": np.array(["a", "b", "c"])[np.digitize(DATA.y, [-1.0, 1.0])],
+    }
+    return table
+
+
+ASKED = {
+    "linear": {"target": "y", "drop": "time,event,visits,kind,exposure", "weights": "w"},
+    "counts": {
+        "target": "visits", "response": "count", "offset": "log(exposure)",
+        "drop": "time,event,y,kind,w",
+    },
+    "survival": {"time": "time", "event": "event", "drop": "y,visits,kind,w,exposure"},
+    "classes": {"target": "kind", "drop": "time,event,y,visits,w,exposure"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "case", [c if c == "linear" else pytest.param(c, marks=pytest.mark.slow) for c in ASKED]
+)
+def test_a_bundle_of_everything_repeats_every_digit(case, tmp_path):
+    found = selica.select(
+        everything(), **ASKED[case], keep="age,sex", rows_of="patient",
+        method="stability-pfer", n_resamples=20,
+    )  # fmt: skip
+    done = repeat(unpacked(found, tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_difference_is_found(tmp_path):
     found = answer(LassoSelection(0.1, random_state=0), DATA.X, DATA.y, NAMES, "y")
     there = unpacked(found, tmp_path)

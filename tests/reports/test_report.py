@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections import namedtuple
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,14 +19,16 @@ from selica import (
     KnockoffSelection,
     LassoSelection,
     StabilitySelection,
+    catalogue,
 )
-from selica._core.errors import DoesNotApply, RefusedError
+from selica._core.errors import ArgumentError, RefusedError
 from selica._core.table import Table
-from selica.reports import FileIdentity, Provenance, answer, write_report
+from selica._core.warning import noted
+from selica.reports import FileIdentity, Provenance, answer, select, write_report
 from selica.reports.figure import MOST_BARS, effect_figure, measure_figure
 from selica.reports.page import page
 from selica.sampling import GaussianKnockoffs, simulate
-from selica.selectors.summary import cell
+from selica.selectors.summary import column_cell, text_width
 from selica.tables import Columns, split
 
 SELECTORS = {
@@ -42,6 +42,7 @@ SELECTORS = {
     "bolasso": Bolasso(n_resamples=20, random_state=0),
     "lasso": LassoSelection(random_state=0),
 }
+MINUS = "\N{MINUS SIGN}"
 STRANGE = ["<script>alert(1)</script>", "a & b", '"quoted"', "$x^", "[red]", "名前", "c" * 200]
 
 
@@ -85,10 +86,11 @@ def test_a_report_says_whether_copies_pass_as_columns(data):
         measured = SELECTORS[name].exchangeability_
         told = found.to_dict()["exchangeability"]
         assert (told["ratio"], told["p_value"]) == (measured.ratio, measured.p_value)
-        assert f"<h2>Knockoff copies</h2>\n<p>{measured}</p>" in page(found)
+        text = page(found)
+        assert f"The copies cannot be told from the columns: {measured.measured};" in text
     found = selection(data, SELECTORS["lasso"])
     assert found.to_dict()["exchangeability"] is None
-    assert "Knockoff copies" not in page(found)
+    assert "knockoff copies" not in page(found)
 
 
 @pytest.mark.parametrize("name", SELECTORS)
@@ -144,7 +146,8 @@ def test_warnings_become_notes_with_names(data):
     X[:, 11] = X[:, 11] > 0
     names = [f"name {j}" for j in range(12)]
     found = answer(KnockoffSelection(random_state=0), X, data.y, names, "y")
-    assert "Columns with few values are not normally distributed: name 11." in found.cautions
+    few = "Columns with few values are not normally distributed, as knockoff copies assume"
+    assert f"{few}: name 11." in found.cautions
     X[:, 3] = 1.0
     found = answer(LassoSelection(random_state=0), X, data.y, names, "y")
     assert "Constant columns are never selected: name 3." in found.cautions
@@ -180,7 +183,12 @@ def test_an_empty_selection_is_explained(data):
     found = answer(KnockoffSelection(0.05, random_state=0), data.X, noise, names, "y")
     assert found.selected == []
     assert sum("Nothing was selected" in note for note in found.notes) == 1
-    assert "Nothing was selected" in page(found)
+    assert found.selector._why() in page(found)
+    assert "No variable was selected" in page(found)
+    assert "None is selected" in page(found)
+    head, _, _ = str(found).partition("rank")
+    assert "Nothing was selected." in head
+    assert str(found).count("Nothing was selected") == 1
 
 
 def test_two_classes_are_named(data):
@@ -201,8 +209,9 @@ def test_figures_draw_the_table(data, name):
     rows = found.summary.variables.rows[: min(len(found.selected) + 5, MOST_BARS)]
     assert drawn.count("<rect") == len(rows)
     for row in rows:
-        assert f">{row['variable']}</text>" in drawn
-        assert f">{cell(row[found.summary.measure])}</text>" in drawn
+        assert f"<title>{row['variable']}</title>" in drawn
+        text = column_cell(found.summary.measure, row[found.summary.measure])
+        assert f">{text.replace('-', MINUS)}</text>" in drawn
     effects = effect_figure(found)
     assert (effects is None) == (not found.selected)
     if effects is not None:
@@ -216,7 +225,7 @@ def test_a_long_selection_is_cut(data):
     summary = type(found.summary)("many", table, "", (), 1205)
     fields = {name: getattr(found, name) for name in found.__slots__}
     text = page(type(found)(**(fields | {"summary": summary})))
-    assert "1200 variables, the first 1000" in text
+    assert "1,200 variables, the first 1,000" in text
 
 
 def test_what_is_said_of_the_data_comes_before_the_result(data):
@@ -236,9 +245,9 @@ def test_what_is_said_of_the_data_comes_before_the_result(data):
     places = [
         text.index(word)
         for word in (
-            "About the data",
+            "Check this first",
             "Column &#x27;patient&#x27;",
-            "Selected variables, and those",
+            "<h2>The list</h2>",
         )
     ]
     assert places == sorted(places)
@@ -277,7 +286,7 @@ def test_settings_say_what_was_used(data):
     assert found.used["response"] == "linear"
     text = page(found)
     assert f"(q)</td><td>{SELECTORS['stability-pfer'].q_}</td>" in text
-    assert "<td>response</td><td>auto: linear</td>" in text
+    assert "<td>kind of response</td><td>auto: linear</td>" in text
     assert "(lam)</td><td>not used</td>" in text
     y = np.where(data.y > 0, 2.0, 1.0)
     found = answer(LassoSelection(random_state=0), data.X, y, [f"v{j}" for j in range(12)], "y")
@@ -323,8 +332,9 @@ def test_the_same_is_said_in_text_page_and_json(data):
     )
     assert said["response"]["kind"] == "linear"
     for name, meaning in said["explanations"].items():
-        assert f"{name}: {meaning}." in printed
+        assert f"{name}: {meaning}." in " ".join(printed.split())
         assert f"<dt>{name}:</dt> <dd>{meaning}.</dd>" in text
+    assert max(map(len, printed.splitlines())) <= 80
     assert set(said["explanations"]) >= {"probability", "direction", "effect", "rank"}
     for part in ("measured.csv (10 bytes)", file.sha256, "2026-11-17", about.command):
         assert part in text
@@ -344,31 +354,35 @@ def test_nothing_is_said_of_a_day_that_was_not_given(data):
 
 def test_what_was_done_with_the_columns_is_told(data):
     """With a prepared table as the command line has it."""
-    column = namedtuple("column", "name kind use reason")
-    gone = namedtuple("gone", "name reason values")
-    cells = namedtuple("cells", "policy cells rows columns per_column")
-    prepared = SimpleNamespace(
-        kinds=(
-            column("v0", "number", "variable", ""),
-            column("id", "identifier", "left out", "1 to n"),
-        ),
-        left_out=(gone("id", "it numbers the rows", None),),
-        missing=cells("impute", 3, 2, 1, {"v0": 3}),
-        keep_names=("age", "sex"), rows_of=np.zeros(120), sample_weight=None, offset=None,
-        strata=None, columns=tuple(f"v{j}" for j in range(12)), notes=(),
-    )  # fmt: skip
-    names = [f"v{j}" for j in range(12)]
-    found = answer(LassoSelection(0.1), data.X, data.y, names, "y", prepared=prepared)
+    table = {f"v{j}": data.X[:, j].copy() for j in range(12)}
+    table["v0"][:3] = np.nan
+    table |= {
+        "id": [f"S{i:03d}" for i in range(120)],
+        "age": np.arange(120) % 50 + 20.0,
+        "sex": ["f", "m"] * 60,
+        "patient": [f"P{i // 3}" for i in range(120)],
+        "y": data.y,
+    }
+    found = select(
+        table, "y", method="lasso", lam=0.1, keep="age,sex", rows_of="patient", random_state=0
+    )
     said = found.to_dict()["columns"]
-    assert said["left_out"] == [{"name": "id", "reason": "it numbers the rows"}]
-    assert said["missing"]["per_column"] == {"v0": 3}
+    assert said["left_out"] == [
+        {"name": "id", "reason": "has a different value in every row, as names do"}
+    ]
+    assert said["missing"]["by_column"] == {"v0": 3}
+    assert (said["keep"], said["rows_of"], said["weights"]) == (["age", "sex"], ["patient"], [])
     assert json.dumps(said)
-    text = page(found)
+    text, printed = page(found), " ".join(str(found).split())
     for part in (
-        "Kept as covariates, never selected: age, sex.", "it numbers the rows", "policy: impute",
-        "Rows that belong together", "What was done with each of the 2 columns",
-    ):  # fmt: skip
+        "Kept as covariates in every fit, and never selected: age, sex.",
+        "Rows with the same patient are resampled and split together.",
+    ):
         assert part in text
+        assert part in printed
+    assert "has a different value in every row" in text
+    assert "3 values of variables are missing, in 3 of 120 rows" in text
+    assert "What was done with each of the 17 columns" in text
 
 
 def test_the_stability_path_is_one_call(data):
@@ -376,8 +390,174 @@ def test_the_stability_path_is_one_call(data):
     path = found.stability_path()
     assert path.probabilities.shape == (30, 12)
     assert path.names == tuple(f"v{j}" for j in range(12))
-    chosen = selection(data, AutoSelection(n_resamples=20, random_state=0))
-    with pytest.raises(DoesNotApply, match="made by DerandomizedKnockoffs"):
-        chosen.stability_path()
     found.selector._data = None  # as after a large table
     np.testing.assert_array_equal(found.stability_path().probabilities, path.probabilities)
+
+
+@pytest.mark.parametrize("name", ["knockoffs", "lasso", "splitting", "knockoffs-frequency"])
+def test_the_stability_path_is_one_call_after_any_method(data, name):
+    found = selection(data, SELECTORS[name])
+    path = found.stability_path()
+    assert path.probabilities.shape == (30, 12)
+    assert path.threshold is None
+    np.testing.assert_array_equal(path.support, found.selector.support_)
+    # at the smallest penalties every half of the rows finds what is there, by its definition
+    assert path.probabilities[-1, data.support].min() == 1.0
+    assert path.plot().axes[0].get_ylabel() == "selection probability"
+    found.selector._data = None
+    with pytest.raises(ArgumentError, match="fit it again for a stability path"):
+        found.selector.stability_path()
+    np.testing.assert_array_equal(found.stability_path().probabilities, path.probabilities)
+
+
+def test_the_stability_path_of_an_automatic_choice(data):
+    chosen = AutoSelection(n_resamples=20, random_state=0)
+    path = selection(data, chosen).stability_path()
+    np.testing.assert_array_equal(path.support, chosen.support_)
+
+
+def test_what_was_chosen_stands_under_the_title(data):
+    chosen = AutoSelection(n_resamples=20, random_state=0)
+    found = selection(data, chosen)
+    label = catalogue.method(chosen.method_).label
+    clause = f"The method is {chosen.method_} ({label}), chosen {chosen.reason_}."
+    chosen.reason_ = "Knockoffs were chosen because. Otherwise stability would have been."
+    whole = chosen.reason_
+    for sentences in (whole, clause):
+        if sentences == clause:
+            chosen.reason_ = clause.partition("chosen ")[2][:-1]
+        assert found.chosen == sentences
+        assert found.to_dict()["chosen"] == sentences
+        for printed in (str(found), str(chosen.summary())):
+            text = " ".join(printed.split())
+            assert text.startswith(f"{found.summary.title} {sentences}")
+            assert text.count(sentences) == 1
+        text = page(found)
+        assert text.index(sentences) < text.index("class=lead") < text.index("class=figures")
+        assert text.count(sentences) == 1
+    assert selection(data, SELECTORS["lasso"]).chosen == ""
+
+
+def test_what_a_person_should_act_on_is_apart_from_what_is_only_told(data):
+    table = {f"v{j}": data.X[:, j] for j in range(12)}
+    table |= {"same": np.ones(120), "site": np.arange(120) % 4 + 1, "y": data.y}
+    found = select(table, "y", method="lasso", lam=0.05)
+    asked = [one for one in found.cautions if "names of groups, say so" in one]
+    assert found.to_check == tuple(asked)
+    assert any("left out: 'same'" in one for one in found.cautions)
+    lines = str(found).splitlines()
+    assert sum(line.startswith("Check: 'site'") for line in lines) == 1
+    assert sum(line.startswith("Note: 1 column is left out") for line in lines) == 1
+    text = page(found)
+    box = text[text.index("Check this first") : text.index("class=figures")]
+    assert "names of groups" in box
+    assert "left out" not in box
+    assert found.next_steps[0].startswith("Settle what is to be checked")
+    assert found.to_dict()["to_check"] == list(found.to_check)
+
+
+def test_what_to_do_next_fits_the_answer(data):
+    selector = StabilitySelection(0.02, n_resamples=20, random_state=0)
+    with noted():
+        P = selector.fit(data.X, data.y).selection_probabilities_
+    between = float(np.sort(P[(P > 0.2) & (P < 0.8)])[0])
+    close = selection(data, selector.set_params(threshold=between))
+    assert close.close["close calls"]
+    assert any("(--n-resamples 80)" in step for step in close.next_steps)
+    assert any("Confirm" in step for step in close.next_steps)
+    noise = np.random.default_rng(0).standard_normal(120)
+    names = [f"v{j}" for j in range(12)]
+    empty = answer(KnockoffSelection(0.05, random_state=0), data.X, noise, names, "y")
+    assert any("An empty list does not say" in step for step in empty.next_steps)
+    assert not any("Confirm" in step for step in empty.next_steps)
+    free = selection(data, SELECTORS["lasso"])
+    assert any("--method auto" in step for step in free.next_steps)
+    for found in (close, empty, free):
+        assert found.to_dict()["next_steps"] == list(found.next_steps)
+        for step in found.next_steps:
+            assert f"Next: {step}" in " ".join(str(found).split())
+
+
+def test_levels_of_categories_have_names_and_effects(data):
+    tissue = np.array(["liver", "lung", "skin"])[np.arange(120) % 3]
+    tissue[:20] = "liver"
+    y = data.y + 3.0 * (tissue == "lung") - 2.0 * (tissue == "skin")
+    table = {f"v{j}": data.X[:, j] for j in range(12)} | {"tissue": tissue, "y": y}
+    found = select(table, "y", method="lasso", lam=0.02)
+    row = next(row for row in found.rows if row["variable"] == "tissue")
+    assert row["direction"] == "lung > liver > skin"
+    chosen = [name for name in found.selected if name != "tissue"]
+    columns = [np.ones(120), *(table[name] for name in chosen), tissue == "lung", tissue == "skin"]
+    coef = np.linalg.lstsq(np.column_stack(columns).astype(float), y, rcond=None)[0]
+    expected = {"lung": coef[-2], "liver": 0.0, "skin": coef[-1]}
+    assert list(found.levels["tissue"]) == list(expected)
+    np.testing.assert_allclose(
+        list(found.levels["tissue"].values()), list(expected.values()), rtol=1e-6, atol=1e-12
+    )
+    assert found.to_dict()["levels"] == found.levels
+    assert "Levels of the selected categories" in page(found)
+    assert row["effect per unit"] == pytest.approx(coef[-2] - coef[-1], rel=1e-6)
+
+
+def test_long_and_wide_names_fit_a_terminal(data):
+    long = [f"{'systolic blood pressure ' * 4}{j}" for j in range(10)]
+    names = [*long, "名前の長い変数" * 6, "שם ארוך מאוד " * 5]
+    found = selection(data, SELECTORS["lasso"], names)
+    printed = str(found)
+    lines = printed.splitlines()
+    table = lines[lines.index("") :]
+    assert all(text_width(line) <= 80 for line in table)
+    assert "systolic blood" in printed
+    assert "\N{HORIZONTAL ELLIPSIS}" in printed
+    same = [f"{'a' * 60}{j}{'b' * 60}" for j in range(12)]
+    kept = str(selection(data, SELECTORS["lasso"], same))
+    assert all(name in kept for name in selection(data, SELECTORS["lasso"], same).selected)
+    text = page(found)
+    assert all(f"<bdi>{name}</bdi>" in text for name in found.selected)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [("auto", {"n_resamples": 20}), ("stability-pfer", {"n_resamples": 20}), ("lasso", {})],
+)
+def test_the_lines_of_python_give_the_same_answer(data, tmp_path, monkeypatch, method, settings):
+    monkeypatch.chdir(tmp_path)
+    columns = {f"v'{j}": data.X[:, j].tolist() for j in range(12)}
+    columns |= {"sex": ["f", "m"] * 60, "w": [1.0, 2.0] * 60, "y": data.y.tolist()}
+    rows = [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+    Table.of(rows).to_csv(tmp_path / "a table.csv")
+    found = select(
+        "a table.csv", "y", method=method, keep="sex", weights="w", drop=["v'3"], **settings
+    )
+    assert found.provenance.file.name == "a table.csv"
+    assert found.to_dict()["date"]
+    assert found.code.startswith("import selica\n")
+    space = {}
+    exec(found.code.replace("print(found)", ""), space)
+    assert space["found"].summary.variables.rows == found.summary.variables.rows
+
+
+def test_a_table_that_is_no_file_is_called_table(data):
+    table = {f"v{j}": data.X[:, j] for j in range(12)} | {"y": data.y}
+    found = select(table, "y", method="lasso", lam=0.1)
+    assert found.provenance.file is None
+    call = "selica.select(table,'y',method=LassoSelection(lam=0.1,random_state=0),)"
+    assert call in "".join(found.code.split())
+
+
+def test_settings_of_an_automatic_choice_are_those_of_what_it_chose(data):
+    chosen = AutoSelection(n_resamples=20, random_state=0)
+    found = selection(data, chosen)
+    assert found.used["method"] == chosen.method_
+    assert found.used["n_copies"] == 20
+    assert found.used["pfer"] == 1.0
+    assert found.used["threshold"] == chosen.selector_.threshold_
+    assert found.used["sampler"] == "gaussian"
+    text = page(found)
+    assert f"<td>method</td><td>auto: {chosen.method_} (" in text
+    assert "(pfer)</td><td>1</td>" in text
+    evalues = selection(data, SELECTORS["knockoffs-evalues"])
+    assert evalues.used["fdr"] == 0.3
+    assert evalues.used["copy_fdr"] == "0.15, or 0.3 where a copy cannot reach that"

@@ -66,7 +66,8 @@ def test_classes_counts_and_labels_are_those_of_scikit_learn():
     peer.fit(X[:, CHOSEN], classes, sample_weight=WEIGHT)
     np.testing.assert_allclose(found.per_unit, np.ptp(peer.coef_, axis=0), rtol=1e-3)
     np.testing.assert_array_equal(found.direction[CHOSEN], peer.coef_.argmax(axis=0))
-    assert "the class that a variable points to" in found.note
+    names = Directions(["a", "b", "c"], True, "classes", [f"x{j}" for j in range(6)])
+    assert "of the class in the direction, against the class that falls most" in names.size(found)
 
 
 def test_an_offset_of_counts_is_known():
@@ -120,7 +121,7 @@ def test_kept_covariates_are_in_the_refit():
     found = refit(data, chosen)
     peer = LinearRegression().fit(np.column_stack([X[:, chosen], age]), y)
     np.testing.assert_allclose(found.per_unit, peer.coef_[:2], rtol=1e-5, atol=1e-7)
-    assert "and the covariates that are kept" in found.note
+    assert "refit on the selected variables and the covariates, without" in found.note
     # the association of the first column is what is left of it beside age
     left = y - LinearRegression().fit(age[:, None], y).predict(age[:, None])
     np.testing.assert_array_equal(found.direction[2:], np.sign((X - X.mean(axis=0)).T @ left)[2:])
@@ -143,11 +144,33 @@ def test_a_variable_with_levels_has_a_spread():
     found = refit(fewer._replace(variable=np.array([0, 1, 1])), np.array([True, True]))
     assert found.per_unit[1] == pytest.approx(3.0, abs=0.01)
     effects = dict(found.levels[1])
-    assert effects[1] - effects[-1] == pytest.approx(2.0, abs=0.01)
+    assert effects[1] == pytest.approx(2.0, abs=0.01)
+    assert effects[2] == pytest.approx(-1.0, abs=0.01)
+    assert effects[-1] == 0.0
     names = Directions(
         None, False, "linear", ["x", "t"], ["x", "t: b", "t: c"], np.array([0, 1, 1])
     )
     assert [names.of(found, j, j) for j in range(2)] == ["+", "b > the rest > c"]
+    named = names._replace(references=["", "a"])
+    assert [named.of(found, j, j) for j in range(2)] == ["+", "b > a > c"]
+    assert "the largest difference between two levels" in named.size(found)
+
+
+def test_levels_of_rows_with_weights_and_values_that_were_filled_in():
+    """Against least squares on indicators; a row between two levels has no level of its own."""
+    level = RNG.integers(3, size=N)
+    columns = np.column_stack([X[:, 0], level == 1, level == 2]).astype(float)
+    columns[:5, 1:] = 0.3
+    y = X[:, 0] + np.array([0.0, 2.0, -1.0])[level] + RNG.standard_normal(N)
+    data = make_data(columns, y, "squared", WEIGHT, variable=np.array([0, 1, 1]))
+    found = refit(data, np.array([True, True]))
+    peer = LinearRegression().fit(columns, y, sample_weight=WEIGHT)
+    effects = dict(found.levels[1])
+    np.testing.assert_allclose([effects[1], effects[2]], peer.coef_[1:], rtol=1e-6)
+    assert found.per_unit[1] == pytest.approx(np.ptp([*peer.coef_[1:], 0.0]), rel=1e-6)
+    lines = columns[:, 1:] @ peer.coef_[1:]
+    spread = np.sqrt(np.cov(lines, aweights=WEIGHT, ddof=0))
+    assert found.per_sd[1] == pytest.approx(spread, rel=1e-6)
 
 
 def test_a_category_of_two_levels_says_which():
@@ -157,7 +180,10 @@ def test_a_category_of_two_levels_says_which():
     found = refit(data, np.array([True, True]))
     names = Directions(None, False, "linear", ["x", "sex"], ["x", "sex: M"], np.array([0, 1]))
     assert [names.of(found, j, j) for j in range(2)] == ["+", "the rest > M"]
-    assert "levels of a category from high to low" in names.meaning
+    assert "of a category, its levels from high to low" in names.meaning
+    alone = names._replace(columns=["x", "sex"])
+    assert not alone.categories
+    assert "category" not in alone.meaning
 
 
 def test_constant_columns_are_borne():

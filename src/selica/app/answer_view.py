@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from selica.app import markup
 from selica.app.selecting import ShownSelection
 from selica.reports.figure import figures
+from selica.reports.page import level_rows
 from selica.selectors.summary import NEAR_MISSES, column_cell, reader_columns
 
 _MOST_SHOWN = 200
@@ -19,9 +22,10 @@ def show(outcome: ShownSelection) -> None:
     """Show a selection."""
     selection = outcome.selection
     chosen, variables = len(selection.selected), len(selection.summary.variables)
+    check, nothing = selection.to_check, selection.selector.explain()
     markup.notes(" ".join(selection.about()))
-    if selection.cautions:
-        markup.heed("About the data, before the result", selection.cautions)
+    if check:
+        markup.heed("To be checked before the result is used", check)
     markup.cards(
         {
             "variables selected": f"{chosen:,}",
@@ -29,7 +33,8 @@ def show(outcome: ShownSelection) -> None:
             "rows": f"{selection.n_samples:,}",
         }
     )
-    markup.remark(*filter(None, (outcome.chosen, str(selection.guarantee))))
+    said = (selection.chosen, "" if chosen else nothing, str(selection.guarantee))
+    markup.remark(*filter(None, said))
     _files(outcome)
     shown = selection.rows[: min(chosen + NEAR_MISSES, _MOST_SHOWN)]
     told = sorted(reader_columns(shown), key=lambda name: name != "variable")
@@ -42,14 +47,26 @@ def show(outcome: ShownSelection) -> None:
         many_columns=True,
     )
     markup.notes(*selection.summary.meanings())
-    markup.points(outcome.notes)
+    levels, compared = level_rows(selection)
+    if levels:
+        markup.table(levels, title="Levels of the selected categories")
+        markup.notes(compared)
     drawn = figures(selection)
     if drawn:
         markup.figures(drawn)
+    noted = (*selection.cautions, *selection.notes)
+    _listed("Notes", [one for one in noted if one not in (*check, nothing)])
+    _listed("What to do next", selection.next_steps)
     again = selection.provenance
     with st.expander("How to run it again"):
         st.code(again.command or "", language="bash", wrap_lines=True)
         st.code(again.code or "", language="python", wrap_lines=True)
+
+
+def _listed(title: str, texts: Sequence[str]) -> None:
+    if texts:
+        markup.heading(title)
+        markup.points(texts)
 
 
 def _cell(name: str, value: object) -> str:

@@ -18,6 +18,7 @@ from selica.app.turns import Turns
 from selica.catalogue import Method
 from selica.reports import FileIdentity, Provenance, Selection
 from selica.reports.account import described_response, response_sentence
+from selica.reports.again import asking
 from selica.reports.demo import TARGET
 
 LIMITS = tables.Limits(rows=20_000, columns=2_000, cells=5_000_000, unpacked=100_000_000)
@@ -160,16 +161,6 @@ class ShownSelection:
     report: bytes
     """ZIP."""
 
-    @property
-    def chosen(self) -> str:
-        """Sentences on the method that was chosen automatically, and why; empty if by the user."""
-        return getattr(self.selection.selector, "reason_", "")
-
-    @property
-    def notes(self) -> list[str]:
-        """Sentences on the result, without those on the choice of the method."""
-        return [note for note in self.selection.notes if note != self.chosen]
-
     def bundle(self) -> bytes:
         """Return the archive with which anyone can repeat the selection."""
         with tempfile.TemporaryDirectory() as folder:
@@ -199,30 +190,31 @@ def select(
     settings = {row.options[name]: value for name, value in request.options}
     selector = row.load_selector()(**row.arguments(settings), random_state=request.seed)
     with _FITS.turn(waiting), reporting(listener):
-        selection = reports.answer_to(selector, ready, provenance=provenance(request, table))
+        about = provenance(request, table, selector)
+        selection = reports.answer_to(selector, ready, provenance=about)
         return ShownSelection(selection, reports.report_zip(selection))
 
 
-def provenance(request: SelectRequest, table: LoadedTable) -> Provenance:
+def provenance(request: SelectRequest, table: LoadedTable, selector: Any) -> Provenance:
     """Return the file, the day, and how to ask the same on a command line and in Python."""
     row = methods()[request.method]
-    given = request.uses.given if table.file is not None else {}
-    kinds = [f"{name}={kind}" for name, kind in given.get("kinds", {}).items()]
-    named = {name: value for name, value in given.items() if name != "kinds"}
-    method = {} if row.name == "auto" else {"method": row.name}
-    seed = {} if request.seed == 0 else {"seed": request.seed}
-    options = {**named, "kind": kinds, **method, **dict(request.options), **seed}
-    source = "--demo" if table.file is None else shlex.quote(table.file.name)
-    settings = {row.options[name]: value for name, value in request.options}
-    state = {} if request.seed == 0 else {"random_state": request.seed}
-    arguments = [
-        "selica.reports.demo_table()" if table.file is None else repr(table.file.name),
-        *([repr(TARGET)] if table.file is None else []),
-        *(f"{name}={value!r}" for name, value in {**given, **method, **settings, **state}.items()),
-    ]
+    given = request.uses.given
+    target = given.pop("target", None)
+    options = {"target": target} if target is not None else {}
+    options |= {name: value for name, value in given.items() if name != "kinds"}
+    kinds = [f"{name}={kind}" for name, kind in request.uses.kinds]
+    asked = {"method": row.name} if row.name != "auto" else {}
+    asked |= dict(request.options) | ({"seed": request.seed} if request.seed else {})
+    if table.file is None:
+        words = ["--demo", *option_words(asked)]
+        imported = "from selica.reports import demo_table"
+        code = asking(selector, "demo_table()", target, given, imported)
+    else:
+        words = [shlex.quote(table.file.name), *option_words({**options, "kind": kinds, **asked})]
+        code = asking(selector, repr(table.file.name), target, given)
     return Provenance(
         file=table.file,
         date=datetime.now(tz=UTC).date().isoformat(),
-        command=" ".join(["selica", "select", source, *option_words(options)]),
-        code=f"import selica\n\nprint(selica.select({', '.join(arguments)}))",
+        command=" ".join(["selica", "select", *words]),
+        code=code,
     )

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shlex
 import sys
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
-from rich.console import Console
 
 from selica import catalogue
 from selica._core.errors import ArgumentError
@@ -34,7 +32,7 @@ from selica.cli.options import (
     number_or_word,
     option,
 )
-from selica.cli.output import print_json, waiting
+from selica.cli.output import print_json, say, waiting
 from selica.cli.table_options import (
     Drop,
     Event,
@@ -247,7 +245,7 @@ def select(
         prepared = source.prepared()
     rows, variables = prepared.X.shape[0], len(prepared.names)
     with waiting(f"selecting among {variables:,} variables, {rows:,} rows"), stoppable():
-        selection = reports.answer_to(selector, prepared, provenance=source.provenance())
+        selection = reports.answer_to(selector, prepared, provenance=source.provenance(selector))
     with waiting("writing"):
         files = [] if out is None else reports.write_report(selection, out)
         if bundle is not None:
@@ -255,7 +253,7 @@ def select(
     if as_json:
         _print_json(selection, files, demo)
     else:
-        _print(selection, files, demo)
+        _print(selection, out, bundle, demo)
 
 
 class Source(NamedTuple):
@@ -308,15 +306,18 @@ class Source(NamedTuple):
 
         return prepare(self.columns(), self.target, **self.options.arguments)
 
-    def provenance(self) -> Provenance:
-        """Return the file, the day and the command, for a report."""
-        from selica.reports import FileIdentity, Provenance
+    def provenance(self, selector: Any) -> Provenance:
+        """Return the file, the day and how to ask again, for a report."""
+        from selica.reports.again import asking
+        from selica.reports.asking import origin
 
-        return Provenance(
-            file=None if self.table is None else FileIdentity.of(self.table),
-            date=datetime.now(tz=UTC).date().isoformat(),
-            command=shlex.join(["selica", *sys.argv[1:]]),
-        )
+        command = shlex.join(["selica", *sys.argv[1:]])
+        given = self.options.given
+        if self.table is not None:
+            return origin(self.table, selector, self.target, given, command=command)
+        imported = "from selica.reports import demo_table"
+        code = asking(selector, "demo_table()", self.target, given, imported)
+        return origin(None, selector, self.target, given, command=command, code=code)
 
     def read(self) -> tuple[Array, Any, tuple[str, ...]]:
         """Return variables, response and names."""
@@ -378,22 +379,23 @@ def _print_json(selection: Selection, files: list[Path], demo: bool) -> None:
     print_json(report)
 
 
-def _print(selection: Selection, files: list[Path], demo: bool) -> None:
-    console = Console(highlight=False)
-
-    def say(text: str) -> None:
-        console.print(text, soft_wrap=True, markup=False)
-
-    say(str(selection))
-    if files:
-        say(f"\nWritten: {_listed(files)}.")
+def _print(selection: Selection, out: Path | None, bundle: Path | None, demo: bool) -> None:
+    typer.echo(str(selection))
     if demo:
         probes = _probes(selection)
         say(
-            f"\nOf {probes['added']} probes, which are pure noise, {probes['selected']} "
-            f"{'was' if probes['selected'] == 1 else 'were'} selected."
+            f"Next: Try your own table: selica select TABLE --target COLUMN --out report. Of the "
+            f"{probes['added']} probes, which are pure noise, {probes['selected'] or 'none'} "
+            f"{'was' if probes['selected'] <= 1 else 'were'} selected."
         )
-
-
-def _listed(files: list[Path]) -> str:
-    return ", ".join(str(path) for path in files)
+    typer.echo()
+    if out is not None:
+        place = out / "report.html"
+        say(f"The report is {place}; beside it are selection.csv and selection.json.")
+    if bundle is not None:
+        say(f"The bundle is {bundle}: it has all that a reviewer needs to repeat the selection.")
+    if out is None and bundle is None:
+        say(
+            "Nothing was written: --out FOLDER writes a page to hand over, and --bundle FILE.zip "
+            "all that a reviewer needs to repeat it."
+        )

@@ -135,6 +135,12 @@ class TableOptions(NamedTuple):
         return self._asdict() | {"kinds": dict(self.kinds) or None}
 
     @property
+    def given(self) -> dict[str, Any]:
+        """Those arguments that differ from their defaults."""
+        usual = TableOptions().arguments
+        return {name: v for name, v in self.arguments.items() if v != usual[name]}
+
+    @property
     def words(self) -> list[str]:
         """The options again, those that differ from their defaults."""
         first = TableOptions()._asdict()

@@ -93,7 +93,7 @@ def plot_stability_path(
     lams: Array,
     probabilities: Array,
     chosen: BoolArray,
-    threshold: float,
+    threshold: float | None,
     title: str = "",
     *,
     names: Sequence[str] | None = None,
@@ -106,7 +106,7 @@ def plot_stability_path(
     probabilities : array of shape (L, p)
     chosen : boolean array of shape (p,)
         The selected variables.
-    threshold : float
+    threshold : float, optional
         Marked by a line.
     title : str
     names : sequence of str, optional
@@ -128,7 +128,8 @@ def plot_stability_path(
     chosen = np.array(check.several("chosen", chosen, (bool, np.bool_), "True and False"))
     if chosen.shape != probabilities.shape[1:]:
         raise ArgumentError("chosen must be True or False for each column of probabilities.")
-    check.number("threshold", threshold)
+    if threshold is not None:
+        check.number("threshold", threshold)
     check.text("title", title)
     labels = () if names is None else check.several("names", names, (str,), "text")
     if labels and len(labels) != chosen.size:
@@ -141,7 +142,8 @@ def plot_stability_path(
             label = "selected" if picked else "not selected"
             axes.plot(lams, lines, color=colour, lw=width, alpha=0.85,
                       label=[label, *[""] * (lines.shape[1] - 1)])  # fmt: skip
-    axes.axhline(threshold, **_MARK, label="threshold")
+    if threshold is not None:
+        axes.axhline(threshold, **_MARK, label="threshold")
     axes.set(xscale="log", xlabel="penalty", ylabel="selection probability", title=title)
     axes.set_ylim(-0.02, 1.02)
     axes.minorticks_off()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from selica._core.validation import written
+from selica._core.validation import printable, written
 from selica.selectors.knockoffs import KnockoffSelector
 
 _PLAIN = (str, bool, int, float, type(None))
@@ -76,14 +77,14 @@ def response_sentence(said: Mapping[str, Any], target: str) -> str:
     """Say what a response is, in a sentence."""
     kind = said["kind"]
     if "classes" in said:
-        sizes = ", ".join(f"{name} in {n:,} rows" for name, n in said["classes"].items())
-        counted = ""
-        if len(said["classes"]) == 2:
-            counted = f"; {list(said['classes'])[1]} is counted as 1"
-        many = "two" if len(said["classes"]) == 2 else len(said["classes"])
-        return f"{target} has {many} classes: {sizes}{counted}."
+        named = list(said["classes"].items())
+        listed = [f"{name} in {n:,} rows" for name, n in named]
+        if len(named) == 2:
+            return f"{target} has two classes: {', '.join(listed)}; {named[1][0]} is counted as 1."
+        return f"{target} has {len(named)} classes: {_few(listed)}."
     if "events" in said:
-        return f"{target}: {said['events']:,} events, {said['censored']:,} rows censored."
+        events = "1 event" if said["events"] == 1 else f"{said['events']:,} events"
+        return f"{target} is a time until an event: {events}, {said['censored']:,} rows censored."
     if "mean" in said:
         what = "holds counts" if kind == "count" else "is a number"
         return (
@@ -106,12 +107,10 @@ def columns_of(prepared: Any, given: Any) -> dict[str, Any]:
     if prepared is not None:
         said["kinds"] = [_fields(one, "name", "kind", "use", "reason") for one in prepared.kinds]
         said["left_out"] = [_fields(one, "name", "reason") for one in prepared.left_out]
-        said["missing"] = _plain_fields(prepared.missing)
-        said["kept"] = list(prepared.keep_names)
-        said["rows_of"] = prepared.rows_of is not None
-        said["weights"] = prepared.sample_weight is not None
-        said["offset"] = prepared.offset is not None
-        said["strata"] = prepared.strata is not None
+        said["missing"] = asdict(prepared.missing)
+        for use in ("keep", "rows_of", "weights", "offset", "strata"):
+            named = [one.name for one in prepared.kinds if one.use == use.replace("_", " ")]
+            said[use] = [printable(name) for name in named]
     elif given is not None:
         said["arguments"] = sorted(given.arguments)
     return said
@@ -120,24 +119,24 @@ def columns_of(prepared: Any, given: Any) -> dict[str, Any]:
 def column_sentences(said: Mapping[str, Any]) -> list[str]:
     """Say what was done with the columns, in sentences."""
     lines = []
-    if said.get("kept"):
-        lines.append(f"Kept as covariates, never selected: {_few(said['kept'])}.")
-    for key, text in (
-        ("rows_of", "Rows that belong together are resampled and split as wholes."),
-        ("weights", "Rows have weights."),
-        ("offset", "The response has an offset that is known."),
-        ("strata", "Rows are compared within strata only."),
+    for use, text in (
+        ("keep", "Kept as covariates in every fit, and never selected: {}."),
+        ("rows_of", "Rows with the same {} are resampled and split together."),
+        ("weights", "The rows have weights: {}."),
+        ("offset", "The exposure of each row is known: {}."),
+        ("strata", "Rows are compared within the same {} only."),
     ):
-        if said.get(key):
-            lines.append(text)
+        if said.get(use):
+            lines.append(text.format(_few(said[use])))
     return lines
 
 
 def used_by(selector: Any) -> dict[str, Any]:
-    """Return what a selector made of its parameters, as far as it knows."""
+    """Return the settings as they were used: what was given, and what the method made of it."""
     method = getattr(selector, "method_", None)
     selector = chosen_of(selector)
     used: dict[str, Any] = {} if method is None else {"method": method}
+    used |= settings_of(selector)
     used["response"] = selector.response_
     found = getattr(selector, "lam_", getattr(selector, "lams_", None))
     if found is not None:
@@ -150,15 +149,21 @@ def used_by(selector: Any) -> dict[str, Any]:
         used["lam"] = "by cross-validation, for each copy"
     if threshold_of(selector) is not None:
         used["threshold"] = threshold_of(selector)
+    if getattr(selector, "evalues_", None) is not None:
+        level = used["fdr"] = selector._level()
+        if selector.copy_fdr is None:
+            used["copy_fdr"] = f"{0.5 * level:g}, or {level:g} where a copy cannot reach that"
     for name in ("pfer", "assumption", "resampling", "engine"):
         value = getattr(selector, f"{name}_", None)
         if value is not None:
             used[name] = value
-    parameters = selector.get_params(deep=False)
     for name in ("n_resamples", "n_copies", "n_splits"):
-        if name in parameters:  # fewer where the run was stopped
-            used[name] = getattr(selector, f"{name}_", parameters[name])
-    return used
+        if name in used:  # fewer where the run was stopped
+            used[name] = getattr(selector, f"{name}_", used[name])
+    seed = selector.get_params(deep=False).get("random_state")
+    if isinstance(seed, np.random.SeedSequence) and "random_state" not in used:
+        used["random_state"] = str(seed.entropy)
+    return {name: value for name, value in used.items() if value is not None}
 
 
 def settings_of(selector: Any) -> dict[str, Any]:
@@ -188,14 +193,6 @@ def chosen_of(selector: Any) -> Any:
     return getattr(selector, "selector_", selector)
 
 
-def code_of(selector: Any) -> str:
-    """Return lines of Python that make and fit a selector; they need X and y."""
-    kind = type(selector)
-    home = "selica" if kind.__module__.startswith("selica.") else kind.__module__
-    changed = " ".join(repr(selector).split())
-    return f"from {home} import {kind.__name__}\n\nselector = {changed}\nselector.fit(X, y)"
-
-
 def _few(names: Sequence[str]) -> str:
     rest = len(names) - _LISTED
     return ", ".join(names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
@@ -204,17 +201,3 @@ def _few(names: Sequence[str]) -> str:
 def _fields(one: Any, *names: str) -> dict[str, Any]:
     """Return some fields of an object, those that it has."""
     return {name: getattr(one, name) for name in names if hasattr(one, name)}
-
-
-def _plain_fields(one: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass or tuple that JSON can hold."""
-    names = getattr(one, "_fields", None) or getattr(one, "__dataclass_fields__", {})
-    values = {name: getattr(one, name) for name in names}
-    return {
-        name: value
-        if is_plain(value)
-        else dict(value)
-        if isinstance(value, Mapping)
-        else str(value)
-        for name, value in values.items()
-    }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,8 @@ import numpy as np
 from selica import catalogue
 from selica._core.errors import ArgumentError
 from selica._core.validation import short
+from selica.reports.again import asking
+from selica.reports.provenance import FileIdentity, Provenance
 from selica.reports.selection import Selection, answer
 from selica.selectors.base import Selector
 from selica.tables import Prepared, prepare
@@ -91,7 +95,41 @@ def select(
         kinds=kinds,
     )  # fmt: skip
     selector = _selector(method, settings, random_state)
-    return answer_to(selector, prepared)
+    arguments = {
+        "time": time, "event": event, "keep": keep, "drop": drop, "rows_of": rows_of,
+        "weights": weights, "offset": offset, "strata": strata, "kinds": kinds,
+    }  # fmt: skip
+    if missing != "impute":
+        arguments["missing"] = missing
+    if response != "auto":
+        arguments["response"] = response
+    return answer_to(selector, prepared, provenance=origin(table, selector, target, arguments))
+
+
+def origin(
+    table: Any, selector: Selector, target: Any, arguments: Mapping[str, Any], **about: Any
+) -> Provenance:
+    """Return where an answer comes from: the file if there is one, the day, and the call.
+
+    Parameters
+    ----------
+    table : path or object
+        As `select` takes it.
+    selector : selector of `selica`
+        Not yet fitted.
+    target : str or array
+    arguments : mapping
+        Others that say what columns are for.
+    **about
+        Other fields of `Provenance`.
+    """
+    from_file = isinstance(table, str | os.PathLike)
+    text = repr(os.fspath(table)) if from_file else "table"
+    return Provenance(
+        file=FileIdentity.of(os.fspath(table)) if from_file else None,
+        date=datetime.now(tz=UTC).date().isoformat(),
+        **({"code": asking(selector, text, target, arguments)} | about),
+    )
 
 
 def answer_to(selector: Selector, prepared: Prepared, **about: Any) -> Selection:

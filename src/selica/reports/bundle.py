@@ -24,6 +24,7 @@ from selica._core.results import plain
 from selica._core.table import repr_plain
 from selica._core.validation import printable, short
 from selica._version import __version__
+from selica.reports.again import home_of, literal
 from selica.reports.given import GivenTable
 from selica.reports.report import write_report
 from selica.reports.selection import Selection
@@ -136,38 +137,20 @@ def _construction(selector: Any) -> tuple[str, bytes | None]:
             "This selection cannot be repeated to the last digit: its random_state is "
             f"{short(seed)}. Give a whole number, such as random_state=0, and select again."
         )
-    home = "selica" if kind.__module__.startswith("selica.") else kind.__module__
-    literals = {name: _literal(value) for name, value in parameters.items()}
+    literals = {name: literal(value) for name, value in parameters.items()}
     if None in literals.values():
         lines = 'selector = pickle.loads((HERE / "selector.pickle").read_bytes())'
         return lines, pickle.dumps(selector)
     listed = "".join(f"    {name}={text},\n" for name, text in literals.items())
-    return f"from {home} import {kind.__name__}\n\nselector = {kind.__name__}(\n{listed})", None
-
-
-def _literal(value: Any) -> str | None:
-    """Return Python's text for a setting; None where there is none."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, str | bool | int | float):
-        return repr(value)
-    if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
-        return f"np.array({value.tolist()!r})"
-    if isinstance(value, list | tuple):
-        parts = [_literal(one) for one in value]
-        if None in parts:
-            return None
-        inner = ", ".join(part for part in parts if part is not None)
-        return f"[{inner}]" if isinstance(value, list) else f"({inner},)" if inner else "()"
-    if isinstance(value, np.random.SeedSequence):
-        return f"np.random.SeedSequence({value.entropy!r}, spawn_key={value.spawn_key!r})"
-    return None
+    lines = f"from {home_of(selector)} import {kind.__name__}\n\nselector = {kind.__name__}("
+    return f"{lines}\n{listed})", None
 
 
 def _columns(given: GivenTable, target: str) -> list[PackedColumn]:
     """Return the columns of the table: variables, response, and what else the fit was given."""
     table = np.asarray(given.X)
-    named = given.names if len(given.names) == table.shape[1] else None
+    names = given.columns or given.names
+    named = names if len(names) == table.shape[1] else None
     found = [
         _packed("X", printable(named[j]) if named else f"column {j}", table[:, j])
         for j in range(table.shape[1])
@@ -226,8 +209,14 @@ def _settings(selection: Selection, columns: Sequence[PackedColumn]) -> dict[str
         "versions": _versions(),
         "names": [printable(name) for name in given.names],
         "variable": None if given.variable is None else np.asarray(given.variable).tolist(),
+        "columns of variables": [printable(name) for name in given.columns],
+        "references": [printable(name) for name in given.references],
         "fields": list(np.asarray(given.y).dtype.names or ()),
-        "order": "C" if np.asarray(given.X).flags.c_contiguous else "F",
+        "orders": {
+            role: "C" if np.asarray(values).flags.c_contiguous else "F"
+            for role, values in (("X", given.X), ("y", given.y), *given.arguments.items())
+            if np.ndim(values) == 2
+        },
         "words": words,
         "columns": [
             {"role": column.role, "name": column.name, "kind": column.kind} for column in columns
@@ -255,6 +244,7 @@ def _readme(selection: Selection) -> str:
         *([f"File: {file}"] if file is not None else []),
         *([f"Date: {selection.provenance.date}"] if selection.provenance.date else []),
         *([f"Command: {selection.provenance.command}"] if selection.provenance.command else []),
+        *([f"Method: {selection.chosen}"] if selection.chosen else []),
         f"Result: {selection.summary.title}.",
         f"Promise: {selection.guarantee}",
         "",
@@ -308,15 +298,13 @@ def read_table():
     for about, texts in zip(ABOUT["columns"], columns):
         values = np.array([READ[about["kind"]](text) for text in texts])
         found.setdefault(about["role"], []).append(values)
-    X = np.asarray(np.column_stack(found.pop("X")), order=ABOUT["order"])  # sums depend on it
-    y = found.pop("y")
-    if ABOUT["fields"]:
-        y = np.rec.fromarrays(y, names=ABOUT["fields"])
-    else:
-        y = y[0] if len(y) == 1 else np.column_stack(y)
-    arguments = {name: v[0] if len(v) == 1 and name != "keep" else np.column_stack(v)
-                 for name, v in found.items()}
-    return X, y, arguments | ABOUT["words"]
+    fields = found.pop("y") if ABOUT["fields"] else None
+    # last digits of sums depend on how a table lies in memory
+    arrays = {name: np.asarray(np.column_stack(v), order=ABOUT["orders"][name])
+              if name in ABOUT["orders"] else v[0] for name, v in found.items()}
+    X = arrays.pop("X")
+    y = arrays.pop("y") if fields is None else np.rec.fromarrays(fields, names=ABOUT["fields"])
+    return X, y, arrays | ABOUT["words"]
 
 
 def compare(table):
@@ -345,9 +333,11 @@ def compare(table):
 {construction}
 
 X, y, arguments = read_table()
-columns = NamedColumns(X, tuple(ABOUT["names"]), ABOUT["target"])
-if ABOUT["variable"] is not None:
-    columns = columns._replace(variable=np.array(ABOUT["variable"]))
+variable = None if ABOUT["variable"] is None else np.array(ABOUT["variable"])
+columns = NamedColumns(
+    X, tuple(ABOUT["names"]), ABOUT["target"], variable=variable,
+    columns=tuple(ABOUT["columns of variables"]), references=tuple(ABOUT["references"]),
+)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the report has them
     selector.fit(columns, y, **arguments)

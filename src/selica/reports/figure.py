@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from selica.selectors.summary import NEAR_MISSES, cell, column_cell
+from selica.selectors.summary import NEAR_MISSES, column_cell, middle_cut
 
 if TYPE_CHECKING:
     from selica.reports.selection import Selection
@@ -30,14 +30,16 @@ STYLE = """
 .bars .marked { fill: var(--mark, #d55e00); }
 """
 """Style of the figures; colours are variables of the page around them."""
-_ROW = 22
+_ROW = 20
 """Height of a bar with its margin, in pixels."""
 _BAR = 12
 """Height of a bar, in pixels."""
-_NAMES = 33.0
+_NAMES = 34.0
 """Width of the names, in per cent."""
-_LENGTH = 52.0
+_LENGTH = 51.0
 """Width of the longest bar, in per cent."""
+_SIGNS = 17
+"""Signs of a name that fit beside the bars, also on a telephone."""
 
 
 class Bar(NamedTuple):
@@ -74,24 +76,27 @@ def figures(selection: Selection) -> list[VectorFigure]:
     summary, found = selection.summary, []
     measured = measure_figure(selection)
     if measured is not None:
-        lines = "; lines show two standard errors" if "s.e." in summary.variables.columns else ""
+        errors = "s.e." in summary.variables.columns
+        lines = "; thin lines show two standard errors" if errors else ""
+        colours = "Selected variables in colour" if selection.selected else "None is selected"
+        is_cut = len(selection.selected) + NEAR_MISSES > MOST_BARS < len(selection.rows)
+        cut = f"; the first {MOST_BARS} are shown" if is_cut else ""
         found.append(
-            VectorFigure(
-                f"What decided: {summary.measure}",
-                measured,
-                f"Selected variables in colour{lines}.",
-            )
+            VectorFigure(f"What decided: {summary.measure}", measured, f"{colours}{lines}{cut}.")
         )
     effects = effect_figure(selection)
     if effects is not None:
         known = selection.selector.effects_.ratio
-        what = f"{known}, on a logarithmic scale" if known else f"change of {selection.target}"
+        what = (
+            f"{known[0].upper()}{known[1:]}s, on a logarithmic scale" if known
+            else f"Change of {selection.target}"
+        )  # fmt: skip
         found.append(
             VectorFigure(
                 "Effect of one standard deviation",
                 effects,
-                f"{what[0].upper()}{what[1:]}, by a refit on the selected variables: optimistic, "
-                "because the same rows chose them.",
+                f"{what}, from a refit on the selected variables: optimistic, because the same "
+                "rows chose them.",
             )
         )
     return found
@@ -106,11 +111,14 @@ def measure_figure(selection: Selection) -> str | None:
     small = summary.measure == "p-value"
     bars = [
         Bar(
-            row["variable"], _length(row[summary.measure], small), cell(row[summary.measure]),
-            bool(row["selected"]), 2.0 * (row.get("s.e.") or 0.0),
+            row["variable"],
+            _length(row[summary.measure], small),
+            column_cell(summary.measure, row[summary.measure]),
+            bool(row["selected"]),
+            2.0 * (row.get("s.e.") or 0.0),
         )
         for row in rows
-    ]  # fmt: skip
+    ]
     return _svg(bars, f"{summary.measure} of the first variables", selection.threshold)
 
 
@@ -165,7 +173,7 @@ def _svg(bars: Sequence[Bar], title: str, threshold: float | None) -> str:
         parts.append(f'<line class="mark" x1="{x}" x2="{x}" y1="0" y2="{bottom - 1}"/>')
         parts.append(
             f'<text class="marked" x="{x}" y="{bottom + 14}" text-anchor="middle">threshold '
-            f"{cell(threshold)}</text>"
+            f"{threshold:.3g}</text>"
         )
     return "".join([*parts, "</svg>"])
 
@@ -180,7 +188,8 @@ def _bar(bar: Bar, place: int, at: Any, low: float, width: float) -> Iterable[st
     # what is inside of an inner SVG ends at its edge, so that long names do not run into the bars
     yield (
         f'<svg x="0" y="{top}" width="{_NAMES:g}%" height="{_ROW}">'
-        f'<text x="0" y="{_ROW / 2.0 + 4.0:g}">{escape(bar.name)}</text></svg>'
+        f'<text x="0" y="{_ROW / 2.0 + 4.0:g}">{escape(middle_cut(bar.name, _SIGNS))}'
+        f"<title>{escape(bar.name)}</title></text></svg>"
     )
     kind = "on" if bar.picked else "off"
     yield (
@@ -192,4 +201,5 @@ def _bar(bar: Bar, place: int, at: Any, low: float, width: float) -> Iterable[st
         yield (
             f'<line class="spread" x1="{ends[0]}" x2="{ends[1]}" y1="{middle:g}" y2="{middle:g}"/>'
         )
-    yield f'<text class="soft" x="100%" y="{base:g}" text-anchor="end">{escape(bar.text)}</text>'
+    text = escape(bar.text).replace("-", "\N{MINUS SIGN}")
+    yield f'<text class="soft" x="100%" y="{base:g}" text-anchor="end">{text}</text>'

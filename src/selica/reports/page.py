@@ -1,40 +1,64 @@
-"""The report as one HTML page that needs nothing else."""
+"""The report as one HTML page that needs nothing else.
+
+What a colleague needs comes first and fits on a sheet of paper: the answer, the promise, a figure,
+the list, what to do next. What a reviewer needs comes after it, for the record.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from math import exp
 from typing import Any
 
+from selica import catalogue
 from selica._version import __version__
-from selica.reports import account, figure
+from selica.reports import account, again, figure
 from selica.reports.selection import Selection
 from selica.selectors import Guarantee
-from selica.selectors.summary import NEAR_MISSES, cell, column_cell, reader_columns
+from selica.selectors.summary import (
+    NEAR_MISSES,
+    cell,
+    column_cell,
+    middle_cut,
+    reader_columns,
+    three_digits,
+)
 
 MOST_ROWS = 1000
 """Rows of a table of the page: with more it is slow to open. The CSV file beside it has all."""
-_WORDS = ("variable", "identical to", "reason", "kind", "use")
+_MOST_NAMES = 12
+"""Names that a sentence lists."""
+_MOST_SIGNS = 40
+"""Signs of a name in a sentence; the list has all of them."""
+_WORDS = ("variable", "identical to", "name", "reason", "kind", "use", "level")
 """Columns that are set to the left."""
 _LABELS = {
-    "assumption": "assumption of the bound",
-    "copy_fdr": "level of each copy (copy_fdr)",
-    "estimator": "base learner (estimator)",
+    "method": "method",
+    "response": "kind of response",
+    "pfer": "false selections allowed, on average (pfer)",
     "fdr": "false discovery rate allowed (fdr)",
-    "kfwer": "false selections and probability (kfwer)",
-    "l1_ratio": "share of the l1 penalty (l1_ratio)",
-    "lam": "penalty (lam)",
-    "n_copies": "knockoff copies (n_copies)",
-    "n_resamples": "resamples (n_resamples)",
-    "n_splits": "splits of the rows (n_splits)",
-    "pfer": "false selections allowed (pfer)",
+    "kfwer": "false selections, and probability of as many (kfwer)",
+    "threshold": "threshold",
     "q": "variables that each resample selects (q)",
-    "random_state": "seed (random_state)",
+    "lam": "penalty (lam)",
+    "l1_ratio": "share of the l1 penalty (l1_ratio)",
+    "n_resamples": "resamples (n_resamples)",
+    "n_copies": "knockoff copies (n_copies)",
+    "n_splits": "splits of the rows (n_splits)",
+    "copy_fdr": "level of each copy (copy_fdr)",
     "resampling": "how rows are drawn (resampling)",
+    "assumption": "assumption of the bound (assumption)",
     "sampler": "how copies are made (sampler)",
     "statistic": "what is compared (statistic)",
+    "estimator": "base learner (estimator)",
+    "engine": "how probabilities are computed (engine)",
+    "random_state": "seed (random_state)",
 }
-"""Settings in plain words."""
+"""Settings in plain words, in the order of the table."""
+_OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*(?: [0-9]+)?)")
+"""Options of the command line in a sentence."""
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2126; --soft: #56606a; --line: #dce1e6;
@@ -51,23 +75,19 @@ main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .35rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; margin: 2.5rem 0 .75rem; }
 h3 { font-size: .95rem; margin: 0 0 .6rem; }
+table + h3 { margin-top: 1.5rem; }
+li code { white-space: nowrap; font-size: .9em; }
 p { margin: .5rem 0; }
 ul { padding-left: 1.2rem; margin: .5rem 0; }
 .soft { color: var(--soft); }
 .lead { font-size: 1.1rem; overflow-wrap: anywhere; }
 .lead b { color: var(--accent); }
-.numbers { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr));
-  gap: .75rem; margin: 1.25rem 0; }
-.numbers div { background: var(--card); border-radius: .6rem; padding: .7rem .9rem; }
-.numbers b { display: block; font-size: 1.5rem; line-height: 1.3;
-  font-variant-numeric: tabular-nums; }
-.numbers span { font-size: .88rem; }
-.promise b { display: block; font-size: 1.05rem; margin-bottom: .2rem; }
+.promise b { display: block; font-size: 1.05rem; }
 .promise { border-left: .25rem solid var(--accent); background: var(--tint);
   padding: .8rem 1rem; border-radius: 0 .6rem .6rem 0; margin: 1rem 0; }
 .heed { border-left: .25rem solid var(--mark); background: var(--card);
   padding: .6rem 1rem; border-radius: 0 .6rem .6rem 0; margin: 1rem 0; }
-.heed ul { margin: 0; }
+.heed ul { margin: .2rem 0 0; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 th, td { padding: .38rem .9rem .38rem 0; border-bottom: 1px solid var(--line); text-align: right;
   font-variant-numeric: tabular-nums; vertical-align: baseline; }
@@ -85,7 +105,7 @@ dl div { margin: .2rem 0; }
 dt { display: inline; font-weight: 600; }
 dd { display: inline; margin: 0; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr));
-  gap: 1.5rem 2.5rem; }
+  gap: 1.5rem 2.5rem; margin: 1.75rem 0 0; }
 figure { margin: 0; min-width: 0; }
 figcaption { font-size: .85rem; color: var(--soft); margin-top: .4rem; }
 pre { background: var(--card); border-radius: .6rem; padding: .8rem 1rem; font-size: .85rem;
@@ -96,9 +116,8 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
 @media (max-width: 38rem) {
   main { padding: 1.5rem 1rem 3rem; }
   h1 { font-size: 1.4rem; }
-  .numbers { grid-template-columns: 1fr 1fr; }
   .cards, .cards tbody { display: block; }
-  .cards tr.heads { display: none; }
+  .cards thead { display: none; }
   .cards tr { display: grid; grid-template-columns: 1fr 1fr; gap: .1rem 1rem; padding: .6rem 0;
     border-bottom: 1px solid var(--line); }
   .cards td { border: 0; padding: 0; text-align: left; display: flex; gap: .5rem;
@@ -119,13 +138,24 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
 @media print {
   :root { --ink: #000000; --soft: #444444; --line: #cccccc; --paper: #ffffff; --card: #f2f2f2;
     --accent: #005a92; --tint: #eef5fa; --faint: #b0b0b0; --mark: #b04a00; }
-  @page { margin: 16mm 15mm; }
+  @page { margin: 13mm 15mm; }
   body { font-size: 10pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   main { max-width: none; padding: 0; }
   h1 { font-size: 17pt; }
-  h2 { font-size: 12pt; margin-top: 1.4rem; break-after: avoid; }
-  tr, figure, .promise, .numbers div, pre, dl div { break-inside: avoid; }
-  .numbers { grid-template-columns: repeat(4, 1fr); }
+  h2 { font-size: 11.5pt; margin: 1rem 0 .4rem; break-after: avoid; }
+  h3 { break-after: avoid; }
+  .lead { font-size: 11.5pt; }
+  .promise, .heed { padding: .5rem .8rem; margin: .6rem 0; }
+  .figures { grid-template-columns: 1fr 1fr; gap: 1rem 1.5rem; margin-top: .9rem; }
+  table { font-size: 9pt; }
+  .record, .record table, .record pre { font-size: 8.5pt; }
+  .record h2 { margin-top: .7rem; }
+  .record pre { padding: .4rem .7rem; }
+  footer { margin-top: 1rem; font-size: 8pt; }
+  th, td { padding-top: .16rem; padding-bottom: .16rem; }
+  tr.rest td { padding-top: .45rem; }
+  dl { font-size: 9pt; }
+  tr, figure, .promise, .heed, pre, dl div, li { break-inside: avoid; }
   .screen { display: none; }
 }
 """
@@ -135,28 +165,30 @@ def page(selection: Selection) -> str:
     """Return the HTML text of a report."""
     title = f"Variables selected for {selection.target}"
     parts = [
-        f"<h1>{escape(title)}</h1>",
-        f"<p class=soft>{escape(_origin(selection))}</p>",
+        f"<h1>Variables selected for {_name(selection.target)}</h1>",
+        f"<p class=soft>{_origin(selection)}</p>",
         *_lead(selection),
-        _numbers(selection),
         _promise(selection.guarantee),
-        *_heed(selection.cautions),
-        "<h2>Selected variables, and those that came closest</h2>",
+        *_box(selection.to_check),
+        *_figures(selection),
+        "<h2>The list</h2>",
         _near(selection),
+        *_levels(selection),
+        *_listed("Notes", [*_closeness(selection), *_notes(selection)]),
+        *_listed("What to do next", selection.next_steps),
         _meanings(selection),
-        *_listed("Notes", [*_closeness(selection), *selection.notes]),
-        _figures(selection),
-        "<h2>The data</h2>",
+        "<section class=record>",
+        "<h2>For the record: the data</h2>",
         _data(selection),
         *_columns(selection.columns),
-        *_copies(selection),
-        "<h2>Settings as used</h2>",
-        _settings({"method": selection.method} | selection.settings, selection.used),
+        "<h2>For the record: settings as used</h2>",
+        _settings(selection),
         "<h2>How to run it again</h2>",
         *_again(selection),
         *_all(selection),
-        f"<footer>selica {escape(__version__)}. All variables are in selection.csv, all settings "
-        "in selection.json.</footer>",
+        f"<footer>selica {escape(__version__)}. All variables, with all digits, are in "
+        "selection.csv, and everything on this page is in selection.json.</footer>",
+        "</section>",
     ]
     body = "\n".join(parts)
     return (
@@ -167,64 +199,62 @@ def page(selection: Selection) -> str:
     )
 
 
+def _name(text: str) -> str:
+    """Return a name for the page; letters from right to left do not turn what is around them."""
+    return f"<bdi>{escape(text)}</bdi>"
+
+
+def _sentence(text: str) -> str:
+    """Return a sentence for the page; options of the command line are not broken."""
+    return _OPTION.sub(r"<code>\1</code>", escape(text))
+
+
 def _origin(selection: Selection) -> str:
-    """Return the line under the title: file, day, method."""
+    """Return the line under the title: file, day, size."""
     file, date = selection.provenance.file, selection.provenance.date
-    method = selection.summary.title.partition(":")[0]
-    return " · ".join(part for part in (file.name if file else "", date or "", method) if part)
+    size = f"{selection.n_samples:,} rows, {len(selection.summary.variables):,} variables"
+    said = (_name(file.name) if file else "", escape(date or ""), size)
+    return " · ".join(part for part in said if part)
 
 
 def _lead(selection: Selection) -> list[str]:
-    """Return the answer in a sentence."""
-    chosen, all_of = selection.selected, len(selection.summary.variables)
-    if not chosen:
-        return ["<p class=lead>No variable was selected; the notes say what would have been "
-                "needed.</p>"]  # fmt: skip
-    shown = ", ".join(f"<b>{escape(name)}</b>" for name in chosen[:12])
-    more = f" and {len(chosen) - 12} more" if len(chosen) > 12 else ""
-    was = "variable was" if len(chosen) == 1 else "variables were"
-    return [f"<p class=lead>{len(chosen)} of {all_of:,} {was} selected: {shown}{more}.</p>"]
-
-
-def _numbers(selection: Selection) -> str:
-    """Return the tiles."""
-    close = len(selection.close["close calls"])
-    selected = f"of {len(selection.summary.variables):,} variables selected"
-    numbers = {selected: f"{len(selection.selected)}", "rows": f"{selection.n_samples:,}"}
-    numbers |= _level(selection.guarantee)
-    if "close call" in selection.summary.variables.columns:
-        numbers["close call" if close == 1 else "close calls"] = str(close)
-    tiles = "".join(
-        f"<div><b>{escape(value)}</b><span class=soft>{escape(name)}</span></div>"
-        for name, value in numbers.items()
-    )
-    return f"<div class=numbers>{tiles}</div>"
-
-
-def _level(guarantee: Guarantee) -> dict[str, str]:
-    """Return what is controlled, as a number with its name; a practice is not called a bound."""
-    if guarantee.level is None:
-        return {"is controlled": "nothing"}
-    aim = "" if guarantee.proven else ", aimed at"
-    if guarantee.controls == "false discovery rate":
-        return {f"of them false, on average{aim}": f"≤ {100.0 * guarantee.level:.3g} %"}
-    names = {"expected number of false selections": "of them false, on average"}
-    name = names.get(guarantee.controls, guarantee.controls)
-    return {f"{name}{aim}": f"≤ {guarantee.level:.3g}"}
+    """Return what was chosen and why, and the answer in a sentence."""
+    names, all_of = selection.selected, len(selection.summary.variables)
+    how = selection.chosen or f"Method: {selection.summary.title.partition(':')[0]}."
+    said = [f"<p>{_sentence(how)}</p>"]
+    if not names:
+        why = selection.selector.explain().removeprefix("Nothing was selected.")
+        return [*said, f"<p class=lead>No variable was selected.</p><p>{escape(why)}</p>"]
+    short = [middle_cut(name, _MOST_SIGNS) for name in names[:_MOST_NAMES]]
+    shown = ", ".join(f"<b>{_name(name)}</b>" for name in short)
+    rest = len(names) - _MOST_NAMES
+    more = f" and {rest:,} more" if rest > 0 else ""
+    was = "variable was" if len(names) == 1 else "variables were"
+    return [
+        *said,
+        f"<p class=lead>{len(names):,} of {all_of:,} {was} selected: {shown}{more}.</p>",
+    ]
 
 
 def _promise(guarantee: Guarantee) -> str:
     """Return the promise, its first sentence set off."""
     first, end, rest = str(guarantee).partition(". ")
-    return f"<div class=promise><b>{escape(first)}{end.strip()}</b> {escape(rest)}</div>"
+    kind = "promise" if guarantee.level is not None else "heed promise"
+    return f'<div class="{kind}"><b>{escape(first)}{end.strip()}</b> {escape(rest)}</div>'
 
 
-def _heed(cautions: Sequence[str]) -> list[str]:
-    """Return the box with what is to be known of the data before the result."""
-    if not cautions:
+def _box(sentences: Sequence[str]) -> list[str]:
+    """Return the box with what a person should act on."""
+    if not sentences:
         return []
-    items = "".join(f"<li>{escape(one)}</li>" for one in cautions)
-    return [f"<h2>About the data, before the result</h2><div class=heed><ul>{items}</ul></div>"]
+    items = "".join(f"<li>{_sentence(one)}</li>" for one in sentences)
+    return [f"<div class=heed><b>Check this first</b><ul>{items}</ul></div>"]
+
+
+def _notes(selection: Selection) -> list[str]:
+    """Return the notes that are nowhere else on the page."""
+    shown = {*selection.to_check, selection.selector.explain()}
+    return [one for one in (*selection.cautions, *selection.notes) if one not in shown]
 
 
 def _near(selection: Selection) -> str:
@@ -248,7 +278,9 @@ def _table(rows: Sequence[Mapping[str, Any]], *, divided: bool = False) -> str:
         before = bool(row["selected"])
         cells = "".join(_cell(name, row) for name in columns)
         lines.append(f"<tr{' class=selected' if before else ''}>{cells}</tr>")
-    return f"<table class=cards><tbody><tr class=heads>{heads}</tr>{''.join(lines)}</tbody></table>"
+    return (
+        f"<table class=cards><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    )
 
 
 def _kind(name: str) -> str:
@@ -257,14 +289,45 @@ def _kind(name: str) -> str:
 
 def _cell(name: str, row: Mapping[str, Any]) -> str:
     """Return a cell with the name of its column, which a card shows."""
-    text = escape(column_cell(name, row[name]))
+    text = column_cell(name, row[name])
+    shown = _name(text) if name in ("variable", "identical to") and text else escape(text)
     if name == "direction" and text == "-":
-        text = "\N{MINUS SIGN}"
+        shown = "\N{MINUS SIGN}"
+    elif isinstance(row[name], float):
+        shown = shown.replace("-", "\N{MINUS SIGN}")
     kinds = [kind for kind, here in (("name", name == "variable"), ("word", name in _WORDS),
              ("rank", name == "rank"), ("wide", name == "identical to")) if here]  # fmt: skip
     rank = f' data-rank="{row["rank"]}"' if name == "variable" and "rank" in row else ""
     kind = f' class="{" ".join(kinds)}"' if kinds else ""
-    return f'<td{kind}{rank} data-label="{escape(name)}">{text}</td>'
+    return f'<td{kind}{rank} data-label="{escape(name)}">{shown}</td>'
+
+
+def _levels(selection: Selection) -> list[str]:
+    """Return the effects of the levels of selected categories."""
+    rows, sentence = level_rows(selection)
+    if not rows:
+        return []
+    head = "<h3>Levels of the selected categories</h3>"
+    return [head, _words(rows), f"<p class=soft>{sentence}</p>"]
+
+
+def level_rows(selection: Selection) -> tuple[list[dict[str, str]], str]:
+    """Return the effects of the levels of selected categories as rows, and what they mean."""
+    if not selection.levels:
+        return [], ""
+    ratio = selection.selector.effects_.ratio
+    name = ratio or "effect"
+    rows = [
+        {
+            "variable": variable,
+            "level": level,
+            name: three_digits(exp(effect)) if ratio else three_digits(effect),
+        }
+        for variable, effects in selection.levels.items()
+        for level, effect in effects.items()
+    ]
+    what = "1" if ratio else "0"
+    return rows, f"Each level is compared with the one whose {name} is {what}."
 
 
 def _meanings(selection: Selection) -> str:
@@ -272,7 +335,7 @@ def _meanings(selection: Selection) -> str:
         f"<div><dt>{escape(name)}:</dt> <dd>{escape(text)}.</dd></div>"
         for name, text in selection.summary.explanations.items()
     )
-    return f"<dl>{items}</dl>" if items else ""
+    return f"<h2>What the columns mean</h2><dl>{items}</dl>" if items else ""
 
 
 def _closeness(selection: Selection) -> list[str]:
@@ -280,26 +343,27 @@ def _closeness(selection: Selection) -> list[str]:
     calls = selection.close["close calls"]
     if not calls:
         return []
-    more = f" and {len(calls) - 12} more" if len(calls) > 12 else ""
+    rest = len(calls) - _MOST_NAMES
+    more = f" and {rest:,} more" if rest > 0 else ""
     was = "Decided by little, a close call" if len(calls) == 1 else "Decided by little, close calls"
-    return [f"{was}: {', '.join(calls[:12])}{more}."]
+    return [f"{was}: {', '.join(calls[:_MOST_NAMES])}{more}."]
 
 
 def _listed(heading: str, notes: Sequence[str]) -> list[str]:
     if not notes:
         return []
-    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    items = "".join(f"<li>{_sentence(note)}</li>" for note in notes)
     return [f"<h2>{heading}</h2>", f"<ul>{items}</ul>"]
 
 
-def _figures(selection: Selection) -> str:
+def _figures(selection: Selection) -> list[str]:
     """Return what was measured, and the effects, side by side where there is room."""
     parts = [
         f"<figure><h3>{escape(one.title)}</h3>{one.svg}<figcaption>{escape(one.caption)}"
         "</figcaption></figure>"
         for one in figure.figures(selection)
     ]
-    return f"<h2>In pictures</h2><div class=figures>{''.join(parts)}</div>" if parts else ""
+    return [f"<div class=figures>{''.join(parts)}</div>"] if parts else []
 
 
 def _data(selection: Selection) -> str:
@@ -316,14 +380,20 @@ def _data(selection: Selection) -> str:
     said = account.column_sentences(selection.columns)
     if said:
         facts["covariates and rows"] = " ".join(said)
-    missing = selection.columns.get("missing")
-    if missing:
-        facts["missing values"] = ", ".join(
-            f"{name.replace('_', ' ')}: {cell(value)}"
-            for name, value in missing.items()
-            if not isinstance(value, dict)
-        )
+    if selection.prepared is not None:
+        missing = selection.prepared.missing
+        facts["missing values"] = missing.sentence(selection.n_samples) or "There are none."
+    if selection.copies is not None:
+        facts["knockoff copies"] = _copies(selection.copies)
     return _facts(facts)
+
+
+def _copies(measured: Any) -> str:
+    """Say how well the knockoff copies imitate the columns."""
+    if measured.ratio is None:
+        return str(measured)
+    how = "can be told from" if measured.differs else "cannot be told from"
+    return f"The copies {how} the columns: {measured.measured}; 1 would be perfect."
 
 
 def _facts(facts: Mapping[str, str]) -> str:
@@ -340,43 +410,46 @@ def _columns(said: Mapping[str, Any]) -> Iterable[str]:
         yield _words(said["left_out"][:MOST_ROWS])
     if said.get("kinds"):
         many = len(said["kinds"])
-        yield f"<details class=screen><summary>What was done with each of the {many:,} columns"
+        cut = f", the first {MOST_ROWS:,}" if many > MOST_ROWS else ""
+        yield f"<details class=screen><summary>What was done with each of the {many:,} columns{cut}"
         yield f"</summary>{_words(said['kinds'][:MOST_ROWS])}</details>"
 
 
 def _words(rows: Sequence[Mapping[str, Any]]) -> str:
-    heads = "".join(f"<th class=word>{escape(name)}</th>" for name in rows[0])
+    heads = "".join(f"<th{_kind(name)}>{escape(name)}</th>" for name in rows[0])
     lines = "".join(
-        "<tr>" + "".join(f"<td class=word>{escape(str(v or ''))}</td>" for v in row.values())
+        "<tr>" + "".join(f"<td{_kind(k)}>{_name(str(v or ''))}</td>" for k, v in row.items())
         + "</tr>"
         for row in rows
     )  # fmt: skip
-    return f"<table><tbody><tr>{heads}</tr>{lines}</tbody></table>"
+    return f"<table class=words><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-def _copies(selection: Selection) -> list[str]:
-    """Return the paragraph on knockoff copies, where copies were drawn."""
-    if selection.copies is None:
-        return []
-    return ["<h2>Knockoff copies</h2>", f"<p>{escape(str(selection.copies))}</p>"]
-
-
-def _settings(settings: Mapping[str, Any], used: Mapping[str, Any]) -> str:
+def _settings(selection: Selection) -> str:
     """Return what was asked for, and what the method made of it where that is not the same."""
-    shown = {name: _setting(value) for name, value in settings.items()}
-    for name, value in used.items():
-        text = (
-            ", ".join(f"{k} ({n} rows)" for k, n in value.items())
-            if isinstance(value, dict)
-            else cell(value)
-        )
-        asked = shown.get(name, "")
-        shown[name] = text if asked in ("", text) or text == "not used" else f"{asked}: {text}"
-    return _facts({_LABELS.get(name, name): text for name, text in shown.items() if text})
+    asked = {"method": selection.method} | selection.settings
+    if "reason_" in vars(selection.selector):
+        asked["method"] = "auto"
+    used = selection.used
+    if "method" in used:
+        used = used | {"method": f"{used['method']} ({catalogue.method(used['method']).label})"}
+    names = [*_LABELS, *(n for n in again.changed(selection.selector) if n not in _LABELS)]
+    if used.get("l1_ratio") == 1.0:  # the lasso, as the method says
+        names.remove("l1_ratio")
+    shown = {}
+    for name in names:
+        before, after = _setting(asked.get(name)), _setting(used.get(name))
+        both = before and after and before != after and after != "not used"
+        shown[_LABELS.get(name, name)] = f"{before}: {after}" if both else after or before
+    return _facts({name: text for name, text in shown.items() if text})
 
 
 def _setting(value: Any) -> str:
     """Return a setting as text; what was not given, and decides nothing, is left out."""
+    if isinstance(value, dict):
+        return ", ".join(f"{k} ({n} rows)" for k, n in value.items())
+    if isinstance(value, tuple | list):
+        return ", ".join(map(cell, value))
     return "" if value is None else "no" if value is False else cell(value)
 
 
@@ -390,7 +463,7 @@ def _again(selection: Selection) -> Iterable[str]:
 
 def _all(selection: Selection) -> Iterable[str]:
     rows = selection.rows
-    cut = f", the first {MOST_ROWS}" if len(rows) > MOST_ROWS else ""
+    cut = f", the first {MOST_ROWS:,}" if len(rows) > MOST_ROWS else ""
     yield "<h2 class=screen>All variables</h2>"
-    yield f"<details class=screen><summary>{len(rows)} variables{cut}</summary>"
+    yield f"<details class=screen><summary>{len(rows):,} variables{cut}</summary>"
     yield f"{_table(rows[:MOST_ROWS])}</details>"

@@ -7,19 +7,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from selica._core.errors import ArgumentError, DoesNotApply
+from sklearn.base import clone
+
+from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica._core.validation import printable, short
 from selica._core.warning import noted
 from selica._version import __version__
-from selica.reports import account
+from selica.reports import account, again
 from selica.reports.given import GivenTable
+from selica.reports.next_steps import next_steps
 from selica.reports.provenance import Provenance
 from selica.sampling import Exchangeability
 from selica.selectors import Guarantee, StabilitySelection, Summary
-from selica.selectors.base import NamedColumns, Selector
+from selica.selectors.base import Selector
 from selica.selectors.stability_path import StabilityPath
-from selica.selectors.summary import NEAR_MISSES
+from selica.selectors.summary import NEAR_MISSES, chosen_sentences, wrapped
 from selica.tables import Columns
 
 
@@ -39,8 +42,9 @@ class Selection:
     settings : dict
         Parameters of the selector.
     used : dict
-        What it made of them: penalties, q, threshold, resamples or copies and kind of response,
-        where it knows them, and how many rows each class has.
+        The settings as they were used: those of the method that was run, with what it made of them
+        (penalties, q, threshold, resamples or copies, kind of response), and how many rows each
+        class has.
     response : dict
         Kind of the response, with its classes, events or range.
     copies : Exchangeability, optional
@@ -70,9 +74,9 @@ class Selection:
     >>> found.method, found.n_samples, found.selected
     ('LassoSelection', 442, ['bmi', 'ltg'])
     >>> print(found)  # doctest: +ELLIPSIS
-    442 rows, 105 variables. progression is a number, from 25 to 346 with a mean of 152.1.
-    <BLANKLINE>
     Lasso at lam = 0.3: 2 of 105 variables
+    442 rows, 105 variables. progression is a number, from 25 to 346 with a mean of
+    152.1.
     ...
     """
 
@@ -119,9 +123,43 @@ class Selection:
         return {"close calls": calls, "next": after[:NEAR_MISSES]}
 
     @property
+    def chosen(self) -> str:
+        """Sentences on which method was chosen, why, and what else might have been; or nothing."""
+        reason = getattr(self.selector, "reason_", None)
+        return "" if reason is None else chosen_sentences(self.selector.method_, reason)
+
+    @property
+    def to_check(self) -> tuple[str, ...]:
+        """Those of the cautions and notes that a person should act on."""
+        asked = () if self.prepared is None else self.prepared.questions
+        urgent = {*asked, *self.selector._noticed}
+        return tuple(one for one in (*self.cautions, *self.notes) if one in urgent)
+
+    @property
+    def levels(self) -> dict[str, dict[str, float]]:
+        """Effects of the levels of selected categories, against the one without a column."""
+        effects = self.selector.effects_
+        if effects is None:
+            return {}
+        names = self.selector._directions()
+        return {
+            names.names[variable]: {
+                names.level(column, variable): effect
+                for column, effect in sorted(listed, key=lambda one: -one[1])
+            }
+            for variable, listed in zip(effects.variables, effects.levels, strict=True)
+            if listed
+        }
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        """What to do next, in sentences."""
+        return next_steps(self)
+
+    @property
     def code(self) -> str:
         """Lines of Python that repeat the selection."""
-        return self.provenance.code or account.code_of(self.selector)
+        return self.provenance.code or again.fitting(self.selector)
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -139,9 +177,15 @@ class Selection:
         return [*said, *account.column_sentences(self.columns)]
 
     def __str__(self) -> str:
-        notes = [f"Note: {caution}" for caution in self.cautions]
-        parts = [" ".join(self.about()), *notes, "", self.summary.title, "", self.summary.table()]
-        parts += ["", str(self.guarantee), *(f"Note: {note}" for note in self.notes)]
+        check = self.to_check
+        head = [self.summary.title, *([self.chosen] if self.chosen else []), " ".join(self.about())]
+        nothing = () if self.selected else (self.selector.explain(),)
+        head += [*nothing, *(f"Check: {one}" for one in check)]
+        head += [f"Note: {one}" for one in self.cautions if one not in check]
+        tail = [f"Promise: {self.guarantee}"]
+        tail += [f"Note: {one}" for one in self.notes if one not in (*check, *nothing)]
+        tail += [f"Next: {step}" for step in self.next_steps]
+        parts = [*map(wrapped, head), "", self.summary.table(), "", *map(wrapped, tail)]
         return "\n".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,6 +195,7 @@ class Selection:
             "date": self.provenance.date,
             "file": None if self.provenance.file is None else self.provenance.to_dict()["file"],
             "method": self.method,
+            "chosen": self.chosen,
             "settings": self.settings,
             "used": self.used,
             "target": self.target,
@@ -166,13 +211,16 @@ class Selection:
             "threshold": self.threshold,
             "measure": self.summary.measure,
             "explanations": dict(self.summary.explanations),
+            "levels": self.levels,
+            "to_check": list(self.to_check),
             "cautions": list(self.cautions),
             "notes": list(self.notes),
+            "next_steps": list(self.next_steps),
             "run_again": {"command": self.provenance.command, "python": self.code},
         }
 
     def stability_path(self) -> StabilityPath:
-        """Compute the selection probabilities along the penalty; see `StabilitySelection`.
+        """Compute how often resamples select each variable, along the penalty of the lasso.
 
         Examples
         --------
@@ -185,15 +233,17 @@ class Selection:
         (30, 105)
         """
         selector = account.chosen_of(self.selector)
-        if not isinstance(selector, StabilitySelection):
-            raise DoesNotApply(
-                "A stability path belongs to stability selection, and this selection was made by "
-                f"{type(selector).__name__}."
-            )
-        if selector._data is not None or self.given is None:
-            return selector.stability_path()
-        table = NamedColumns(self.given.X, self.given.names, self.target)
-        return selector.stability_path(table, self.given.y, **self.given.arguments)
+        path: StabilityPath
+        if selector._data is None and self.given is not None:
+            table, y = self.given.named(self.target), self.given.y
+            if isinstance(selector, StabilitySelection):
+                path = selector.stability_path(table, y, **self.given.arguments)
+                return path
+            selector = clone(self.selector)
+            with noted():
+                selector.fit(table, y, **self.given.arguments)
+        path = selector.stability_path()
+        return path
 
     def bundle(self, path: Path | str) -> Path:
         """Write a ZIP file with which anyone can repeat the selection; see `write_bundle`.
@@ -279,16 +329,17 @@ def answer(
     if provenance is not None and not isinstance(provenance, Provenance):
         raise ArgumentError(f"provenance must be a Provenance; got {short(provenance)}.")
     given = {name: value for name, value in arguments.items() if value is not None}
-    left_out, columns = _left_out(table, names, target), ()
+    columns, references = ((), ()) if prepared is None else (prepared.columns, prepared.references)
+    fitted = GivenTable(X, y, tuple(names), variable, columns, references, given)
+    left_out = _left_out(table, names, target)
     if prepared is not None:
         left_out = tuple((printable(one.name), one.values) for one in prepared.left_out)
-        columns = prepared.columns
-    named = NamedColumns(X, tuple(names), target, left_out, variable, columns)
     with noted():
-        selector.fit(named, y, **given)
+        selector.fit(fitted.named(target)._replace(left_out=left_out), y, **given)
     response = account.response_of(selector, y)
     classes = response.get("classes")
     source = table if prepared is None else prepared
+    reason = getattr(selector, "reason_", None)  # it stands under the title
     cautions = [*(() if source is None else source.notes), *selector.cautions_]
     return Selection(
         selector=selector,
@@ -300,12 +351,16 @@ def answer(
         guarantee=selector.guarantee_,
         threshold=account.threshold_of(selector),
         cautions=tuple(dict.fromkeys(cautions)),
-        notes=tuple(note for note in selector.notes_ if note not in selector.cautions_),
+        notes=tuple(
+            note
+            for note in selector.notes_
+            if note not in selector.cautions_ and (reason is None or reason not in note)
+        ),
         copies=getattr(account.chosen_of(selector), "exchangeability_", None),
         response=response,
         provenance=provenance or Provenance(),
         prepared=prepared,
-        given=GivenTable(X, y, tuple(names), variable, given),
+        given=fitted,
     )
 
 

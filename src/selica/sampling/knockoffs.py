@@ -253,7 +253,13 @@ class GaussianKnockoffs(Sampler):
         found = []
         few = tuple(j for j in range(p) if 1 < np.unique(X[:, j]).size <= _FEW_VALUES)
         if few:
-            found.append(Doubt("columns with few values are not normally distributed", few))
+            found.append(
+                Doubt(
+                    "columns with few values are not normally distributed, as knockoff copies "
+                    "assume",
+                    few,
+                )
+            )
         if n < p:
             found.append(Doubt(f"the covariance of {p} columns is estimated from {n} rows only"))
         return found

@@ -25,7 +25,7 @@ from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, 
 from selica.selectors.empty import Demand
 from selica.selectors.guarantee import Guarantee, kept_by_number
 from selica.selectors.stability import PFER, StabilitySelection
-from selica.selectors.summary import Summary
+from selica.selectors.summary import Summary, chosen_sentences
 from selica.statistics import Data
 
 if TYPE_CHECKING:
@@ -195,7 +195,8 @@ class AutoSelection(Selector):
         """Return the variables as the chosen selector ranks them, and why it was chosen."""
         self._get_support_mask()
         found: Summary = self.selector_.summary()
-        return replace(found, notes=self._notes())
+        chosen = chosen_sentences(self.method_, self.reason_)
+        return replace(found, chosen=chosen, notes=tuple(self.selector_._notes()))
 
     def _notes(self) -> tuple[str, ...]:
         return (self.reason_, *self.selector_._notes())

@@ -17,6 +17,7 @@ from selica._core.errors import ArgumentError, RefusedError
 from selica._core.losses import loss_of, read_response
 from selica._core.losses.base import LARGEST_RESPONSE
 from selica._core.losses.table import AUTO
+from selica._core.random import seed_sequence
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import LARGEST, number, printable
@@ -28,6 +29,7 @@ from selica.selectors.frames import category_columns, dense, encoded
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.refit import RefitEffects, refit
 from selica.selectors.rows import RowArguments, column_variables
+from selica.selectors.stability_path import StabilityPath, path_of_halves
 from selica.selectors.summary import (
     NEAR_MISSES,
     Directions,
@@ -73,6 +75,8 @@ class NamedColumns(NamedTuple):
     are then those of the variables."""
     columns: tuple[str, ...] = ()
     """Names of the columns, such as "tissue: liver", where they differ from those of variables."""
+    references: tuple[str, ...] = ()
+    """For each variable, the level of a category that has no column; empty for numbers."""
 
 
 class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -111,6 +115,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _noticed: tuple[str, ...] = ()
     _variable: IntArray | None = None
     _columns: tuple[str, ...] = ()
+    _references: tuple[str, ...] = ()
     note_: str | None = None
     effects_: RefitEffects | None = None
     _evidence: Array | None = None
@@ -197,9 +202,11 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if not categories:
             return NamedColumns(dense(X), ())
         validate_data(self, X, skip_check_array=True)  # takes note of the names
-        values, variable, columns = encoded(X, categories)
+        values, variable, columns, references = encoded(X, categories)
         names = tuple(str(name) for name in X.columns)
-        return NamedColumns(values, names, variable=variable, columns=columns)
+        return NamedColumns(
+            values, names, variable=variable, columns=columns, references=references
+        )
 
     def _same_columns(self, data: Data) -> dict[str, tuple[str, ...]]:
         """Return the columns that are identical to selected ones; categories have none."""
@@ -245,6 +252,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             variable=column_variables(named.variable, table.shape[1]), imputation=imputation,
         )._replace(l1_ratio=self._share())  # fmt: skip
         self._variable, self._columns = data.variable, named.columns
+        self._references = named.references
         return data, table, target
 
     def _validated(self, named: NamedColumns, y: Any, missing: bool) -> tuple[Array, Column]:
@@ -416,7 +424,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                    *(one for one in more if one.last)]  # fmt: skip
         explained = {c.name: c.meaning for c in columns if c.meaning and any(c.values)}
         if chosen and self.effects_ is not None:
-            explained[self.effects_.ratio or "effect"] = self.effects_.note
+            explained[self.effects_.ratio or "effect"] = self._directions().size(self.effects_)
         then = [part for part in (ties, "the association with the response") if part]
         explained["rank"] = f"by {measured.name}; ties by {', then by '.join(then)}"
         order = order_of(self.support_, keys)
@@ -436,8 +444,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         classes = getattr(self, "classes_", None)
         several = classes is not None and len(classes) > 2
         return Directions(
-            classes, several, self.response_, self._names(), self._columns, self._variable
-        )
+            classes, several, self.response_, self._names(), self._columns, self._variable,
+            self._references,
+        )  # fmt: skip
 
     def _measured(self, data: Data) -> None:
         """Measure the effects of what was selected, and keep the data where they are small."""
@@ -453,6 +462,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             chosen._rows = self._rows
             kept = self._data
             chosen._data = None if kept is None else kept._replace(l1_ratio=chosen._share())
+            chosen._references = self._references
 
     def __getstate__(self) -> Any:
         """Return what is pickled: everything but the data."""
@@ -509,6 +519,33 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             "1 more selected variable has" if more == 1 else f"{more} more selected variables have"
         )
         return (*notes, f"{has} such duplicates; the table lists them.")
+
+    def stability_path(self) -> StabilityPath:
+        """Compute how often random halves of the rows select each variable, along the penalty.
+
+        It shows a selection by any method beside what the lasso keeps selecting.
+
+        Examples
+        --------
+        >>> from selica import KnockoffSelection
+        >>> from selica.sampling import simulate
+        >>> data = simulate(100, 30, 3, snr=10.0, random_state=0)
+        >>> selector = KnockoffSelection(random_state=0).fit(data.X, data.y)
+        >>> selector.stability_path().probabilities.shape
+        (30, 30)
+        """
+        support, chosen = self._get_support_mask(), getattr(self, "selector_", None)
+        if chosen is not None:
+            path: StabilityPath = chosen.stability_path()
+            return path
+        if self._data is None:
+            raise ArgumentError(
+                "The data of the fit are not kept (they are large, or the selector was pickled): "
+                "fit it again for a stability path."
+            )
+        parameters = self.get_params(deep=False)
+        seed = seed_sequence(parameters.get("random_state"))
+        return path_of_halves(self._data, seed, self._names(), support, parameters.get("n_jobs"))
 
     @abstractmethod
     def plot(self) -> Figure:

@@ -364,9 +364,9 @@ class DerandomizedKnockoffs(KnockoffSelector):
         ties = "the mean lead over the copies (mean W)" if B else ""
         if self.evalues_ is not None:
             meaning = (
-                "evidence that the variable matters, averaged over the copies: an irrelevant one "
-                f"has at most 1 on average, and a list of k variables needs {p / self._level():.4g}"
-                " / k of each"
+                "evidence that the variable matters, averaged over the knockoff copies (artificial "
+                "columns that cannot matter): an irrelevant variable has at most 1 on average, and "
+                f"each of k selected ones needs {p / self._level():.4g} / k"
             )
             column = TableColumn("e-value", self.evalues_.tolist(), meaning)
             return self._ranked(
@@ -376,7 +376,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         P = self.selection_probabilities_
         error = standard_errors(P, B if self.fields_ is None else None, self.probability_error_)
         meaning = (
-            "share of the sets of knockoff copies, artificial columns that cannot matter, with "
+            "share of the sets of knockoff copies (artificial columns that cannot matter) against "
             f"which the variable is selected; {self.threshold_:.3g} is needed"
         )
         return self._ranked(

@@ -42,7 +42,7 @@ def category_columns(X: Any) -> list[Any]:
     return []
 
 
-def encoded(X: Any, categories: list[Any]) -> tuple[Array, Any, tuple[str, ...]]:
+def encoded(X: Any, categories: list[Any]) -> tuple[Array, Any, tuple[str, ...], tuple[str, ...]]:
     """Return a data frame as numbers: categories have a column for each value but one.
 
     Parameters
@@ -58,16 +58,20 @@ def encoded(X: Any, categories: list[Any]) -> tuple[Array, Any, tuple[str, ...]]
         The variable of each column.
     tuple of str
         Names of the columns.
+    tuple of str
+        For each variable, the value that has no column; empty for numbers.
     """
     parts: list[Array] = []
     variable: list[int] = []
     names: list[str] = []
+    references: list[str] = []
     for place, name in enumerate(X.columns):
         values = X[name]
         if name not in categories:
             parts.append(np.asarray(values)[:, None])
             names.append(str(name))
             variable.append(place)
+            references.append("")
             continue
         missing = np.asarray(values.isna() if hasattr(values, "isna") else values.is_null())
         text = np.array([str(value) for value in values], dtype=object)
@@ -77,4 +81,6 @@ def encoded(X: Any, categories: list[Any]) -> tuple[Array, Any, tuple[str, ...]]
         parts.append(columns)
         names += [f"{name}: {level}" for level in found.levels or (found.reference,)]
         variable += [place] * columns.shape[1]
-    return np.concatenate(parts, axis=1), np.array(variable, dtype=np.intp), tuple(names)
+        references.append(found.reference)
+    table = np.concatenate(parts, axis=1)
+    return table, np.array(variable, dtype=np.intp), tuple(names), tuple(references)

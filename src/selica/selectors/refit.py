@@ -16,7 +16,7 @@ from selica._core.types import Array, IntArray
 from selica.statistics import Data
 from selica.statistics.data import null_gradient
 
-CAVEAT = "not a confidence interval, and optimistic because the same rows chose the variables"
+CAVEAT = "optimistic, because the same rows chose the variables, and without a confidence interval"
 """What is to be known of every effect of a refit."""
 _RATIOS = {"binary": "odds ratio", "classes": "odds ratio", "count": "rate ratio",
            "survival": "hazard ratio"}  # fmt: skip
@@ -69,10 +69,11 @@ class RefitEffects(NamedTuple):
     """(k,): the same for one unit of the variable; of a variable with levels, the largest
     difference between two of them."""
     levels: tuple[tuple[tuple[int, float], ...], ...]
-    """(k,): for a variable with levels, its columns and their effects above the mean, and that of
-    the level without a column, whose number is -1; else ()."""
+    """(k,): for a variable with levels, its columns and their effects against the level without a
+    column, whose number is -1 and whose effect is 0; else (). For several classes these are of the
+    class with the largest difference."""
     note: str
-    """One sentence on how effects were measured."""
+    """How effects were measured, as a clause."""
 
 
 def refit(data: Data, support: Any) -> RefitEffects:
@@ -124,7 +125,7 @@ def refit(data: Data, support: Any) -> RefitEffects:
         per_sd=per_sd,
         per_unit=per_unit,
         levels=tuple(levels),
-        note=_note(ridge, kept, data.loss),
+        note=_note(ridge, kept),
     )
 
 
@@ -167,22 +168,25 @@ def _of_number(effect: Array, scale: Array) -> tuple[float, float]:
 def _of_levels(
     data: Data, columns: IntArray, effects: Array
 ) -> tuple[float, float, tuple[tuple[int, float], ...]]:
-    """Return spread, largest difference and single effects of a variable with levels."""
+    """Return spread, largest difference and single effects of a variable with levels.
+
+    A row has one level at most, so that the effect of a level against the one without a column is
+    that of a unit of its own column.
+    """
     if columns.size == 0:
         return 0.0, 0.0, ()
+    table = effects if effects.ndim > 1 else effects[:, None]
     part = data.X[:, columns]
-    lines = part @ (effects if effects.ndim > 1 else effects[:, None])
+    lines = part @ table
     share = data.weight / data.weight.sum()
     spread = float(np.sqrt((share @ lines**2).max()))
-    # a row has one level, so that the lines take the values of the levels, about their mean
-    largest = float(np.ptp(lines, axis=0).max())
-    best = int(np.argmax(np.ptp(lines, axis=0)))
-    inside = {int(column): part[:, place] > 0.0 for place, column in enumerate(columns)}
-    inside[-1] = ~np.any(part > 0.0, axis=1)
-    listed = tuple(
-        (column, float(lines[rows, best].mean())) for column, rows in inside.items() if rows.any()
-    )
-    return spread, largest, listed
+    against, numbers = table / data.x_scale[columns, None], columns.tolist()
+    if not np.all(np.any(part > 0.0, axis=1)):  # some rows have the level without a column
+        against, numbers = np.vstack([against, np.zeros(table.shape[1])]), [*numbers, -1]
+    ranges = np.ptp(against, axis=0)
+    best = int(np.argmax(ranges))
+    listed = tuple(zip(numbers, against[:, best].tolist(), strict=True))
+    return spread, float(ranges[best]), listed
 
 
 def _direction(effect: Array, loss: Loss) -> int:
@@ -274,16 +278,13 @@ def _solved(curvature: Array, ridge: Array, slope: Array) -> Array:
     return np.asarray(found.reshape(slope.shape))
 
 
-def _note(ridge: str | None, kept: Array, loss: Loss) -> str:
+def _note(ridge: str | None, kept: Array) -> str:
     """Say how effects were measured."""
-    what = "" if loss.response in _RATIOS else "in the unit of the response; "
-    what += "refit on the selected variables"
+    what = "from a refit on the selected variables"
     if kept.shape[1]:
-        what += " and the covariates that are kept"
+        what += " and the covariates"
     if ridge is not None:
         what += f", with a ridge penalty because {ridge}, so that effects are shrunk"
     else:
         what += ", without a penalty"
-    if loss.several:
-        what += "; between the class that a variable points to and the one farthest from it"
     return f"{what}; {CAVEAT}"

@@ -44,7 +44,13 @@ from selica.selectors.engine import (
 from selica.selectors.guarantee import Guarantee, kept_by_number, no_guarantee
 from selica.selectors.members import MemberRule, Refits, Scheme, Selections, near, standard_errors
 from selica.selectors.penalty import choose_penalties
-from selica.selectors.stability_path import StabilityPath, path_penalties, path_probabilities
+from selica.selectors.stability_path import (
+    ROWS,
+    WEAKNESS,
+    StabilityPath,
+    path_penalties,
+    path_probabilities,
+)
 from selica.selectors.summary import Summary, TableColumn, precision
 from selica.statistics import Data
 
@@ -61,10 +67,6 @@ _BYTES = 64.0
 """Memory for each number of the table: the table, its standard form and what solvers keep of it."""
 PENALTY = 0
 """Spawn key of the folds that choose a penalty."""
-ROWS = 1
-"""Spawn key of the resampled rows."""
-WEAKNESS = 2
-"""Spawn key of the penalties of the randomised lasso."""
 
 
 class StabilitySelection(Selector):
@@ -323,7 +325,8 @@ class StabilitySelection(Selector):
             )
         if self.fdr_ is not None and not (possible and engine != "monte-carlo"):
             raise ArgumentError(
-                "fdr works with the lasso at one penalty, by message passing: leave out q, "
+                "fdr works with the lasso at one penalty, by message passing, which knows neither "
+                "keep nor rows_of, categories nor missing values: leave these out, and q, "
                 "estimator and engine='monte-carlo', or use knockoffs."
             )
         if self.fdr_ is not None:
@@ -513,7 +516,8 @@ class StabilitySelection(Selector):
         if self.fields_ is not None:
             return f"share of {rows} whose fit would select the variable, by message passing"
         first = "" if self.q_ is None else f" among its first {self.q_}"
-        return f"share of {self.n_resamples_} {rows} whose fit selects the variable{first}"
+        needed = f"; {self.threshold_:.3g} is needed" if np.isfinite(self.threshold_) else ""
+        return f"share of {self.n_resamples_} {rows} whose fit selects the variable{first}{needed}"
 
     def _why(self) -> str:
         if self.fdr_ is not None:

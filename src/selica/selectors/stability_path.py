@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from selica._core.random import child
 from selica._core.results import Result
 from selica._core.types import Array, BoolArray
 from selica.plots import plot_stability_path
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
 
 N_PENALTIES = 30
 """Penalties along a path."""
+N_HALVES = 100
+"""Halves of the rows along a path, where the fit drew none of its own."""
+ROWS = 1
+"""Spawn key of the resampled rows."""
+WEAKNESS = 2
+"""Spawn key of the penalties of the randomised lasso."""
 _SMALLEST_WIDE = 0.1
 """Smallest penalty, as a share of the largest, with more columns than rows: below it fits take long
 and follow the noise."""
@@ -40,8 +48,8 @@ class StabilityPath(Result):
         Of the variables.
     support : boolean array of shape (p,)
         The variables that were selected.
-    threshold : float
-        The probability that the selection needed.
+    threshold : float, optional
+        The probability that the selection needed; None where it did not go by probabilities.
 
     Examples
     --------
@@ -58,13 +66,35 @@ class StabilityPath(Result):
     probabilities: Array
     names: tuple[str, ...]
     support: BoolArray
-    threshold: float
+    threshold: float | None
 
     def plot(self, title: str = "") -> Figure:
         """Draw the probabilities against the penalty, selected variables by name (matplotlib)."""
         return plot_stability_path(
             self.lams, self.probabilities, self.support, self.threshold, title, names=self.names
         )
+
+
+def path_of_halves(
+    data: Data, seed: Any, names: Sequence[str], support: BoolArray, n_jobs: int | None
+) -> StabilityPath:
+    """Return the stability path of the data of any method, by random halves of the rows.
+
+    Parameters
+    ----------
+    data : Data
+    seed : SeedSequence
+    names : sequence of str
+        Of the variables.
+    support : boolean array of shape (p,)
+        The variables that were selected.
+    n_jobs : int, optional
+    """
+    lams = path_penalties(data, None)
+    seeds = (child(seed, ROWS), child(seed, WEAKNESS))
+    scheme = Scheme("pairs", 0.5, 1.0)
+    found = path_probabilities(data, scheme, N_HALVES, lams, seeds, n_jobs)
+    return StabilityPath(lams, found, tuple(names), support, None)
 
 
 def path_penalties(data: Data, lam: float | None) -> Array:

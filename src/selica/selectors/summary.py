@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import textwrap
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from selica import catalogue
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import written
@@ -23,10 +26,20 @@ NEAR_MISSES = 5
 _DIGITS = 11
 """Significant digits in which values are compared when they are ranked: sums of the same numbers
 in another order differ beyond."""
+TEXT_WIDTH = 80
+"""Signs in a line of text that is printed."""
+_NARROWEST = 16
+"""Signs of a name that a printed table shows at least."""
 _MOST_LEVELS = 3
 """Levels of a variable that a table lists."""
 _REFERENCE = "the rest"
-"""The level of a category that has no column."""
+"""The level of a category that has no column, where its name is not known."""
+_SHARES = ("probability", "inclusion rate")
+"""Columns of shares, which have as many decimals in every row."""
+_WORDS = ("variable", "identical to")
+"""Columns that are set to the left."""
+_CUT = ("variable", "identical to", "direction")
+"""Columns that are cut where a printed table is too wide, in turn."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -51,6 +64,8 @@ class Summary:
         The column that decides.
     explanations : mapping of str to str
         What the columns mean, a sentence each.
+    chosen : str
+        Sentences on which method was chosen and why, where one was.
 
     Examples
     --------
@@ -73,6 +88,7 @@ class Summary:
     shown: int
     measure: str = ""
     explanations: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    chosen: str = ""
 
     def to_frame(self) -> pd.DataFrame:
         """Return all variables as a data frame (needs pandas)."""
@@ -85,14 +101,15 @@ class Summary:
         lines = _text_table(rows, reader_columns(rows))
         if hidden > 0:
             lines.append(f"... and {hidden:,} more variables")
-        return "\n".join([*lines, "", *self.meanings()])
+        return "\n".join([*lines, "", *map(wrapped, self.meanings())])
 
     def meanings(self) -> list[str]:
         """Return sentences on what the columns mean."""
         return [f"{name}: {text}." for name, text in self.explanations.items()]
 
     def __str__(self) -> str:
-        return "\n".join([self.title, "", self.table(), "", self.guarantee, *self.notes])
+        head = [self.title, *([self.chosen] if self.chosen else [])]
+        return "\n".join([*head, "", self.table(), "", self.guarantee, *self.notes])
 
     def __repr__(self) -> str:
         return str(self)
@@ -108,6 +125,26 @@ class TableColumn(NamedTuple):
     """A clause, or nothing."""
     last: bool = False
     """Whether it stands behind the effects."""
+
+
+def wrapped(text: str) -> str:
+    """Return sentences in lines that fit a terminal; what is longer than a line stays whole."""
+    return textwrap.fill(text, TEXT_WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def chosen_sentences(method: str, reason: str) -> str:
+    """Say which method was chosen, and why.
+
+    Parameters
+    ----------
+    method : str
+        Its name in the catalogue.
+    reason : str
+        Whole sentences, which end with a full stop and say it all, or a clause.
+    """
+    if reason.endswith("."):
+        return reason
+    return f"The method is {method} ({catalogue.method(method).label}), chosen {reason}."
 
 
 def cell(value: Any) -> str:
@@ -128,7 +165,8 @@ def three_digits(value: float) -> str:
 def reader_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the columns that a person is shown: not empty, and ratios in the place of logarithms.
 
-    The column "selected" is not among them: the order, and a line, say which rows are.
+    The column "selected" is not among them: the order, and a line, say which rows are. Nor is
+    "s.e.": a close call says what it means for the decision, and figures draw it.
     """
     if not rows:
         return []
@@ -136,7 +174,7 @@ def reader_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [
         name
         for name in rows[0]
-        if name != "selected"
+        if name not in ("selected", "s.e.")
         and not (ratios and name.startswith("effect per "))
         and any(cell(row[name]) for row in rows)
     ]
@@ -200,12 +238,14 @@ class Directions(NamedTuple):
     """Names of the columns, such as "tissue: liver", where variables have levels."""
     variable: IntArray | None = None
     """The variable that each column belongs to."""
+    references: Sequence[str] = ()
+    """For each variable, the level that has no column; empty for numbers."""
 
     def of(self, effects: RefitEffects, variable: int, place: int | None) -> str | None:
         """Return the direction of a variable: a sign, a class, or levels from high to low."""
         if place is not None and effects.levels[place]:
             ordered = sorted(effects.levels[place], key=lambda one: -one[1])
-            levels = [self._level(column, variable) for column, _ in ordered]
+            levels = [self.level(column, variable) for column, _ in ordered]
             if len(levels) > _MOST_LEVELS:
                 levels = [levels[0], "...", levels[-1]]
             return " > ".join(levels)
@@ -216,7 +256,8 @@ class Directions(NamedTuple):
         level = self._only_level(variable)
         if level is None or sign == 0:
             return {1: "+", -1: "-"}.get(sign)
-        return f"{level} > {_REFERENCE}" if sign > 0 else f"{_REFERENCE} > {level}"
+        reference = self.level(-1, variable)
+        return f"{level} > {reference}" if sign > 0 else f"{reference} > {level}"
 
     def _only_level(self, variable: int) -> str | None:
         """Return the level of a variable with two of them, which has one column; else None."""
@@ -225,15 +266,23 @@ class Directions(NamedTuple):
         own = np.flatnonzero(self.variable == variable)
         if own.size != 1 or self.columns[own[0]] == self.names[variable]:
             return None
-        return self._level(int(own[0]), variable)
+        return self.level(int(own[0]), variable)
 
-    def _level(self, column: int, variable: int) -> str:
-        """Return the level of an indicator column: "tissue: liver" is liver."""
+    def level(self, column: int, variable: int) -> str:
+        """Return the level of an indicator column: "tissue: liver" is liver; -1 has no column."""
         if column < 0:
-            return _REFERENCE
+            return (self.references[variable] if self.references else "") or _REFERENCE
         if column >= len(self.columns):
             return f"level {column}"
         return self.columns[column].removeprefix(f"{self.names[variable]}: ")
+
+    @property
+    def categories(self) -> bool:
+        """Whether any of the variables has levels."""
+        if self.variable is None or not self.columns:
+            return False
+        names = [self.names[j] for j in self.variable]
+        return any(column != name for column, name in zip(self.columns, names, strict=True))
 
     @property
     def meaning(self) -> str:
@@ -242,13 +291,38 @@ class Directions(NamedTuple):
             return "the class that becomes more likely as the variable rises"
         rises = {
             "count": "the rate rises with the variable, - it falls",
-            "survival": "events come earlier where the variable is larger (a higher hazard), - "
-            "later",
+            "survival": "events come earlier where the variable is larger, - later",
         }.get(self.response, "the response rises with the variable, - it falls")
         if self.classes is not None and len(self.classes) == 2:
             rises = f"{written(self.classes[1])} becomes more likely as the variable rises, - less"
-        levels = "; levels of a category from high to low" if self.columns else ""
-        return f"+ {rises}{levels}; those that are not selected are taken alone"
+        levels = "; of a category, its levels from high to low" if self.categories else ""
+        return f"+ {rises}{levels}; a variable that is not selected is looked at alone"
+
+    def size(self, effects: RefitEffects) -> str:
+        """Say what the size of an effect is, and how it was measured, as a clause."""
+        what = {
+            None: "the response changes by this",
+            "odds ratio": f"the odds of {self._odds} are multiplied by this",
+            "rate ratio": "the rate is multiplied by this",
+            "hazard ratio": "the hazard of an event is multiplied by this",
+        }[effects.ratio]
+        levels = ""
+        if any(effects.levels):
+            levels = (
+                "; of a category, per SD is the spread of its effects, and per unit the largest "
+                "difference between two levels"
+            )
+        return (
+            f"{what} for one standard deviation (SD), or one unit, more of the variable, where the "
+            f"others stay the same{levels}; {effects.note}"
+        )
+
+    @property
+    def _odds(self) -> str:
+        """Whose odds an odds ratio multiplies."""
+        if self.several:
+            return "the class in the direction, against the class that falls most,"
+        return "1" if self.classes is None else written(self.classes[1])
 
 
 def _power(value: float) -> float | None:
@@ -271,15 +345,28 @@ def _text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> li
     """Return rows as lines of text, headings in two lines, selected rows before the others."""
     heads = [_two_lines(name) for name in columns]
     cells = [[column_cell(name, row[name]) for name in columns] for row in rows]
-    widths = [
-        max(len(x) for x in (*head, *(line[i] for line in cells))) for i, head in enumerate(heads)
-    ]
+
+    def widths() -> list[int]:
+        return [
+            max(text_width(x) for x in (*head, *(line[i] for line in cells)))
+            for i, head in enumerate(heads)
+        ]
+
+    for name in _CUT:
+        beyond = sum(widths()) + 2 * (len(columns) - 1) - TEXT_WIDTH
+        if name in columns and beyond > 0:
+            place = columns.index(name)
+            most = max(widths()[place] - beyond, _NARROWEST)
+            for row, short in zip(cells, _cut([c[place] for c in cells], most), strict=True):
+                row[place] = short
+    wide = widths()
 
     def line(values: Iterable[str]) -> str:
-        parts = zip(columns, values, widths, strict=True)
-        words = ("variable", "identical to")
-        padded = [v.ljust(w) if name in words else v.rjust(w) for name, v, w in parts]
-        return "  ".join(padded).rstrip()
+        parts = []
+        for name, value, width in zip(columns, values, wide, strict=True):
+            space = " " * (width - text_width(value))
+            parts.append(value + space if name in _WORDS else space + value)
+        return "  ".join(parts).rstrip()
 
     lines = [line(part) for part in zip(*heads, strict=True) if any(part)]
     chosen = sum(bool(row["selected"]) for row in rows)
@@ -287,6 +374,38 @@ def _text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> li
     if 0 < chosen < len(rows):
         lines += ["", "Not selected, the closest first:"]
     return [*lines, *(line(values) for values in cells[chosen:])]
+
+
+def text_width(text: str) -> int:
+    """Return how many places of a terminal a text takes: those of East Asia take two."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(sign) else 1 + (unicodedata.east_asian_width(sign) in "WF")
+        for sign in text
+    )
+
+
+def _cut(texts: Sequence[str], most: int) -> list[str]:
+    """Return texts cut in the middle; whole where others would look the same."""
+    short = [middle_cut(text, most) for text in texts]
+    alike = {text for text in short if short.count(text) > 1}
+    return [
+        whole if text in alike and text != whole else text
+        for text, whole in zip(short, texts, strict=True)
+    ]
+
+
+def middle_cut(text: str, most: int) -> str:
+    """Return a text that fits: whole, or its first and last signs."""
+    if text_width(text) <= most:
+        return text
+    first, last = text, text
+    while text_width(first) > (most - 1) // 2:
+        first = first[:-1]
+    while text_width(last) > most // 2:
+        last = last[1:]
+    return f"{first}\N{HORIZONTAL ELLIPSIS}{last}"
 
 
 def _two_lines(heading: str) -> tuple[str, str]:
@@ -301,8 +420,11 @@ def _two_lines(heading: str) -> tuple[str, str]:
 
 
 def column_cell(name: str, value: Any) -> str:
-    """Return a value as text; errors and effects have three digits, ratios near 1 more."""
-    if isinstance(value, float) and " ratio per " in name and 0.0 < abs(value - 1.0) < 0.1:
+    """Return a value as text: numbers have three digits, ratios near 1 more."""
+    if not isinstance(value, float):
+        return cell(value)
+    if name in _SHARES:
+        return f"{value:.3f}"
+    if " ratio per " in name and 0.0 < abs(value - 1.0) < 0.1:
         return f"{value:.{min(1 - math.floor(math.log10(abs(value - 1.0))), 9)}f}"
-    few = isinstance(value, float) and (name == "s.e." or " per " in name)
-    return three_digits(value) if few else cell(value)
+    return three_digits(value)

@@ -81,6 +81,8 @@ class Prepared:
         Names of the p variables.
     variable : array of int of shape (c,)
         The variable that each column belongs to.
+    references : tuple of str
+        For each variable, the value of a category that has no column; empty for numbers.
     y : array of shape (n,) or (n, 2)
         Numbers, or text of classes; times and events for survival.
     target : str
@@ -104,6 +106,8 @@ class Prepared:
         Missing values among the variables.
     notes : tuple of str
         Sentences on what was done with the table.
+    questions : tuple of str
+        Those of the notes that only the user can settle.
 
     Examples
     --------
@@ -125,6 +129,7 @@ class Prepared:
     columns: tuple[str, ...]
     names: tuple[str, ...]
     variable: IntArray
+    references: tuple[str, ...]
     y: NDArray[Any]
     target: str
     response: str
@@ -139,6 +144,7 @@ class Prepared:
     left_out: tuple[LeftOut, ...]
     missing: MissingCells
     notes: tuple[str, ...]
+    questions: tuple[str, ...]
 
 
 def prepare(
@@ -223,7 +229,7 @@ def prepare(
     beside, usable, dropped = _beside(columns, roles, read)
     chosen = _Chosen(_taken(columns, np.flatnonzero(usable)), roles, given, read.related)
     rows = np.flatnonzero(usable)
-    notes = [*columns.notes, *notes, *dropped, *read.notes]
+    notes = [*columns.notes, *notes, *dropped, *read.notes, *read.questions]
     work = chosen.sorted_out(missing)
     touched = work.missing
     if missing == "drop-rows" and touched.cells:
@@ -246,13 +252,14 @@ def prepare(
         *kept.notes,
         *filled,
         *(() if sentence is None else (sentence,)),
-        *_questions(chosen.table, work),
     ]
+    questions = _questions(chosen.table, work)
     return Prepared(
         X=variables.values,
         columns=variables.columns,
         names=work.variables,
         variable=variables.variable,
+        references=variables.references,
         y=read.y[rows],
         target=read.target,
         response=read.response,
@@ -266,7 +273,8 @@ def prepare(
         kinds=work.table_of_kinds(chosen.table, roles),
         left_out=work.left_out,
         missing=touched,
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys([*notes, *questions])),
+        questions=(*read.questions, *questions),
     )
 
 
@@ -545,6 +553,8 @@ class _Encoded(NamedTuple):
     notes: list[str]
     categories: tuple[bool, ...]
     """For each column, whether it stands for a value of a category."""
+    references: tuple[str, ...]
+    """For each variable, the value that has no column; empty for numbers."""
 
 
 def _encoded(table: Columns, names: Sequence[str], kinds: Mapping[str, Recognised]) -> _Encoded:
@@ -555,12 +565,14 @@ def _encoded(table: Columns, names: Sequence[str], kinds: Mapping[str, Recognise
     variable: list[int] = []
     notes: list[str] = []
     categories: list[bool] = []
+    references: list[str] = []
     for place, name in enumerate(names):
         if kinds[name].kind == "number":
             parts.append(by_name[name])
             columns.append(name)
             variable.append(place)
             categories.append(False)
+            references.append("")
             continue
         found = indicators(name, by_name[name])
         notes += found.notes
@@ -568,12 +580,14 @@ def _encoded(table: Columns, names: Sequence[str], kinds: Mapping[str, Recognise
         columns += [f"{name}: {' '.join(level.split())}" for level in found.levels]
         variable += [place] * len(found.levels)
         categories += [True] * len(found.levels)
+        references.append(" ".join(found.reference.split()))
     values = np.empty((len(table), len(parts)), order="F")
     for j, part in enumerate(parts):
         values[:, j] = part
     return _Encoded(
-        values, tuple(columns), np.array(variable, dtype=np.intp), notes, tuple(categories)
-    )
+        values, tuple(columns), np.array(variable, dtype=np.intp), notes, tuple(categories),
+        tuple(references),
+    )  # fmt: skip
 
 
 def _filled(kept: _Encoded) -> tuple[Array, list[str]]:

@@ -21,8 +21,6 @@ RESPONSES = ("auto", "linear", "binary", "count", "survival", "classes", "ordina
 """What a response can be asked to be."""
 _MOST_CLASSES = 20
 """Classes that a response of text may have."""
-_SHOWN_CLASSES = 8
-"""Classes that a sentence lists."""
 _HAPPENED = vocabulary(
     "dead died deceased death event yes y true t relapse relapsed progressed progression failure "
     "failed recurred recurrence recurrent observed uncensored positive case exitus"
@@ -47,6 +45,8 @@ class Outcome(NamedTuple):
     notes: tuple[str, ...]
     related: dict[str, str]
     """Columns that say a part of the response, and so are no variables: the reason, by name."""
+    questions: tuple[str, ...] = ()
+    """What only the user knows of the response."""
 
 
 def outcome(table: Columns, roles: Roles, response: str) -> Outcome:
@@ -68,7 +68,7 @@ def outcome(table: Columns, roles: Roles, response: str) -> Outcome:
     target, values = roles.target, by_name[roles.target]
     related, question = _related(target, values, by_name, roles)
     found = _read(table, target, values, response)
-    return found._replace(related=related, notes=(*found.notes, *question))
+    return found._replace(related=related, questions=question)
 
 
 def _read(table: Columns, target: str, values: Column, response: str) -> Outcome:
@@ -124,17 +124,7 @@ def _of_text(target: str, levels: Levels, known: BoolArray, response: str) -> Ou
         response = "binary" if different == 2 else "classes"
     _check_classes(target, levels, "text with ")
     words = np.array([*levels.words, ""])  # rows without a value are left out later
-    note = [] if different == 2 else [_classes_note(target, levels)]
-    return Outcome(words[levels.codes], known, response, target, tuple(note), {})
-
-
-def _classes_note(target: str, levels: Levels) -> str:
-    """Say how many rows each of several classes has; two are left to the selector."""
-    pairs = list(zip(levels.words, levels.counts, strict=True))
-    shown = ", ".join(f"{word!r} ({count:,})" for word, count in pairs[:_SHOWN_CLASSES])
-    more = len(pairs) - _SHOWN_CLASSES
-    rest = f" and {more} more" if more > 0 else ""
-    return f"The response {target!r} has {len(pairs)} classes: {shown}{rest}."
+    return Outcome(words[levels.codes], known, response, target, (), {})
 
 
 def _only_value(values: Array) -> str | None:

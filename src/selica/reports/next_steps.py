@@ -1,0 +1,69 @@
+"""What to do after a selection: a few sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from selica.reports import account
+
+if TYPE_CHECKING:
+    from selica.reports.selection import Selection
+
+_MORE = 4
+"""How many times as many resamples halve a standard error."""
+
+
+def next_steps(selection: Selection) -> tuple[str, ...]:
+    """Return what a reader can do with a selection, in sentences.
+
+    Parameters
+    ----------
+    selection : Selection
+    """
+    steps = []
+    if selection.to_check:
+        steps.append("Settle what is to be checked first, and run the selection again.")
+    if selection.guarantee.level is None and not selection.to_check:
+        steps.append(
+            "If you need a list with a promise, leave the choice of the method to selica "
+            "(--method auto)."
+        )
+    steps += _more_resamples(selection)
+    if selection.selected:
+        them = "this variable" if len(selection.selected) == 1 else "these variables"
+        steps.append(
+            f"Confirm {them} on new samples before you act on them: the sizes of effects above are "
+            "too large on average."
+            if len(selection.selected) > 1
+            else f"Confirm {them} on new samples before you act on it: the size of the effect "
+            "above is too large on average."
+        )
+    else:
+        steps.append(
+            "An empty list does not say that no variable matters: it says that these rows do not "
+            "show which. More rows may show it, or fewer variables, if these are chosen without a "
+            "look at the response."
+        )
+    return tuple(steps)
+
+
+def _more_resamples(selection: Selection) -> list[str]:
+    """Return what makes close calls fewer, where there are any."""
+    calls = len(selection.close["close calls"])
+    number = _resamples(account.chosen_of(selection.selector))
+    if not calls or number is None:
+        return []
+    many = "1 decision is" if calls == 1 else f"{calls} decisions are"
+    return [
+        f"{many} close and may change with the seed: run it with {_MORE} times as many resamples "
+        f"(--n-resamples {_MORE * number}), which halves the error of the probabilities."
+    ]
+
+
+def _resamples(selector: Any) -> int | None:
+    """Return how many resamples or copies a selector draws."""
+    parameters = selector.get_params(deep=False)
+    for name in ("n_resamples", "n_copies"):
+        if isinstance(parameters.get(name), int):
+            return int(parameters[name])
+    return None
