@@ -25,7 +25,9 @@ def show(outcome: ShownSelection) -> None:
     check, nothing = selection.to_check, selection.selector.explain()
     markup.notes(" ".join(selection.about()))
     if check:
-        markup.heed("To be checked before the result is used", check)
+        settled = "Kinds and uses of columns can be corrected in the table above."
+        own = selection.provenance.file is not None
+        markup.heed("To be checked before the result is used", check, settled if own else "")
     markup.cards(
         {
             "variables selected": f"{chosen:,}",

@@ -52,6 +52,7 @@ STYLE = """<style>
 .selica-box ul, .selica-points { margin: 0; padding-left: 1.1rem; }
 .selica-box li + li, .selica-points li + li { margin-top: .3rem; }
 .selica-box p { margin: 0 0 .3rem; }
+.selica-box ul + p { margin-top: .3rem; }
 .selica-box p:last-child { margin: 0; }
 .selica-box.heed { border-color: #e69f00; background: rgba(230, 159, 0, .12); }
 .selica-box ul { font-size: .95rem; }
@@ -96,10 +97,13 @@ def remark(*texts: str) -> None:
     st.html(f"<div class=selica-box>{inner}</div>")
 
 
-def heed(title: str, texts: Sequence[str]) -> None:
-    """Show sentences that are to be read first, in a box."""
+def heed(title: str, texts: Sequence[str], below: str = "") -> None:
+    """Show sentences that are to be read first, in a box, and what can be done about them."""
     items = "".join(f"<li>{escape(text)}</li>" for text in texts)
-    st.html(f'<div class="selica-box heed"><p><b>{escape(title)}</b></p><ul>{items}</ul></div>')
+    end = f"<p>{escape(below)}</p>" if below else ""
+    st.html(
+        f'<div class="selica-box heed"><p><b>{escape(title)}</b></p><ul>{items}</ul>{end}</div>'
+    )
 
 
 def points(texts: Sequence[str]) -> None:

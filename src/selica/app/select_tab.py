@@ -135,7 +135,11 @@ def _own_table(left: DeltaGenerator, right: DeltaGenerator, table: LoadedTable) 
             column_view.file_read(table)
             _columns(controls, table, uses, ready)
             if ready is not None:
-                markup.points([note for note in ready.notes if note not in table.columns.notes])
+                if ready.questions:
+                    below = "Correct kinds and uses in the table above, or leave them as they are."
+                    markup.heed("Questions about the columns", ready.questions, below)
+                said = (*table.columns.notes, *ready.questions)
+                markup.points([note for note in ready.notes if note not in said])
         if wanted and ready is not None:
             _answer(_Asked(table, ready, request))
 
