@@ -99,11 +99,13 @@ def test_two_classes(folder, method):
 def test_the_printed_summary(table):
     text = select(*table, "--method", "stability-ideal", "--n-resamples", "20", "--lam", "0.2")
     lines = text.splitlines()
-    assert lines[0].startswith("linear.csv: 150 rows, 15 variables.")
-    assert "Stability selection" in lines[2]
-    assert lines[6].split()[:2] == ["1", "true"]
-    assert "No error rate is controlled" in text
+    assert lines[0].startswith("Stability selection")
+    assert lines[1].startswith("linear.csv: 150 rows, 15 variables.")
+    first = next(line for line in lines if line.startswith("   1  "))
+    assert first.split()[:2] == ["1", "true"]
+    assert "Promise: No error rate is controlled" in text
     assert "more variables" in text
+    assert max(map(len, lines)) <= 80
 
 
 def test_the_default_chooses_and_says_why(table):
@@ -177,7 +179,8 @@ def test_what_is_not_selected_has_a_direction_and_no_effect(table):
 
 def test_warnings_are_notes(table):
     text = select(*table, "--method", "knockoffs", "--fdr", "0.01")
-    assert "Note: Nothing was selected." in text
+    head, _, _ = text.partition("rank")
+    assert "\nNothing was selected." in head
     assert "Warning" not in text
 
 
@@ -205,7 +208,9 @@ def test_names_with_brackets_are_printed_as_they_are(tmp_path):
 
 def test_the_demonstration():
     text = select("--demo", "--method", "lasso", "--lam", "0.2")
-    assert text.rstrip().endswith("Of 50 probes, which are pure noise, 0 were selected.")
+    said = " ".join(text.split())
+    assert "Of the 50 probes, which are pure noise, none was selected." in said
+    assert "Note: This is a demonstration: 50 of the columns" in said
     found = report("--demo", "--method", "lasso", "--lam", "0.001")
     assert found["probes"]["added"] == 50
     assert found["probes"]["selected"] > 0
@@ -353,13 +358,12 @@ def test_notes_on_the_data_come_before_the_result(folder):
         writer.writerows([f"P{i // 5}", *row[1:]] for i, row in enumerate(rows))
     options = ["--target", "y", "--drop", "patient", "--method", "knockoffs", "--fdr", "0.3"]
     lines = select(visits, *options).splitlines()
-    title = next(i for i, line in enumerate(lines) if line.startswith("Knockoffs at FDR 0.3"))
+    first = next(i for i, line in enumerate(lines) if line.startswith("rank"))
+    said = "Check: Column 'patient' has 30 different values in 150 rows"
+    assert any(line.startswith(said) for line in lines[:first])
     assert any(
-        line.startswith("Note: Column 'patient' has 30 different values in 150 rows")
-        for line in lines[:title]
-    )
-    assert any(
-        line.startswith("No error rate is controlled: rows with the same") for line in lines[title:]
+        line.startswith("Promise: No error rate is controlled: rows with the same")
+        for line in lines[first:]
     )
 
 

@@ -183,7 +183,8 @@ def test_notes_have_everything_a_reader_needs():
 
 def test_the_chosen_method_is_a_note():
     found = AutoSelection(n_resamples=10, random_state=0).fit(DATA.X, DATA.y)
-    assert any(note.startswith("Method: ") for note in found.notes_)
+    assert found.reason_ in found.notes_
+    assert found.summary().chosen == found.reason_
     assert set(found.summary().notes) <= set(found.notes_)
     with pytest.warns(AssumptionWarning, match="exact copies"):
         found.fit(COPIED, TARGET)

@@ -7,8 +7,8 @@ import sys
 
 import typer
 
-from selica import __version__
 from selica._core.errors import SelicaError
+from selica._version import __version__
 from selica.cli.app import app as page
 from selica.cli.methods import methods
 from selica.cli.options import options_named

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica import __version__
 from selica._core.effects import Effects, GaussianEffects
 from selica._core.errors import ArgumentError
 from selica._core.parallel import one_blas_thread
@@ -20,6 +19,7 @@ from selica._core.random import RandomState, seed_sequence
 from selica._core.table import Table
 from selica._core.types import Progress
 from selica._core.validation import positive, real, reporter, short, workers
+from selica._version import __version__
 from selica.experiments.cells import IDENTITY, Cell, ThresholdRule, check_cell, simulated_method
 from selica.experiments.measure import Dataset, measure
 from selica.experiments.sources import sources

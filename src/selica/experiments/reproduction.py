@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from selica import __version__
 from selica._core.files import check_folder, write_whole
 from selica._core.table import Table
 from selica._core.types import Progress
 from selica._core.validation import choice, count, flag, reporter, workers
+from selica._version import __version__
 from selica.experiments.figures import FIGURES, figure_module
 from selica.experiments.figures.figure import SCALES, FigureRun, Finding
 from selica.experiments.store import Store
