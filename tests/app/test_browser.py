@@ -232,7 +232,12 @@ def test_a_table_stays_while_another_tab_is_open(view: Any, address: str) -> Non
     view.wait_for_selector("text=The model is linear.")
     view.get_by_role("tab", name="Predict").click()
     view.wait_for_selector("text=At an FDR of")
+    # while that tab computes, nothing is forgotten yet
+    view.wait_for_selector("[data-testid=stStatusWidget]", state="detached")
+    view.wait_for_function("() => !document.body.innerText.includes('…')")
+    view.wait_for_timeout(500)
     view.get_by_role("tab", name="Select").click()
+    view.wait_for_selector("text=table.csv is still loaded")
     view.wait_for_selector("text=80 rows, 5 columns")
     view.wait_for_selector("text=The model is linear.")
     view.get_by_role("button", name="Select variables").click()

@@ -75,7 +75,7 @@ def control(at: Any, label: str) -> Any:
 
 def corrections(content: bytes) -> str:
     """The key of the kinds that were corrected for a file."""
-    return f"kinds {hashlib.sha256(content).hexdigest()[:16]}"
+    return f"kept kinds {hashlib.sha256(content).hexdigest()[:16]}"
 
 
 def packed(size: int) -> bytes:

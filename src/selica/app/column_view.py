@@ -13,6 +13,7 @@ import streamlit as st
 
 from selica._core.errors import SelicaError
 from selica.app import column_rows, markup
+from selica.app.page import KEPT
 from selica.app.selecting import ColumnUses, LoadedTable
 from selica.tables import Columns
 from selica.tables.kinds import KINDS, USABLE, Recognised
@@ -62,10 +63,11 @@ class ColumnControls:
         self._by_name = {found.target, found.time, found.event} - {None}
         self._first("kinds", {})
         self._first("edits", 0)
+        self._first("log", True)
 
     def key(self, name: str) -> str:
         """Return the key of a control in the session."""
-        return f"{name} {self._mark}"
+        return f"{KEPT}{name} {self._mark}"
 
     def _first(self, name: str, value: Any) -> None:
         st.session_state.setdefault(self.key(name), value)
@@ -165,7 +167,7 @@ class ColumnControls:
             ),
         )  # fmt: skip
         if asked.offset is not None and st.checkbox(
-            "The offset is the exposure itself: take its logarithm", True, key=self.key("log")
+            "The offset is the exposure itself: take its logarithm", key=self.key("log")
         ):
             asked = asked._replace(offset=f"log({asked.offset})")
         return asked._replace(kinds=tuple(sorted(self._value("kinds").items())))
@@ -191,7 +193,7 @@ class ColumnControls:
             markup.notes(found.rest)
         if not found.rows:
             return
-        key = self.key(f"columns {self._value('edits')} {search}")
+        key = f"columns {self._mark} {self._value('edits')} {search}"
         by_name = dict(zip(self._table.names, self._table.values, strict=True))
         st.data_editor(
             {

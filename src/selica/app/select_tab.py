@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from selica._core.errors import SelicaError
 from selica.app import answer_view, column_rows, column_view, markup, selecting
 from selica.app.column_view import ColumnControls
+from selica.app.page import KEPT
 from selica.app.selecting import ColumnUses, LoadedTable, SelectRequest, ShownSelection
 from selica.catalogue import Method
 from selica.selectors.stability import PFER
@@ -170,17 +171,33 @@ def _loaded() -> LoadedTable | None:
         "Text, Parquet, Feather or Excel" if workbooks else "Text, Parquet or Feather",
         [*_TEXT, *_BINARY, *workbooks],
         key="file",
+        on_change=_file_changed,
         help=f"One row per sample. At most {selecting.LIMITS.rows:,} rows and "
         f"{selecting.LIMITS.columns:,} columns; `selica select` reads larger ones. Separators, "
         "decimal commas and encodings are recognised, and text may be compressed (.gz, .zst, "
         ".bz2).",
     )
     if file is None:
-        return None
+        return _still_loaded()
     content = file.getvalue()
-    return _remembered(
+    table = _remembered(
         "table", (file.name, content), lambda: selecting.uploaded(file.name, content)
     )
+    st.session_state["loaded"] = table
+    return table
+
+
+def _file_changed() -> None:
+    """Forget a table whose file was taken away, or is replaced."""
+    st.session_state.pop("loaded", None)
+
+
+def _still_loaded() -> LoadedTable | None:
+    """Return the table that was loaded before another tab was open, which empties the control."""
+    table: LoadedTable | None = st.session_state.get("loaded")
+    if table is not None and table.file is not None:
+        markup.notes(f"{table.file.name} is still loaded; another file takes its place.")
+    return table
 
 
 def _ready(table: LoadedTable, uses: ColumnUses) -> Prepared:
@@ -230,10 +247,12 @@ def _method(
     options, seed = _level(row), 0
     if more is not None:
         with more:
-            seed = int(st.number_input("Seed of random numbers", 0, 2**31 - 1, 0, key="seed"))
+            seed = int(
+                st.number_input("Seed of random numbers", 0, 2**31 - 1, 0, key=f"{KEPT}seed")
+            )
             if "n_resamples" in row.options:
                 asked = st.number_input(
-                    "Resamples, or knockoff copies", 10, 2000, None, key="resamples",
+                    "Resamples, or knockoff copies", 10, 2000, None, key=f"{KEPT}resamples",
                     placeholder="as many as usual",
                 )  # fmt: skip
                 if asked is not None:
