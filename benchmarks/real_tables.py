@@ -1,4 +1,4 @@
-"""What `selica select TABLE --target y` answers on published tables: seconds, method, selection.
+"""What `selica select TABLE --target y` answers on published tables, in which time and memory.
 
 `python -m benchmarks.real_tables FOLDER` reads tables from a folder, which are not part of this
 project (docs/choosing.md says where they come from), runs the command on each as a person would,
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -47,7 +48,7 @@ def small(folder: Path) -> Iterator[Table]:
     for colour in ("red", "white"):
         frame = pd.read_csv(folder / f"wine_quality/winequality_{colour}.csv.gz")
         yield Table(f"wine, {colour}", frame, "quality", shown)
-    frame = pd.read_csv(folder / "riboflavin/riboflavin.csv.gz").drop(columns="sample")
+    frame = pd.read_csv(folder / "riboflavin/riboflavin.csv.gz")
     yield Table("riboflavin", frame, "y", first({"LYSC_at", "YOAB_at", "YXLD_at"}, "published"))
     frame = pd.read_csv(folder / "colon_alon1999/colon.csv.gz")
     genes = [
@@ -57,13 +58,25 @@ def small(folder: Path) -> Iterator[Table]:
     ]  # fmt: skip
     yield Table("colon", frame, "tumor", lambda found: _within(found, set(genes), "of one lasso"))
     frame = pd.read_csv(folder / "leukemia_golub1999/leukemia.csv.gz")
-    frame = frame[frame.split == "train"].drop(columns=["split", "sample"])
-    yield Table("leukemia", frame, "aml", shown)
+    frame = frame[frame.split == "train"]
+    yield Table("leukemia", frame, "aml", _of_golub)
     frame = pd.read_csv(folder / "tcga_prad_mirna/prad_mirna.csv.gz")
     mirnas = {f"hsa-mir-{name}" for name in ("1274b", "146a", "150", "182", "219-1")}
-    yield Table(
-        "TCGA miRNA", frame.drop(columns="sample"), "tumor_purity", first(mirnas, "published")
-    )
+    yield Table("TCGA miRNA", frame, "tumor_purity", first(mirnas, "published"))
+
+
+GOLUB = (
+    "M55150 X95735 U50136 M16038 U82759 M23197 M84526 Y12670 M27891 X17042 Y00787 M96326 U46751 "
+    "M80254 L08246 M62762 M28130 M63138 M57710 M69043 M81695 X85116 M19045 M83652 X04085 U22376 "
+    "X59417 U05259 M92287 M31211 X74262 D26156 S50223 M31523 L47738 U32944 Z15115 X15949 X63469 "
+    "M91432 U29175 Z69881 U20998 D38073 U26266 M31303 Y08612 U35451 M29696 M13792"
+)
+"""Accession numbers of the 50 genes of figure 3B of Golub et al. (1999), Science 286, 531."""
+
+
+def _of_golub(found: list[str]) -> str:
+    known = [name for name in found if name.split("_")[0] in GOLUB.split()]
+    return f"{len(known)} of {len(found)} among the 50 of Golub et al.: {shown(found)}"
 
 
 def _within(found: list[str], known: set[str], what: str) -> str:
@@ -82,11 +95,25 @@ def hiv(folder: Path) -> Iterator[Table]:
             X = X.loc[:, ~X.T.duplicated(keep=False)]
             frame = X.assign(**{drug: np.log(whole.loc[rows, drug])})
 
-            def positions(found: list[str], truth: set[int] = truth) -> str:
-                at = {int("".join(c for c in name.split(".")[0] if c.isdigit())) for name in found}
-                return f"{len(at & truth)} known positions, {len(at - truth)} others"
+            there = {_position(name.split(".")[0]) for name in X.columns} & truth
+
+            def positions(found: list[str], truth: set[int] = truth, there: Any = there) -> str:
+                return _agreement({_position(name.split(".")[0]) for name in found}, truth, there)
 
             yield Table(f"HIV, {drug}", frame, drug, positions)
+
+
+def _position(name: str) -> int:
+    return int("".join(c for c in name if c.isdigit()))
+
+
+def _agreement(at: set[int], truth: set[int], there: set[int]) -> str:
+    """Say how many positions are known ones, and how many of those in the table were found."""
+    share = len(at & truth) / max(len(at), 1)
+    return (
+        f"{len(at & truth)} known positions, {len(at - truth)} others: precision {share:.2f}, "
+        f"recall {len(at & truth) / len(there):.2f}"
+    )
 
 
 def later_release(folder: Path) -> Iterator[Table]:
@@ -94,9 +121,10 @@ def later_release(folder: Path) -> Iterator[Table]:
     known = pd.read_csv(folder / "hiv_drug_resistance/tsm.csv")
     truth = set(known[known.drug_class == "PI"].position.astype(int))
 
+    there = {_position(name.split(".")[1]) for name in frame.columns[1:]} & truth
+
     def positions(found: list[str]) -> str:
-        at = {int("".join(c for c in name.split(".")[1] if c.isdigit())) for name in found}
-        return f"{len(at & truth)} known positions, {len(at - truth)} others"
+        return _agreement({_position(name.split(".")[1]) for name in found}, truth, there)
 
     yield Table("HIV, LPV, later release", frame, "log10_fold_LPV", positions)
 
@@ -145,8 +173,8 @@ GROUPS = {
     "simulated": simulated,
 }
 HEAD = (
-    "| table | rows x columns | method | selected | promised | agreement | seconds |\n"
-    "|---|---|---|---|---|---|---|"
+    "| table | rows x columns | method | selected | promised | agreement | seconds | MB |\n"
+    "|---|---|---|---|---|---|---|---|"
 )
 
 
@@ -158,26 +186,31 @@ def answer(table: Table, options: list[str]) -> str:
         command = [str(path), "--target", table.target, "--json", *options]
         code = "from selica.cli import main; main()"
         start = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-c", code, "select", *command], capture_output=True, text=True,
-            check=False,
-        )  # fmt: skip
-        seconds = time.perf_counter() - start
+        with (Path(folder) / "out").open("w+") as out, (Path(folder) / "err").open("w+") as err:
+            process = subprocess.Popen(
+                [sys.executable, "-c", code, "select", *command], stdout=out, stderr=err
+            )
+            _, status, usage = os.wait4(process.pid, 0)
+            seconds = time.perf_counter() - start
+            process.returncode = os.waitstatus_to_exitcode(status)
+            out.seek(0)
+            err.seek(0)
+            answered, refused = out.read(), err.read().strip()
+        size = usage.ru_maxrss / 1024.0
     n, p = table.frame.shape[0], table.frame.shape[1] - 1
-    if done.returncode:
+    if process.returncode:
         return (
-            f"| {table.name} | {n} x {p} | refused: {done.stderr.strip()} | | | | {seconds:.0f} |"
+            f"| {table.name} | {n} x {p} | refused: {refused} | | | | {seconds:.0f} | {size:.0f} |"
         )
-    found = json.loads(done.stdout)
-    method = next((note.split()[1].rstrip(",") for note in found["notes"]
-                   if note.startswith("Method")), found["method"])  # fmt: skip
+    found = json.loads(answered)
+    method = found["used"].get("method", found["method"])
     level = found["guarantee"]["level"]
     promised = "nothing" if level is None else f"{found['guarantee']['controls']} {level:.3g}"
     promised = promised.replace("expected number of false selections", "PFER")
     promised = promised.replace("false discovery rate", "FDR")
     return (
         f"| {table.name} | {n} x {p} | {method} | {len(found['selected'])} | {promised} | "
-        f"{table.agrees(found['selected'])} | {seconds:.0f} |"
+        f"{table.agrees(found['selected'])} | {seconds:.0f} | {size:.0f} |"
     )
 
 
