@@ -113,6 +113,14 @@ pre { background: var(--card); border-radius: .6rem; padding: .8rem 1rem; font-s
 summary { cursor: pointer; color: var(--accent); }
 details > table { margin-top: .75rem; }
 footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
+@media print, (min-width: 48rem) {
+  .settings, .settings tbody { display: block; }
+  .settings tbody { columns: 2; column-gap: 2.5rem; break-inside: avoid; }
+  .settings tr { display: grid; grid-template-columns: 1fr 1fr; break-inside: avoid;
+    border-bottom: 1px solid var(--line); }
+  .settings td { border: 0; }
+  .settings td:first-child { width: auto; }
+}
 @media (max-width: 38rem) {
   main { padding: 1.5rem 1rem 3rem; }
   h1 { font-size: 1.4rem; }
@@ -396,11 +404,11 @@ def _copies(measured: Any) -> str:
     return f"The copies {how} the columns: {measured.measured}; 1 would be perfect."
 
 
-def _facts(facts: Mapping[str, str]) -> str:
+def _facts(facts: Mapping[str, str], kind: str = "facts") -> str:
     lines = "".join(
         f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in facts.items()
     )
-    return f"<table class=facts><tbody>{lines}</tbody></table>"
+    return f'<table class="{kind}"><tbody>{lines}</tbody></table>'
 
 
 def _columns(said: Mapping[str, Any]) -> Iterable[str]:
@@ -441,7 +449,7 @@ def _settings(selection: Selection) -> str:
         before, after = _setting(asked.get(name)), _setting(used.get(name))
         both = before and after and before != after and after != "not used"
         shown[_LABELS.get(name, name)] = f"{before}: {after}" if both else after or before
-    return _facts({name: text for name, text in shown.items() if text})
+    return _facts({name: text for name, text in shown.items() if text}, "facts settings")
 
 
 def _setting(value: Any) -> str:

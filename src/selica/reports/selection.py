@@ -22,7 +22,7 @@ from selica.sampling import Exchangeability
 from selica.selectors import Guarantee, StabilitySelection, Summary
 from selica.selectors.base import Selector
 from selica.selectors.stability_path import StabilityPath
-from selica.selectors.summary import NEAR_MISSES, chosen_sentences, wrapped
+from selica.selectors.summary import NEAR_MISSES, wrapped
 from selica.tables import Columns
 
 
@@ -125,8 +125,7 @@ class Selection:
     @property
     def chosen(self) -> str:
         """Sentences on which method was chosen, why, and what else might have been; or nothing."""
-        reason = getattr(self.selector, "reason_", None)
-        return "" if reason is None else chosen_sentences(self.selector.method_, reason)
+        return str(getattr(self.selector, "reason_", ""))
 
     @property
     def to_check(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, 
 from selica.selectors.empty import Demand
 from selica.selectors.guarantee import Guarantee, kept_by_number
 from selica.selectors.stability import PFER, StabilitySelection
-from selica.selectors.summary import Summary, chosen_sentences
+from selica.selectors.summary import Summary
 from selica.statistics import Data
 
 if TYPE_CHECKING:
@@ -195,8 +195,7 @@ class AutoSelection(Selector):
         """Return the variables as the chosen selector ranks them, and why it was chosen."""
         self._get_support_mask()
         found: Summary = self.selector_.summary()
-        chosen = chosen_sentences(self.method_, self.reason_)
-        return replace(found, chosen=chosen, notes=tuple(self.selector_._notes()))
+        return replace(found, chosen=self.reason_, notes=tuple(self.selector_._notes()))
 
     def _notes(self) -> tuple[str, ...]:
         return (self.reason_, *self.selector_._notes())

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from selica import catalogue
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import written
@@ -130,21 +129,6 @@ class TableColumn(NamedTuple):
 def wrapped(text: str) -> str:
     """Return sentences in lines that fit a terminal; what is longer than a line stays whole."""
     return textwrap.fill(text, TEXT_WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def chosen_sentences(method: str, reason: str) -> str:
-    """Say which method was chosen, and why.
-
-    Parameters
-    ----------
-    method : str
-        Its name in the catalogue.
-    reason : str
-        Whole sentences, which end with a full stop and say it all, or a clause.
-    """
-    if reason.endswith("."):
-        return reason
-    return f"The method is {method} ({catalogue.method(method).label}), chosen {reason}."
 
 
 def cell(value: Any) -> str:
