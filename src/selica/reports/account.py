@@ -153,13 +153,10 @@ def used_by(selector: Any) -> dict[str, Any]:
         level = used["fdr"] = selector._level()
         if selector.copy_fdr is None:
             used["copy_fdr"] = f"{0.5 * level:g}, or {level:g} where a copy cannot reach that"
-    for name in ("pfer", "assumption", "resampling", "engine"):
+    for name in ("pfer", "assumption", "resampling", "engine", "n_resamples", "n_copies"):
         value = getattr(selector, f"{name}_", None)
         if value is not None:
             used[name] = value
-    for name in ("n_resamples", "n_copies", "n_splits"):
-        if name in used:  # fewer where the run was stopped
-            used[name] = getattr(selector, f"{name}_", used[name])
     seed = selector.get_params(deep=False).get("random_state")
     if isinstance(seed, np.random.SeedSequence) and "random_state" not in used:
         used["random_state"] = str(seed.entropy)

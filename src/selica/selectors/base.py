@@ -17,6 +17,7 @@ from selica._core.errors import ArgumentError, RefusedError
 from selica._core.losses import loss_of, read_response
 from selica._core.losses.base import LARGEST_RESPONSE
 from selica._core.losses.table import AUTO
+from selica._core.memory import SMALL, check_memory
 from selica._core.random import seed_sequence
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray, IntArray
@@ -46,6 +47,10 @@ if TYPE_CHECKING:
 
 _LISTED_ITEMS = 3
 """How many pairs of columns a sentence lists."""
+_BYTES_WITH_GAPS = 64.0
+"""Memory for each number of a table whose missing values are filled in for each resample."""
+_BYTES_A_ROW = 1000.0
+"""Memory for each row: its weights in all resamples, and in those that are fitted together."""
 KEPT_BYTES = 256_000_000
 """Size of the largest table that a fitted selector keeps, for a stability path."""
 
@@ -106,6 +111,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     response: str
+    _bytes_each: float = 28.0
+    """Memory for each number of the table: its standard form, and what solvers keep of it."""
     l1_ratio: float = 1.0
     estimator: Any = None
     support_: BoolArray
@@ -232,6 +239,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(named.names, dtype=object)
             self.n_features_in_ = len(named.names)
         n = len(table)
+        self._check_fits(table, given.impute and bool(np.isnan(table).any()))
         table, imputation = filled(table) if given.impute else (table, None)
         if np.abs(table).max() > LARGEST_RESPONSE:
             raise RefusedError(
@@ -254,6 +262,17 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._variable, self._columns = data.variable, named.columns
         self._references = named.references
         return data, table, target
+
+    def _check_fits(self, table: Array, gaps: bool) -> None:
+        """Refuse a table for which there is not enough memory, before the work begins."""
+        n, p = table.shape
+        each = _BYTES_WITH_GAPS if gaps else self._bytes_each
+        needed = n * (p * each + _BYTES_A_ROW)
+        if needed > SMALL:
+            check_memory(
+                f"a selection from {n:,} x {p:,} numbers{' with missing values' if gaps else ''}",
+                needed, "leave columns or rows out",
+            )  # fmt: skip
 
     def _validated(self, named: NamedColumns, y: Any, missing: bool) -> tuple[Array, Column]:
         """Return table and response as arrays, checked as scikit-learn does."""

@@ -16,12 +16,14 @@ from selica.sampling import resample_weights
 from selica.statistics.data import Data, fit_members, null_gradient, pull
 from selica.statistics.importance import selections
 
-_PULLED_TOGETHER = 256
-"""Members whose gradients are computed at once: Ctrl-C is heard in between."""
 FEWEST = 20
 """Members with which Ctrl-C is answered by what is there, at least."""
 _BLOCKS = 10
 """Blocks that members are fitted in, about: a block is there as a whole or not at all."""
+_LARGEST_BYTE = 255
+"""The largest weight that fits into a byte."""
+_LARGEST_BLOCK = 200
+"""Members of a block, at most."""
 _PATH_LENGTH = 500
 """Penalties on the way to the first q variables: where several enter between two of them a member
 stops short of q."""
@@ -129,11 +131,13 @@ class Refits:
         rule = self._rule
         if rule.q is None and rule.penalties is not None and rule.penalties.size > 1:
             return self._members  # only selections at one penalty can be joined
-        return 2 * max(FEWEST // 2, -(-self._members // (2 * _BLOCKS)))
+        pairs = -(-self._members // (2 * _BLOCKS))
+        return 2 * int(np.clip(pairs, FEWEST // 2, _LARGEST_BLOCK // 2))
 
     def _selections(self, part: slice) -> Selections:
         """Return the selections of some members."""
-        weights, factors = self._draws
+        drawn, factors = self._draws
+        weights = drawn[part].astype(float)
         settings: dict[str, Any] = {
             "penalty_weights": None if factors is None else factors[part],
             "n_jobs": self._n_jobs,
@@ -141,21 +145,22 @@ class Refits:
         }
         data, rule = self._data, self._rule
         if rule.estimator is not None:
-            return _of_estimator(data, weights[part], rule.estimator, rule.q, settings)
+            return _of_estimator(data, weights, rule.estimator, rule.q, settings)
         if rule.q is not None:
-            return _first(data, weights[part], rule.q, self._path, settings)
+            return _first(data, weights, rule.q, self._path, settings)
         assert rule.penalties is not None
         if data.variable is not None or data.loss.several:
-            return _at_penalties(data, weights[part], rule.penalties, settings)
-        return _active_at(data, weights[part], rule.penalties, settings)
+            return _at_penalties(data, weights, rule.penalties, settings)
+        return _active_at(data, weights, rule.penalties, settings)
 
     @cached_property
     def _path(self) -> Array:
         """Penalties from where the first variable enters any member, for a rule with q."""
         weights, factors = self._draws
-        parts = range(0, len(weights), _PULLED_TOGETHER)
+        squares, step = self._data.X**2, self._block
         top = max(
-            _largest_pull(self._data, weights[start : start + _PULLED_TOGETHER]) for start in parts
+            _largest_pull(self._data, squares, weights[start : start + step].astype(float))
+            for start in range(0, len(weights), step)
         )
         if factors is not None:
             top /= factors.min()
@@ -164,17 +169,33 @@ class Refits:
         return np.geomspace(top, 1e-3 * top, length) if top > 0.0 else np.ones(1)
 
     @cached_property
-    def _draws(self) -> tuple[Array, Array | None]:
+    def _draws(self) -> tuple[Any, Array | None]:
         """Weights of the rows and of the penalties, for all members."""
+        scheme, step = self._scheme, self._block
+        parts = [
+            _compact(self._weights(slice(start, min(start + step, self._members))))
+            for start in range(0, self._members, step)
+        ]
+        p = self._data.X.shape[1]
+        return np.concatenate(parts), _weakened(scheme.weakness, self._members, p, self._seeds[1])
+
+    def _weights(self, members: slice) -> Array:
+        """Draw the weights of the rows in some members."""
         data, scheme = self._data, self._scheme
         # halves are drawn purely at random, as the bounds of stability selection ask for
         even = scheme.resampling in ("subsample", "pairs") or data.units is not None
-        weights = resample_weights(
+        return resample_weights(
             data.n_rows, self._members, scheme.resampling, scheme.rate, groups=data.units,
             strata=None if even else data.loss.strata(data.y), random_state=self._seeds[0],
+            members=members,
         )  # fmt: skip
-        p = data.X.shape[1]
-        return weights, _weakened(scheme.weakness, self._members, p, self._seeds[1])
+
+
+def _compact(weights: Array) -> Any:
+    """Return weights in a byte each, where they are small whole numbers as counts of rows are."""
+    if np.all((weights >= 0.0) & (weights <= _LARGEST_BYTE) & (weights == np.rint(weights))):
+        return weights.astype(np.uint8)
+    return weights
 
 
 def _weakened(weakness: float, B: int, p: int, seed: np.random.SeedSequence) -> Array | None:
@@ -258,12 +279,12 @@ def _signed(data: Data, mean: Array) -> Array:
     return np.zeros_like(mean) if data.loss.several else mean
 
 
-def _largest_pull(data: Data, weights: Array) -> float:
+def _largest_pull(data: Data, squares: Array, weights: Array) -> float:
     """Return the largest gradient of a standardised column in any member, without variables."""
     rows = weights * data.weight
     total = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
     mean = rows @ data.X / total
-    sd = np.sqrt(np.maximum(rows @ data.X**2 / total - mean**2, 0.0))
+    sd = np.sqrt(np.maximum(rows @ squares / total - mean**2, 0.0))
     size = pull(data, null_gradient(data, rows), data.X) / total
     return float(np.max(size / np.where(sd > 1e-9, sd, np.inf), initial=0.0))
 

@@ -11,7 +11,6 @@ from sklearn.base import clone
 
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.losses import require
-from selica._core.memory import SMALL, check_memory
 from selica._core.progress import stopped_after
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
@@ -63,8 +62,6 @@ LOWEST_PROBABILITY = 0.1
 """What fewer resamples select is not stable, whatever its estimated error rate."""
 PFER = 1.0
 """False selections that are expected at most where nothing else is asked for."""
-_BYTES = 64.0
-"""Memory for each number of the table: the table, its standard form and what solvers keep of it."""
 PENALTY = 0
 """Spawn key of the folds that choose a penalty."""
 
@@ -201,11 +198,6 @@ class StabilitySelection(Selector):
 
     def _select(self, data: Data, table: Array) -> None:
         self.n_resamples_ = B = count("n_resamples", self.n_resamples, at_least=2)
-        if _BYTES * data.X.size > SMALL:
-            check_memory(
-                f"stability selection of {data.n_rows:,} x {data.varies.size:,} numbers",
-                _BYTES * data.X.size, "leave columns or rows out",
-            )  # fmt: skip
         self._settle(data)
         try:
             self._answer(data, B)

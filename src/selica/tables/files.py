@@ -11,6 +11,7 @@ from pyarrow import feather, parquet
 
 from selica._core.errors import ArgumentError
 from selica._core.files import as_path
+from selica._core.memory import SMALL, check_memory
 from selica._core.validation import short
 from selica.tables.arrow import columns_of_arrow
 from selica.tables.columns import Columns, Limits, clean_names
@@ -25,6 +26,8 @@ _WORKBOOKS = (".xlsx", ".xlsm")
 """Endings of workbooks that are read."""
 _SPREADSHEETS = (".xls", ".xlsb", ".ods", ".numbers")
 """Endings of spreadsheets that are not read."""
+_TIMES_ITS_SIZE = 3.2
+"""Memory that reading a file takes, as a multiple of its size."""
 _COMPRESSED = (
     (".gz", b"\x1f\x8b", "gzip"),
     (".zst", b"\x28\xb5\x2f\xfd", "zstd"),
@@ -67,6 +70,9 @@ def read_table(path: str | Path) -> Columns:
     """
     file = as_path("path", path)
     try:
+        size = file.stat().st_size
+        if size > SMALL:
+            check_memory(f"reading {file}", _TIMES_ITS_SIZE * size, "read a part of the table")
         content = file.read_bytes()
     except OSError as error:
         raise ArgumentError(f"{file}: {error.strerror or error}.") from None
