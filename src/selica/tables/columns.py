@@ -32,14 +32,14 @@ class Columns:
         Those of `names` that were made up because the file has none.
     notes : tuple of str
         What the reader of a result has to know about how the table was read.
+    read_as : str
+        How the file was read, such as "text with semicolons between columns"; empty for objects.
     kinds : mapping of str to str
         Kinds that the table itself declares: "category" and "date".
     orders : mapping of str to tuple of str
         For an ordered category, its values from the first to the last.
     remarks : mapping of str to str
         Why a column that looks like numbers is text, a clause.
-    read_as : str
-        How the file was read, such as "text with semicolons between columns"; empty for objects.
 
     Examples
     --------
@@ -55,10 +55,10 @@ class Columns:
     values: tuple[Column, ...]
     unnamed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    read_as: str = ""
     kinds: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     remarks: Mapping[str, str] = field(default_factory=dict)
-    read_as: str = ""
 
     def __len__(self) -> int:
         return self.values[0].size if self.values else 0
