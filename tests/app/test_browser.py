@@ -153,7 +153,10 @@ def test_a_plan_answers_a_slider_with_estimates_and_then_with_numbers(
     view.wait_for_function("() => document.body.innerText.includes('--power 0.55')")
 
 
-def rows(n: int, header: str = "a,b,<img src=x onerror=alert(1)>,=1+1,y") -> bytes:
+HOSTILE = "![a](http://127.0.0.9/a.png),b,<img src=x onerror=alert(1)>,=1+1,y"
+
+
+def rows(n: int, header: str = HOSTILE) -> bytes:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, 4))
     y = 2.0 * X[:, 2] - 2.0 * X[:, 3] + 0.1 * rng.standard_normal(n)
@@ -181,6 +184,13 @@ def test_a_table_is_uploaded_and_its_report_downloaded(
     shown = view.locator(".selica-wide table").first.inner_text()
     assert "<img src=x onerror=alert(1)>" in shown
     assert view.locator(".selica-wide img").count() == 0
+    view.get_by_text("The table and its columns").click()
+    view.get_by_text("More options").click()
+    view.get_by_role("combobox", name="Covariates to keep").click()
+    view.wait_for_timeout(500)
+    outside = [url for url in view.asked if not url.startswith((address, "data:", "blob:"))]
+    assert outside == []
+    view.keyboard.press("Escape")
     with view.expect_download() as caught:
         view.get_by_text("Download the report").click()
     caught.value.save_as(tmp_path / "report.zip")
