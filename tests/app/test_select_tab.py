@@ -515,6 +515,15 @@ def test_a_wide_table_shows_first_what_is_no_plain_number() -> None:
     assert some.rest == "11 of 1,002 columns have this in their name, kind or use."
 
 
+def test_columns_that_are_asked_about_come_before_others() -> None:
+    columns = {f"x{j}": np.arange(30.0) + j for j in range(5)} | {"site": np.arange(30) % 4}
+    table = tables.as_columns(columns | {"y": np.arange(30.0)})
+    ready = tables.prepare(table, "y")
+    assert "'site'" in ready.questions[0]
+    rows = column_rows.described(table, recognise(table), {}, ready)
+    assert [row.name for row in column_rows.shown(rows).rows[:3]] == ["y", "site", "x0"]
+
+
 def test_examples_are_few_and_short() -> None:
     table = tables.as_columns(
         {"a": [1.5, None, 2.0, 2.0, 3.25, 4.0], "b": ["x" * 90, "y", "y", None, "z\nz", "y"]}

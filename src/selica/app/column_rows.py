@@ -35,13 +35,15 @@ class ColumnRow(NamedTuple):
     missing: int
     reason: str
     """Why it is left out; empty for all others."""
+    asked: bool = False
+    """Whether there is a question about it."""
 
     @property
     def place(self) -> int:
         """Where it is shown: what was named for a use first, numbers without gaps last."""
         if self.use not in ("variable", "left out"):
             return 0
-        if self.use == "left out" or self.kind != "number":
+        if self.use == "left out" or self.kind != "number" or self.asked:
             return 1
         return 2 if self.missing else PLAIN
 
@@ -81,6 +83,7 @@ def described(
         The table made ready; None where it could not be, or nothing is to be explained yet.
     """
     final = {} if ready is None else {one.name: one for one in ready.kinds}
+    questions = "" if ready is None else " ".join(ready.questions)
     rows = []
     for name, values, kind in zip(table.names, table.values, kinds, strict=True):
         usable = "variable" if kind.kind in USABLE else "left out"
@@ -94,6 +97,7 @@ def described(
                 use,
                 int(np.count_nonzero(absent(values))),
                 reason if use == "left out" else "",
+                repr(name) in questions,
             )
         )
     return rows
