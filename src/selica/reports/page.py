@@ -314,8 +314,17 @@ def _cell(name: str, row: Mapping[str, Any]) -> str:
 
 def _levels(selection: Selection) -> list[str]:
     """Return the effects of the levels of selected categories."""
-    if not selection.levels:
+    rows, sentence = level_rows(selection)
+    if not rows:
         return []
+    head = "<h3>Levels of the selected categories</h3>"
+    return [head, _words(rows), f"<p class=soft>{sentence}</p>"]
+
+
+def level_rows(selection: Selection) -> tuple[list[dict[str, str]], str]:
+    """Return the effects of the levels of selected categories as rows, and what they mean."""
+    if not selection.levels:
+        return [], ""
     ratio = selection.selector.effects_.ratio
     name = ratio or "effect"
     rows = [
@@ -328,11 +337,7 @@ def _levels(selection: Selection) -> list[str]:
         for level, effect in effects.items()
     ]
     what = "1" if ratio else "0"
-    return [
-        "<h3>Levels of the selected categories</h3>",
-        _words(rows),
-        f"<p class=soft>Each level is compared with the one whose {name} is {what}.</p>",
-    ]
+    return rows, f"Each level is compared with the one whose {name} is {what}."
 
 
 def _meanings(selection: Selection) -> str:
@@ -363,36 +368,12 @@ def _listed(heading: str, notes: Sequence[str]) -> list[str]:
 
 def _figures(selection: Selection) -> list[str]:
     """Return what was measured, and the effects, side by side where there is room."""
-    summary = selection.summary
-    parts = []
-    measured = figure.measure_figure(selection)
-    if measured is not None:
-        lines = (
-            "; thin lines show two standard errors" if "s.e." in summary.variables.columns else ""
-        )
-        colours = "Selected variables in colour" if selection.selected else "None is selected"
-        cut = f"; the first {figure.MOST_BARS} are shown" if _is_cut(selection) else ""
-        parts.append(
-            f"<figure><h3>What decided: {escape(summary.measure)}</h3>{measured}<figcaption>"
-            f"{colours}{lines}{cut}.</figcaption></figure>"
-        )
-    effects = figure.effect_figure(selection)
-    if effects is not None:
-        known = selection.selector.effects_.ratio
-        what = (
-            f"{known[0].upper()}{known[1:]}s, on a logarithmic scale" if known
-            else f"Change of {selection.target}"
-        )  # fmt: skip
-        parts.append(
-            f"<figure><h3>Effect of one standard deviation</h3>{effects}<figcaption>"
-            f"{escape(what)}, from a refit on the selected variables: optimistic, because the "
-            "same rows chose them.</figcaption></figure>"
-        )
+    parts = [
+        f"<figure><h3>{escape(one.title)}</h3>{one.svg}<figcaption>{escape(one.caption)}"
+        "</figcaption></figure>"
+        for one in figure.figures(selection)
+    ]
     return [f"<div class=figures>{''.join(parts)}</div>"] if parts else []
-
-
-def _is_cut(selection: Selection) -> bool:
-    return len(selection.selected) + NEAR_MISSES > figure.MOST_BARS < len(selection.rows)
 
 
 def _data(selection: Selection) -> str:

@@ -33,6 +33,8 @@ class Columns:
         Those of `names` that were made up because the file has none.
     notes : tuple of str
         What the reader of a result has to know about how the table was read.
+    read_as : str
+        How the file was read, such as "text with semicolons between columns"; empty for objects.
     kinds : mapping of str to str
         Kinds that the table itself declares: "category" and "date".
     orders : mapping of str to tuple of str
@@ -56,6 +58,7 @@ class Columns:
     values: tuple[Column, ...]
     unnamed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    read_as: str = ""
     kinds: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     remarks: Mapping[str, str] = field(default_factory=dict)
@@ -81,6 +84,8 @@ class Limits:
     rows: int
     columns: int
     cells: int
+    unpacked: int = 0
+    """Bytes of a compressed file when it is unpacked; with 0 compressed text is refused."""
 
     def check(self, path: Path, rows: int, columns: int) -> None:
         """Check that a table is within all limits, or name the one it is beyond in an error."""
@@ -91,6 +96,14 @@ class Limits:
                 raise ArgumentError(
                     f"{path}: the table has more than {most:,} {what}, the most that is read here."
                 )
+
+    def check_unpacked(self, path: Path, size: int) -> None:
+        """Check what a compressed file holds, in bytes, or say in an error that it is too much."""
+        if size > self.unpacked:
+            raise ArgumentError(
+                f"{path}: unpacked, the file has more than {self.unpacked / 1e6:,.0f} MB, the most "
+                "that is read here."
+            )
 
 
 def clean_names(header: Sequence[Any]) -> tuple[list[str], list[str], list[str]]:

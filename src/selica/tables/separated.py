@@ -24,8 +24,8 @@ from selica.tables.columns import Columns, Limits, clean_names, counted
 from selica.tables.spaced import with_tabs
 from selica.tables.text import as_utf8
 
-_SEPARATORS = (",", ";", "\t", "|")
-"""Characters that may separate columns."""
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""Characters that may separate columns, and what they are called."""
 _TABS = (".tsv", ".tab")
 """Endings of files with tabs between columns."""
 _LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n|$)")
@@ -92,7 +92,12 @@ def read_separated(path: Path, content: bytes, limits: Limits | None = None) -> 
     if limits is not None:
         limits.check(path, len(columns[0]), len(names))
     found = columns_of_arrow(names, columns, writing=Writing(head.separator == ",", comma))
-    return replace(found, unnamed=tuple(unnamed), notes=(*notes, *head.notes, *found.notes))
+    return replace(
+        found,
+        unnamed=tuple(unnamed),
+        notes=(*notes, *head.notes, *found.notes),
+        read_as=f"text with {_SEPARATORS.get(head.separator, head.separator)} between columns",
+    )
 
 
 class _Lines:
