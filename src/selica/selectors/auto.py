@@ -3,9 +3,9 @@
 `choice` has the rules. What is asked for is a bound on the expected number of false selections
 (`pfer`), one if nothing is said. A false discovery rate (`fdr`) is kept by allowing that many false
 selections: the share of false ones is not zero only if there is one, and the chance of that is at
-most their expected number. From 200 columns and a rate of 0.2 on, where knockoffs are used, e-values
-keep it: they select at least as many variables as one over the rate, or none. A probability of k or
-more false selections (`kfwer`) is at most their expected number over k.
+most their expected number. From 200 columns and a rate of 0.2 on, where knockoffs are used,
+e-values keep it: they select at least as many variables as one over the rate, or none. A
+probability of k or more false selections (`kfwer`) is at most their expected number over k.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 FEWEST_EVALUE_COLUMNS = 200
 """Columns from which on e-values keep a false discovery rate."""
 SMALLEST_EVALUE_FDR = 0.2
-"""False discovery rate from which on e-values keep it: at 0.1 they need ten variables that matter, and
-on nine kinds of tables they were empty in half of them and had a power of 0.45, where allowing 0.1
-false selections had 0.57 and was never empty."""
+"""False discovery rate from which on e-values keep it: at 0.1 they need ten variables that matter.
+On nine kinds of tables they were empty in half of the cases, with a power of 0.45, where allowing
+0.1 false selections had 0.57 and was never empty."""
 USUAL_COPIES = 31
 """Knockoff copies where nothing else is asked for."""
 MOST_COPIES = 199
