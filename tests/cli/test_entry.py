@@ -18,7 +18,7 @@ def test_a_stopped_run_says_so(stop, monkeypatch, capsys):
 
     monkeypatch.setattr("selica.cli.app", stopped)
     assert call_main(monkeypatch, "predict") == 130
-    assert capsys.readouterr().err == "selica: stopped.\n"
+    assert capsys.readouterr().err == "selica: stopped before there was an answer.\n"
 
 
 def test_the_installed_command_prints_its_table():

@@ -50,8 +50,8 @@ def check_memory(what: str, needed: float, instead: str) -> None:
     free = available()
     if free is not None and needed > free:
         raise RefusedError(
-            f"X: {what} would need about {needed / _GIGABYTE:.3g} GB of memory, and "
-            f"{free / _GIGABYTE:.3g} GB are free; {instead}."
+            f"{what[0].upper()}{what[1:]} would need about {needed / _GIGABYTE:.3g} GB of memory, "
+            f"and {free / _GIGABYTE:.3g} GB are free; {instead}."
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import lru_cache
@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from selica._core.progress import stop_here
+from selica._core.types import Progress
 from selica._core.validation import workers
 from selica._core.warning import Said, overheard, warn
 
@@ -39,7 +41,12 @@ def blas_threads_for(shape: tuple[int, ...]) -> Any:
 
 
 def pieces(
-    work: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None
+    work: Callable[..., T],
+    arguments: Iterable[tuple[Any, ...]],
+    n_jobs: int | None,
+    *,
+    progress: Progress | None = None,
+    fewest: int | None = None,
 ) -> list[T]:
     """Return the results of work(*arguments), in order.
 
@@ -50,24 +57,47 @@ def pieces(
     n_jobs : int, optional
         Workers, through joblib; None: threads of this process, since compiled code runs side by
         side in them.
+    progress : callable, optional
+        ``progress(done, total)``, called by the thread that waits.
+    fewest : int, optional
+        With so many results Ctrl-C returns those that are there, inside `stoppable`; without it all
+        are needed.
     """
+    tasks = list(arguments)
     if workers(n_jobs) is not None:
         from joblib import Parallel, delayed
 
-        done = Parallel(n_jobs=n_jobs)(delayed(overheard)(work, each) for each in arguments)
-        return _said_here(done)
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+        done = parallel(delayed(overheard)(work, each) for each in tasks)
+        return _said_here(done, len(tasks), progress, fewest)
     from selica._core.compiled import threads
 
     with (
         one_blas_thread(),
         ThreadPoolExecutor(threads()) as pool,
     ):
-        return _said_here(pool.map(lambda each: overheard(work, each), arguments))
+        found = (one for one in pool.map(lambda each: overheard(work, each), tasks))
+        return _said_here(found, len(tasks), progress, fewest)
 
 
-def _said_here(done: Iterable[tuple[T, list[Said]]]) -> list[T]:
+def _said_here(
+    done: Generator[tuple[T, list[Said]], None, None],
+    total: int,
+    progress: Progress | None,
+    fewest: int | None,
+) -> list[T]:
     """Return results, and say in this thread what workers noticed, each sentence once."""
-    results = list(done)
-    for one in dict.fromkeys(each for _, said in results for each in said):
-        warn(one.message, one.category)
+    results: list[tuple[T, list[Said]]] = []
+    try:
+        for one in done:
+            results.append(one)
+            if progress is not None:
+                progress(len(results), total)
+    except KeyboardInterrupt:
+        if fewest is None or len(results) < fewest or not stop_here():
+            raise
+    finally:
+        done.close()  # what has not begun does not begin any more
+    for sentence in dict.fromkeys(each for _, said in results for each in said):
+        warn(sentence.message, sentence.category)
     return [result for result, _ in results]

@@ -17,6 +17,9 @@ from selica.cli.predict import predict
 from selica.cli.reproduce import reproduce
 from selica.cli.select import select
 
+_STOPPED = 130
+"""Exit code of a command that Ctrl-C ended, as shells have it."""
+
 app = typer.Typer(
     name="selica",
     add_completion=False,
@@ -53,7 +56,7 @@ app.command("app")(page)
 def main() -> None:
     """Run the command line: bad input ends with one line on stderr and exit code 2.
 
-    So does what the system refuses, a full disk for instance, with exit code 1.
+    So does what the system refuses, a full disk for instance, with exit code 1; Ctrl-C, with 130.
     """
     try:
         code = app(standalone_mode=False)
@@ -65,8 +68,7 @@ def main() -> None:
         typer.echo(f"selica: {options_named(str(error))}", err=True)
         sys.exit(2)
     except (typer.Abort, KeyboardInterrupt):
-        typer.echo("selica: stopped.", err=True)
-        sys.exit(130)
+        code = _STOPPED
     except OSError as error:
         if not isinstance(error, BrokenPipeError):  # whoever read has enough
             typer.echo(
@@ -74,6 +76,8 @@ def main() -> None:
             )
         _leave_output()
         sys.exit(1)
+    if code == _STOPPED:  # so typer, too, ends a command at Ctrl-C
+        typer.echo("selica: stopped before there was an answer.", err=True)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -16,6 +17,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -26,6 +28,7 @@ from rich.text import Text
 
 from selica._core.errors import ArgumentError
 from selica._core.files import write_whole
+from selica._core.progress import reporting
 from selica._core.results import plain
 from selica._core.types import Progress as Callback
 
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 """Of a terminal that nobody has widened."""
+_PATIENCE = 2.0
+"""Seconds after which a person wants to see how far work has come."""
 T = TypeVar("T")
 
 
@@ -101,7 +106,15 @@ def each(items: Sequence[T], what: str) -> Iterable[T]:
 
 @contextmanager
 def bar(name: str) -> Iterator[Callback]:
-    """Show a bar with the time that is left; nothing in a pipe."""
+    """Show a bar with the time that is left, after two seconds of work; nothing in a pipe."""
+    with _bars() as bars:
+        task = bars.add_task(name, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+@contextmanager
+def _bars() -> Iterator[Progress]:
+    """Show bars on a terminal: what is quick needs none."""
     errors = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -111,20 +124,40 @@ def bar(name: str) -> Iterator[Callback]:
         TextColumn("left:"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
-        task = bars.add_task(name, total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
+    bars = Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal)
+    late = Timer(_PATIENCE, bars.start)
+    late.daemon = True
+    if errors.is_terminal:
+        late.start()
+    try:
+        yield bars
+    finally:
+        late.cancel()
+        if errors.is_terminal:
+            late.join()  # it may have begun to show them
+        bars.stop()
 
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Say on the terminal what is being done; nothing in a pipe."""
-    errors = Console(stderr=True)
-    if errors.is_terminal:
-        with errors.status(what):
+    """Show how far work has come that takes more than two seconds; nothing in a pipe.
+
+    What is counted inside, resamples for instance, has a bar with the time that is left.
+    """
+    with _bars() as bars:
+        whole = bars.add_task(what, total=None)
+        tasks = dict[str, TaskID]()
+
+        def show(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                bars.update(whole, visible=False)
+                for before in tasks.values():
+                    bars.update(before, visible=False)
+                tasks[name] = bars.add_task(f"{what}: {name}", total=total)
+            bars.update(tasks[name], completed=done, total=total)
+
+        with reporting(show):
             yield
-    else:
-        yield
 
 
 def check_figure(path: Path | None) -> None:

@@ -13,6 +13,7 @@ import typer
 from selica import catalogue
 from selica._core.errors import ArgumentError
 from selica._core.files import check_folder
+from selica._core.progress import stoppable
 from selica._core.types import Array
 from selica.catalogue import Method
 from selica.cli.naming import listed, runnable, takers, to_run
@@ -240,13 +241,15 @@ def select(
     for place in (out, None if bundle is None else bundle.parent):
         if place is not None:
             check_folder(place)
-    prepared = source.prepared()
+    with waiting("reading"):
+        prepared = source.prepared()
     rows, variables = prepared.X.shape[0], len(prepared.names)
-    with waiting(f"selecting among {variables:,} variables, {rows:,} rows"):
+    with waiting(f"selecting among {variables:,} variables, {rows:,} rows"), stoppable():
         selection = reports.answer_to(selector, prepared, provenance=source.provenance(selector))
-    files = [] if out is None else reports.write_report(selection, out)
-    if bundle is not None:
-        files.append(selection.bundle(bundle))
+    with waiting("writing"):
+        files = [] if out is None else reports.write_report(selection, out)
+        if bundle is not None:
+            files.append(selection.bundle(bundle))
     if as_json:
         _print_json(selection, files, demo)
     else:

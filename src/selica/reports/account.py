@@ -28,10 +28,24 @@ def response_of(selector: Any, y: Any) -> dict[str, Any]:
     y : array
         As it was given.
     """
-    kind = str(chosen_of(selector).response_)
+    classes = getattr(selector, "classes_", None) is not None
+    return described_response(str(chosen_of(selector).response_), y, classes=classes)
+
+
+def described_response(kind: str, y: Any, *, classes: bool) -> dict[str, Any]:
+    """Return the same for a response that nothing was fitted to yet.
+
+    Parameters
+    ----------
+    kind : str
+        "linear", "binary", "count", "survival" or "classes".
+    y : array
+    classes : bool
+        Whether its values are names of classes.
+    """
     said: dict[str, Any] = {"kind": kind}
     values = np.asarray(y)
-    if getattr(selector, "classes_", None) is not None and values.ndim == 1:
+    if classes and values.ndim == 1:
         each, sizes = np.unique(values, return_counts=True)
         counts = {written(value): int(n) for value, n in zip(each, sizes, strict=True)}
         said["classes"] = counts
@@ -139,7 +153,7 @@ def used_by(selector: Any) -> dict[str, Any]:
         level = used["fdr"] = selector._level()
         if selector.copy_fdr is None:
             used["copy_fdr"] = f"{0.5 * level:g}, or {level:g} where a copy cannot reach that"
-    for name in ("pfer", "assumption", "resampling", "engine"):
+    for name in ("pfer", "assumption", "resampling", "engine", "n_resamples", "n_copies"):
         value = getattr(selector, f"{name}_", None)
         if value is not None:
             used[name] = value

@@ -9,8 +9,9 @@ import numpy as np
 from selica._core.compiled import threads
 from selica._core.errors import ColumnError, RefusedError
 from selica._core.parallel import blas_threads_for, pieces
+from selica._core.progress import reporter_of
 from selica._core.random import child, generator
-from selica._core.types import Array, BoolArray
+from selica._core.types import Array, BoolArray, Progress
 from selica.sampling import Copies, Exchangeability, GaussianKnockoffs, Sampler, exchangeability
 from selica.sampling.covariates import Conditioned, condition
 from selica.sampling.row_groups import group_means, grouped_copies
@@ -24,6 +25,8 @@ NEGATIVES = 2
 """Spawn key of the numbers of negatives at which copies stop."""
 EXCHANGES = 3
 """Spawn key of the check of the first copy."""
+FEWEST = 5
+"""Copies with which Ctrl-C is answered by what is there, at least."""
 _TOGETHER_BYTES = 80_000_000
 """Size of the copies that are fitted together."""
 _MOST_TOGETHER = 8
@@ -70,6 +73,8 @@ class KnockoffComparison:
         Whether copies were drawn given the covariates that are kept.
     grouped : bool
         Whether copies were drawn for rows that belong together.
+    stopped : bool
+        Whether Ctrl-C ended it before all copies were compared.
     """
 
     def __init__(
@@ -94,6 +99,7 @@ class KnockoffComparison:
         self.exchangeability: Exchangeability | None = None
         self._seed = seed
         self._statistics = np.zeros((0, data.n_variables))
+        self.stopped = False
         with blas_threads_for(table.shape):
             columns = (data.X if sampler.standardised else table)[:, varies]
             parts = None
@@ -149,7 +155,9 @@ class KnockoffComparison:
             sample_weight=self._data.weight, random_state=child(self._seed, EXCHANGES),
         )  # fmt: skip
 
-    def statistics(self, copies: int, measure: Measure, n_jobs: int | None) -> Array:
+    def statistics(
+        self, copies: int, measure: Measure, n_jobs: int | None, *, some: bool = False
+    ) -> Array:
         """Return W of every variable for so many copies, or more, (copies, p).
 
         Those that are known are not computed again.
@@ -159,22 +167,38 @@ class KnockoffComparison:
         copies : int
         measure : Measure
         n_jobs : int, optional
+        some : bool
+            Whether fewer copies will do where Ctrl-C ends the work inside `stoppable`; they stay
+            fewer.
         """
         known = len(self._statistics)
-        if copies > known:
+        if copies > known and not self.stopped:
             size = _copies_together(self._data.X.shape)
             batches = [
                 range(start, min(start + size, copies)) for start in range(known, copies, size)
             ]
             # batches side by side have one thread each
             each = 1 if len(batches) >= threads() or n_jobs is not None else None
-            arguments = (
-                (self._data, self._copies, batch, self._seed, measure, each) for batch in batches
+            found = pieces(
+                _some,
+                [(self._data, self._copies, batch, self._seed, measure, each) for batch in batches],
+                n_jobs,
+                progress=_reporter(known, copies, size),
+                fewest=-(-max(FEWEST - known, 0) // size) if some else None,
             )
-            more = np.zeros((copies - known, self._statistics.shape[1]))
-            more[:, self._variables] = np.concatenate(pieces(_some, arguments, n_jobs))
-            self._statistics = np.concatenate([self._statistics, more])
+            self.stopped = len(found) < len(batches)
+            if found:
+                W = np.concatenate(found)
+                more = np.zeros((len(W), self._statistics.shape[1]))
+                more[:, self._variables] = W
+                self._statistics = np.concatenate([self._statistics, more])
         return self._statistics
+
+
+def _reporter(known: int, copies: int, size: int) -> Progress | None:
+    """Return a function that reports batches as copies."""
+    tell = reporter_of("knockoff copies", total=copies)
+    return None if tell is None else lambda done, _: tell(min(known + done * size, copies), copies)
 
 
 def _copies_together(shape: tuple[int, ...]) -> int:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.losses import require, treats
+from selica._core.progress import stopped_after
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray, IntArray
@@ -149,7 +150,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.random_state = random_state
 
     def _select(self, data: Data, table: Array) -> None:
-        B = count("n_copies", self.n_copies)
+        self.n_copies_ = B = count("n_copies", self.n_copies)
         rule = self._rule()
         eta = self._share_needed(self._allowed(rule), B)
         engine = choice("engine", self.engine, ENGINES)
@@ -173,11 +174,21 @@ class DerandomizedKnockoffs(KnockoffSelector):
         measure = self._measure()
         found = self._compare(data, table, B)
         self.exchangeability_ = found.exchangeability
-        self.statistics_ = found.statistics(B, measure, self.n_jobs)
+        self.statistics_ = found.statistics(B, measure, self.n_jobs, some=True)
+        self._say_stopped(found)
+        eta = self._share_needed(self._allowed(rule), len(self.statistics_))
         if rule == "fdr":
             self._by_evalues(found)
         else:
             self._by_votes(self._by_negatives(found, rule, eta), eta)
+
+    def _say_stopped(self, found: KnockoffComparison) -> None:
+        """Note how many copies there are, and say so where Ctrl-C left fewer than asked for."""
+        self.n_copies_ = len(self.statistics_)
+        if found.stopped:
+            self._caution(
+                stopped_after(self.n_copies_, self.n_copies, "knockoff copies"), act=False
+            )
 
     def _by_votes(self, votes: BoolArray, eta: float) -> None:
         """Select the variables with the votes of a share of the copies."""
@@ -207,7 +218,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
             if found is None:  # message passing may need no copy at all
                 found = self._compare(data, table, B)
                 self.exchangeability_ = found.exchangeability
-            self.statistics_ = found.statistics(copies, measure, self.n_jobs)
+            self.statistics_ = found.statistics(copies, measure, self.n_jobs, some=True)
             return np.asarray(w < self.statistics_)
 
         def counts(copies: int) -> tuple[IntArray, int]:
@@ -218,6 +229,9 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.fields_, self.probability_error_, self.note_ = outcome
         if self.fields_ is None:
             self._by_votes(votes(B), eta)
+        if found is not None:
+            self._say_stopped(found)
+        if self.fields_ is None:
             return
         warn_of_fields(self.fields_, data, checked=self.probability_error_ is not None)
         self.selection_probabilities_ = np.zeros(table.shape[1])

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from selica._core.parallel import pieces
+from selica._core.progress import report, reporter_of, stop_here
 from selica._core.random import child, generator
-from selica._core.types import Array, BoolArray, IntArray
+from selica._core.types import Array, BoolArray, IntArray, Progress
 from selica.sampling import resample_weights
 from selica.statistics.data import Data, fit_members, null_gradient, pull
 from selica.statistics.importance import selections
 
-_BLOCK = 256
-"""Members whose gradients are computed at once: Ctrl-C is heard in between."""
+FEWEST = 20
+"""Members with which Ctrl-C is answered by what is there, at least."""
+_BLOCKS = 10
+"""Blocks that members are fitted in, about: a block is there as a whole or not at all."""
+_LARGEST_BYTE = 255
+"""The largest weight that fits into a byte."""
+_LARGEST_BLOCK = 200
+"""Members of a block, at most."""
 _PATH_LENGTH = 500
 """Penalties on the way to the first q variables: where several enter between two of them a member
 stops short of q."""
@@ -78,6 +85,11 @@ class Refits:
     n_jobs : int, optional
     seeds : two SeedSequences
         For the rows, and for the penalties of the randomised lasso.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether Ctrl-C ended it before all members were there.
     """
 
     def __init__(
@@ -92,33 +104,98 @@ class Refits:
         self._data, self._scheme, self._members = data, scheme, members
         self._rule, self._n_jobs, self._seeds = rule, n_jobs, seeds
         self._done: Selections | None = None
+        self.stopped = False
 
     def at_least(self, members: int) -> Selections:
-        """Return the selections of so many members or more; none is fitted twice."""
-        start = 0 if self._done is None else self._done.members
-        if members > start:
-            part = slice(start, members)
-            weights, factors = self._draws
-            more = _selections(
-                self._data, weights[part], None if factors is None else factors[part],
-                self._rule, self._n_jobs,
-            )  # fmt: skip
-            self._done = more if self._done is None else self._done.joined(more)
+        """Return the selections of so many members or more; none is fitted twice.
+
+        They are fewer where Ctrl-C ended it inside `stoppable`, and stay so.
+        """
+        while not self.stopped and (self._done is None or self._done.members < members):
+            start = 0 if self._done is None else self._done.members
+            part = slice(start, min(start + self._block, members))
+            try:
+                more = self._selections(part)
+                self._done = more if self._done is None else self._done.joined(more)
+                report("resamples", self._done.members, self._members)
+            except KeyboardInterrupt:
+                if self._done is None or self._done.members < FEWEST or not stop_here():
+                    raise
+                self.stopped = True
         assert self._done is not None
         return self._done
 
+    @property
+    def _block(self) -> int:
+        """How many members are fitted together; an even number, since halves come in pairs."""
+        rule = self._rule
+        if rule.q is None and rule.penalties is not None and rule.penalties.size > 1:
+            return self._members  # only selections at one penalty can be joined
+        pairs = -(-self._members // (2 * _BLOCKS))
+        return 2 * int(np.clip(pairs, FEWEST // 2, _LARGEST_BLOCK // 2))
+
+    def _selections(self, part: slice) -> Selections:
+        """Return the selections of some members."""
+        drawn, factors = self._draws
+        weights = drawn[part].astype(float)
+        settings: dict[str, Any] = {
+            "penalty_weights": None if factors is None else factors[part],
+            "n_jobs": self._n_jobs,
+            "progress": reporter_of("resamples", part.start, self._members),
+        }
+        data, rule = self._data, self._rule
+        if rule.estimator is not None:
+            return _of_estimator(data, weights, rule.estimator, rule.q, settings)
+        if rule.q is not None:
+            return _first(data, weights, rule.q, self._path, settings)
+        assert rule.penalties is not None
+        if data.variable is not None or data.loss.several:
+            return _at_penalties(data, weights, rule.penalties, settings)
+        return _active_at(data, weights, rule.penalties, settings)
+
     @cached_property
-    def _draws(self) -> tuple[Array, Array | None]:
+    def _path(self) -> Array:
+        """Penalties from where the first variable enters any member, for a rule with q."""
+        weights, factors = self._draws
+        squares, step = self._data.X**2, self._block
+        top = max(
+            _largest_pull(self._data, squares, weights[start : start + step].astype(float))
+            for start in range(0, len(weights), step)
+        )
+        if factors is not None:
+            top /= factors.min()
+        several = self._data.loss.several
+        length = _PATH_LENGTH_OF_CLASSES if several else _PATH_LENGTH
+        return np.geomspace(top, 1e-3 * top, length) if top > 0.0 else np.ones(1)
+
+    @cached_property
+    def _draws(self) -> tuple[Any, Array | None]:
         """Weights of the rows and of the penalties, for all members."""
+        scheme, step = self._scheme, self._block
+        parts = [
+            _compact(self._weights(slice(start, min(start + step, self._members))))
+            for start in range(0, self._members, step)
+        ]
+        p = self._data.X.shape[1]
+        return np.concatenate(parts), _weakened(scheme.weakness, self._members, p, self._seeds[1])
+
+    def _weights(self, members: slice) -> Array:
+        """Draw the weights of the rows in some members."""
         data, scheme = self._data, self._scheme
         # halves are drawn purely at random, as the bounds of stability selection ask for
         even = scheme.resampling in ("subsample", "pairs") or data.units is not None
-        weights = resample_weights(
+        return resample_weights(
             data.n_rows, self._members, scheme.resampling, scheme.rate, groups=data.units,
             strata=None if even else data.loss.strata(data.y), random_state=self._seeds[0],
+            members=members,
         )  # fmt: skip
-        p = data.X.shape[1]
-        return weights, _weakened(scheme.weakness, self._members, p, self._seeds[1])
+
+
+def _compact(weights: Array) -> Any:
+    """Return weights in a byte each, where they are small whole numbers as counts of rows are."""
+    if np.all((weights >= 0.0) & (weights <= _LARGEST_BYTE) & (weights == np.rint(weights))):
+        return weights.astype(np.uint8)
+    return weights
 
 
 def _weakened(weakness: float, B: int, p: int, seed: np.random.SeedSequence) -> Array | None:
@@ -131,21 +208,11 @@ def _weakened(weakness: float, B: int, p: int, seed: np.random.SeedSequence) -> 
     return out
 
 
-def _selections(
-    data: Data, weights: Array, penalty_weights: Array | None, rule: MemberRule, n_jobs: int | None
+def _active_at(
+    data: Data, weights: Array, penalties: Array, settings: dict[str, Any]
 ) -> Selections:
-    """Return the selections at given penalties, of the first q variables, or of a base learner."""
-    if rule.estimator is not None:
-        return _of_estimator(data, weights, rule.estimator, rule.q, n_jobs)
-    settings: dict[str, Any] = {"penalty_weights": penalty_weights, "n_jobs": n_jobs}
-    if rule.q is not None:
-        return _first(data, weights, rule.q, settings)
-    assert rule.penalties is not None
-    if data.variable is not None or data.loss.several:
-        return _at_penalties(data, weights, rule.penalties, settings)
-    fit = fit_members(
-        data, rule.penalties, weights, keep=("counts", "moments", "entry"), **settings
-    )
+    """Return the variables active at each penalty."""
+    fit = fit_members(data, penalties, weights, keep=("counts", "moments", "entry"), **settings)
     assert fit.counts is not None
     assert fit.mean is not None
     assert fit.first_entry is not None
@@ -212,31 +279,21 @@ def _signed(data: Data, mean: Array) -> Array:
     return np.zeros_like(mean) if data.loss.several else mean
 
 
-def _largest_pull(data: Data, weights: Array) -> float:
+def _largest_pull(data: Data, squares: Array, weights: Array) -> float:
     """Return the largest gradient of a standardised column in any member, without variables."""
     rows = weights * data.weight
     total = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
     mean = rows @ data.X / total
-    sd = np.sqrt(np.maximum(rows @ data.X**2 / total - mean**2, 0.0))
+    sd = np.sqrt(np.maximum(rows @ squares / total - mean**2, 0.0))
     size = pull(data, null_gradient(data, rows), data.X) / total
     return float(np.max(size / np.where(sd > 1e-9, sd, np.inf), initial=0.0))
 
 
-def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Selections:
+def _first(data: Data, weights: Array, q: int, path: Array, settings: dict[str, Any]) -> Selections:
     """Return the variables active at the smallest penalty before which no more than q ever were.
 
-    Columns are standardised in each member, as glmnet does, and the path begins where the first
-    variable enters any of them.
+    Columns are standardised in each member, as glmnet does.
     """
-    top = max(
-        (_largest_pull(data, weights[start : start + _BLOCK])
-         for start in range(0, len(weights), _BLOCK)),
-        default=0.0,
-    )  # fmt: skip
-    if settings["penalty_weights"] is not None:
-        top /= settings["penalty_weights"].min()
-    length = _PATH_LENGTH_OF_CLASSES if data.loss.several else _PATH_LENGTH
-    path = np.geomspace(top, 1e-3 * top, length) if top > 0.0 else np.ones(1)
     most = q
     if data.variable is not None:  # so many columns may the largest q variables have
         most = int(np.sort(np.bincount(data.variable))[::-1][:q].sum())
@@ -245,10 +302,12 @@ def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Sele
     selected = 0
     members, L = len(weights), path.size
     step = _members_at_once(data, L, members)
+    tell = settings["progress"]
     for start in range(0, members, step):
         part = slice(start, start + step)
         own = settings["penalty_weights"]
         limits["penalty_weights"] = None if own is None else own[part]
+        limits["progress"] = None if tell is None else partial(_later, tell, start)
         found = _active(data, path, weights[part], limits)
         number = np.asarray((found.chosen > 0.0).sum(axis=1)).reshape(-1, L)
         over = np.where((number > q).any(axis=1), (number > q).argmax(axis=1), L)
@@ -264,6 +323,11 @@ def _first(data: Data, weights: Array, q: int, settings: dict[str, Any]) -> Sele
     )  # fmt: skip
 
 
+def _later(tell: Progress, start: int, done: int, total: int) -> None:
+    """Report what is done after others."""
+    tell(start + done, total)
+
+
 def _members_at_once(data: Data, penalties: int, members: int) -> int:
     """Return how many members are held along their whole paths."""
     if not data.loss.several:
@@ -274,10 +338,13 @@ def _members_at_once(data: Data, penalties: int, members: int) -> int:
 
 
 def _of_estimator(
-    data: Data, weights: Array, estimator: Any, q: int | None, n_jobs: int | None
+    data: Data, weights: Array, estimator: Any, q: int | None, settings: dict[str, Any]
 ) -> Selections:
     """Return what a base learner selects, or its q most important variables."""
-    masks = pieces(selections, ((estimator, data, row, q) for row in weights), n_jobs)
+    masks = pieces(
+        selections, ((estimator, data, row, q) for row in weights), settings["n_jobs"],
+        progress=settings["progress"],
+    )  # fmt: skip
     chosen = np.array(masks)
     members, p = chosen.shape
     counts = np.count_nonzero(chosen, axis=0)

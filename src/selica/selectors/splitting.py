@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from selica._core.losses import Loss, treats
 from selica._core.parallel import pieces
+from selica._core.progress import reporter_of
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray
@@ -68,6 +69,8 @@ class DataSplitting(Selector):
     np.True_
     """
 
+    _bytes_each = 64.0  # splits side by side have halves of the table each
+
     def __init__(
         self,
         fdr: float = 0.1,
@@ -89,7 +92,9 @@ class DataSplitting(Selector):
         splits = count("n_splits", self.n_splits)
         seed = seed_sequence(self.random_state)
         arguments = ((data, generator(child(seed, b))) for b in range(splits))
-        self.statistics_ = np.array(pieces(mirror_statistic, arguments, self.n_jobs))
+        self.statistics_ = np.array(
+            pieces(mirror_statistic, arguments, self.n_jobs, progress=reporter_of("splits"))
+        )
         self.inclusion_rates_, self.support_ = self._combined(self.fdr)
         self.guarantee_ = self._guarantee(data.loss)
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.losses import require
-from selica._core.memory import SMALL, check_memory
+from selica._core.progress import stopped_after
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray, IntArray
@@ -62,8 +62,6 @@ LOWEST_PROBABILITY = 0.1
 """What fewer resamples select is not stable, whatever its estimated error rate."""
 PFER = 1.0
 """False selections that are expected at most where nothing else is asked for."""
-_BYTES = 64.0
-"""Memory for each number of the table: the table, its standard form and what solvers keep of it."""
 PENALTY = 0
 """Spawn key of the folds that choose a penalty."""
 
@@ -136,7 +134,7 @@ class StabilitySelection(Selector):
     ----------
     selection_probabilities_ : array of shape (p,)
         Share of the resamples that select each variable.
-    threshold_, q_, pfer_, fdr_, resampling_, assumption_, engine_
+    threshold_, q_, pfer_, fdr_, resampling_, assumption_, engine_, n_resamples_
         As used; `q_`, `pfer_` and `fdr_` are None where they do not decide.
     lams_ : array, or None with `q`
         Penalties as used, and `probability_path_`, (L, p), the probabilities along them.
@@ -199,12 +197,7 @@ class StabilitySelection(Selector):
         self.random_state = random_state
 
     def _select(self, data: Data, table: Array) -> None:
-        B = count("n_resamples", self.n_resamples, at_least=2)
-        if _BYTES * data.X.size > SMALL:
-            check_memory(
-                f"stability selection of {data.n_rows:,} x {data.varies.size:,} numbers",
-                _BYTES * data.X.size, "leave columns or rows out",
-            )  # fmt: skip
+        self.n_resamples_ = B = count("n_resamples", self.n_resamples, at_least=2)
         self._settle(data)
         try:
             self._answer(data, B)
@@ -250,7 +243,10 @@ class StabilitySelection(Selector):
             self._by_refits(refits.at_least(B))
         else:
             self._by_fields(data)
-        self.guarantee_ = self._guarantee(data.n_variables, B)
+        if refits.stopped:
+            self.n_resamples_ = refits.at_least(0).members
+            self._caution(stopped_after(self.n_resamples_, B, "resamples"), act=False)
+        self.guarantee_ = self._guarantee(data.n_variables, self.n_resamples_)
 
     def _decided(
         self, data: Data, scheme: Scheme, refits: Refits, B: int, analytic: bool
@@ -466,8 +462,8 @@ class StabilitySelection(Selector):
         one = n == 1
         return (
             f"{n} {'decision is a close call' if one else 'decisions are close calls'}: another "
-            f"seed may change {'it' if one else 'them'}, and more than {self.n_resamples} resamples"
-            f" would settle {'it' if one else 'them'}."
+            f"seed may change {'it' if one else 'them'}, and more than {self.n_resamples_} "
+            f"resamples would settle {'it' if one else 'them'}."
         )
 
     def _notes(self) -> tuple[str, ...]:
@@ -476,7 +472,7 @@ class StabilitySelection(Selector):
 
     def _errors(self) -> Array | None:
         """Return the standard errors of the probabilities; None where they are not known."""
-        members = self.n_resamples if self.fields_ is None else None
+        members = self.n_resamples_ if self.fields_ is None else None
         return standard_errors(self.selection_probabilities_, members, self.probability_error_)
 
     def _close(self) -> BoolArray:
@@ -513,7 +509,7 @@ class StabilitySelection(Selector):
             return f"share of {rows} whose fit would select the variable, by message passing"
         first = "" if self.q_ is None else f" among its first {self.q_}"
         needed = f"; {self.threshold_:.3g} is needed" if np.isfinite(self.threshold_) else ""
-        return f"share of {self.n_resamples} {rows} whose fit selects the variable{first}{needed}"
+        return f"share of {self.n_resamples_} {rows} whose fit selects the variable{first}{needed}"
 
     def _why(self) -> str:
         if self.fdr_ is not None:
@@ -534,7 +530,7 @@ class StabilitySelection(Selector):
         if self.q_ is None or not self._bound().proven:
             return f"{text}."
         weaker = self._bound().guarantee(
-            self.support_.size, self.n_resamples, float(self.q_), top, exact=True
+            self.support_.size, self.n_resamples_, float(self.q_), top, exact=True
         )
         if weaker.level is None or weaker.level >= self.support_.size:
             return f"{text}, but then no error rate would be controlled."
@@ -604,7 +600,7 @@ class StabilitySelection(Selector):
         lams = path_penalties(data, lam)
         scheme = Scheme(self.resampling_, self._rate(), float(self.weakness))
         seeds = (child(self._seed, ROWS), child(self._seed, WEAKNESS))
-        return lams, path_probabilities(data, scheme, self.n_resamples, lams, seeds, self.n_jobs)
+        return lams, path_probabilities(data, scheme, self.n_resamples_, lams, seeds, self.n_jobs)
 
     def _known_data(self, X: Any, y: Any, arguments: dict[str, Any]) -> Data:
         """Return the data of the fit, from what is kept or what is given."""

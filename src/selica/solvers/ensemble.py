@@ -222,19 +222,14 @@ def solve_each(
     n_jobs : int, optional
     progress : callable, optional
     """
-    members, done = problem.weights.shape[0], 0
     reporter(progress)
 
     def alone(member: int) -> Part:
-        nonlocal done
         one = problem.members(member, member + 1)._replace(X=as_table("X", table(member)))
-        part = _alone(one)
-        done += 1
-        if progress is not None:
-            progress(done, members)
-        return part
+        return _alone(one)
 
-    return _join(problem, pieces(alone, ((member,) for member in range(members)), n_jobs))
+    each = ((member,) for member in range(problem.weights.shape[0]))
+    return _join(problem, pieces(alone, each, n_jobs, progress=progress))
 
 
 def _members_per_chunk(problem: Ensemble) -> int:

@@ -155,7 +155,7 @@ def make_data(
     keep: Array | None = None,
     units: IntArray | None = None,
     variable: IntArray | None = None,
-    missing: BoolArray | None = None,
+    imputation: Imputation | None = None,
 ) -> Data:
     """Standardise a table and, as the loss asks for it, the response.
 
@@ -173,8 +173,8 @@ def make_data(
         Rows with the same number belong together.
     variable : array of int, shape (p,), optional
         Columns with the same number belong to one variable.
-    missing : boolean array of shape (n, p), optional
-        Values of X that were missing; X has them filled in, as `Imputation.fill` does.
+    imputation : Imputation, optional
+        By which values of X that were missing have been filled in.
 
     Examples
     --------
@@ -189,13 +189,14 @@ def make_data(
     varies = np.asarray(columns.any(axis=0))
     kind = loss_of(loss)
     y, y_scale = kind.standardised(y, rows)
-    data = Data(columns, y, kind, rows, varies, scale, y_scale, units=units, variable=variable)
+    data = Data(
+        columns, y, kind, rows, varies, scale, y_scale, units=units, variable=variable,
+        imputation=imputation,
+    )  # fmt: skip
     if keep is not None:
         kept, _ = standardised(keep, weight)
         kept = kept[:, kept.any(axis=0)]
         data = data._replace(keep=kept if kept.shape[1] else None)
-    if missing is not None and missing.any():
-        data = data._replace(imputation=Imputation.of(columns, missing))
     return data
 
 

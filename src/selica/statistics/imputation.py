@@ -7,7 +7,8 @@ missing, :math:`E[y | x_2] = b\,E[x_1 | x_2]` is linear in the value that was fi
 stand in for :math:`x_1`.
 
 Which columns go together is found once, from the table without its response; the functions are
-fitted again to the rows of each resample, so that disjoint resamples share nothing.
+fitted again to the rows of each resample, so that disjoint resamples share nothing. In a wide
+table not all pairs of columns are compared: the work grows as the number of columns does.
 """
 
 from __future__ import annotations
@@ -24,8 +25,18 @@ _ROWS_PER_NEIGHBOUR = 10
 """Rows for each of these columns, at least."""
 _RIDGE = 1.0
 """Ridge on each coefficient, in rows, for columns of unit variance."""
-_NUMBERS_AT_ONCE = 8_000_000
+_NUMBERS_AT_ONCE = 2_000_000
 """Size of the arrays of a block of columns."""
+_MOST_PAIRS = 20_000_000
+"""Pairs of columns that are all compared."""
+_PIVOTS = 64
+"""Columns of a wide table to which all others are compared in a round."""
+_ROUNDS = 8
+"""Rounds of comparisons in a wide table."""
+_TOGETHER = 1024
+"""Columns of a wide table that are compared pair by pair."""
+NOBODY = -1
+"""In the place of a neighbour, where a column has no more of them."""
 
 
 class Imputation(NamedTuple):
@@ -50,7 +61,7 @@ class Imputation(NamedTuple):
     columns: IntArray
     """(m,): columns that have any."""
     neighbours: IntArray
-    """(m, k): for each of these the columns that go with it best."""
+    """(m, k): for each of these the columns that go with it best; NOBODY where there are fewer."""
 
     @classmethod
     def of(cls, X: Array, missing: BoolArray) -> Imputation:
@@ -65,17 +76,11 @@ class Imputation(NamedTuple):
         n, p = X.shape
         columns = np.flatnonzero(missing.any(axis=0))
         k = int(min(MOST_NEIGHBOURS, p - 1, n // _ROWS_PER_NEIGHBOUR))
-        neighbours = np.zeros((columns.size, max(k, 0)), dtype=np.intp)
-        if k > 0:
-            Z = _scaled(X, missing, np.ones(n))
-            step = max(1, _NUMBERS_AT_ONCE // p)
-            for start in range(0, columns.size, step):
-                part = columns[start : start + step]
-                size = np.abs(Z[:, part].T @ Z)
-                size[np.arange(part.size), part] = -1.0
-                best = np.argpartition(-size, k - 1, axis=1)[:, :k]
-                neighbours[start : start + step] = np.sort(best, axis=1)
-        return cls(missing, columns, neighbours)
+        if k <= 0:
+            return cls(missing, columns, np.zeros((columns.size, 0), dtype=np.intp))
+        Z = _scaled(X, missing, np.ones(n))
+        wide = columns.size * p > _MOST_PAIRS
+        return cls(missing, columns, _some(Z, k)[columns] if wide else _best(Z, columns, k))
 
     def fill(self, X: Array, weight: Array) -> Array:
         """Return the table with conditional means at the missing places of rows with a weight.
@@ -90,24 +95,29 @@ class Imputation(NamedTuple):
         used = np.flatnonzero(weight > 0.0)
         rows, missing = weight[used], self.missing[used]
         Z, mean, scale = _standard(X[used], missing, rows)
+        columns = np.zeros((X.shape[1] + 1, used.size))  # the last is that of nobody
+        columns[:-1] = Z.T
         out = X.copy()
-        k = self.neighbours.shape[1]
-        step = max(1, _NUMBERS_AT_ONCE // max(used.size * max(k, 1), 1))
-        for start in range(0, self.columns.size, step):
-            part = self.columns[start : start + step]
-            absent = missing[:, part]
-            value = np.zeros(absent.shape)
-            if k > 0:
-                known = np.where(absent, 0.0, rows[:, None])  # (rows, columns)
-                near = Z[:, self.neighbours[start : start + step]]  # (rows, columns, k)
-                weighted = near * known[:, :, None]
-                gram = np.einsum("imk,iml->mkl", weighted, near, optimize=True)
-                gram += _RIDGE * np.eye(k)
-                right = np.einsum("imk,im->mk", weighted, Z[:, part], optimize=True)
-                slope = np.linalg.solve(gram, right[:, :, None])[:, :, 0]
-                value = np.einsum("imk,mk->im", near, slope, optimize=True)
-            value = mean[part] + scale[part] * value
-            out[np.ix_(used, part)] = np.where(absent, value, out[np.ix_(used, part)])
+        touched = missing[:, self.columns].any(axis=0)
+        many = np.count_nonzero(self.neighbours != NOBODY, axis=1)
+        for k in np.unique(many[touched]):
+            place = np.flatnonzero(touched & (many == k))
+            step = max(1, _NUMBERS_AT_ONCE // max(used.size * int(k), 1))
+            for start in range(0, place.size, step):
+                some = place[start : start + step]
+                part = self.columns[some]
+                absent = missing[:, part].T
+                which, row = np.nonzero(absent)
+                value = np.zeros(which.size)
+                if k > 0:
+                    near = columns[self.neighbours[some, :k]]  # (columns, k, rows)
+                    known = near * np.where(absent, 0.0, rows)[:, None, :]
+                    gram = known @ near.transpose(0, 2, 1) + _RIDGE * np.eye(k)
+                    right = known @ columns[part][:, :, None]
+                    slope = np.linalg.solve(gram, right)[:, :, 0]
+                    value = (slope[which] * near[which, :, row]).sum(axis=1)
+                filled_in = part[which]
+                out[used[row], filled_in] = mean[filled_in] + scale[filled_in] * value
         return out
 
     def some_columns(self, which: Any) -> Imputation:
@@ -117,26 +127,78 @@ class Imputation(NamedTuple):
         place[chosen] = np.arange(chosen.size)
         have = np.flatnonzero(place[self.columns] >= 0)
         neighbours = place[self.neighbours[have]]
-        # a neighbour that is gone is replaced by the column itself, which is then left alone
-        own = place[self.columns[have]]
-        neighbours = np.where(neighbours < 0, own[:, None], neighbours)
-        return Imputation(self.missing[:, which], own, neighbours)
+        neighbours[self.neighbours[have] == NOBODY] = NOBODY
+        return Imputation(self.missing[:, which], place[self.columns[have]], _ordered(neighbours))
 
     def some_rows(self, which: Any) -> Imputation:
         """Return the imputation of some of the rows."""
         return self._replace(missing=self.missing[which])
 
 
+def _best(Z: Array, columns: IntArray, k: int) -> IntArray:
+    """Return the k best neighbours of some columns among all others, (m, k)."""
+    neighbours = np.zeros((columns.size, k), dtype=np.intp)
+    step = max(1, _NUMBERS_AT_ONCE // Z.shape[1])
+    for start in range(0, columns.size, step):
+        part = columns[start : start + step]
+        size = np.abs(Z[:, part].T @ Z)
+        size[np.arange(part.size), part] = -1.0
+        best = np.argpartition(-size, k - 1, axis=1)[:, :k]
+        neighbours[start : start + step] = np.sort(best, axis=1)
+    return neighbours
+
+
+def _some(Z: Array, k: int) -> IntArray:
+    """Return up to k good neighbours of each column of a wide table, (p, k).
+
+    In each round columns are sorted by the one of a few random columns that they go with best, and
+    how well; those near to each other in this order are compared. A correlation that the largest of
+    p by chance has in so many rows says nothing: its column is no neighbour.
+    """
+    n, p = Z.shape
+    lines = np.ascontiguousarray(Z.T, dtype=np.float32)  # to rank correlations, single will do
+    least = np.sqrt(2.0 * np.log(p) / n)
+    rng = np.random.default_rng(0)  # the same columns for the same table
+    size = np.full((p, k), -1.0, dtype=np.float32)
+    neighbours = np.full((p, k), NOBODY, dtype=np.intp)
+    for _ in range(_ROUNDS):
+        pivots = rng.choice(p, _PIVOTS, replace=False)
+        like = np.abs(lines[pivots] @ lines.T)
+        nearest = like.argmax(axis=0)
+        order = np.lexsort((like[nearest, np.arange(p)], nearest))
+        for part in np.array_split(order, max(p // _TOGETHER, 1)):
+            product = np.abs(lines[part] @ lines[part].T)
+            np.fill_diagonal(product, -1.0)
+            best = np.argpartition(product, -k, axis=1)[:, -k:]
+            good = np.take_along_axis(product, best, axis=1)
+            found = np.concatenate([neighbours[part], part[best]], axis=1)
+            sizes = np.concatenate([size[part], np.where(good < least, -1.0, good)], axis=1)
+            known = (found[:, :k, None] == found[:, None, k:]).any(axis=1)
+            sizes[:, k:][known] = -1.0
+            first = np.argpartition(-sizes, k - 1, axis=1)[:, :k]
+            size[part] = np.take_along_axis(sizes, first, axis=1)
+            neighbours[part] = np.take_along_axis(found, first, axis=1)
+    return _ordered(np.where(size < 0.0, NOBODY, neighbours))
+
+
+def _ordered(neighbours: IntArray) -> IntArray:
+    """Return neighbours in the order of the columns, those that are nobody last."""
+    last = np.iinfo(np.intp).max
+    found = np.sort(np.where(neighbours == NOBODY, last, neighbours), axis=1)
+    return np.where(found == last, NOBODY, found)
+
+
 def _standard(X: Array, missing: BoolArray, weight: Array) -> tuple[Array, Array, Array]:
     """Return columns of mean 0 and variance 1 by their known values, zero where missing."""
-    known = np.where(missing, 0.0, weight[:, None])
-    total = np.maximum(known.sum(axis=0), 1e-300)
-    there = np.where(missing, 0.0, X)
-    mean = (known * there).sum(axis=0) / total
-    Z = np.where(missing, 0.0, there - mean)
-    scale = np.sqrt((known * Z**2).sum(axis=0) / total)
+    total = np.maximum(weight.sum() - weight @ missing.astype(float), 1e-300)
+    Z = np.where(missing, 0.0, X)
+    mean = weight @ Z / total
+    Z -= mean
+    Z[missing] = 0.0
+    scale = np.sqrt(weight @ Z**2 / total)
     scale = np.where(scale > 0.0, scale, 1.0)
-    return Z / scale, mean, scale
+    Z /= scale
+    return Z, mean, scale
 
 
 def _scaled(X: Array, missing: BoolArray, weight: Array) -> Array:
@@ -145,8 +207,8 @@ def _scaled(X: Array, missing: BoolArray, weight: Array) -> Array:
     return np.asarray(Z / np.sqrt(len(Z)))
 
 
-def filled(X: Array) -> tuple[Array, BoolArray | None]:
-    """Return a table with conditional means for its missing values, and where they were.
+def filled(X: Array) -> tuple[Array, Imputation | None]:
+    """Return a table with conditional means for its missing values, and how they were found.
 
     Parameters
     ----------
@@ -156,18 +218,19 @@ def filled(X: Array) -> tuple[Array, BoolArray | None]:
     Returns
     -------
     X : array of shape (n, p)
-    missing : boolean array of shape (n, p), or None where there is none
+    imputation : Imputation, or None where nothing is missing
 
     Examples
     --------
     >>> import numpy as np
     >>> from selica.statistics.imputation import filled
-    >>> X, missing = filled(np.array([[1.0], [np.nan], [3.0]]))
-    >>> X.ravel().tolist(), int(missing.sum())
+    >>> X, imputation = filled(np.array([[1.0], [np.nan], [3.0]]))
+    >>> X.ravel().tolist(), int(imputation.missing.sum())
     ([1.0, 2.0, 3.0], 1)
     """
     missing = np.isnan(X)
     if not missing.any():
         return X, None
     complete = np.where(missing, 0.0, X)
-    return Imputation.of(complete, missing).fill(complete, np.ones(len(X))), missing
+    imputation = Imputation.of(complete, missing)
+    return imputation.fill(complete, np.ones(len(X))), imputation

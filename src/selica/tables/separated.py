@@ -16,14 +16,16 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from selica._core.errors import ArgumentError
+from selica._core.progress import report
 from selica.tables.arrow import columns_of_arrow, is_text
 from selica.tables.buffers import copy_floats
 from selica.tables.cells import MISSING, Writing, has_decimal_commas
 from selica.tables.columns import Columns, Limits, clean_names, counted
+from selica.tables.spaced import with_tabs
 from selica.tables.text import as_utf8
 
-_SEPARATORS = (",", ";", "\t", "|")
-"""Characters that may separate columns."""
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""Characters that may separate columns, and what they are called."""
 _TABS = (".tsv", ".tab")
 """Endings of files with tabs between columns."""
 _LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n|$)")
@@ -76,6 +78,10 @@ def read_separated(path: Path, content: bytes, limits: Limits | None = None) -> 
     content, notes = as_utf8(path, content)
     if not content or content.isspace():
         raise ArgumentError(f"{path}: the file is empty.")
+    spaced = with_tabs(content)
+    if spaced is not None:
+        content, notes = spaced, (*notes, "Spaces separate the columns.")
+    del spaced
     head = _head(path, content)
     if limits is not None:
         limits.check(path, 0, len(head.names))
@@ -86,30 +92,45 @@ def read_separated(path: Path, content: bytes, limits: Limits | None = None) -> 
     if limits is not None:
         limits.check(path, len(columns[0]), len(names))
     found = columns_of_arrow(names, columns, writing=Writing(head.separator == ",", comma))
-    return replace(found, unnamed=tuple(unnamed), notes=(*notes, *head.notes, *found.notes))
+    return replace(
+        found,
+        unnamed=tuple(unnamed),
+        notes=(*notes, *head.notes, *found.notes),
+        read_as=f"text with {_SEPARATORS.get(head.separator, head.separator)} between columns",
+    )
 
 
-def _lines(content: bytes, start: int = 0) -> Iterator[tuple[str, int]]:
-    """Return lines of text, each with the place after it."""
-    place = start
-    while place < len(content):
-        match = _LINE.match(content, place)
+class _Lines:
+    """Lines of text, one after another, and the place after the last one that was asked for."""
+
+    def __init__(self, content: bytes, start: int = 0) -> None:
+        self._content, self.end = content, start
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if self.end >= len(self._content):
+            raise StopIteration
+        match = _LINE.match(self._content, self.end)
         assert match is not None
-        place = match.end()
-        yield match.group().decode("utf-8", "replace"), place
+        self.end = match.end()
+        return match.group().decode("utf-8", "replace")
 
 
 class _Records:
     """Records of separated text, which may go over several lines."""
 
     def __init__(self, path: Path, content: bytes, start: int, separator: str) -> None:
-        self._path, self._content, self.end, self._start = path, content, start, start
-        self._reader = csv.reader(self._following(), delimiter=separator, strict=False)
+        self._path, self._content, self._start = path, content, start
+        # the reader has the lines and not this object: in a circle the content would stay
+        self._lines = _Lines(content, start)
+        self._reader = csv.reader(self._lines, delimiter=separator, strict=False)
 
-    def _following(self) -> Iterator[str]:
-        for line, end in _lines(self._content, self.end):
-            self.end = end
-            yield line
+    @property
+    def end(self) -> int:
+        """The place after the last line that was read."""
+        return self._lines.end
 
     @property
     def line(self) -> int:
@@ -132,7 +153,9 @@ def _head(path: Path, content: bytes) -> _Head:
     """Return names, separator and the first rows of a file."""
     start, first, notes, given = 0, "", list[str](), None
     comments = 0
-    for line, end in _lines(content):
+    lines = _Lines(content)
+    for line in lines:
+        end = lines.end
         said = _SEPARATOR_LINE.fullmatch(line.strip())
         if said is not None and given is None:
             given, start = said[1], end
@@ -281,7 +304,8 @@ class _Source(NamedTuple):
                 column_names=names, block_size=min(body.size + 1 if wide else _BLOCK, 2**31 - 1)
             ),
             "parse_options": arrow_csv.ParseOptions(
-                delimiter=self.head.separator, newlines_in_values=b'"' in self.content
+                delimiter=self.head.separator,
+                newlines_in_values=self.content.find(b'"', self.head.end) >= 0,
             ),
             "convert_options": arrow_csv.ConvertOptions(
                 column_types=types,
@@ -317,6 +341,7 @@ def _collected(batches: Iterable[Any], types: Sequence[Any], most: int) -> list[
         for j, parts in texts.items():
             parts.append(batch.column(j))
         start = end
+        report("rows", start, most)
     columns: list[Any] = [None] * len(types)
     for k, j in enumerate(numbers):
         columns[j] = table[:start, k]
@@ -328,14 +353,20 @@ def _collected(batches: Iterable[Any], types: Sequence[Any], most: int) -> list[
 def _ragged(path: Path, content: bytes, head: _Head) -> list[str]:
     """Say which lines have more or fewer fields than the first."""
     records = _Records(path, content, head.end, head.separator)
-    wrong, count = list[str](), 0
+    wrong, count, widths = list[str](), 0, set[int]()
     for row in records:
+        widths.add(len(row))
         if len(row) != len(head.names):
             count += 1
             if count <= _RAGGED:
                 wrong.append(f"line {records.line} has {counted(len(row), 'field')}")
     if not wrong:
         return []
+    if len(widths) == 1 and count > 1:
+        return [
+            f"the first line has {counted(len(head.names), 'field')}, and all others have "
+            f"{widths.pop()}: the first line must hold the names of the columns"
+        ]
     more = f" and {count - _RAGGED:,} more lines differ" if count > _RAGGED else ""
     return [f"{', '.join(wrong)}{more}, the first line has {len(head.names)}"]
 
