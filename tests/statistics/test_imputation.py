@@ -18,8 +18,8 @@ def table(n=400, p=20, share=0.1, seed=0):
 
 def test_values_are_close_to_the_conditional_means():
     X, gone = table()
-    found, missing = filled(np.where(gone, np.nan, X))
-    assert np.array_equal(missing, gone)
+    found, imputation = filled(np.where(gone, np.nan, X))
+    assert np.array_equal(imputation.missing, gone)
     assert np.array_equal(found[~gone], X[~gone])
     # by both neighbours of an AR(1) sequence: the rest has variance (1 - r^2) / (1 + r^2)
     best = (1.0 - 0.64) / (1.0 + 0.64)
@@ -42,8 +42,8 @@ def test_a_resample_is_filled_in_by_its_own_rows_alone():
 def test_members_are_fitted_to_what_their_rows_say():
     X, gone = table(n=200, p=5)
     y = X @ np.array([1.0, 0.0, -1.0, 0.0, 0.0])
-    complete, missing = filled(np.where(gone, np.nan, X))
-    data = make_data(complete, y, "squared", missing=missing)
+    complete, imputation = filled(np.where(gone, np.nan, X))
+    data = make_data(complete, y, "squared", imputation=imputation)
     half = np.zeros((1, 200))
     half[0, :100] = 1.0
     assert data.imputation is not None
