@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import subprocess
 import sys
-import zipfile
-from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -17,26 +13,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
-import selica.app
 from selica import catalogue, planning, theory
-from selica._core.errors import ArgumentError
-from selica.app import controls, dragging, page, plan, prediction, selecting
+from selica.app import controls, dragging, page, plan, prediction
 from selica.app.turns import Turns
 from selica.cli import app as command_line
-
-SCRIPT = Path(selica.app.__file__).parent / "served" / "start.py"
-
-
-def opened(**address: str) -> Any:
-    at = AppTest.from_file(str(SCRIPT), default_timeout=120)
-    for name, value in address.items():
-        at.query_params[name] = value
-    return at.run()
-
-
-def bodies(at: Any) -> str:
-    """All HTML of the page but its style."""
-    return "\n".join(part.proto.body for part in at.get("html") if "<style" not in part.proto.body)
+from tests.app.pages import bodies, opened
 
 
 def shown_only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
@@ -336,42 +317,6 @@ def test_plan_says_when_no_number_of_samples_is_enough(monkeypatch: pytest.Monke
     assert not at.code
 
 
-@pytest.fixture(scope="module")
-def table() -> bytes:
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal((60, 4))
-    y = X[:, 0] - X[:, 1] + 0.3 * rng.standard_normal(60)
-    lines = [",".join(f"{v:.6f}" for v in (*row, target)) for row, target in zip(X, y, strict=True)]
-    names = "=cmd|' /C calc'!A0,<b onclick=x>bold</b>,-minus,![x](http://127.0.0.9/x.png),y"
-    return "\n".join([names, *lines]).encode()
-
-
-def test_hostile_names_are_escaped_and_formulas_disarmed(table: bytes) -> None:
-    columns = selecting.uploaded("table.csv", table)
-    outcome = selecting.select(columns, "y", (), "lasso", None)
-    assert outcome.n_selected >= 2
-    with zipfile.ZipFile(io.BytesIO(outcome.report)) as archive:
-        assert archive.namelist() == ["selection.csv", "selection.json", "report.html"]
-        rows = list(csv.DictReader(io.StringIO(archive.read("selection.csv").decode())))
-        page_text = archive.read("report.html").decode()
-    names = {row["variable"] for row in rows}
-    assert {"'=cmd|' /C calc'!A0", "'-minus"} <= names
-    # numbers are left alone, also negative ones
-    for row in rows:
-        float(row["coefficient"])
-    assert "<b onclick" not in page_text
-    assert "&lt;b onclick=x&gt;" in page_text
-
-
-def test_what_is_said_of_the_data_comes_with_the_outcome() -> None:
-    rng = np.random.default_rng(0)
-    rows = [f"P{i // 4},{rng.normal():.4f},{rng.normal():.4f}" for i in range(80)]
-    columns = selecting.uploaded("t.csv", "\n".join(["patient,x,y", *rows]).encode())
-    outcome = selecting.select(columns, "y", ("patient",), "knockoffs, one copy", 0.5)
-    assert outcome.cautions[0].startswith("Column 'patient' has 20 different values in 80 rows")
-    assert outcome.guarantee.startswith("No error rate is controlled: rows with the same 'patient'")
-
-
 def test_a_table_on_the_page_is_escaped() -> None:
     def script() -> None:
         from selica.app import markup
@@ -384,101 +329,6 @@ def test_a_table_on_the_page_is_escaped() -> None:
     at = AppTest.from_function(script).run()
     assert not at.exception
     assert not [tag for tag in ("<i>", "<img", "<script", "<b><", '"><b>') if tag in bodies(at)]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("empty.csv", b"", "the file is empty"),
-        ("binary.csv", bytes(range(256)) * 50, "is not UTF-8"),
-        ("names.csv", b"a,b,c\n", "no rows"),
-        ("wide.csv", (b"a," * 9_999 + b"a\n") * 2, "more than 2,000 columns"),
-        ("long.csv", b"a,b\n" + b"1,2\n" * 20_001, "more than 20,000 rows"),
-        ("large.csv", ((b"1," * 1_999 + b"1\n") * 2_600), "cells"),
-        ("bomb.csv.gz", b"\x1f\x8b" + b"\0" * 100, "unpack"),
-        ("broken.parquet", b"PAR1" + b"\xff" * 200 + b"PAR1", "not a Parquet file"),
-        ("../../etc/x.csv", b"", "x.csv: the file is empty"),
-        ("C:\\secret\\x.csv", b"", "x.csv: the file is empty"),
-        ("ragged.csv", b"a,b\n1,2\n1\n", "line 3 has 1 field"),
-        ("quote.csv", b'a,b\n"' + b"x" * 200_000, "field larger than field limit"),
-    ],
-)  # fmt: skip
-def test_bad_files_get_a_sentence(name: str, content: bytes, said: str) -> None:
-    with pytest.raises(ArgumentError, match=said) as caught:
-        selecting.uploaded(name, content)
-    assert "etc" not in str(caught.value)
-    assert "secret" not in str(caught.value)
-
-
-def test_a_parquet_file_is_refused_before_it_is_read() -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    file = io.BytesIO()
-    pq.write_table(pa.table({"a": np.zeros(3_000_000), "b": np.zeros(3_000_000)}), file)
-    assert len(file.getvalue()) < 100_000  # it would be 48 MB
-    with pytest.raises(ArgumentError, match="more than 20,000 rows"):
-        selecting.uploaded("zeros.parquet", file.getvalue())
-
-
-def test_one_column_is_not_enough() -> None:
-    columns = selecting.uploaded("one.csv", b"y\n1\n2\n3\n")
-    with pytest.raises(ArgumentError, match="no variables beside the target"):
-        selecting.select(columns, "y", (), "lasso", None)
-
-
-def test_columns_that_no_selector_takes_are_left_out_from_the_start() -> None:
-    columns = selecting.uploaded("t.csv", b",name,x,y\n1,Ann,0.5,1\n2,Bob,0.7,2\n")
-    assert selecting.awkward(columns, "y") == ["column 1", "name"]
-
-
-def test_select_on_the_embedded_data() -> None:
-    at = opened(tab="Select", method="Lasso")
-    assert not at.exception
-    assert "variables selected" not in bodies(at)
-    at.button[0].click().run()
-    assert not at.exception
-    assert "variables selected" in bodies(at)
-    assert at.query_params["run"] == "1"
-    linked = opened(tab="Select", method="Lasso", run="1")
-    assert bodies(linked) == bodies(at)
-    # other settings, and the old list is gone
-    at.selectbox(key="method").set_value("Bolasso").run()
-    assert "variables selected" not in bodies(at)
-
-
-def test_the_page_has_the_methods_of_the_catalogue() -> None:
-    shown = selecting.methods()
-    assert [one.label for one in shown.values()] == list(shown)
-    runnable = [one for one in catalogue.methods() if one.selector is not None]
-    left_out = {one.name for one in runnable} - {one.name for one in shown.values()}
-    assert left_out == {  # variants, and what needs a threshold that somebody knows
-        "stability-pfer-unimodal", "stability-pfer-none", "stability-ideal", "thresholded-lasso",
-    }  # fmt: skip
-    for method in shown.values():
-        level = {method.levels[0]: 0.2} if method.levels else {}
-        method.load_selector()(**method.arguments(level))
-
-
-FORMER = [
-    ("Automatic", "auto"),
-    ("Stability selection", "stability-pfer"),
-    ("Derandomized knockoffs", "knockoffs-evalues"),
-    ("Knockoffs, one copy", "knockoffs"),
-    ("Aggregated knockoffs", "knockoffs-pvalues"),
-    ("Data splitting", "splitting"),
-    ("Bolasso", "bolasso"),
-    ("Lasso", "lasso"),
-    ("derandomized", "knockoffs-evalues"),
-    ("splitting", "splitting"),
-]
-
-
-@pytest.mark.parametrize(("linked", "name"), FORMER)
-def test_an_address_may_have_a_former_name_of_a_method(linked: str, name: str) -> None:
-    at = opened(tab="Select", method=linked)
-    assert not at.exception
-    assert at.selectbox(key="method").value == catalogue.method(name).label
 
 
 def test_a_method_looks_the_same_on_every_tab() -> None:

@@ -197,3 +197,20 @@ def test_wrong_arrays_are_refused_and_never_copied():
     out.flags.writeable = False
     with pytest.raises(TypeError, match="incompatible function arguments"):
         module.along(A, u, u, u, out)
+
+
+def test_threads_that_ask_for_the_core_at_once_have_the_same() -> None:
+    """Types that were registered twice would be of no use to one of them."""
+    code = (
+        "import sys; sys.setswitchinterval(1e-6)\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "from threading import Barrier\n"
+        "from selica._core.compiled import load\n"
+        "begin = Barrier(8)\n"
+        "def ask(_):\n"
+        "    begin.wait()\n"
+        "    return load('baseline')\n"
+        "with ThreadPoolExecutor(8) as pool:\n"
+        "    assert len({id(one) for one in pool.map(ask, range(8))}) == 1\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=120)

@@ -106,16 +106,25 @@ def test_what_was_chosen_is_said_and_so_is_why():
     assert "expected number of false selections" in found.guarantee_.controls
 
 
-@pytest.mark.parametrize("shape", [(200, 40), (200, 210), (30, 40)])
-def test_a_false_discovery_rate_is_kept(shape):
+@pytest.mark.parametrize(
+    ("shape", "fdr", "evalues"),
+    [
+        ((200, 40), 0.1, False),
+        ((200, 210), 0.1, False),
+        ((200, 210), 0.2, True),
+        ((30, 40), 0.2, False),
+    ],
+)
+def test_a_false_discovery_rate_is_kept(shape, fdr, evalues):
     data = simulate(*shape, 6, snr=5.0, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
-        found = fit(data.X, data.y, fdr=0.1)
-    assert found.guarantee_.level <= 0.1
+        found = fit(data.X, data.y, fdr=fdr)
+    assert found.guarantee_.level <= fdr
     assert found.guarantee_.controls == "false discovery rate"
-    by_evalues = getattr(found.selector_, "evalues_", None) is not None
-    assert by_evalues == (shape == (200, 210))
+    assert (getattr(found.selector_, "evalues_", None) is not None) == evalues
+    by_number = found.method_ == "knockoffs-frequency"
+    assert ("more than 10 variables matter" in found.reason_) == by_number
 
 
 def test_an_empty_list_comes_with_a_ranking_and_numbers_that_were_tried():

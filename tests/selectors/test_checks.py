@@ -289,6 +289,9 @@ def test_text_columns_are_named():
     frame["site"] = "north"
     with pytest.raises(ArgumentError, match="not numbers, in columns 'sex', 'site': leave"):
         LassoSelection().fit(frame, TARGET)
+    frame = frame.astype({"sex": "category"})
+    with pytest.raises(ArgumentError, match="not numbers, in column 'site': leave"):
+        LassoSelection().fit(frame, TARGET)
     dates = frame[["a"]].assign(day=pandas.date_range("2020-01-01", periods=60))
     with pytest.raises(ArgumentError, match="text and dates are not numbers, in column 'day'"):
         LassoSelection().fit(dates, TARGET)

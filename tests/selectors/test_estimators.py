@@ -155,7 +155,7 @@ def test_two_classes_are_a_binary_response(estimator):
     ("X", "y", "word"),
     [
         (np.full((30, 3), np.nan), np.arange(30.0), "NaN"),
-        (np.full((30, 3), np.inf), np.arange(30.0), "infinity"),
+        (np.full((30, 3), np.inf), np.arange(30.0), r"infinite \(inf\)"),
         (np.ones((30, 3)), np.ones(30), "y is constant"),
         (np.ones((1, 3)), np.ones(1), "minimum of 2"),
         (np.ones((0, 3)), np.ones(0), "minimum of 2"),

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
 from scipy import sparse
 
 N = 40
@@ -31,6 +38,38 @@ def german(values: Sequence[Any]) -> list[str]:
     """Numbers with points between thousands and decimal commas."""
     swapped = {",": ".", ".": ","}
     return ["".join(swapped.get(sign, sign) for sign in f"{value:,}") for value in values]
+
+
+def parquet(table: Any) -> bytes:
+    """A table as a Parquet file."""
+    stream = io.BytesIO()
+    pyarrow.parquet.write_table(table, stream)
+    return stream.getvalue()
+
+
+def feather(table: Any) -> bytes:
+    """A table as a Feather file."""
+    stream = io.BytesIO()
+    pyarrow.feather.write_feather(table, stream)
+    return stream.getvalue()
+
+
+def workbook(rows: Sequence[Sequence[Any]]) -> bytes:
+    """Rows as a workbook of Excel."""
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append([cell.item() if hasattr(cell, "item") else cell for cell in row])
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def mapped(values: Any) -> Any:
+    """An array that lies in a file."""
+    with tempfile.TemporaryFile() as file:
+        array = np.memmap(file, dtype="float32", shape=values.shape)
+    array[:] = values
+    return array
 
 
 def with_cells(values: Sequence[Any], **cells: str) -> list[str]:
@@ -64,7 +103,12 @@ class Case:
 
 
 NUMBERED = "has a different whole number in every row, as row numbers do"
+MOSTLY = (
+    "'a' holds mostly numbers. To use it, say so: kinds={'a': 'number'} (on the command line: "
+    "--kind a=number). A limit such as <0.1 is then taken as 0.1, and any other text as missing."
+)
 NAMED = "has a different value in every row, as names do"
+DAYS = [date(2020, 1, i % 28 + 1) for i in range(N)]
 EVENTS = np.array([1, 0, 1, 1] * 10)
 TIMES = np.abs(A).round(3) * 100 + 1
 ANNDATA = SimpleNamespace(
@@ -125,18 +169,111 @@ CASES: dict[str, Case] = {
             "point, and thousands without a comma"
         },
     ),
+    "a tab, decimal commas and an exponent": Case(
+        csv("\t", a=[f"{v:.3e}".replace(".", ",") for v in A], y=german(Y)),
+        file="t.txt",
+        columns=("a",),
+        notes=("Decimal commas are read as decimal points in 2 columns: 'a', 'y'.",),
+        check=lambda p: np.allclose(p.X[:, 0], A, rtol=1e-3),
+    ),
+    "thousands of Switzerland": Case(
+        csv(";", a=[f"{2000 + 77 * i:,}".replace(",", "'") for i in range(N)], y=Y),
+        columns=("a",),
+        notes=(
+            "Commas or spaces in numbers are read as separators of thousands in 1 column: 'a'.",
+        ),
+        check=lambda p: p.X[:2, 0].tolist() == [2000.0, 2077.0],
+    ),
+    "a file of Windows and its mark": Case(
+        b"\xef\xbb\xbf" + csv(a=A, y=Y).replace(b"\n", b"\r\n"),
+        columns=("a",),
+        check=lambda p: np.array_equal(p.X[:, 0], A),
+    ),
+    "compressed by gzip": Case(gzip.compress(csv(a=A, y=Y)), file="t.csv.gz", columns=("a",)),
+    "compressed by zstd": Case(
+        pa.compress(csv(a=A, y=Y), codec="zstd", asbytes=True),
+        file="t.csv.zst",
+        columns=("a",),
+        check=lambda p: np.array_equal(p.X[:, 0], A),
+    ),
+    "broken gzip": Case(
+        gzip.compress(csv(a=A, y=Y))[:50], file="t.csv.gz", error="the gzip file is broken."
+    ),
+    "Parquet": Case(
+        parquet(pa.table({"a": A, "c": pa.array(GROUP).dictionary_encode(), "y": Y})),
+        file="t.parquet",
+        columns=("a", "c: v", "c: w"),
+    ),
+    "Feather under another name": Case(
+        feather(pa.table({"a": A, "y": Y})), file="t.dat", columns=("a",)
+    ),
+    "Excel with an empty row above": Case(
+        workbook([(), ("a", "d", "y"), *zip(A, DAYS, Y, strict=True)]),
+        file="t.xlsx",
+        columns=("a",),
+        left_out={"d": "is a date"},
+    ),
+    "an old spreadsheet": Case(
+        b"",
+        file="t.xls",
+        error="spreadsheets of this kind are not read; save the table as .xlsx or as CSV.",
+    ),
     "decimal commas and points in one column": Case(
         csv(";", a=with_cells(A, _30="1,5"), b=B, y=Y),
         columns=("b",),
         left_out={
             "a": "is text: some of its numbers have decimal commas, and others decimal points"
         },
+        notes=(MOSTLY,),
     ),
     "per cent and currency": Case(
         csv(";", a=[f"{v}%" for v in A], b=[f"$ {v}" for v in B], y=Y),
         columns=("a", "b"),
         notes=("Signs such as % beside numbers are left out in 2 columns: 'a', 'b'.",),
         check=lambda p: np.array_equal(p.X, X[:, :2]),
+    ),
+    "spaces, as R and PLINK write them": Case(
+        b'"a" "long name" "y"\n'
+        + b"".join(
+            f'"{i}" {a} {b} {y}\n'.encode()
+            for i, (a, b, y) in enumerate(zip(A, B, Y, strict=True), start=1)
+        ),
+        columns=("a", "long name"),
+        left_out={"column 1": NUMBERED},
+        notes=(
+            "Spaces separate the columns.",
+            "The rows have one field more than the line of names: the first is taken as names of "
+            "the rows.",
+        ),
+        check=lambda p: np.array_equal(p.X, X[:, :2]),
+    ),
+    "spaces that align columns": Case(
+        b"  a        y\n"
+        + b"".join(f"{a:8}  {y:8} \n".encode() for a, y in zip(A, Y, strict=True)),
+        columns=("a",),
+        notes=("Spaces separate the columns.",),
+        check=lambda p: np.array_equal(p.X[:, 0], A),
+    ),
+    "a minus of typography": Case(
+        csv(a=[str(v).replace("-", "\u2212") for v in A], y=Y),
+        columns=("a",),
+        check=lambda p: np.array_equal(p.X[:, 0], A),
+    ),
+    "numbers with their unit": Case(
+        csv(a=[f"{v} mg" for v in A], b=B, y=Y),
+        columns=("b",),
+        left_out={"a": "is text: its numbers have 'mg' beside them"},
+        notes=(MOSTLY,),
+    ),
+    "numbers with their unit as asked": Case(
+        csv(a=[f"{v} mg" for v in A], b=B, y=Y),
+        options={"kinds": {"a": "number"}},
+        columns=("a", "b"),
+        check=lambda p: np.array_equal(p.X[:, 0], A),
+    ),
+    "a few doses": Case(
+        csv(dose=["5 mg", "10 mg", "20 mg", "5 mg"] * 10, a=A, y=Y),
+        columns=("dose: 10 mg", "dose: 20 mg", "a"),
     ),
     "bars": Case(csv("|", a=A, y=Y), file="t.txt", columns=("a",)),
     "a line that names the separator": Case(b"sep=;\n" + csv(";", a=A, y=Y), columns=("a",)),
@@ -200,14 +337,27 @@ CASES: dict[str, Case] = {
         "digits and signs that can be printed; 'y\\x07' has others; line 3 has 2 fields, line 4 "
         "has 4 fields, the first line has 3.",
     ),
+    "a title above the names": Case(
+        b"My study\n\n" + csv(a=A, b=B, y=Y),
+        error="the first line has 1 field, and all others have 3: the first line must hold the "
+        "names of the columns.",
+    ),
+    "a web page": Case(
+        b"<!DOCTYPE html><html></html>",
+        error="this is a web page, which is not read; save the table as a CSV file.",
+    ),
+    "JSON": Case(
+        b'[{"a": 1, "y": 2}]',
+        error="this is JSON, which is not read; save the table as a CSV file.",
+    ),
     "binary junk": Case(
         bytes(range(256)) * 3,
         error="line 1 is not text; save the table as a CSV file in UTF-8.",
     ),
     "an old spreadsheet under another name": Case(
         b"\xd0\xcf\x11\xe0" + bytes(100),
-        error="this is a spreadsheet of an old kind (.xls), not text; save the table as a CSV "
-        "file.",
+        error="this is a spreadsheet of an old kind (.xls), which is not read; save the table as a "
+        "CSV file.",
     ),
     # kinds of columns
     "numbers of rows": Case(
@@ -289,6 +439,7 @@ CASES: dict[str, Case] = {
         csv(a=with_cells(A, _3="<0.5", _9="n.d."), b=B, y=Y),
         columns=("b",),
         left_out={"a": "is text: 1 of its cells is not a number ('<0.5')"},
+        notes=(MOSTLY,),
     ),
     "numbers and a letter": Case(
         csv(chromosome=[1, 2, 3, "X"] * 10, a=A, y=Y),
@@ -299,6 +450,7 @@ CASES: dict[str, Case] = {
         csv(a=[*range(0, 6000, 2), "high"], b=np.arange(3001.0) % 7, y=np.arange(3001.0) % 5),
         columns=("b",),
         left_out={"a": "is text: 1 of its cells is not a number ('high')"},
+        notes=(MOSTLY,),
     ),
     "numbers of batches": Case(
         csv(batch=[1, 2, 3, 4] * 10, a=A, y=Y),
@@ -313,6 +465,48 @@ CASES: dict[str, Case] = {
         csv(batch=[1, 2, 3, 4] * 10, a=A, y=Y),
         options={"kinds": {"batch": "category"}},
         columns=("batch: 2", "batch: 3", "batch: 4", "a"),
+    ),
+    "numbers below a limit as asked": Case(
+        csv(a=with_cells(A, _3="<0.5", _9="n.d.", _11="high"), b=B, y=Y),
+        options={"kinds": {"a": "number"}},
+        columns=("a", "b"),
+        notes=(
+            "'a': 1 cell ('<0.5') is taken as the limit itself.",
+            "'a': 2 cells ('n.d.', 'high') are no number, and taken as missing.",
+        ),
+        check=lambda p: p.X[3, 0] == 0.5 and p.missing.by_column == {"a": 2},
+    ),
+    "text as numbers": Case(
+        csv(a=A, c=GROUP, y=Y),
+        options={"kinds": {"c": "number"}},
+        error="kinds: 'c' cannot be taken as numbers: 40 cells ('u', 'v', 'w') are no number.",
+    ),
+    "a few rows with their names": Case(
+        csv(ID=range(1, 7), a=A[:6], y=Y[:6]), columns=("a",), left_out={"ID": NUMBERED}
+    ),
+    "names of rows with a space": Case(
+        csv(**{"sample id": range(101, 101 + N), "a": A, "y": Y}),
+        columns=("a",),
+        left_out={"sample id": NUMBERED},
+    ),
+    "the response once more": Case(
+        csv(crp_si=Y * 10 + 3, a=A, y=Y),
+        columns=("a",),
+        left_out={"crp_si": "says the same as the response 'y'"},
+    ),
+    "the response once more, with gaps": Case(
+        csv(copy=with_cells(Y, _3="", _5=""), a=A, y=Y),
+        columns=("a",),
+        left_out={"copy": "says the same as the response 'y'"},
+    ),
+    "the response in words": Case(
+        csv(diagnosis=["ill", "well"] * 20, a=A, y=[1, 0] * 20),
+        columns=("a",),
+        response="binary",
+        left_out={"diagnosis": "says the same as the response 'y'"},
+    ),
+    "the response as asked for": Case(
+        csv(copy=Y, a=A, y=Y), options={"kinds": {"copy": "number"}}, columns=("copy", "a")
     ),
     # missing values
     "signs for missing values": Case(
@@ -359,11 +553,102 @@ CASES: dict[str, Case] = {
         check=lambda p: p.y[:2].tolist() == ["ill", "well"],
     ),
     "1 and 2": Case(csv(a=A, y=[1, 2] * 20), columns=("a",), response="binary"),
+    "true and false": Case(
+        csv(a=A, y=["True", "False"] * 20),
+        columns=("a",),
+        response="binary",
+        check=lambda p: p.y[:2].tolist() == ["True", "False"],
+    ),
+    "true and false of NumPy": Case(
+        {"a": A, "y": EVENTS == 1},
+        columns=("a",),
+        response="binary",
+        check=lambda p: p.y[:2].tolist() == ["True", "False"],
+    ),
+    "two classes and a gap": Case(
+        csv(a=A, y=with_cells(["ill", "well"] * 20, _0="NA")),
+        columns=("a",),
+        response="binary",
+        notes=("1 of 40 rows has no response ('y') and is left out.",),
+        check=lambda p: len(p.y) == N - 1,
+    ),
+    "a class of one row": Case(
+        csv(a=A, y=["ill"] * (N - 1) + ["well"]),
+        columns=("a",),
+        response="binary",
+        notes=("'well' has 1 row only: so few say little about what distinguishes them.",),
+    ),
+    "three classes as two": Case(
+        csv(a=A, y=GROUP),
+        options={"response": "binary"},
+        error="target: 'y' has 3 different values ('u', 'v', 'w'); response='binary' takes two.",
+    ),
+    "counts that are none": Case(
+        csv(a=A, y=Y),
+        options={"response": "count"},
+        error="target: 'y' must hold whole numbers of zero or more for response='count'; got "
+        f"{Y[0]}.",
+    ),
+    "stages": Case(
+        csv(a=A, y=["Stage II", "Stage IV", "Stage I", "Stage III"] * 10),
+        options={"response": "ordinal"},
+        columns=("a",),
+        response="linear",
+        notes=(
+            "The response 'y' is taken as scores in a linear model: 0 for Stage I, 1 for Stage II, "
+            "2 for Stage III, 3 for Stage IV.",
+        ),
+        check=lambda p: p.y[:4].tolist() == [1.0, 3.0, 0.0, 2.0],
+    ),
+    "a scale in words": Case(
+        csv(a=A, y=["mild", "severe", "None", "moderate"] * 10),
+        options={"response": "ordinal"},
+        columns=("a",),
+        response="linear",
+        notes=(
+            "'None' is taken as a value, not as missing, in 'y'.",
+            "The response 'y' is taken as scores in a linear model: 0 for None, 1 for mild, 2 for "
+            "moderate, 3 for severe.",
+        ),
+    ),
+    "words without an order": Case(
+        csv(a=A, y=GROUP),
+        options={"response": "ordinal"},
+        error="target: the order of 'u', 'v', 'w' is not known; for response='ordinal' write "
+        "numbers, or use an ordered category of a data frame.",
+    ),
     "three classes": Case(
         csv(a=A, y=GROUP),
         columns=("a",),
         response="classes",
-        check=lambda p: sorted(set(p.y.tolist())) == ["u", "v", "w"],
+        check=lambda p: p.y[:3].tolist() == ["u", "v", "w"],
+    ),
+    "classes in two spellings": Case(
+        csv(a=A, y=["Yes", "yes", "No", "No"] * 10),
+        columns=("a",),
+        response="classes",
+        notes=(
+            "'Yes', 'yes' differ in capitals only, and are taken as different values of 'y'. If "
+            "they are the same, write them alike.",
+        ),
+    ),
+    "a category in two spellings": Case(
+        csv(sex=["Male", "male", "Female", "Female"] * 10, g=["AA", "Aa"] * 20, a=A, y=Y),
+        columns=("sex: Male", "sex: male", "g: Aa", "a"),
+        notes=(
+            "'Male', 'male' differ in capitals only, and are taken as different values of 'sex'. "
+            "If they are the same, write them alike.",
+        ),
+    ),
+    "variables in rows": Case(
+        b"gene,p1,p2,p3\nTP53,1.5,2.5,3.5\nBRCA1,2,3,1\ny,1,0,1\n",
+        error="target: there is no column 'y', but a row of 'gene' is called so: variables must be "
+        "columns, and samples rows; turn the table around.",
+    ),
+    "units below the names": Case(
+        b"a,y\nmg,kg\n" + csv(a=A, y=Y).split(b"\n", 1)[1],
+        error="target: 'y' is text with 41 different values ('-0.129', '-0.159', '-0.259', "
+        "'-0.316', '-0.433' and 36 more) in 41 rows; it must be numbers, or a few classes.",
     ),
     "names as a response": Case(
         csv(a=A, y=[f"s{i:02d}" for i in range(N)]),
@@ -397,9 +682,11 @@ CASES: dict[str, Case] = {
         columns=("a",),
         left_out={"status": "seems to say whether the event happened"},
         notes=(
-            "'time' looks like a time until an event, and 'status' like whether it happened, which "
-            "is no variable. If so, ask for a model of survival (time and event; on the command "
-            "line: --time 'time' --event 'status').",
+            "'time' looks like a time until an event, and 'status' like whether it happened; so "
+            "'status' is left out. If so, ask for a model of survival, time='time' and "
+            "event='status' (on the command line: --time time --event status). If it is a "
+            "variable, say so: kinds={'status': 'number'} (on the command line: --kind "
+            "status=number).",
         ),
     ),
     "a time beside an event": Case(
@@ -409,9 +696,10 @@ CASES: dict[str, Case] = {
         columns=("a",),
         left_out={"os_days": "seems to be the time of the event"},
         notes=(
-            "'death' looks like an event, and 'os_days' like the time until it, which is no "
-            "variable. If so, ask for a model of survival (time and event; on the command line: "
-            "--time 'os_days' --event 'death').",
+            "'death' looks like an event, and 'os_days' like the time until it; so 'os_days' is "
+            "left out. If so, ask for a model of survival, time='os_days' and event='death' (on "
+            "the command line: --time os_days --event death). If it is a variable, say so: "
+            "kinds={'os_days': 'number'} (on the command line: --kind os_days=number).",
         ),
     ),
     "survival in words": Case(
@@ -444,6 +732,52 @@ CASES: dict[str, Case] = {
         error="event: it cannot be told which value of 'status' ('A', 'B') means that the event "
         "happened; write 1 for an event and 0 for none.",
     ),
+    "another endpoint": Case(
+        csv(os=TIMES, death=EVENTS, pfs=TIMES / 2, relapse=EVENTS[::-1], a=B),
+        target=None,
+        options={"time": "os", "event": "death"},
+        columns=("a",),
+        response="survival",
+        left_out={
+            "pfs": "says the same as the response 'os'",
+            "relapse": "seems to belong to another endpoint",
+        },
+        notes=(
+            "'death': 1 means that the event happened (30 rows), and 0 that it was not seen (10 "
+            "rows).",
+            "'pfs', 'relapse' seem to belong to another endpoint than 'os' and 'death', and are "
+            "left out. If it is a variable, say so: kinds={'pfs': 'number'} (on the command line: "
+            "--kind pfs=number).",
+        ),
+    ),
+    "a negative time": Case(
+        csv(time=-TIMES, status=EVENTS, a=B),
+        target=None,
+        options={"time": "time", "event": "status"},
+        error=f"time: 'time' must not be negative; got {-TIMES[0]:.10g}.",
+    ),
+    "a time without an event": Case(
+        csv(time=TIMES, status=EVENTS, a=B),
+        options={"response": "survival"},
+        target="time",
+        error="Survival needs both: time, and event, which says if it was observed.",
+    ),
+    "counts with the logarithm of their exposure": Case(
+        csv(a=A, years=TIMES, y=[0, 2, 5, 1] * 10),
+        options={"response": "count", "offset": "years"},
+        columns=("a",),
+        response="count",
+        notes=(
+            "The offset 'years' is taken as the logarithm of the exposure. If it is the exposure "
+            "itself, write log(years) in its place.",
+        ),
+        check=lambda p: np.allclose(p.offset, TIMES),
+    ),
+    "an offset without counts": Case(
+        csv(a=A, years=TIMES, y=[0, 2, 5, 1] * 10),
+        options={"offset": "log(years)"},
+        error="offset belongs to response='count'; ask for it.",
+    ),
     "counts with their exposure": Case(
         csv(a=A, years=TIMES, y=[0, 2, 5, 1] * 10),
         options={"response": "count", "offset": "log(years)"},
@@ -458,6 +792,71 @@ CASES: dict[str, Case] = {
         columns=("pc10", "a"),
         check=lambda p: p.keep_names == ("pc1", "pc2", "pc3", "sex: m"),
     ),
+    "a range that is too long": Case(
+        csv(pc1=A, pc2=B, a=A * B, y=Y),
+        options={"keep": "pc1-pc10"},
+        error="keep: the range 'pc1-pc10' needs the column 'pc10', which is not there; did you "
+        "mean 'pc1'?",
+    ),
+    "a range in capitals": Case(
+        csv(pc1=A, pc2=B, a=A * B, y=Y),
+        options={"keep": "PC1-PC2"},
+        error="keep: the range 'PC1-PC2' needs the column 'PC1', which is not there; did you mean "
+        "'pc1'?",
+    ),
+    "a patient to keep": Case(
+        csv(patient=[f"P{i // 5}" for i in range(N)], a=A, y=Y),
+        options={"keep": "patient"},
+        error="keep takes numbers and categories; 'patient' says which rows belong together (8 "
+        "different values in 40 rows).",
+    ),
+    "gaps in a column to keep": Case(
+        csv(age=with_cells(range(30, 30 + N), _2="", _3=""), a=A, y=Y),
+        options={"keep": "age"},
+        columns=("a",),
+        notes=(
+            "In 2 rows a value of a column to keep is missing ('age'); the mean of the column "
+            "stands there, or its most frequent value.",
+        ),
+        check=lambda p: np.isfinite(p.keep).all() and p.keep[2, 0] == p.keep[3, 0],
+    ),
+    "rows with gaps in a column to keep": Case(
+        csv(age=with_cells(range(30, 30 + N), _2="", _3=""), a=with_cells(A, _3="", _7=""), y=Y),
+        options={"keep": "age", "missing": "drop-rows"},
+        columns=("a",),
+        notes=(
+            "4 values of the variables are missing, in 3 of 40 rows and 2 columns ('a', 'age'); "
+            "these rows are left out.",
+        ),
+        check=lambda p: p.rows.tolist() == [i for i in range(N) if i not in (2, 3, 7)],
+    ),
+    "columns with gaps": Case(
+        csv(a=with_cells(A, _3=""), b=B, y=Y),
+        options={"missing": "drop-columns"},
+        columns=("b",),
+        left_out={"a": "has no value in 1 of 40 rows"},
+        notes=(
+            "1 value of the variables is missing, in 1 of 40 rows and 1 column ('a'); this column "
+            "is left out.",
+        ),
+    ),
+    "negative weights": Case(
+        csv(a=A, b=B, y=Y),
+        options={"weights": "a"},
+        error=f"weights: 'a' must not be negative; got {A[A < 0.0][0]}.",
+    ),
+    "strata of text": Case(
+        csv(site=GROUP, a=A, y=Y),
+        options={"strata": "site"},
+        columns=("a",),
+        check=lambda p: np.unique(p.strata).size == 3,
+    ),
+    "several names that are not there": Case(
+        csv(age=A, sex=B, y=Y),
+        options={"keep": "agee", "drop": "sexx", "weights": "w"},
+        error="weights: there is no column 'w'; there are 'age', 'sex', 'y'. keep: there is no "
+        "column 'agee'; did you mean 'age'? drop: there is no column 'sexx'; did you mean 'sex'?",
+    ),
     "a column for two uses": Case(
         csv(a=A, w=TIMES, y=Y),
         options={"keep": ["w"], "weights": "w"},
@@ -467,6 +866,7 @@ CASES: dict[str, Case] = {
         csv(patient=[f"P{i // 5}" for i in range(N)], a=A, y=Y),
         options={"rows_of": "patient"},
         columns=("a",),
+        notes=("Rows with the same 'patient' belong together: 8 groups of 5 rows.",),
         check=lambda p: np.unique(p.rows_of).size == 8,
     ),
     # objects
@@ -546,6 +946,53 @@ CASES: dict[str, Case] = {
             "rows).",
         ),
     ),
+    "whole numbers and truth values of NumPy": Case(
+        (X[:, :2] * 10).astype(np.int8), target=EVENTS == 1, columns=("x0", "x1"), response="binary"
+    ),
+    "NumPy, mapped from a file": Case(
+        mapped(X[:, :2]),
+        target=Y,
+        columns=("x0", "x1"),
+        check=lambda p: np.allclose(p.X, X[:, :2], rtol=1e-6),
+    ),
+    "a sparse matrix that is a dictionary": Case(
+        sparse.dok_array(X[:, :2]),
+        target=Y,
+        columns=("x0", "x1"),
+        check=lambda p: np.array_equal(p.X, X[:, :2]),
+    ),
+    "times and events as a pair": Case(
+        X,
+        target=(TIMES, EVENTS),
+        columns=("x0", "x1", "x2"),
+        response="survival",
+        notes=(
+            "'event': 1 means that the event happened (30 rows), and 0 that it was not seen (10 "
+            "rows).",
+        ),
+        check=lambda p: np.array_equal(p.y, np.column_stack([TIMES, EVENTS])),
+    ),
+    "events and times as a frame": Case(
+        X,
+        target=pd.DataFrame({"died": EVENTS == 1, "months": TIMES}),
+        columns=("x0", "x1", "x2"),
+        response="survival",
+        notes=(
+            "'died': 1 means that the event happened (30 rows), and 0 that it was not seen (10 "
+            "rows).",
+        ),
+        check=lambda p: np.array_equal(p.y, np.column_stack([TIMES, EVENTS])),
+    ),
+    "a response of three columns": Case(
+        X,
+        target=X,
+        error="target: several values for each row must be two, a time and whether the event "
+        "happened (true and false, or 1 and 0); got '0', '1', '2'.",
+    ),
+    "a response of another length": Case(
+        X, target=Y[:5], error="target must have a value for each of 40 rows; it has 5."
+    ),
+    "no columns": Case(np.zeros((5, 0)), target=Y[:5], error="table: there are no columns."),
     "columns of different lengths": Case(
         {"a": A, "b": [1, 2], "y": Y},
         error="table: columns must have one length; 'a' has 40, 'b' has 2, 'y' has 40.",

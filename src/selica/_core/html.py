@@ -12,6 +12,7 @@ def html_table(
     *,
     mark: str,
     title: str = "",
+    labelled: bool = False,
 ) -> str:
     """Return rows with the same columns as an HTML table; all text is escaped.
 
@@ -24,6 +25,9 @@ def html_table(
     mark : str
         Class of these rows in the style sheet.
     title : str
+    labelled : bool
+        Whether each cell also has the heading of its column, which a style sheet can show where the
+        window is too narrow for a table.
 
     Examples
     --------
@@ -34,9 +38,14 @@ def html_table(
     head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
     lines = "".join(
         f"<tr{f' class={mark}' if chosen else ''}>"
-        + "".join(f"<td>{escape(text)}</td>" for text in row.values())
+        + "".join(_cell(name, text, labelled) for name, text in row.items())
         + "</tr>"
         for row, chosen in zip(rows, marked, strict=True)
     )
     above = f"<caption>{escape(title)}</caption>" if title else ""
     return f"<table>{above}<tr>{head}</tr>{lines}</table>"
+
+
+def _cell(name: str, text: str, labelled: bool) -> str:
+    label = f' data-label="{escape(name)}"' if labelled else ""
+    return f"<td{label}>{escape(text)}</td>"

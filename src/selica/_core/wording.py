@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from selica._core.effects import Effects
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from selica._core.effects import Effects
 
 
 def assumptions(effects: Effects) -> str:
@@ -37,3 +42,27 @@ def signals(n: int) -> str:
     ('1 signal', '2 signals')
     """
     return f"{n} signal" if n == 1 else f"{n} signals"
+
+
+def option_words(options: Mapping[str, Any]) -> list[str]:
+    """Return options as they are written on a command line.
+
+    Parameters
+    ----------
+    options : mapping of str to object
+        By their names in Python. A list is an option that is repeated, a tuple one of several
+        values.
+
+    Examples
+    --------
+    >>> from selica._core.wording import option_words
+    >>> option_words({"rows_of": "patient id", "keep": ["age", "sex"], "kfwer": (2, 0.1)})
+    ["--rows-of 'patient id'", '--keep age', '--keep sex', '--kfwer 2 0.1']
+    """
+    words = []
+    for name, value in options.items():
+        for one in value if isinstance(value, list) else [value]:
+            parts = one if isinstance(one, tuple) else (one,)
+            quoted = " ".join(shlex.quote(str(part)) for part in parts)
+            words.append(f"--{name.replace('_', '-')} {quoted}")
+    return words

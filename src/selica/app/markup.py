@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from selica._core.html import html_table
+
+if TYPE_CHECKING:
+    from selica.reports.figure import VectorFigure
 
 STYLE = """<style>
 .block-container { padding-top: 2.2rem; max-width: 84rem; }
@@ -38,13 +42,28 @@ STYLE = """<style>
 .selica-wide th, .selica-wide td { border: 0; border-bottom: 1px solid rgba(128, 140, 155, .25);
   padding: .32rem .8rem .32rem 0; text-align: right; white-space: nowrap;
   font-variant-numeric: tabular-nums; }
-.selica-wide th { opacity: .7; font-weight: 600; }
+.selica-wide th { opacity: .7; font-weight: 600; white-space: normal; vertical-align: bottom; }
 .selica-wide th:first-child, .selica-wide td:first-child { text-align: left; white-space: normal;
   overflow-wrap: anywhere; min-width: 8rem; }
 .selica-wide tr.marked td:first-child { font-weight: 600; color: #0072b2; }
 .selica-note { font-size: .875rem; opacity: .65; margin: 0 0 .6rem; }
 .selica-box { border-left: .25rem solid #0072b2; background: rgba(0, 114, 178, .1);
   border-radius: 0 .6rem .6rem 0; padding: .7rem 1rem; overflow-wrap: anywhere; }
+.selica-box ul, .selica-points { margin: 0; padding-left: 1.1rem; }
+.selica-box li + li, .selica-points li + li { margin-top: .3rem; }
+.selica-box p { margin: 0 0 .3rem; }
+.selica-box ul + p { margin-top: .3rem; }
+.selica-box p:last-child { margin: 0; }
+.selica-box.heed { border-color: #e69f00; background: rgba(230, 159, 0, .12); }
+.selica-box ul { font-size: .95rem; }
+.selica-points { font-size: .92rem; opacity: .85; overflow-wrap: anywhere; }
+.selica-heading { overflow-wrap: anywhere; }
+.selica-heading span { opacity: .7; margin-left: .5rem; }
+.selica-figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr));
+  gap: 1rem 2.4rem; }
+.selica-figures figure { margin: 0; min-width: 0; }
+.selica-figures img { width: 100%; display: block; margin: .4rem 0; }
+.selica-figures figcaption { font-size: .875rem; opacity: .65; }
 .selica-box.problem { border-color: #d55e00; background: rgba(213, 94, 0, .12); }
 @media (max-width: 640px) {
   .block-container { padding: 1.6rem .9rem 3rem; }
@@ -53,6 +72,16 @@ STYLE = """<style>
   .selica-wide table { font-size: .8rem; }
   .selica-wide th, .selica-wide td { padding-right: .45rem; }
   .selica-wide th:first-child, .selica-wide td:first-child { min-width: 5.5rem; }
+  .selica-many table, .selica-many tbody, .selica-many caption { display: block; }
+  .selica-many tr:first-child { display: none; }
+  .selica-many tr { display: grid; grid-template-columns: 1fr 1fr; gap: .1rem 1.2rem;
+    padding: .5rem 0; border-bottom: 1px solid rgba(128, 140, 155, .25); }
+  .selica-many td { border: 0; padding: 0; display: flex; justify-content: space-between;
+    gap: .6rem; white-space: normal; }
+  .selica-many td::before { content: attr(data-label); opacity: .7; text-align: left; }
+  .selica-many td:empty { display: none; }
+  .selica-many td:first-child { grid-column: 1 / -1; font-size: .95rem; }
+  .selica-many td:first-child::before { content: none; }
 }
 </style>"""
 
@@ -62,9 +91,48 @@ def problem(text: str) -> None:
     st.html(f'<div class="selica-box problem" role=alert>{escape(text)}</div>')
 
 
-def remark(text: str) -> None:
-    """Show a sentence."""
-    st.html(f"<div class=selica-box>{escape(text)}</div>")
+def remark(*texts: str) -> None:
+    """Show sentences in a box, each as a paragraph."""
+    inner = "".join(f"<p>{escape(text)}</p>" for text in texts)
+    st.html(f"<div class=selica-box>{inner}</div>")
+
+
+def heed(title: str, texts: Sequence[str], below: str = "") -> None:
+    """Show sentences that are to be read first, in a box, and what can be done about them."""
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    end = f"<p>{escape(below)}</p>" if below else ""
+    st.html(
+        f'<div class="selica-box heed"><p><b>{escape(title)}</b></p><ul>{items}</ul>{end}</div>'
+    )
+
+
+def points(texts: Sequence[str]) -> None:
+    """Show sentences as a list; nothing where there are none."""
+    if texts:
+        items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+        st.html(f"<ul class=selica-points>{items}</ul>")
+
+
+def heading(title: str, text: str = "") -> None:
+    """Show a title, with a sentence beside it."""
+    beside = f" <span>{escape(text)}</span>" if text else ""
+    st.html(f"<div class=selica-heading><b>{escape(title)}</b>{beside}</div>")
+
+
+def figures(drawn: Sequence[VectorFigure]) -> None:
+    """Show vector figures side by side, below each other on a narrow window.
+
+    A picture of an image element runs no scripts and loads nothing, whatever is in it.
+    """
+    parts = []
+    for one in drawn:
+        source = base64.b64encode(one.image.encode("utf-8")).decode("ascii")
+        parts.append(
+            f"<figure><b>{escape(one.title)}</b>"
+            f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(one.title)}">'
+            f"<figcaption>{escape(one.caption)}</figcaption></figure>"
+        )
+    st.html(f"<div class=selica-figures>{''.join(parts)}</div>")
 
 
 def cards(numbers: Mapping[str, str]) -> None:
@@ -100,10 +168,15 @@ def table(
     *,
     title: str = "",
     drawn: DeltaGenerator | None = None,
+    many_columns: bool = False,
 ) -> DeltaGenerator:
-    """Show rows with the same columns, marked ones set off; replace a table that is drawn."""
+    """Show rows with the same columns, marked ones set off; replace a table that is drawn.
+
+    A table with many columns becomes a list of cards where the window is narrow.
+    """
     draw = st.html if drawn is None else drawn.html
-    return draw(f"<div class=selica-wide>{_table(rows, marked, title)}</div>")
+    inner = _table(rows, marked, title, labelled=many_columns)
+    return draw(f"<div class='selica-wide{' selica-many' if many_columns else ''}'>{inner}</div>")
 
 
 def beside(
@@ -128,10 +201,17 @@ def beside(
     return draw(f"<b>{escape(title)}</b><div class=selica-beside>{inner}</div>")
 
 
-def _table(rows: Sequence[Mapping[str, Any]], marked: Sequence[bool] = (), title: str = "") -> str:
+def _table(
+    rows: Sequence[Mapping[str, Any]],
+    marked: Sequence[bool] = (),
+    title: str = "",
+    *,
+    labelled: bool = False,
+) -> str:
     """Return a table as HTML."""
     texts = [{name: cell(value) for name, value in row.items()} for row in rows]
-    return html_table(texts, marked or [False] * len(rows), mark="marked", title=title)
+    plain = marked or [False] * len(rows)
+    return html_table(texts, plain, mark="marked", title=title, labelled=labelled)
 
 
 def notes(*texts: str) -> None:

@@ -8,6 +8,8 @@ import streamlit as st
 
 from selica.app.markup import STYLE
 
+KEPT = "kept "
+"""How the keys begin of controls that keep their values while another tab is open."""
 TABS = {"Predict": "predict_tab", "Plan": "plan_tab", "Select": "select_tab"}
 
 
@@ -20,6 +22,9 @@ def show() -> None:
         "them a study can find.</span></header>"
     )
     tabs = st.tabs(list(TABS), key="tab", bind="query-params")
+    # Streamlit forgets a control that is not drawn, unless its value was set
+    for key in [key for key in st.session_state if str(key).startswith(KEPT)]:
+        st.session_state[key] = st.session_state[key]
     for tab, module in zip(tabs, TABS.values(), strict=True):
         if tab.open:
             with tab:

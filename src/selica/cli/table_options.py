@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from enum import StrEnum
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from selica._core.errors import ArgumentError
+from selica._core.wording import option_words
 
 
 class ResponseKind(StrEnum):
@@ -143,18 +143,15 @@ class TableOptions(NamedTuple):
     @property
     def words(self) -> list[str]:
         """The options again, those that differ from their defaults."""
-        words = []
-        for name, default in TableOptions()._asdict().items():
-            value = getattr(self, name)
-            if value == default:
-                continue
-            if name == "kinds":
-                words += [f"--kind {shlex.quote(f'{k}={v}')}" for k, v in value]
-                continue
-            option = f"--{name.replace('_', '-')}"
-            several = value if isinstance(value, tuple) else (value,)
-            words += [f"{option} {shlex.quote(one)}" for one in several]
-        return words
+        first = TableOptions()._asdict()
+        given = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in self._asdict().items()
+            if value != first[name]
+        }
+        if "kinds" in given:
+            given["kind"] = [f"{name}={kind}" for name, kind in given.pop("kinds")]
+        return option_words(given)
 
 
 def _kind(text: str) -> tuple[str, str]:

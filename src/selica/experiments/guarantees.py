@@ -8,7 +8,8 @@ the bounds of stability selection speak of.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ from selica.selectors import (
     KnockoffSelection,
     StabilitySelection,
 )
+from selica.selectors.comparison import KnockoffComparison, Measure
 from selica.selectors.guarantee import Guarantee
 
 FDR = 0.2
@@ -47,6 +49,17 @@ _SPLITS = 5
 """Splits of the rows."""
 # One penalty for all copies, chosen before the data: it treats variables and copies alike.
 _LAM = 0.1
+
+
+class DataSet(NamedTuple):
+    """Table and response of one run."""
+
+    X: Any
+    y: Array
+    arguments: dict[str, Any]
+    """Further arguments of `fit`."""
+    covariance: Any = None
+    """Of the columns, where knockoffs may know it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +91,18 @@ class Setting:
     def exchangeable(self) -> bool:
         """Whether irrelevant variables are exchangeable."""
         return bool(self.covariance == "identity" or self.covariance[0] == "equicorrelated")
+
+    def draw(self, seed: np.random.SeedSequence) -> DataSet:
+        """Draw the data set of a seed."""
+        blank = simulate(
+            self.n, self.p, 0, noise_variance=1.0, covariance=self.covariance, random_state=seed
+        )
+        signal = blank.X @ self.coef
+        y = np.asarray(blank.y + signal)
+        if self.binary:
+            chance = np.random.default_rng(child(seed, 1)).random(self.n)
+            y = (chance < expit(signal)).astype(float)
+        return DataSet(blank.X, y, {}, blank.covariance)
 
 
 Methods = Callable[[Setting, Any], dict[str, Any]]
@@ -143,25 +168,17 @@ def _run(
 ) -> list[dict[str, SelectionErrors]]:
     """Return selections on some data sets, by method."""
     out = []
-    coef = setting.coef
     selectors: dict[str, Any] = {}
     for seed in seeds:
-        blank = simulate(
-            setting.n, setting.p, 0, noise_variance=1.0, covariance=setting.covariance,
-            random_state=seed,
-        )  # fmt: skip
-        selectors = selectors or methods(setting, blank.covariance)
-        signal = blank.X @ coef
-        y = np.asarray(blank.y + signal)
-        if setting.binary:
-            chance = np.random.default_rng(child(seed, 1)).random(setting.n)
-            y = (chance < expit(signal)).astype(float)
+        drawn = setting.draw(seed)
+        selectors = selectors or methods(setting, drawn.covariance)
         found: dict[str, SelectionErrors] = {}
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _shared_copies():
             warnings.simplefilter("ignore")
             for name, selector in selectors.items():
                 try:
-                    selector.set_params(random_state=child(seed, 2)).fit(blank.X, y)
+                    selector.set_params(random_state=child(seed, 2))
+                    selector.fit(drawn.X, drawn.y, **drawn.arguments)
                 except SelicaError:  # a level that cannot be held: nothing is selected
                     found[name] = SelectionErrors(
                         np.zeros(setting.p, dtype=bool), _asked(selector), None, None
@@ -175,6 +192,29 @@ def _run(
                 )
         out.append(found)
     return out
+
+
+@contextmanager
+def _shared_copies() -> Iterator[None]:
+    """Let selectors with one seed share the statistics of their copies, which are the same.
+
+    A data set is then fitted once for all rules that look at knockoff statistics.
+    """
+    known: dict[Any, Array] = {}
+    own = KnockoffComparison.statistics
+
+    def shared(found: KnockoffComparison, copies: int, measure: Measure, *more: Any) -> Array:
+        key = (repr(found.sampler), measure)
+        have = known.get(key)
+        if have is None or len(have) < copies:
+            have = known[key] = own(found, copies, measure, *more)
+        return have[:copies]
+
+    KnockoffComparison.statistics = shared  # type: ignore[assignment,method-assign]
+    try:
+        yield
+    finally:
+        KnockoffComparison.statistics = own  # type: ignore[method-assign]
 
 
 def _asked(selector: Any) -> Guarantee:
@@ -230,6 +270,8 @@ def _row(setting: Setting, name: str, found: list[SelectionErrors]) -> Row:
     # where a promise is withdrawn on some data sets, the others say what it is
     kept = [one.guarantee for one in found if one.guarantee.level is not None]
     promise, q = (kept or [found[0].guarantee])[0], found[0].q
+    # by what a response can carry, bounds may differ between data sets
+    level = float(np.mean([float(one.level or 0.0) for one in kept])) if kept else None
     measured = {
         "fdp": np.array([fdp(mask, truth) for mask in masks]),
         "false": wrong,
@@ -249,7 +291,7 @@ def _row(setting: Setting, name: str, found: list[SelectionErrors]) -> Row:
         "setting": setting.name,
         "method": name,
         "controls": promise.controls,
-        "level": promise.level,
+        "level": level,
         "promised": promise.proven and (q is None or setting.exchangeable),
         "runs": len(found),
     }

@@ -28,10 +28,24 @@ def response_of(selector: Any, y: Any) -> dict[str, Any]:
     y : array
         As it was given.
     """
-    kind = str(chosen_of(selector).response_)
+    classes = getattr(selector, "classes_", None) is not None
+    return described_response(str(chosen_of(selector).response_), y, classes=classes)
+
+
+def described_response(kind: str, y: Any, *, classes: bool) -> dict[str, Any]:
+    """Return the same for a response that nothing was fitted to yet.
+
+    Parameters
+    ----------
+    kind : str
+        "linear", "binary", "count", "survival" or "classes".
+    y : array
+    classes : bool
+        Whether its values are names of classes.
+    """
     said: dict[str, Any] = {"kind": kind}
     values = np.asarray(y)
-    if getattr(selector, "classes_", None) is not None and values.ndim == 1:
+    if classes and values.ndim == 1:
         each, sizes = np.unique(values, return_counts=True)
         counts = {written(value): int(n) for value, n in zip(each, sizes, strict=True)}
         said["classes"] = counts

@@ -7,17 +7,13 @@ telephone as it fills a screen, with letters of the same size. Colours come from
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from selica.plots.canvas import image
 from selica.selectors.summary import NEAR_MISSES, column_cell, middle_cut
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from selica.reports.selection import Selection
 
 MOST_BARS = 30
@@ -58,15 +54,52 @@ class Bar(NamedTuple):
     """Half the length of its whisker."""
 
 
-def png(figure: Figure) -> bytes:
-    """Return a figure of matplotlib as an image, twice as fine as a screen of old."""
-    for axes in figure.axes:
-        for label in axes.get_yticklabels():
-            label.set_parse_math(False)  # names are not formulas, whatever signs are in them
-    with warnings.catch_warnings():
-        # names in scripts that the font lacks are drawn as boxes; the table beside has them
-        warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
-        return image(figure, "png", dpi=200)
+class VectorFigure(NamedTuple):
+    """A figure with what is said of it."""
+
+    title: str
+    svg: str
+    """A part of a page that has `STYLE`."""
+    caption: str
+
+    @property
+    def image(self) -> str:
+        """The figure as an SVG file of its own."""
+        head = '<svg xmlns="http://www.w3.org/2000/svg"'
+        style = f"<style>{STYLE}text {{ font-family: sans-serif; }}</style>"
+        start, _, rest = self.svg.partition(">")
+        return f"{start.replace('<svg', head, 1)}>{style}{rest}"
+
+
+def figures(selection: Selection) -> list[VectorFigure]:
+    """Draw what decided, and the effects of the selected variables, as far as they are known."""
+    summary, found = selection.summary, []
+    measured = measure_figure(selection)
+    if measured is not None:
+        errors = "s.e." in summary.variables.columns
+        lines = "; thin lines show two standard errors" if errors else ""
+        colours = "Selected variables in colour" if selection.selected else "None is selected"
+        is_cut = len(selection.selected) + NEAR_MISSES > MOST_BARS < len(selection.rows)
+        cut = f"; the first {MOST_BARS} are shown" if is_cut else ""
+        found.append(
+            VectorFigure(f"What decided: {summary.measure}", measured, f"{colours}{lines}{cut}.")
+        )
+    effects = effect_figure(selection)
+    if effects is not None:
+        known = selection.selector.effects_.ratio
+        what = (
+            f"{known[0].upper()}{known[1:]}s, on a logarithmic scale" if known
+            else f"Change of {selection.target}"
+        )  # fmt: skip
+        found.append(
+            VectorFigure(
+                "Effect of one standard deviation",
+                effects,
+                f"{what}, from a refit on the selected variables: optimistic, because the same "
+                "rows chose them.",
+            )
+        )
+    return found
 
 
 def measure_figure(selection: Selection) -> str | None:

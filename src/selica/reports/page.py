@@ -32,7 +32,9 @@ _MOST_NAMES = 12
 """Names that a sentence lists."""
 _MOST_SIGNS = 40
 """Signs of a name in a sentence; the list has all of them."""
-_WORDS = ("variable", "identical to", "name", "reason", "kind", "use", "level")
+_WIDE = ("identical to", "nearly identical to")
+"""Columns of names, of which a cell may have several."""
+_WORDS = ("variable", *_WIDE, "name", "reason", "kind", "use", "level")
 """Columns that are set to the left."""
 _LABELS = {
     "method": "method",
@@ -113,6 +115,14 @@ pre { background: var(--card); border-radius: .6rem; padding: .8rem 1rem; font-s
 summary { cursor: pointer; color: var(--accent); }
 details > table { margin-top: .75rem; }
 footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
+@media print, (min-width: 48rem) {
+  .settings, .settings tbody { display: block; }
+  .settings tbody { columns: 2; column-gap: 2.5rem; break-inside: avoid; }
+  .settings tr { display: grid; grid-template-columns: 1fr 1fr; break-inside: avoid;
+    border-bottom: 1px solid var(--line); }
+  .settings td { border: 0; }
+  .settings td:first-child { width: auto; }
+}
 @media (max-width: 38rem) {
   main { padding: 1.5rem 1rem 3rem; }
   h1 { font-size: 1.4rem; }
@@ -290,13 +300,13 @@ def _kind(name: str) -> str:
 def _cell(name: str, row: Mapping[str, Any]) -> str:
     """Return a cell with the name of its column, which a card shows."""
     text = column_cell(name, row[name])
-    shown = _name(text) if name in ("variable", "identical to") and text else escape(text)
+    shown = _name(text) if name in ("variable", *_WIDE) and text else escape(text)
     if name == "direction" and text == "-":
         shown = "\N{MINUS SIGN}"
     elif isinstance(row[name], float):
         shown = shown.replace("-", "\N{MINUS SIGN}")
     kinds = [kind for kind, here in (("name", name == "variable"), ("word", name in _WORDS),
-             ("rank", name == "rank"), ("wide", name == "identical to")) if here]  # fmt: skip
+             ("rank", name == "rank"), ("wide", name in _WIDE)) if here]  # fmt: skip
     rank = f' data-rank="{row["rank"]}"' if name == "variable" and "rank" in row else ""
     kind = f' class="{" ".join(kinds)}"' if kinds else ""
     return f'<td{kind}{rank} data-label="{escape(name)}">{shown}</td>'
@@ -304,8 +314,17 @@ def _cell(name: str, row: Mapping[str, Any]) -> str:
 
 def _levels(selection: Selection) -> list[str]:
     """Return the effects of the levels of selected categories."""
-    if not selection.levels:
+    rows, sentence = level_rows(selection)
+    if not rows:
         return []
+    head = "<h3>Levels of the selected categories</h3>"
+    return [head, _words(rows), f"<p class=soft>{sentence}</p>"]
+
+
+def level_rows(selection: Selection) -> tuple[list[dict[str, str]], str]:
+    """Return the effects of the levels of selected categories as rows, and what they mean."""
+    if not selection.levels:
+        return [], ""
     ratio = selection.selector.effects_.ratio
     name = ratio or "effect"
     rows = [
@@ -318,11 +337,7 @@ def _levels(selection: Selection) -> list[str]:
         for level, effect in effects.items()
     ]
     what = "1" if ratio else "0"
-    return [
-        "<h3>Levels of the selected categories</h3>",
-        _words(rows),
-        f"<p class=soft>Each level is compared with the one whose {name} is {what}.</p>",
-    ]
+    return rows, f"Each level is compared with the one whose {name} is {what}."
 
 
 def _meanings(selection: Selection) -> str:
@@ -353,36 +368,12 @@ def _listed(heading: str, notes: Sequence[str]) -> list[str]:
 
 def _figures(selection: Selection) -> list[str]:
     """Return what was measured, and the effects, side by side where there is room."""
-    summary = selection.summary
-    parts = []
-    measured = figure.measure_figure(selection)
-    if measured is not None:
-        lines = (
-            "; thin lines show two standard errors" if "s.e." in summary.variables.columns else ""
-        )
-        colours = "Selected variables in colour" if selection.selected else "None is selected"
-        cut = f"; the first {figure.MOST_BARS} are shown" if _is_cut(selection) else ""
-        parts.append(
-            f"<figure><h3>What decided: {escape(summary.measure)}</h3>{measured}<figcaption>"
-            f"{colours}{lines}{cut}.</figcaption></figure>"
-        )
-    effects = figure.effect_figure(selection)
-    if effects is not None:
-        known = selection.selector.effects_.ratio
-        what = (
-            f"{known[0].upper()}{known[1:]}s, on a logarithmic scale" if known
-            else f"Change of {selection.target}"
-        )  # fmt: skip
-        parts.append(
-            f"<figure><h3>Effect of one standard deviation</h3>{effects}<figcaption>"
-            f"{escape(what)}, from a refit on the selected variables: optimistic, because the "
-            "same rows chose them.</figcaption></figure>"
-        )
+    parts = [
+        f"<figure><h3>{escape(one.title)}</h3>{one.svg}<figcaption>{escape(one.caption)}"
+        "</figcaption></figure>"
+        for one in figure.figures(selection)
+    ]
     return [f"<div class=figures>{''.join(parts)}</div>"] if parts else []
-
-
-def _is_cut(selection: Selection) -> bool:
-    return len(selection.selected) + NEAR_MISSES > figure.MOST_BARS < len(selection.rows)
 
 
 def _data(selection: Selection) -> str:
@@ -415,11 +406,11 @@ def _copies(measured: Any) -> str:
     return f"The copies {how} the columns: {measured.measured}; 1 would be perfect."
 
 
-def _facts(facts: Mapping[str, str]) -> str:
+def _facts(facts: Mapping[str, str], kind: str = "facts") -> str:
     lines = "".join(
         f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in facts.items()
     )
-    return f"<table class=facts><tbody>{lines}</tbody></table>"
+    return f'<table class="{kind}"><tbody>{lines}</tbody></table>'
 
 
 def _columns(said: Mapping[str, Any]) -> Iterable[str]:
@@ -460,7 +451,7 @@ def _settings(selection: Selection) -> str:
         before, after = _setting(asked.get(name)), _setting(used.get(name))
         both = before and after and before != after and after != "not used"
         shown[_LABELS.get(name, name)] = f"{before}: {after}" if both else after or before
-    return _facts({name: text for name, text in shown.items() if text})
+    return _facts({name: text for name, text in shown.items() if text}, "facts settings")
 
 
 def _setting(value: Any) -> str:

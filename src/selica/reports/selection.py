@@ -22,7 +22,7 @@ from selica.sampling import Exchangeability
 from selica.selectors import Guarantee, StabilitySelection, Summary
 from selica.selectors.base import Selector
 from selica.selectors.stability_path import StabilityPath
-from selica.selectors.summary import NEAR_MISSES, chosen_sentences, wrapped
+from selica.selectors.summary import NEAR_MISSES, wrapped
 from selica.tables import Columns
 
 
@@ -125,8 +125,7 @@ class Selection:
     @property
     def chosen(self) -> str:
         """Sentences on which method was chosen, why, and what else might have been; or nothing."""
-        reason = getattr(self.selector, "reason_", None)
-        return "" if reason is None else chosen_sentences(self.selector.method_, reason)
+        return str(getattr(self.selector, "reason_", ""))
 
     @property
     def to_check(self) -> tuple[str, ...]:
@@ -206,6 +205,9 @@ class Selection:
             "selected": self.selected,
             "close": self.close,
             "duplicates": {name: list(same) for name, same in self.selector.duplicates_.items()},
+            "near_duplicates": {
+                name: list(same) for name, same in self.selector.near_duplicates_.items()
+            },
             "guarantee": self.guarantee.to_dict() | {"text": str(self.guarantee)},
             "exchangeability": None if self.copies is None else self.copies.to_dict(),
             "threshold": self.threshold,
@@ -333,7 +335,9 @@ def answer(
     fitted = GivenTable(X, y, tuple(names), variable, columns, references, given)
     left_out = _left_out(table, names, target)
     if prepared is not None:
-        left_out = tuple((printable(one.name), one.values) for one in prepared.left_out)
+        left_out = tuple(
+            (printable(one.name), one.values) for one in prepared.left_out if not one.asked
+        )
     with noted():
         selector.fit(fitted.named(target)._replace(left_out=left_out), y, **given)
     response = account.response_of(selector, y)

@@ -2,11 +2,16 @@
 
 from selica.selectors.aggregated import AggregatedKnockoffs
 from selica.selectors.auto import AutoSelection
-from selica.selectors.base import AssumptionWarning, UnstableWarning
+from selica.selectors.base import (
+    AssumptionWarning,
+    EmptySelectionWarning,
+    UnstableWarning,
+)
 from selica.selectors.derandomized import DerandomizedKnockoffs
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.knockoffs import KnockoffSelection
 from selica.selectors.lasso import Bolasso, LassoSelection
+from selica.selectors.pipelines import InterceptIfEmpty
 from selica.selectors.splitting import DataSplitting
 from selica.selectors.stability import StabilitySelection
 from selica.selectors.stability_path import StabilityPath
@@ -19,7 +24,9 @@ __all__ = [
     "Bolasso",
     "DataSplitting",
     "DerandomizedKnockoffs",
+    "EmptySelectionWarning",
     "Guarantee",
+    "InterceptIfEmpty",
     "KnockoffSelection",
     "LassoSelection",
     "StabilityPath",

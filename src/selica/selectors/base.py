@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,7 +26,7 @@ from selica._core.warning import heard, warn
 from selica.selectors import checks
 from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence
 from selica.selectors.empty import Demand, RowsNeeded, standard_errors_per_association
-from selica.selectors.frames import category_columns, dense, encoded
+from selica.selectors.frames import category_columns, encoded, named_columns, plain, refuse_gaps
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.refit import RefitEffects, refit
 from selica.selectors.rows import RowArguments, column_variables
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 _LISTED_ITEMS = 3
 """How many pairs of columns a sentence lists."""
+FILLED_IN = "the missing values, which were filled in, follow the other columns as known ones do"
+"""What a promise rests on where missing values were filled in."""
 _BYTES_WITH_GAPS = 64.0
 """Memory for each number of a table whose missing values are filled in for each resample."""
 _BYTES_A_ROW = 1000.0
@@ -57,6 +59,10 @@ KEPT_BYTES = 256_000_000
 
 class AssumptionWarning(UserWarning):
     """Something about the data weakens what a selection promises, or what it means."""
+
+
+class EmptySelectionWarning(UserWarning):
+    """Nothing was selected, and a table without columns is passed on."""
 
 
 class UnstableWarning(UserWarning):
@@ -105,6 +111,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     duplicates_ : mapping of str to tuple of str
         For each selected variable that has any, the columns that are identical to it up to sign
         and scale.
+    near_duplicates_ : mapping of str to tuple of str
+        For each selected variable that has any, the columns that are nearly identical to it: with a
+        correlation of 0.999 or more.
     effects_ : RefitEffects
         Direction and size of effects, by a refit without a penalty on the selected variables; the
         same rows chose them, so that sizes are optimistic.
@@ -118,11 +127,13 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     support_: BoolArray
     guarantee_: Guarantee
     duplicates_: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    near_duplicates_: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     cautions_: tuple[str, ...] = ()
     _noticed: tuple[str, ...] = ()
     _variable: IntArray | None = None
     _columns: tuple[str, ...] = ()
     _references: tuple[str, ...] = ()
+    _imputed: bool = False
     note_: str | None = None
     effects_: RefitEffects | None = None
     _evidence: Array | None = None
@@ -174,9 +185,11 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             are known not to be independent, `guarantee_` promises nothing.
         """
         self.cautions_ = ()
+        self._imputed = False  # what `transform` accepts is known when this fit is
         with heard() as said:
             self._fit(X, y, RowArguments(sample_weight, keep, rows_of, offset, strata, missing))
         self._noticed = tuple(one.message for one in said)
+        self._imputed = missing is not None
         self._finish()
         return self
 
@@ -198,31 +211,37 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._measured(data)
         for found in dependent:
             self.guarantee_ = found.weakened(self.guarantee_)
+        if data.imputation is not None:
+            self.guarantee_ = self.guarantee_.supposing(FILLED_IN)
         if data.units is not None:
-            units = int(data.units.max()) + 1
-            self.guarantee_ = replace(self.guarantee_, units=f"the {units} groups of rows")
-        self.duplicates_ = self._same_columns(data)
+            self.guarantee_ = replace(self.guarantee_, units=f"the {data.n_units} groups of rows")
+        self.duplicates_ = self._same_columns(data, checks.identical_to)
+        self.near_duplicates_ = self._same_columns(data, checks.nearly_identical_to)
 
     def _named(self, X: Any) -> NamedColumns:
         """Return a table for a selector: sparse ones dense, categories as indicator columns."""
+        X = plain(X)
         categories = category_columns(X)
         if not categories:
-            return NamedColumns(dense(X), ())
+            return NamedColumns(X, ())
         validate_data(self, X, skip_check_array=True)  # takes note of the names
-        values, variable, columns, references = encoded(X, categories)
-        names = tuple(str(name) for name in X.columns)
+        _refuse_text(X, categories)
+        found = encoded(X, categories)
         return NamedColumns(
-            values, names, variable=variable, columns=columns, references=references
-        )
+            found.values, found.names, variable=found.variable, columns=found.columns,
+            references=found.references,
+        )  # fmt: skip
 
-    def _same_columns(self, data: Data) -> dict[str, tuple[str, ...]]:
-        """Return the columns that are identical to selected ones; categories have none."""
+    def _same_columns(
+        self, data: Data, alike: Callable[[Data, IntArray], dict[int, IntArray]]
+    ) -> dict[str, tuple[str, ...]]:
+        """Return the columns that are alike selected ones; categories have none."""
         if data.variable is not None:
             alone = np.bincount(data.variable)[data.variable] == 1
             columns = np.flatnonzero(alone & self.support_[data.variable])
         else:
             columns = np.flatnonzero(self.support_)
-        names, same = self._column_names(), checks.identical_to(data, columns)
+        names, same = self._column_names(), alike(data, columns)
         return {names[j]: tuple(names[k] for k in same[j]) for j in same}
 
     def _column_names(self) -> list[str]:
@@ -283,6 +302,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             "ensure_all_finite": "allow-nan" if missing else True,
         }
         of_times = loss_of("survival")
+        if getattr(getattr(y, "dtype", None), "kind", "") in ("m", "M"):
+            raise ArgumentError("y holds dates; it must be numbers or classes.")
         try:
             if self.response != of_times.response and not of_times.takes(y):
                 table, target = validate_data(self, named.values, y, **settings)
@@ -290,6 +311,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             table = validate_data(self, named.values, **settings)
         except (TypeError, ValueError):
             _refuse_text(named.values)
+            refuse_gaps(named.values, infinite_only=missing)
             raise
         times = of_times.read(y).values
         if len(times) != len(table):
@@ -489,11 +511,15 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return {name: value for name, value in state.items() if name != "_data"}
 
     def _with_duplicates(self, rows: Table) -> Table:
-        """Return the table with the columns that are identical to selected ones."""
-        if not self.duplicates_:
-            return rows
-        listed = {name: _few(same) for name, same in self.duplicates_.items()}
-        return Table.of(row | {"identical to": listed.get(row["variable"])} for row in rows)
+        """Return the table with the columns that are identical, or nearly, to selected ones."""
+        for column, found in (
+            ("identical to", self.duplicates_),
+            ("nearly identical to", self.near_duplicates_),
+        ):
+            if found:
+                listed = {name: _few(same) for name, same in found.items()}
+                rows = Table.of(row | {column: listed.get(row["variable"])} for row in rows)
+        return rows
 
     def explain(self) -> str:
         """Say why nothing was selected, and what would have selected something."""
@@ -570,10 +596,40 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def plot(self) -> Figure:
         """Draw what was measured, with the threshold (needs matplotlib)."""
 
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns; where nothing was selected, a table without columns.
+
+        An estimator after the selector in a pipeline then needs `InterceptIfEmpty` around it, since
+        those of scikit-learn refuse a table without columns.
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+            Missing values stay as they are, if `fit` was told what to do with them.
+
+        Returns
+        -------
+        array of shape (n, k)
+        """
+        return super().transform(plain(X))
+
+    def _transform(self, X: Any) -> Any:
+        """Return the selected columns of a table; its own words where there are none."""
+        if self._get_support_mask().any():
+            return super()._transform(X)
+        warn(
+            "Nothing was selected, so that transform returns a table without columns. An estimator "
+            "that comes next in a pipeline then has to predict by its intercept alone: put "
+            "selica.InterceptIfEmpty around it.",
+            EmptySelectionWarning,
+        )
+        return X.iloc[:, :0] if hasattr(X, "iloc") else np.empty((X.shape[0], 0), dtype=X.dtype)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._imputed
         return tags
 
 
@@ -583,10 +639,11 @@ def _few(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _refuse_text(X: Any) -> None:
-    """Name the columns of a table that are not numbers, if that is why it was refused."""
-    if hasattr(X, "columns"):
-        columns = {printable(str(name)): X[name] for name in X.columns}
+def _refuse_text(X: Any, categories: Sequence[Any] = ()) -> None:
+    """Name the columns of a table that are neither numbers nor categories."""
+    names = named_columns(X)
+    if names is not None:
+        columns = {printable(str(name)): X[name] for name in names if name not in categories}
     else:
         values = np.asarray(X)
         if values.ndim != 2 or values.dtype.kind not in "OUS":
@@ -597,8 +654,8 @@ def _refuse_text(X: Any) -> None:
         return
     raise ArgumentError(
         f"X: text and dates are not numbers, in {'column' if len(text) == 1 else 'columns'} "
-        f"{_few([repr(name) for name in text])}: leave them out, or make numbers of them, e.g. one "
-        "column of 0 and 1 for each value."
+        f"{_few([repr(name) for name in text])}: leave them out, or make categories of them (in "
+        "pandas, X.astype({...: 'category'})); selica.select reads any table."
     )
 
 

@@ -32,7 +32,7 @@ from selica.tables.naming import (
 __all__ = [
     "FEWEST_GROUPS", "NEAR_CORRELATION", "TOLERATED_EFFECT", "Column", "Dependence", "copied_rows",
     "few_values", "identical_groups", "identical_to", "identifiers", "near_duplicates",
-    "repeated_measures", "survival", "whole_columns",
+    "nearly_identical_to", "repeated_measures", "survival", "whole_columns",
 ]  # fmt: skip
 
 TOLERATED_EFFECT = 1.1
@@ -99,7 +99,7 @@ def copied_rows(table: Array, target: Column) -> Dependence | None:
     first = np.unique(group, return_index=True)[1]
     if _near_copies(table[first], target[first]) >= np.count_nonzero(sizes > 1):
         return None
-    many = f"{copies} of {n} rows {'is an exact copy' if copies == 1 else 'are exact copies'}"
+    many = f"{copies:,} of {n:,} rows {'is an exact copy' if copies == 1 else 'are exact copies'}"
     return Dependence(
         f"{many} of another row. Every guarantee needs independent rows: keep one of each",
         f"{many} of other rows, and every guarantee needs independent rows",
@@ -142,7 +142,7 @@ def repeated_measures(
         certain = named and (laid_out or not (variables and is_plural(name)))
         # a row without a value is on its own
         sizes = np.append(counts, np.ones(np.count_nonzero(~present), dtype=counts.dtype))
-        many = f"Column {name!r} has {labels.size} different values in {present.size} rows"
+        many = f"Column {name!r} has {labels.size:,} different values in {present.size:,} rows"
         found.append(
             Dependence(
                 f"{many}, as names of patients or families do in repeated measurements. Every "
@@ -215,14 +215,16 @@ def few_values(target: str, y: Array) -> str | None:
     if 0.0 <= values[0] <= 1.0 and skewness >= _SKEWNESS_OF_COUNTS and values.size > 3:
         return (
             f"The response {target!r} looks like counts: whole numbers from {values[0]:g} to "
-            f"{values[-1]:g}, most of them small. A linear model is fitted to them; "
-            f"response='count' fits one for counts, and log(1 + {target}) may suit a linear one"
+            f"{values[-1]:g}, most of them small. A linear model is fitted to them. If they are "
+            "counts, ask for a model of counts: response='count' (on the command line: --response "
+            "count)"
         )
     if 3 <= values.size <= _MOST_CLASSES and y.size >= 3 * values.size:
         shown = ", ".join(f"{v:g}" for v in values)
         return (
-            f"The response {target!r} has only the values {shown}. A linear model treats them as "
-            "numbers with equal steps between them; it is not meant for names of classes"
+            f"The response {target!r} has only the values {shown}. A linear model takes them as "
+            "amounts. If they are names of classes, ask for classes: response='classes' (on the "
+            "command line: --response classes); if only their order counts, response='ordinal'"
         )
     return None
 
@@ -279,6 +281,18 @@ def identical_groups(data: Data) -> list[IntArray]:
 
 def identical_to(data: Data, columns: IntArray) -> dict[int, IntArray]:
     """List, for each of some columns, all others that are identical up to sign and scale."""
+    return _alike(data, columns, _EXACT_CORRELATION)
+
+
+def nearly_identical_to(data: Data, columns: IntArray) -> dict[int, IntArray]:
+    """List, for each of some columns, all others that differ from it in a few rows or digits."""
+    same, near = identical_to(data, columns), _alike(data, columns, NEAR_CORRELATION)
+    others = {j: np.setdiff1d(all_, same.get(j, [])) for j, all_ in near.items()}
+    return {j: few for j, few in others.items() if few.size}
+
+
+def _alike(data: Data, columns: IntArray, least: float) -> dict[int, IntArray]:
+    """List, for each of some columns, all others with a correlation of at least so much."""
     n, p = data.X.shape
     found: dict[int, IntArray] = {}
     if n < _FEWEST_COMPARED_ROWS or not columns.size:
@@ -287,9 +301,7 @@ def identical_to(data: Data, columns: IntArray) -> dict[int, IntArray]:
     step = max(1, _BLOCK // columns.size)
     parts: list[tuple[IntArray, IntArray]] = []
     for start in range(0, p, step):
-        row, column = np.nonzero(
-            np.abs(chosen @ data.X[:, start : start + step]) >= _EXACT_CORRELATION
-        )
+        row, column = np.nonzero(np.abs(chosen @ data.X[:, start : start + step]) >= least)
         parts.append((row, column + start))
     rows = np.concatenate([row for row, _ in parts])
     others = np.concatenate([column for _, column in parts])

@@ -19,6 +19,7 @@ from selica._core.random import child
 from selica._core.types import Array
 from selica.sampling import GaussianKnockoffs
 from selica.sampling.exchangeability import FEWEST_ROWS, exchangeability
+from selica.sampling.row_groups import grouped_copies
 from selica.selectors.comparison import COPIES, EXCHANGES
 from selica.selectors.knockoffs import WITHDRAWN_RATIO
 from selica.statistics import Data
@@ -61,8 +62,9 @@ class Facts:
         self.columns = table.shape[1]
         self.cells = table.size
         self.most_cells = MOST_CELLS if data.loss.quadratic else MOST_CELLS_OF_CLASSES
-        self.grouped = data.units is not None
-        self.rows = int(np.count_nonzero(data.weight))
+        grouped = data.units is not None
+        self.rows = data.n_units if grouped else int(np.count_nonzero(data.weight))
+        self.row_name = "groups of rows" if grouped else "rows"
         self.varying = int(np.count_nonzero(data.varies))
 
     @cached_property
@@ -85,11 +87,15 @@ class Facts:
         X = self._table[:, data.varies]
         even = bool(np.all(data.weight == data.weight[0]))
         weight = None if even else data.weight
+        first, checked = child(self._seed, COPIES), child(self._seed, EXCHANGES)
         with blas_threads_for(X.shape):
+            if data.units is not None:
+                copies = grouped_copies(GaussianKnockoffs(), X, data.units, weight, first, 1)
+                return copies.exchangeability(weight, checked).departure
             sampler = GaussianKnockoffs().fit(X, weight)
             found = exchangeability(
-                X, sampler.copies(X, child(self._seed, COPIES), 1)[0], centre=sampler.mean,
-                sample_weight=weight, random_state=child(self._seed, EXCHANGES),
+                X, sampler.copies(X, first, 1)[0], centre=sampler.mean, sample_weight=weight,
+                random_state=checked,
             )  # fmt: skip
         return float(found.departure)
 
@@ -159,18 +165,12 @@ RULES = (
         "for a smaller table",
     ),
     Rule(
-        "rows that belong together",
-        lambda facts: facts.grouped,
-        STABILITY,
-        lambda facts: "rows belong together, and halves of the groups are independent",
-        "halves of the groups of rows are independent; copies of their columns are not",
-        "for rows that are independent of each other",
-    ),
-    Rule(
-        f"fewer than {FEWEST_ROWS} rows",
+        f"fewer than {FEWEST_ROWS} rows, or groups of rows that belong together",
         lambda facts: facts.rows < FEWEST_ROWS,
         STABILITY,
-        lambda facts: f"{facts.rows} rows are too few to check knockoff copies of the columns",
+        lambda facts: (
+            f"{facts.rows} {facts.row_name} are too few to check knockoff copies of the columns"
+        ),
         "whether copies pass as columns cannot be checked",
         f"for {FEWEST_ROWS} rows or more",
     ),

@@ -12,8 +12,9 @@ from selica._core.parallel import blas_threads_for, pieces
 from selica._core.progress import reporter_of
 from selica._core.random import child, generator
 from selica._core.types import Array, BoolArray, Progress
-from selica.sampling import Copies, Exchangeability, Sampler, exchangeability
+from selica.sampling import Copies, Exchangeability, GaussianKnockoffs, Sampler, exchangeability
 from selica.sampling.covariates import Conditioned, condition
+from selica.sampling.row_groups import group_means, grouped_copies
 from selica.statistics import Data, knockoff_statistics
 
 COPIES = 0
@@ -70,6 +71,8 @@ class KnockoffComparison:
         Whether there are covariates that are kept.
     conditioned : bool
         Whether copies were drawn given the covariates that are kept.
+    grouped : bool
+        Whether copies were drawn for rows that belong together.
     stopped : bool
         Whether Ctrl-C ended it before all copies were compared.
     """
@@ -88,6 +91,12 @@ class KnockoffComparison:
         self.units = data.units
         self.keeps = data.keep is not None
         self.conditioned = self.keeps and (not sampler.exact or drop_constant)
+        estimated = isinstance(sampler, GaussianKnockoffs) and (
+            sampler.mean is None and sampler.covariance is None
+        )
+        self._groups = data.units if estimated else None
+        self.grouped = self._groups is not None
+        self.exchangeability: Exchangeability | None = None
         self._seed = seed
         self._statistics = np.zeros((0, data.n_variables))
         self.stopped = False
@@ -95,7 +104,12 @@ class KnockoffComparison:
             columns = (data.X if sampler.standardised else table)[:, varies]
             parts = None
             if data.keep is not None and self.conditioned:
-                parts = condition(columns, data.keep, data.weight)
+                keep = data.keep
+                if self._groups is not None:
+                    # means of groups may depend on covariates in another way than rows do
+                    means = group_means(keep, self._groups)[self._groups]
+                    keep = np.concatenate([keep, means], axis=1)
+                parts = condition(columns, keep, data.weight)
                 left = parts.varies
                 varies[varies] = left
                 columns, parts = columns[:, left], parts.some_columns(left)
@@ -118,10 +132,17 @@ class KnockoffComparison:
         even = bool(np.all(weight == weight[0]))
         if parts is not None:
             columns = parts.rest
+        rows = None if even else weight
+        seed = child(self._seed, COPIES)
         try:
-            self.sampler = sampler.fit(columns, None if even else weight)
-            copies = self.sampler.copies(columns, child(self._seed, COPIES), n_copies)
-            self.exchangeability = self._exchangeable(columns, copies)
+            if self._groups is not None:
+                found = grouped_copies(sampler, columns, self._groups, rows, seed, n_copies)
+                self.sampler, copies = found.sampler, found.copies
+                self.exchangeability = found.exchangeability(rows, child(self._seed, EXCHANGES))
+            else:
+                self.sampler = sampler.fit(columns, rows)
+                copies = self.sampler.copies(columns, seed, n_copies)
+                self.exchangeability = self._exchangeable(columns, copies)
         except ColumnError as error:
             raise ColumnError(error.text, int(np.flatnonzero(self._varies)[error.column])) from None
         self._copies = copies if parts is None else parts.shifted(copies)

@@ -145,7 +145,8 @@ def standard_errors_per_association(data: Data) -> float:
     """Return by how much an association of a refit is to be multiplied to be in standard errors.
 
     Where nothing is associated with the response, the sum of slopes times a standardised column has
-    the sum of their squares as its variance.
+    the sum of their squares as its variance; of rows that belong together, the sum of the squares
+    of their sums, if the column is constant within them.
 
     Examples
     --------
@@ -159,6 +160,10 @@ def standard_errors_per_association(data: Data) -> float:
     """
     slopes = np.asarray(null_gradient(data, data.weight)).reshape(data.n_rows, -1)
     square = float((slopes**2).sum())
+    if data.units is not None:  # columns may be constant within units, whose rows then add up
+        together = np.zeros((int(data.units.max()) + 1, slopes.shape[1]))
+        np.add.at(together, data.units, slopes)
+        square = max(square, float((together**2).sum()))
     if slopes.shape[1] > 1:  # the difference of two classes, on average over pairs of them
         square *= 2.0 / (slopes.shape[1] - 1)
     return float(data.weight.sum() / np.sqrt(square)) if square > 0.0 else 0.0

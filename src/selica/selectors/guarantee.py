@@ -52,12 +52,24 @@ class Guarantee(Result):
         how = "proven" if self.proven else "expected, not proven,"
         rests = f"{self.units} are independent"
         if ", and " in self.assumptions:  # one of several
-            rests = f"{rests}, {self.assumptions}"
+            *first, last = self.assumptions.split(", and ")
+            rests = f"{rests}, {', '.join(first)}, and {last}"
         elif self.assumptions:
             rests += f"{',' if ' and ' in self.assumptions else ''} and {self.assumptions}"
         source = f" [{self.source}]" if self.source else ""
         text = f"{self._claim(self.level)}. This is {how} if {rests}{source}."
         return f"{text} {self.settings}" if self.settings else text
+
+    def supposing(self, clause: str) -> Guarantee:
+        """Return the promise with one more assumption, under which it is expected, not proven.
+
+        Parameters
+        ----------
+        clause : str
+        """
+        if self.level is None:
+            return self
+        return replace(self, proven=False, assumptions=f"{self.assumptions}, and {clause}")
 
     def _claim(self, level: float) -> str:
         """Say what is controlled, as a sentence."""

@@ -73,6 +73,11 @@ class KnockoffSelector(Selector):
             listed = f": {self._listed(doubt.columns)}" if doubt.columns else ""
             # of single columns, what is measured of the copies decides whether it matters
             self._caution(f"{doubt.clause}{listed}", act=not listed)
+        if found.grouped and data.n_units < columns:
+            self._caution(
+                f"the covariance of the means of {columns} columns is estimated from "
+                f"{data.n_units} groups of rows only"
+            )
         return found
 
     def _measure(self, penalty: float | None = None) -> Measure:
@@ -124,10 +129,10 @@ class KnockoffSelector(Selector):
             Whether a theorem covers the rule.
         """
         sampler, copies = found.sampler, found.exchangeability
-        if found.units is not None:
+        if found.units is not None and not found.grouped:
             return no_guarantee(
-                "rows that belong together depend on each other, and knockoff copies are drawn "
-                "row by row; stability selection keeps its promise for such rows"
+                "rows that belong together depend on each other, and these knockoff copies are "
+                "drawn row by row; sampler='gaussian' draws them for groups of rows"
             )
         mismatch = f", so {sampler.mismatch}" if sampler.mismatch else ""
         if copies is not None and copies.departure > WITHDRAWN_RATIO:
@@ -152,6 +157,8 @@ class KnockoffSelector(Selector):
             rests_on += f" (not checked: this needs {FEWEST_ROWS} rows)"
         if found.keeps and not found.conditioned:
             rests_on += ", and the predictors do not depend on the covariates that are kept"
+        if found.grouped:
+            rests_on += ", and the rows of a group differ from its mean by chance alone"
         if also:
             rests_on += f", and {also}"
         return Guarantee(

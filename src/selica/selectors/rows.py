@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.losses import Loss
 from selica._core.types import Array, IntArray
-from selica._core.validation import choice, real
+from selica._core.validation import real, short
 from selica.sampling.checks import row_shares
 from selica.sampling.weights import label_codes
+from selica.selectors.frames import category_columns, encoded
 
 FEWEST_UNITS = 4
 """Units below which halves of them say nothing."""
@@ -33,9 +34,12 @@ class RowArguments(NamedTuple):
     @property
     def impute(self) -> bool:
         """Whether missing values are to be filled in."""
-        if self.missing is None:
-            return False
-        return choice("missing", self.missing, POLICIES) == "impute"
+        if self.missing is not None and self.missing not in POLICIES:
+            raise ArgumentError(
+                f"missing must be None or 'impute'; got {short(self.missing)}. selica.select can "
+                "also leave out rows or columns."
+            )
+        return self.missing is not None
 
     def weight(self, n: int) -> Array | None:
         """Return the weights of the rows."""
@@ -99,12 +103,16 @@ def _vector(name: str, value: ArrayLike, n: int) -> Array:
 
 
 def _table(keep: Any, n: int) -> Array:
-    """Return columns to keep as numbers."""
+    """Return columns to keep as numbers; categories have a column for each value but one."""
+    if isinstance(keep, np.ma.MaskedArray):
+        keep = np.ma.filled(keep.astype(float), np.nan)
+    categories = category_columns(keep)
     try:
-        values = np.asarray(keep, dtype=float)
+        values = np.asarray(encoded(keep, categories).values if categories else keep, dtype=float)
     except (TypeError, ValueError):
         raise ArgumentError(
-            "keep must be columns of numbers; selica.select takes names of columns, and text."
+            "keep must be columns of numbers or categories; selica.select takes names of columns, "
+            "and text."
         ) from None
     if values.ndim == 1:
         values = values[:, None]

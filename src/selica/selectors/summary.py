@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from selica import catalogue
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import written
@@ -36,9 +35,9 @@ _REFERENCE = "the rest"
 """The level of a category that has no column, where its name is not known."""
 _SHARES = ("probability", "inclusion rate")
 """Columns of shares, which have as many decimals in every row."""
-_WORDS = ("variable", "identical to")
+_WORDS = ("variable", "identical to", "nearly identical to")
 """Columns that are set to the left."""
-_CUT = ("variable", "identical to", "direction")
+_CUT = (*_WORDS, "direction")
 """Columns that are cut where a printed table is too wide, in turn."""
 
 
@@ -132,21 +131,6 @@ def wrapped(text: str) -> str:
     return textwrap.fill(text, TEXT_WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def chosen_sentences(method: str, reason: str) -> str:
-    """Say which method was chosen, and why.
-
-    Parameters
-    ----------
-    method : str
-        Its name in the catalogue.
-    reason : str
-        Whole sentences, which end with a full stop and say it all, or a clause.
-    """
-    if reason.endswith("."):
-        return reason
-    return f"The method is {method} ({catalogue.method(method).label}), chosen {reason}."
-
-
 def cell(value: Any) -> str:
     """Return a value of the table as a person reads it; None is blank, as "-" is a sign."""
     if value is None:
@@ -237,7 +221,7 @@ class Directions(NamedTuple):
     columns: Sequence[str] = ()
     """Names of the columns, such as "tissue: liver", where variables have levels."""
     variable: IntArray | None = None
-    """The variable that each column belongs to."""
+    """The variable that each column belongs to; None where each is one."""
     references: Sequence[str] = ()
     """For each variable, the level that has no column; empty for numbers."""
 
@@ -261,9 +245,11 @@ class Directions(NamedTuple):
 
     def _only_level(self, variable: int) -> str | None:
         """Return the level of a variable with two of them, which has one column; else None."""
-        if self.variable is None or not self.columns:
+        if not self.columns:
             return None
-        own = np.flatnonzero(self.variable == variable)
+        own = np.array([variable])
+        if self.variable is not None:
+            own = np.flatnonzero(self.variable == variable)
         if own.size != 1 or self.columns[own[0]] == self.names[variable]:
             return None
         return self.level(int(own[0]), variable)

@@ -58,9 +58,8 @@ def folds(data: Data, n_folds: int, rng: np.random.Generator) -> IntArray:
     Rows that belong together are in one fold.
     """
     if data.units is not None:
-        units = int(data.units.max()) + 1
-        place = np.empty(units, dtype=np.intp)
-        place[rng.permutation(units)] = np.arange(units) % n_folds
+        place = np.empty(data.n_units, dtype=np.intp)
+        place[rng.permutation(data.n_units)] = np.arange(data.n_units) % n_folds
         return place[data.units]
     n = data.n_rows
     place = np.empty(n, dtype=np.intp)
@@ -102,8 +101,7 @@ class Validation:
     def __init__(
         self, data: Data, rng: np.random.Generator, n_folds: int, path: Array, early: bool
     ) -> None:
-        most = data.n_rows if data.units is None else int(data.units.max()) + 1
-        n_folds = min(n_folds, most)
+        n_folds = min(n_folds, data.n_units)
         place = folds(data, n_folds, rng)
         self._data, self._path = data, path
         self._left_out = place[None, :] == np.arange(n_folds)[:, None]

@@ -64,6 +64,11 @@ class Data(NamedTuple):
         return int(self.weight.size)
 
     @property
+    def n_units(self) -> int:
+        """Number of units: groups of rows that belong together, or else rows."""
+        return self.n_rows if self.units is None else int(self.units.max()) + 1
+
+    @property
     def n_variables(self) -> int:
         """Number of variables, some of which may have several columns."""
         return self.X.shape[1] if self.variable is None else int(self.variable.max()) + 1

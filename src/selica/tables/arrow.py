@@ -34,6 +34,7 @@ def columns_of_arrow(
     values: list[Column | None] = [None] * len(names)
     kinds: dict[str, str] = {}
     orders: dict[str, tuple[str, ...]] = {}
+    truths: set[str] = set()
     text: list[int] = []
     cells: list[Any] = []
     for j, column in enumerate(columns):
@@ -43,6 +44,7 @@ def columns_of_arrow(
             continue
         if _is_number(kind):
             values[j] = _floats(column)
+            truths |= {names[j]} if pa.types.is_boolean(kind) else set()
             continue
         if pa.types.is_dictionary(kind):
             values[j], order = _category(column)
@@ -76,6 +78,7 @@ def columns_of_arrow(
         kinds=kinds,
         orders=orders,
         remarks=read.remarks,
+        truths=read.truths | truths,
     )
 
 

@@ -35,6 +35,7 @@ _GAP = "[ '\u00a0\u202f\u2009\u2019]"
 _GAPS_AND_POINT = rf"^[+-]?[1-9]\d{{0,2}}({_GAP}\d{{3}})+(\.\d*)?$"
 _GAPS_AND_COMMA = rf"^[+-]?[1-9]\d{{0,2}}({_GAP}\d{{3}})+(,\d*)?$"
 _ENDS_IN_COMMA = r",\d*$"
+_MINUS = "\u2212"
 _SIGN = r"^[$€£]\s*|\s*[%$€£]$"
 _BLOCK = 2_000_000
 """Cells that are looked at together."""
@@ -64,6 +65,8 @@ class ReadCells(NamedTuple):
     notes: list[str]
     remarks: dict[str, str]
     """Why columns that look like numbers are text, a clause, by name."""
+    truths: frozenset[str] = frozenset()
+    """Columns of true and false."""
 
 
 _NONE: BoolArray = np.zeros(0, dtype=bool)
@@ -111,9 +114,9 @@ def read_cells(
     commas_in : sequence of str
         Columns whose decimal commas were read elsewhere, for the note on them.
     """
-    if not columns:
-        return ReadCells([], _notes(commas_in), {})
-    rows = len(columns[0])
+    rows = len(columns[0]) if columns else 0
+    if not rows:
+        return ReadCells([np.zeros(0, dtype=object) for _ in columns], _notes(commas_in), {})
     # two passes: how numbers are written is decided by the whole table
     found = _readings(columns, rows)
     commas = writing.decimal_comma or bool(found.surely_comma.any())
@@ -164,7 +167,8 @@ def read_cells(
     for j in map(int, np.flatnonzero(found.others)):
         if values[j].dtype == object:
             remarks.setdefault(names[j], _mixed_remark(values[j], int(found.others[j])))
-    return ReadCells(values, notes, remarks)
+    truths = frozenset(names[int(j)] for j in np.flatnonzero(found.truth))
+    return ReadCells(values, notes, remarks, truths)
 
 
 def has_decimal_commas(columns: Sequence[Any]) -> bool:
@@ -205,6 +209,8 @@ def _blocks(columns: Sequence[Any], rows: int) -> Iterator[Any]:
 def _trimmed(cells: Any, rows: int) -> tuple[Any, BoolArray]:
     """Return cells without spaces around them, and columns that lost a sign such as %."""
     trimmed = pc.utf8_trim_whitespace(cells)
+    if pc.any(pc.match_substring(trimmed, _MINUS)).as_py():
+        trimmed = pc.replace_substring_regex(trimmed, rf"^{_MINUS}([\d.,])", r"-\1")
     signed = booleans(pc.match_substring_regex(trimmed, _SIGN)).reshape(-1, rows)
     if not signed.any():
         return trimmed, np.zeros(len(signed), dtype=bool)

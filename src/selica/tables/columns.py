@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,12 +33,16 @@ class Columns:
         Those of `names` that were made up because the file has none.
     notes : tuple of str
         What the reader of a result has to know about how the table was read.
+    read_as : str
+        How the file was read, such as "text with semicolons between columns"; empty for objects.
     kinds : mapping of str to str
         Kinds that the table itself declares: "category" and "date".
     orders : mapping of str to tuple of str
         For an ordered category, its values from the first to the last.
     remarks : mapping of str to str
         Why a column that looks like numbers is text, a clause.
+    truths : frozenset of str
+        Columns of 0 and 1 that are false and true in the table.
 
     Examples
     --------
@@ -53,9 +58,11 @@ class Columns:
     values: tuple[Column, ...]
     unnamed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    read_as: str = ""
     kinds: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     remarks: Mapping[str, str] = field(default_factory=dict)
+    truths: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return self.values[0].size if self.values else 0
@@ -77,6 +84,8 @@ class Limits:
     rows: int
     columns: int
     cells: int
+    unpacked: int = 0
+    """Bytes of a compressed file when it is unpacked; with 0 compressed text is refused."""
 
     def check(self, path: Path, rows: int, columns: int) -> None:
         """Check that a table is within all limits, or name the one it is beyond in an error."""
@@ -87,6 +96,14 @@ class Limits:
                 raise ArgumentError(
                     f"{path}: the table has more than {most:,} {what}, the most that is read here."
                 )
+
+    def check_unpacked(self, path: Path, size: int) -> None:
+        """Check what a compressed file holds, in bytes, or say in an error that it is too much."""
+        if size > self.unpacked:
+            raise ArgumentError(
+                f"{path}: unpacked, the file has more than {self.unpacked / 1e6:,.0f} MB, the most "
+                "that is read here."
+            )
 
 
 def clean_names(header: Sequence[Any]) -> tuple[list[str], list[str], list[str]]:
@@ -123,3 +140,8 @@ def columns_are(names: Sequence[str]) -> str:
 def counted(n: int, what: str) -> str:
     """Return a number of things: 1 row, 2 rows."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def typed(option: str, value: str) -> str:
+    """Return an option as it is typed on the command line."""
+    return f"{option} {shlex.quote(value)}"

@@ -31,6 +31,9 @@ def read_excel(path: Path, content: bytes, limits: Limits | None = None) -> Colu
             f"{path}: Excel needs openpyxl (pip install 'selica[excel]'); CSV needs nothing."
         ) from None
     try:
+        if limits is not None and limits.unpacked:
+            with zipfile.ZipFile(io.BytesIO(content)) as packed:
+                limits.check_unpacked(path, sum(part.file_size for part in packed.infolist()))
         book = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
         rows: list[Sequence[Any]] = []
@@ -46,7 +49,8 @@ def read_excel(path: Path, content: bytes, limits: Limits | None = None) -> Colu
     if not rows:
         raise ArgumentError(f"{path}: the file is empty.")
     notes = (f"The table is read from the sheet {title!r}; there are {len(sheets)} sheets.",)
-    return replace(_columns(path, rows), notes=notes) if len(sheets) > 1 else _columns(path, rows)
+    found = replace(_columns(path, rows), read_as=f"Excel, sheet {title!r}")
+    return replace(found, notes=notes) if len(sheets) > 1 else found
 
 
 def _rows(path: Path, sheet: Any, limits: Limits | None) -> list[Sequence[Any]]:

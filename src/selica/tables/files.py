@@ -34,6 +34,8 @@ _COMPRESSED = (
     (".bz2", b"BZh", "bz2"),
 )
 """Compressed files: their ending, their beginning and how pyarrow calls the method."""
+_PIECE = 1 << 24
+"""Bytes that are unpacked at once."""
 
 
 def read_table(path: str | Path) -> Columns:
@@ -92,7 +94,7 @@ def parse_table(name: str | Path, content: bytes, limits: Limits | None = None) 
         What messages call it; its ending says how it is read.
     content : bytes
     limits : Limits, optional
-        Compressed files are then refused: what is in them may be of any size.
+        Compressed files are then unpacked as far as it allows: what is in them may be of any size.
     """
     path = as_path("name", name)
     if not isinstance(content, bytes):
@@ -103,9 +105,9 @@ def parse_table(name: str | Path, content: bytes, limits: Limits | None = None) 
     for ending, beginning, method in _COMPRESSED:
         named = path.suffix.lower() == ending
         if named or content.startswith(beginning):
-            if limits is not None:
+            if limits is not None and not limits.unpacked:
                 raise ArgumentError(f"{path}: unpack the file first.")
-            content = _unpacked(path, content, method)
+            content = _unpacked(path, content, method, limits)
             bare = path.with_suffix("") if named else path
             break
     kind = bare.suffix.lower()
@@ -122,14 +124,19 @@ def parse_table(name: str | Path, content: bytes, limits: Limits | None = None) 
     return read_separated(path, content, limits)
 
 
-def _unpacked(path: Path, content: bytes, method: str) -> bytes:
+def _unpacked(path: Path, content: bytes, method: str, limits: Limits | None) -> bytes:
+    parts: list[bytes] = []
+    size = 0
     try:
         with pa.CompressedInputStream(pa.BufferReader(content), method) as stream:
-            found = stream.read()
+            while part := stream.read(_PIECE):
+                parts.append(part)
+                size += len(part)
+                if limits is not None:
+                    limits.check_unpacked(path, size)
     except (pa.ArrowException, OSError):
         raise ArgumentError(f"{path}: the {method} file is broken.") from None
-    assert isinstance(found, bytes)
-    return found
+    return b"".join(parts)
 
 
 def _parquet(path: Path, content: bytes, limits: Limits | None) -> Columns:
@@ -137,24 +144,47 @@ def _parquet(path: Path, content: bytes, limits: Limits | None) -> Columns:
         if limits is not None:
             size = parquet.read_metadata(pa.BufferReader(content))
             limits.check(path, size.num_rows, size.num_columns)
+            if limits.unpacked:
+                groups = map(size.row_group, range(size.num_row_groups))
+                limits.check_unpacked(path, sum(group.total_byte_size for group in groups))
         # `read_table` of parquet plans a scan for each of many columns, which takes gigabytes
         table = parquet.ParquetFile(pa.BufferReader(content)).read()
     except (pa.ArrowException, OSError):
         raise ArgumentError(f"{path}: this is not a Parquet file that can be read.") from None
-    return _of_arrow(path, table, limits)
+    return replace(_of_arrow(path, table, limits), read_as="Parquet")
 
 
 def _feather(path: Path, content: bytes, limits: Limits | None) -> Columns:
     try:
-        table = feather.read_table(pa.BufferReader(content))
+        if content[:4] == b"FEA1":  # the first version, which compresses nothing
+            table = feather.read_table(pa.BufferReader(content))
+        elif content[:6] == b"ARROW1":
+            table = _batches(path, pa.ipc.open_file(pa.BufferReader(content)), limits)
+        else:
+            table = _batches(path, pa.ipc.open_stream(pa.BufferReader(content)), limits)
     except (pa.ArrowException, OSError):
-        try:
-            table = pa.ipc.open_stream(pa.BufferReader(content)).read_all()
-        except (pa.ArrowException, OSError):
-            raise ArgumentError(
-                f"{path}: this is not a Feather or Arrow file that can be read."
-            ) from None
-    return _of_arrow(path, table, limits)
+        raise ArgumentError(
+            f"{path}: this is not a Feather or Arrow file that can be read."
+        ) from None
+    return replace(_of_arrow(path, table, limits), read_as="Feather or Arrow")
+
+
+def _batches(path: Path, reader: Any, limits: Limits | None) -> Any:
+    """Return the table of an Arrow file, read no further than the limits allow."""
+    if limits is None:
+        return reader.read_all()
+    columns, rows, parts = len(reader.schema), 0, []
+    limits.check(path, 0, columns)
+    stream = (
+        reader
+        if hasattr(reader, "read_next_batch")
+        else map(reader.get_batch, range(reader.num_record_batches))
+    )
+    for batch in stream:
+        rows += batch.num_rows
+        limits.check(path, rows, columns)
+        parts.append(batch)
+    return pa.Table.from_batches(parts, reader.schema)
 
 
 def _of_arrow(path: Path, table: Any, limits: Limits | None) -> Columns:

@@ -20,6 +20,7 @@ from selica.tables.naming import (
     named_for_groups,
     named_for_rows,
 )
+from selica.tables.numbers_in_text import common_unit
 
 KINDS = ("number", "category", "identifier", "date", "constant", "text", "empty")
 """Kinds of columns."""
@@ -28,7 +29,7 @@ USABLE = ("number", "category")
 FEWEST_GROUPS = 5
 """A column with fewer different values tells no groups of rows."""
 _FEWEST_NUMBERED_ROWS = 10
-"""With fewer rows any column of whole numbers may number them."""
+"""With fewer rows any column of whole numbers may number them, unless its name says so."""
 _BLOCK = 4_000_000
 """Cells of numbers that are looked at together."""
 _MOST_LEVELS = 50
@@ -169,10 +170,12 @@ def _of_numbers(table: Columns, places: Sequence[int]) -> Iterator[tuple[int, Re
             found[places[start + k]] = Recognised(
                 "constant", _one_value(written(low[k]), int(known[k]), rows)
             )
-        wide = whole & (high - low >= FEWEST_GROUPS - 1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            extent = high - low
+        wide = whole & (extent >= FEWEST_GROUPS - 1)
         for k in map(int, np.flatnonzero(wide)):
             j = places[start + k]
-            if known[k] == rows and high[k] - low[k] >= rows - 1:
+            if known[k] == rows and extent[k] >= rows - 1:
                 candidates.append(j)
             elif named_for_groups(table.names[j], 2.0) and not is_plural(table.names[j]):
                 grouped.append(j)
@@ -238,12 +241,10 @@ def identifiers(
         Columns of the whole table, where this is a part of it.
     """
     n = len(table)
-    if n < _FEWEST_NUMBERED_ROWS:
-        return []
     distinct = [int(j) for j in whole if np.unique(table[:, j]).size == n]
     named = [j for j in distinct if named_for_rows(names[j])]
     numbered = [j for j in distinct if np.ptp(table[:, j]) <= 1.2 * n]
-    if len(numbered) > max(2, (total or len(names)) // 50):
+    if n < _FEWEST_NUMBERED_ROWS or len(numbered) > max(2, (total or len(names)) // 50):
         numbered = []
     return sorted({*named, *numbered})
 
@@ -269,6 +270,9 @@ def _of_text(name: str, values: Column, remark: str | None) -> Recognised:
         if whole and is_category(levels.counts):  # 1, 2, 3 and X; 0, 1 and 2+
             return Recognised("category")
         return Recognised("text", f"is text: {remark}")
+    unit = common_unit(levels.words)
+    if unit is not None:
+        return Recognised("text", f"is text: its numbers have {unit!r} beside them")
     long = sum(len(word) > _LONG or word.count(" ") >= 4 for word in levels.words) > different / 2
     if different == known and different > 2 and not long:
         return Recognised("identifier", "has a different value in every row, as names do")

@@ -53,15 +53,17 @@ class MissingCells:
         """Return what is done with missing values; None where there are none."""
         if not self.cells:
             return None
+        one, row, column = self.cells == 1, self.rows == 1, self.columns == 1
         where = (
-            f"{counted(self.cells, 'value')} of variables {'is' if self.cells == 1 else 'are'} "
-            f"missing, in {self.rows:,} of {n_rows:,} rows and "
-            f"{counted(self.columns, 'column')} ({listed(list(self.by_column))})"
+            f"{counted(self.cells, 'value')} of the variables {'is' if one else 'are'} missing, in "
+            f"{self.rows:,} of {n_rows:,} rows and {counted(self.columns, 'column')} "
+            f"({listed(list(self.by_column))})"
         )
         done = {
-            "impute": "they are filled in from the rows of each resample",
-            "drop-rows": "these rows are left out",
-            "drop-columns": "these columns are left out",
+            "impute": f"{'it is' if one else 'they are'} estimated from the other columns, anew in "
+            "each resample",
+            "drop-rows": f"{'this row is' if row else 'these rows are'} left out",
+            "drop-columns": f"{'this column is' if column else 'these columns are'} left out",
         }
         return f"{where}; {done[self.policy]}."
 

@@ -55,7 +55,7 @@ def as_columns(table: Any) -> Columns:
         return table
     if isinstance(table, str | Path):
         return read_table(table)
-    found = _of_frame(table)
+    found = None if sparse.issparse(table) else _of_frame(table)  # some are dictionaries, too
     if found is None:
         found = _of_array(table)
     if found is None:
@@ -157,7 +157,7 @@ def _column(values: Any) -> Any:
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             return None
-        if values.dtype.kind in "iufb":
+        if values.dtype.kind in "iuf":
             return _floats(values)
         if isinstance(values, np.ma.MaskedArray):
             values = np.ma.filled(values.astype(object), None)
@@ -177,7 +177,7 @@ def _column(values: Any) -> Any:
 def _of_series(series: Any) -> Any:
     """Return a series of pandas as an array of floats, or of arrow."""
     kind = series.dtype
-    if isinstance(kind, np.dtype) and kind.kind in "iufb":
+    if isinstance(kind, np.dtype) and kind.kind in "iuf":
         return np.asarray(series, dtype=float)
     if hasattr(series, "sparse") and getattr(kind, "name", "").startswith("Sparse"):
         return _of_series(series.sparse.to_dense())
@@ -189,9 +189,7 @@ def _of_pandas(frame: Any) -> Columns:
     if problems:
         raise ArgumentError(f"table: {'; '.join(problems)}.")
     kinds = list(frame.dtypes)
-    plain = [
-        j for j, kind in enumerate(kinds) if isinstance(kind, np.dtype) and kind.kind in "iufb"
-    ]
+    plain = [j for j, kind in enumerate(kinds) if isinstance(kind, np.dtype) and kind.kind in "iuf"]
     arrays: list[Any] = [None] * len(kinds)
     if plain:
         numbers = frame.iloc[:, plain].to_numpy(dtype=float)

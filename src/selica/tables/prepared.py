@@ -13,7 +13,7 @@ from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, short, written
 from selica.tables.categories import indicators
-from selica.tables.columns import LISTED_NAMES, Column, Columns, columns_are, counted, listed
+from selica.tables.columns import LISTED_NAMES, Column, Columns, columns_are, counted, listed, typed
 from selica.tables.kinds import (
     KINDS,
     USABLE,
@@ -27,17 +27,23 @@ from selica.tables.missing import (
     MOST_MISSING,
     POLICIES,
     MissingCells,
-    absent,
     counts,
     stand_ins,
 )
 from selica.tables.naming import is_of_groups
+from selica.tables.numbers_in_text import numbers_in
 from selica.tables.objects import as_columns
 from selica.tables.responses import Outcome, outcome
 from selica.tables.roles import Roles, assign, meant
 
+_ASKED = "was to be left out"
+"""Why a column is left out that a user names."""
+_OTHERS = {
+    "missing": "with missing values",
+    "response": "that seem to belong to the response",
+}
+"""What columns that are left out are called together, whatever their kind."""
 _GROUPS = {
-    "number": "as asked or with too few values",
     "identifier": "that name rows",
     "date": "of dates",
     "constant": "with one value",
@@ -45,6 +51,8 @@ _GROUPS = {
     "empty": "without any value",
 }
 """What columns that are left out are called together, by their kind."""
+_FEWEST_CASES = 5
+"""Rows of a class, or events, below which a note says that they are few."""
 _MOST_CODES = 10
 """Different whole numbers that may be codes of groups."""
 
@@ -65,6 +73,8 @@ class LeftOut(NamedTuple):
     """A clause without its subject, such as "is a date"."""
     values: Column
     """In the rows that are used."""
+    asked: bool = False
+    """Whether a note asks about it, since it seems to be a part of the response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +234,13 @@ def prepare(
     if len(columns) < 2:
         raise RefusedError("There must be at least two rows; the table has one.")
     given = _given(kinds, columns)
-    columns, notes = _finite(_as_asked(columns, given))
+    columns, taken = _as_asked(columns, given)
+    columns, notes = _finite(columns)
     read = outcome(columns, roles, response)
     beside, usable, dropped = _beside(columns, roles, read)
     chosen = _Chosen(_taken(columns, np.flatnonzero(usable)), roles, given, read.related)
     rows = np.flatnonzero(usable)
-    notes = [*columns.notes, *notes, *dropped, *read.notes, *read.questions]
+    notes = [*columns.notes, *taken, *notes, *dropped, *read.notes, *read.questions]
     work = chosen.sorted_out(missing)
     touched = work.missing
     if missing == "drop-rows" and touched.cells:
@@ -246,14 +257,17 @@ def prepare(
     kept = _encoded(chosen.table, roles.keep, work.kinds)
     keep_values, filled = _filled(kept)
     sentence = touched.sentence(int(np.count_nonzero(usable)))
+    together = _part(beside.rows_of, rows)
     notes += [
-        *_left_out_note([one for one in work.left_out if one.name not in read.related], work.kinds),
+        *_together_note(roles.rows_of, together),
+        *_left_out_note(work.left_out, work.kinds),
         *variables.notes,
         *kept.notes,
         *filled,
         *(() if sentence is None else (sentence,)),
+        *_few_cases(read, rows),
     ]
-    questions = _questions(chosen.table, work)
+    questions = [*_questions(chosen.table, work), *_of_response(columns, roles)]
     return Prepared(
         X=variables.values,
         columns=variables.columns,
@@ -268,7 +282,7 @@ def prepare(
         sample_weight=_part(beside.weights, rows),
         offset=_part(beside.offset, rows),
         strata=_part(beside.strata, rows),
-        rows_of=_part(beside.rows_of, rows),
+        rows_of=together,
         rows=rows,
         kinds=work.table_of_kinds(chosen.table, roles),
         left_out=work.left_out,
@@ -295,27 +309,42 @@ def _given(kinds: Any, table: Columns) -> dict[str, str]:
     return dict(kinds)
 
 
-def _as_asked(table: Columns, given: Mapping[str, str]) -> Columns:
+def _as_asked(table: Columns, given: Mapping[str, str]) -> tuple[Columns, list[str]]:
     """Return the table with columns as numbers, or as text, where a user says what they are."""
-    values = list(table.values)
+    values, notes, remarks = list(table.values), list[str](), dict(table.remarks)
     for name, kind in given.items():
         j = table.names.index(name)
         if kind == "number" and values[j].dtype == object:
-            values[j] = _forced(name, values[j])
+            values[j], said = _forced(name, values[j])
+            notes += said
+            remarks.pop(name, None)
         if kind == "category" and values[j].dtype != object:
             levels = levels_of(values[j])
             values[j] = np.array([*levels.words, None], dtype=object)[levels.codes]
-    return replace(table, values=tuple(values)) if given else table
+    if not given:
+        return table, notes
+    return replace(table, values=tuple(values), remarks=remarks), notes
 
 
-def _forced(name: str, values: Column) -> Array:
-    try:
-        return np.array([np.nan if v is None else float(v) for v in values])
-    except ValueError as error:
-        bad = str(error).rpartition(": ")[2]
+def _forced(name: str, values: Column) -> tuple[Array, list[str]]:
+    """Return text as numbers, with notes on cells that are limits, or none."""
+    read = numbers_in(values)
+    if not read.mostly:
         raise ArgumentError(
-            f"kinds: {name!r} cannot be taken as numbers; one of its values is {bad}."
-        ) from None
+            f"kinds: {name!r} cannot be taken as numbers: {_cells(read.others)} no number."
+        )
+    notes = []
+    if read.limits:
+        notes.append(f"{name!r}: {_cells(read.limits)} taken as the limit itself.")
+    if read.others:
+        notes.append(f"{name!r}: {_cells(read.others)} no number, and taken as missing.")
+    return read.values, notes
+
+
+def _cells(cells: Sequence[str]) -> str:
+    """Return cells as the beginning of a clause, with its verb."""
+    shown = listed(list(dict.fromkeys(cells)))
+    return f"{counted(len(cells), 'cell')} ({shown}) {'is' if len(cells) == 1 else 'are'}"
 
 
 def _finite(table: Columns) -> tuple[Columns, list[str]]:
@@ -382,7 +411,7 @@ def _beside(table: Columns, roles: Roles, read: Outcome) -> tuple[_Beside, BoolA
     if roles.rows_of is not None:
         rows_of = _labels(by_name[roles.rows_of])
     usable = np.ones(len(table), dtype=bool)
-    notes = []
+    notes: list[str] = []
     for what, gone in lacking.items():
         count = int(np.count_nonzero(gone & usable))
         usable &= ~gone
@@ -416,6 +445,17 @@ def _labels(values: Column) -> IntArray:
     return codes
 
 
+def _together_note(name: str | None, units: IntArray | None) -> list[str]:
+    """Say how many groups of rows belong together."""
+    if name is None or units is None:
+        return []
+    sizes = np.unique(units, return_counts=True)[1]
+    few, most = int(sizes.min()), int(sizes.max())
+    size = f"{few:,}" if few == most else f"{few:,} to {most:,}"
+    rows = "row" if most == 1 else "rows"
+    return [f"Rows with the same {name!r} belong together: {sizes.size:,} groups of {size} {rows}."]
+
+
 def _part(values: Any, rows: IntArray) -> Any:
     return None if values is None else values[rows]
 
@@ -436,7 +476,7 @@ class _Sorted:
     left_out: tuple[LeftOut, ...]
     missing: MissingCells
     incomplete: BoolArray
-    """(n,): rows that lack a value of a variable, or of a column to keep."""
+    """(n,): rows that lack a value, by which they may be left out."""
 
     def table_of_kinds(self, table: Columns, roles: Roles) -> tuple[ColumnKind, ...]:
         """Return kind and use of every column."""
@@ -475,10 +515,10 @@ class _Chosen:
         reasons: dict[str, str] = {}
         for name, kind in kinds.items():
             if name in self.roles.drop:
-                reasons[name] = "was to be left out"
+                reasons[name] = _ASKED
             elif name in uses:
                 continue
-            elif name in self.related:
+            elif name in self.related and name not in self.given:
                 reasons[name] = self.related[name]
             elif kind.kind not in USABLE:
                 reasons[name] = kind.reason
@@ -489,8 +529,10 @@ class _Chosen:
             if gone > most:
                 reasons[name] = _gaps(int(gone), len(table))
         used = [name for name in open_names if name not in reasons]
-        lacking, incomplete = counts(used, [by_name[name] for name in used])
-        gone_from = {name: int(gone) for name, gone in zip(used, lacking, strict=True) if gone}
+        # rows that lack a value of a column to keep are left out as others are
+        looked_at = [*used, *(self.roles.keep if policy == "drop-rows" else ())]
+        lacking, incomplete = counts(looked_at, [by_name[name] for name in looked_at])
+        gone_from = {name: int(gone) for name, gone in zip(looked_at, lacking, strict=True) if gone}
         missing = MissingCells(
             policy,
             sum(gone_from.values()),
@@ -503,12 +545,12 @@ class _Chosen:
                 reasons[name] = _gaps(gone, len(table))
             used = [name for name in used if name not in gone_from]
         _check_keep(self.roles.keep, kinds)
-        for name in self.roles.keep:
-            incomplete = incomplete | absent(by_name[name])
         if not used:
             raise RefusedError(_no_variables(reasons))
         left_out = tuple(
-            LeftOut(name, reasons[name], by_name[name]) for name in table.names if name in reasons
+            LeftOut(name, reasons[name], by_name[name], reasons[name] == self.related.get(name))
+            for name in table.names
+            if name in reasons
         )
         return _Sorted(tuple(used), kinds, left_out, missing, incomplete)
 
@@ -602,14 +644,15 @@ def _filled(kept: _Encoded) -> tuple[Array, list[str]]:
     named = [kept.columns[j] for j in np.flatnonzero(gone.any(axis=0))]
     cells = int(np.count_nonzero(gone.any(axis=1)))
     note = (
-        f"In {counted(cells, 'row')} a value of a column to keep is missing ({listed(named)}); it "
-        "is the mean there, or the most frequent value."
+        f"In {counted(cells, 'row')} a value of a column to keep is missing ({listed(named)}); the "
+        "mean of the column stands there, or its most frequent value."
     )
     return values, [note]
 
 
 def _left_out_note(left_out: Sequence[LeftOut], kinds: Mapping[str, Recognised]) -> list[str]:
-    """Say which columns are left out, and why; many of them by their kinds."""
+    """Say which columns are left out unasked, and why; many of them by their kinds."""
+    left_out = [one for one in left_out if one.reason != _ASKED]
     if not left_out:
         return []
     are = "is" if len(left_out) == 1 else "are"
@@ -617,9 +660,10 @@ def _left_out_note(left_out: Sequence[LeftOut], kinds: Mapping[str, Recognised])
     if len(left_out) > LISTED_NAMES:
         groups: dict[str, list[str]] = {}
         for one in left_out:
-            kind = kinds[one.name].kind
-            usable = kind in USABLE or one.reason != kinds[one.name].reason
-            groups.setdefault(_GROUPS["number" if usable else kind], []).append(one.name)
+            kind = kinds[one.name]
+            what = _GROUPS[kind.kind] if one.reason == kind.reason else _OTHERS["missing"]
+            what = _OTHERS["response"] if one.asked else what
+            groups.setdefault(what, []).append(one.name)
         shown = "; ".join(
             f"{len(names):,} {what} ({listed(names)})" for what, names in groups.items()
         )
@@ -632,8 +676,17 @@ def _questions(table: Columns, work: _Sorted) -> list[str]:
     numbers = [name for name in work.variables if work.kinds[name].kind == "number"]
     asked = stand_ins(numbers, [by_name[name] for name in numbers])
     found = [] if asked is None else [asked]
+    texts = [name for name in work.variables if work.kinds[name].kind == "category"]
+    found += [said for name in texts if (said := _spellings(name, by_name[name])) is not None]
     mixed = [name for name in work.variables if name in table.remarks]
     found += [f"{name!r} is taken as a category: {table.remarks[name]}." for name in mixed]
+    for one in work.left_out:
+        if work.kinds[one.name].kind == "text" and numbers_in(one.values).mostly:
+            found.append(
+                f"{one.name!r} holds mostly numbers. To use it, say so: kinds={{{one.name!r}: "
+                f"'number'}} (on the command line: {typed('--kind', f'{one.name}=number')}). A "
+                "limit such as <0.1 is then taken as 0.1, and any other text as missing."
+            )
     nameless = [name for name in table.unnamed if name in work.variables]
     if nameless:
         found.append(f"{columns_are(nameless)} without a name in the file.")
@@ -642,9 +695,54 @@ def _questions(table: Columns, work: _Sorted) -> list[str]:
         found.append(
             f"{listed(codes)} {'holds' if len(codes) == 1 else 'hold'} a few whole numbers, which "
             f"are taken as amounts. If they are names of groups, say so: kinds={{{codes[0]!r}: "
-            f"'category'}} (on the command line: --kind {codes[0]}=category)."
+            f"'category'}} (on the command line: {typed('--kind', f'{codes[0]}=category')})."
         )
     return found
+
+
+def _of_response(table: Columns, roles: Roles) -> list[str]:
+    """Ask about an offset, and about classes of the response that differ in capitals only."""
+    if roles.offset is not None and not roles.logarithm:
+        return [
+            f"The offset {roles.offset!r} is taken as the logarithm of the exposure. If it is the "
+            f"exposure itself, write log({roles.offset}) in its place."
+        ]
+    if roles.target is None:
+        return []
+    values = table.values[table.names.index(roles.target)]
+    said = _spellings(roles.target, values) if values.dtype == object else None
+    return [] if said is None else [said]
+
+
+def _few_cases(read: Outcome, rows: IntArray) -> list[str]:
+    """Say so if a class has a few rows only, or a few events were seen."""
+    if read.response == "survival":
+        sizes = {"The event": int(np.count_nonzero(read.y[rows, 1]))}
+    elif read.response in ("binary", "classes"):
+        each, counted_rows = np.unique(read.y[rows], return_counts=True)
+        words = [repr(str(one) if read.y.dtype.kind == "U" else written(one)) for one in each]
+        sizes = dict(zip(words, counted_rows.tolist(), strict=True))
+    else:
+        return []
+    few = {word: size for word, size in sizes.items() if size < _FEWEST_CASES}
+    if not few:
+        return []
+    shown = ", ".join(f"{word} has {counted(size, 'row')} only" for word, size in few.items())
+    return [f"{shown}: so few say little about what distinguishes them."]
+
+
+def _spellings(name: str, values: Column) -> str | None:
+    """Ask about values of a category that differ in capitals only, such as Male and male."""
+    alike: dict[str, list[str]] = {}
+    for word in levels_of(values).words:
+        alike.setdefault(word.casefold(), []).append(word)
+    pairs = [words for small, words in alike.items() if len(words) > 1 and len(small) > 2]
+    if not pairs:
+        return None
+    return (
+        f"{listed(pairs[0])} differ in capitals only, and are taken as different values of "
+        f"{name!r}. If they are the same, write them alike."
+    )
 
 
 def _are_codes(values: Column) -> bool:

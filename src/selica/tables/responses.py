@@ -11,16 +11,25 @@ from numpy.typing import NDArray
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, written
-from selica.tables.columns import Column, Columns, counted, listed
-from selica.tables.kinds import Levels, is_dates, levels_of
+from selica.tables.columns import Column, Columns, counted, listed, typed
+from selica.tables.kinds import Levels, blocks, is_dates, levels_of
 from selica.tables.missing import absent
 from selica.tables.naming import is_event, is_of_censoring, is_time, vocabulary
+from selica.tables.orders import known_order
 from selica.tables.roles import Roles
 
 RESPONSES = ("auto", "linear", "binary", "count", "survival", "classes", "ordinal")
 """What a response can be asked to be."""
 _MOST_CLASSES = 20
 """Classes that a response of text may have."""
+_FEWEST_ROWS = 20
+"""Rows from which on a column does not agree with the response by chance."""
+_SCREENED_ROWS = 2000
+"""Rows in which columns are compared with the response before all rows are."""
+_LARGEST_CODE = 1000
+"""How far numbers of classes may be from each other."""
+_SAME = 1.0 - 1e-9
+"""Correlation from which on a column is the response, in its unit or another."""
 _HAPPENED = vocabulary(
     "dead died deceased death event yes y true t relapse relapsed progressed progression failure "
     "failed recurred recurrence recurrent observed uncensored positive case exitus"
@@ -68,7 +77,8 @@ def outcome(table: Columns, roles: Roles, response: str) -> Outcome:
     target, values = roles.target, by_name[roles.target]
     related, question = _related(target, values, by_name, roles)
     found = _read(table, target, values, response)
-    return found._replace(related=related, questions=question)
+    same = _copies({target: values}, by_name, roles)
+    return found._replace(related={**same, **related}, questions=question)
 
 
 def _read(table: Columns, target: str, values: Column, response: str) -> Outcome:
@@ -82,6 +92,9 @@ def _read(table: Columns, target: str, values: Column, response: str) -> Outcome
         raise RefusedError(f"target: {target!r} is constant ({only}): there is nothing to explain.")
     if response == "ordinal":
         return _ordinal(table, target, values, known)
+    if levels is None and target in table.truths and response in ("auto", "binary"):
+        words = np.where(values == 1.0, "True", "False")
+        return Outcome(words, known, "binary", target, (), {})
     if levels is None:
         return _of_numbers(target, values, known, response)
     if table.kinds.get(target) == "date" or is_dates(levels.words):
@@ -136,13 +149,6 @@ def _known(values: Column) -> BoolArray:
     return ~absent(values) if values.dtype == object else np.isfinite(values)
 
 
-def _different(values: Column, known: BoolArray) -> list[str]:
-    """Return the different values as text."""
-    if values.dtype == object:
-        return sorted(levels_of(values).words)
-    return [written(value) for value in np.unique(values[known])]
-
-
 def _check_counts(target: str, values: Array) -> None:
     if values.min() < 0.0 or not np.all(values == np.rint(values)):
         bad = values[(values < 0.0) | (values != np.rint(values))][0]
@@ -167,16 +173,17 @@ def _ordinal(table: Columns, target: str, values: Column, known: BoolArray) -> O
     if values.dtype != object:
         order = [written(value) for value in np.unique(values[known])]
         scores = np.searchsorted(np.unique(values[known]), values).astype(float)
-    elif target in table.orders:
+    else:
         levels = levels_of(values)
-        order = [word for word in table.orders[target] if word in set(levels.words)]
+        declared = [word for word in table.orders.get(target, ()) if word in set(levels.words)]
+        order = declared or known_order(levels.words) or []
+        if not order:
+            raise ArgumentError(
+                f"target: the order of {listed(sorted(levels.words))} is not known; for "
+                "response='ordinal' write numbers, or use an ordered category of a data frame."
+            )
         place = np.array([order.index(word) for word in levels.words] + [-1], dtype=float)
         scores = place[levels.codes]
-    else:
-        raise ArgumentError(
-            f"target: the order of {listed(_different(values, known))} is not known; for "
-            "response='ordinal' write numbers, or use an ordered category of a data frame."
-        )
     if len(order) > _MOST_CLASSES:
         raise ArgumentError(
             f"target: {target!r} has {len(order):,} different values, too many for "
@@ -211,7 +218,10 @@ def _survival(columns: dict[str, Column], roles: Roles, response: str) -> Outcom
         raise RefusedError(f"time and event: no row has both {time!r} and {roles.event!r}.")
     if not event[known].any():
         raise RefusedError(f"event: {roles.event!r} has no event; there is nothing to explain.")
-    return Outcome(np.column_stack([times, event]), known, "survival", time, (note,), {})
+    related, asked = _further(time, roles.event, columns, roles)
+    related |= _copies({time: times, roles.event: event}, columns, roles)
+    y = np.column_stack([times, event])
+    return Outcome(y, known, "survival", time, (note,), related, asked)
 
 
 def _event(name: str, values: Column) -> tuple[Array, str]:
@@ -285,8 +295,9 @@ def _related(
         if others:
             return dict.fromkeys(others, "seems to say whether the event happened"), (
                 f"{target!r} looks like a time until an event, and {others[0]!r} like whether it "
-                "happened, which is no variable. If so, ask for a model of survival (time and "
-                f"event; on the command line: --time {target!r} --event {others[0]!r}).",
+                f"happened; so {others[0]!r} is left out. If so, ask for a model of survival, "
+                f"time={target!r} and event={others[0]!r} (on the command line: "
+                f"{typed('--time', target)} {typed('--event', others[0])}). {_back(others[0])}",
             )
     if two and is_event(target):
         others = [
@@ -299,11 +310,134 @@ def _related(
         ]
         if others:
             return dict.fromkeys(others, "seems to be the time of the event"), (
-                f"{target!r} looks like an event, and {others[0]!r} like the time until it, which "
-                "is no variable. If so, ask for a model of survival (time and event; on the "
-                f"command line: --time {others[0]!r} --event {target!r}).",
+                f"{target!r} looks like an event, and {others[0]!r} like the time until it; so "
+                f"{others[0]!r} is left out. If so, ask for a model of survival, "
+                f"time={others[0]!r} and event={target!r} (on the command line: "
+                f"{typed('--time', others[0])} {typed('--event', target)}). {_back(others[0])}",
             )
     return {}, ()
+
+
+def _further(
+    time: str, event: str, columns: dict[str, Column], roles: Roles
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Find times and events of other endpoints, which come after the fact as this one does."""
+    named = roles.uses()
+    found = {
+        name: "seems to belong to another endpoint"
+        for name, column in columns.items()
+        if name not in named
+        and (
+            (is_event(name) and _two_values(column))
+            or (is_time(name) and column.dtype != object and not _two_values(column))
+        )
+    }
+    if not found:
+        return {}, ()
+    return found, (
+        f"{listed(list(found))} {'seems' if len(found) == 1 else 'seem'} to belong to another "
+        f"endpoint than {time!r} and {event!r}, and {'is' if len(found) == 1 else 'are'} left out. "
+        f"{_back(next(iter(found)))}",
+    )
+
+
+def _back(name: str) -> str:
+    """Say how a column is made a variable after all."""
+    return (
+        f"If it is a variable, say so: kinds={{{name!r}: 'number'}} (on the command line: "
+        f"{typed('--kind', f'{name}=number')})."
+    )
+
+
+def _copies(
+    response: dict[str, Column], columns: dict[str, Column], roles: Roles
+) -> dict[str, str]:
+    """Find columns that say what the response says, in its unit or another."""
+    named = roles.uses()
+    others = {name: values for name, values in columns.items() if name not in named}
+    found: dict[str, str] = {}
+    for target, values in response.items():
+        same = _proportional(values, others) if values.dtype != object else []
+        same += _with_same_classes(values, others)
+        found |= dict.fromkeys(same, f"says the same as the response {target!r}")
+    return found
+
+
+def _proportional(values: Array, columns: dict[str, Column]) -> list[str]:
+    """Return columns of numbers with a correlation of one with a response, where both are known."""
+    names = [name for name, other in columns.items() if other.dtype != object]
+    rows = np.flatnonzero(np.isfinite(values))[:_SCREENED_ROWS]
+    if rows.size < _FEWEST_ROWS:
+        return []
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = values[rows] - values[rows].mean()
+    found = []
+    for start, part in blocks([columns[name][rows] for name in names], rows.size):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            part -= part.mean(axis=0)
+            near = np.abs(centred @ part)
+            near /= np.linalg.norm(centred) * np.linalg.norm(part, axis=0)
+        # not a number where a value is missing, or all are the same
+        near_names = [names[start + int(k)] for k in np.flatnonzero(~(near < _SAME))]
+        found += [name for name in near_names if _is_proportional(values, columns[name])]
+    return found
+
+
+def _is_proportional(values: Array, other: Array) -> bool:
+    """Tell whether two columns have a correlation of one in the rows that know both."""
+    both = np.isfinite(values) & np.isfinite(other)
+    if np.count_nonzero(both) < _FEWEST_ROWS:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = values[both] - values[both].mean(), other[both] - other[both].mean()
+        size = float(np.linalg.norm(a) * np.linalg.norm(b))
+        return 0.0 < size < np.inf and abs(float(a @ b)) >= _SAME * size
+
+
+def _with_same_classes(values: Column, columns: dict[str, Column]) -> list[str]:
+    """Return columns each of whose values goes with one class of the response, and back."""
+    classes = _few_values(values)
+    if classes is None:
+        return []
+    found = _numbers_of_classes(classes, columns) if values.dtype == object else []
+    for name, other in columns.items():
+        levels = _few_values(other) if other.dtype == object else None
+        if levels is None or len(levels.words) != len(classes.words):
+            continue
+        both = (classes.codes >= 0) & (levels.codes >= 0)
+        pairs = np.unique(classes.codes[both] * _MOST_CLASSES + levels.codes[both])
+        if np.count_nonzero(both) >= _FEWEST_ROWS and pairs.size == len(classes.words):
+            found.append(name)
+    return found
+
+
+def _numbers_of_classes(classes: Levels, columns: dict[str, Column]) -> list[str]:
+    """Return columns of numbers that are the same in a class, and differ between classes."""
+    names = [name for name, other in columns.items() if other.dtype != object]
+    known = np.flatnonzero(classes.codes >= 0)
+    if known.size < _FEWEST_ROWS:
+        return []
+    first = known[np.unique(classes.codes[known], return_index=True)[1]]
+    rows = np.concatenate([first, known[:_SCREENED_ROWS]])
+    found = []
+    for start, part in blocks([columns[name][rows] for name in names], rows.size):
+        same = np.all(part == part[: first.size][classes.codes[rows]], axis=0)
+        for k in map(int, np.flatnonzero(same)):
+            values = columns[names[start + k]]
+            one_each = np.array_equal(values[known], values[first][classes.codes[known]])
+            if one_each and np.unique(values[first]).size == first.size:
+                found.append(names[start + k])
+    return found
+
+
+def _few_values(values: Column) -> Levels | None:
+    """Return the different values of a column that has a few; None for any other."""
+    if values.dtype != object and not _two_values(values):
+        known = values[np.isfinite(values)]
+        if not np.array_equal(known, np.rint(known)) or np.ptp(known) > _LARGEST_CODE:
+            return None
+    levels = levels_of(values)
+    return levels if 2 <= len(levels.words) <= _MOST_CLASSES else None
 
 
 def _two_values(values: Column) -> bool:

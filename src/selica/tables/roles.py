@@ -89,7 +89,10 @@ def assign(table: Columns, given: Mapping[str, Any]) -> tuple[Columns, Roles]:
             if match is not None:
                 value, logarithm = match[1].strip(), True
         if isinstance(value, str) and value not in table.names:
-            problems.append(f"{argument}: there is no column {value!r}{meant(value, table.names)}")
+            problems.append(
+                f"{argument}: there is no column {value!r}"
+                f"{_turned(value, table) or meant(value, table.names)}"
+            )
         names[argument] = value
     problems += _twice(names)
     if problems:
@@ -98,19 +101,43 @@ def assign(table: Columns, given: Mapping[str, Any]) -> tuple[Columns, Roles]:
 
 
 def _of_survival(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a structured array of events and times, as scikit-survival has it, as two columns."""
-    target = given.get("target")
-    fields = getattr(getattr(target, "dtype", None), "names", None)
-    if target is None or not fields:
+    """Return times and events that are given as one target as two columns."""
+    pair = _pair(given.get("target"))
+    if pair is None:
         return given
-    flags = [field for field in fields if target.dtype[field].kind == "b"]
-    if len(fields) != 2 or len(flags) != 1:
+    flags = [name for name, values in pair.items() if _is_flag(values)]
+    if len(pair) != 2 or not flags:
         raise ArgumentError(
-            "target: a structured array must have two fields, a truth value that says whether the "
-            f"event happened and its time; got {listed(list(fields))}."
+            "target: several values for each row must be two, a time and whether the event "
+            f"happened (true and false, or 1 and 0); got {listed([str(name) for name in pair])}."
         )
-    other = next(field for field in fields if field not in flags)
-    return {**given, "target": None, "time": target[other], "event": target[flags[0]]}
+    event = flags[-1]  # where both could be, the time comes first
+    time = next(name for name in pair if name != event)
+    return {**given, "target": None, "time": pair[time], "event": pair[event]}
+
+
+def _pair(target: Any) -> dict[Any, Any] | None:
+    """Return the columns of a target that has several: a structured array, a frame, a pair."""
+    fields = getattr(getattr(target, "dtype", None), "names", None)
+    if fields:
+        return {name: target[name] for name in fields}
+    if isinstance(target, tuple) and len(target) == 2 and all(np.ndim(one) == 1 for one in target):
+        return dict(zip(("time", "event"), target, strict=True))
+    if isinstance(target, np.ndarray) and target.ndim == 2 and target.shape[1] > 1:
+        names = ("time", "event") if target.shape[1] == 2 else range(target.shape[1])
+        return {name: target[:, j] for j, name in enumerate(names)}
+    if hasattr(target, "columns") and len(getattr(target, "shape", ())) == 2:
+        names = target.column_names if hasattr(target, "column_names") else target.columns
+        return {name: target[name] for name in names}
+    return None
+
+
+def _is_flag(values: Any) -> bool:
+    """Tell whether values are true and false, or 1 and 0."""
+    array = np.asarray(values)
+    return array.dtype.kind == "b" or (
+        array.dtype.kind in "iuf" and bool(np.isin(array, (0, 1)).all())
+    )
 
 
 def _twice(names: Mapping[str, Any]) -> list[str]:
@@ -154,6 +181,7 @@ def _appended(table: Columns, argument: str, value: Any) -> tuple[Columns, str]:
             kinds={**table.kinds, **column.kinds},
             orders={**table.orders, **column.orders},
             notes=(*table.notes, *column.notes),
+            truths=table.truths | column.truths,
         ),
         name,
     )
@@ -185,7 +213,7 @@ def several(
             elif part:
                 span = _range(part, names, there)
                 if not span:
-                    wrong.append(f"{argument}: there is no column {part!r}{meant(part, names)}")
+                    wrong.append(f"{argument}: {_not_there(part, names, there)}")
                 found |= dict.fromkeys(span)
     if problems is None and wrong:
         raise ArgumentError(" ".join(wrong))
@@ -227,6 +255,30 @@ def _range(text: str, names: tuple[str, ...], there: set[str]) -> list[str]:
             if start <= end:
                 return list(names[start : end + 1])
     return []
+
+
+def _not_there(text: str, names: tuple[str, ...], there: set[str]) -> str:
+    """Say that a column is not there; of a range, the end that is not."""
+    ends = [end.strip() for end in re.split(r"[-\u2013]", text)]
+    lacking = [end for end in ends if end not in there]
+    close = {name.casefold() for name in names}
+    if len(ends) == 2 and (len(lacking) == 1 or (lacking and lacking[0].casefold() in close)):
+        return (
+            f"the range {text!r} needs the column {lacking[0]!r}, which is not there"
+            f"{meant(lacking[0], names)}"
+        )
+    return f"there is no column {text!r}{meant(text, names)}"
+
+
+def _turned(name: str, table: Columns) -> str | None:
+    """Say so if a name is in the first column, as in a table whose variables are rows."""
+    first = table.values[0] if table.values else np.zeros(0)
+    if first.dtype != object or not np.any(first == name):
+        return None
+    return (
+        f", but a row of {table.names[0]!r} is called so: variables must be columns, and samples "
+        "rows; turn the table around."
+    )
 
 
 def meant(name: str, names: tuple[str, ...]) -> str:

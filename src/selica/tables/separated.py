@@ -21,10 +21,11 @@ from selica.tables.arrow import columns_of_arrow, is_text
 from selica.tables.buffers import copy_floats
 from selica.tables.cells import MISSING, Writing, has_decimal_commas
 from selica.tables.columns import Columns, Limits, clean_names, counted
+from selica.tables.spaced import with_tabs
 from selica.tables.text import as_utf8
 
-_SEPARATORS = (",", ";", "\t", "|")
-"""Characters that may separate columns."""
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""Characters that may separate columns, and what they are called."""
 _TABS = (".tsv", ".tab")
 """Endings of files with tabs between columns."""
 _LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n|$)")
@@ -77,6 +78,10 @@ def read_separated(path: Path, content: bytes, limits: Limits | None = None) -> 
     content, notes = as_utf8(path, content)
     if not content or content.isspace():
         raise ArgumentError(f"{path}: the file is empty.")
+    spaced = with_tabs(content)
+    if spaced is not None:
+        content, notes = spaced, (*notes, "Spaces separate the columns.")
+    del spaced
     head = _head(path, content)
     if limits is not None:
         limits.check(path, 0, len(head.names))
@@ -87,7 +92,12 @@ def read_separated(path: Path, content: bytes, limits: Limits | None = None) -> 
     if limits is not None:
         limits.check(path, len(columns[0]), len(names))
     found = columns_of_arrow(names, columns, writing=Writing(head.separator == ",", comma))
-    return replace(found, unnamed=tuple(unnamed), notes=(*notes, *head.notes, *found.notes))
+    return replace(
+        found,
+        unnamed=tuple(unnamed),
+        notes=(*notes, *head.notes, *found.notes),
+        read_as=f"text with {_SEPARATORS.get(head.separator, head.separator)} between columns",
+    )
 
 
 class _Lines:
@@ -343,14 +353,20 @@ def _collected(batches: Iterable[Any], types: Sequence[Any], most: int) -> list[
 def _ragged(path: Path, content: bytes, head: _Head) -> list[str]:
     """Say which lines have more or fewer fields than the first."""
     records = _Records(path, content, head.end, head.separator)
-    wrong, count = list[str](), 0
+    wrong, count, widths = list[str](), 0, set[int]()
     for row in records:
+        widths.add(len(row))
         if len(row) != len(head.names):
             count += 1
             if count <= _RAGGED:
                 wrong.append(f"line {records.line} has {counted(len(row), 'field')}")
     if not wrong:
         return []
+    if len(widths) == 1 and count > 1:
+        return [
+            f"the first line has {counted(len(head.names), 'field')}, and all others have "
+            f"{widths.pop()}: the first line must hold the names of the columns"
+        ]
     more = f" and {count - _RAGGED:,} more lines differ" if count > _RAGGED else ""
     return [f"{', '.join(wrong)}{more}, the first line has {len(head.names)}"]
 

@@ -27,6 +27,10 @@ _FOREIGN = (
     (b"<stata_dta>", "a file of Stata"),
     (b"SQLite format 3", "a data base"),
     (b"\x93NUMPY", "an array of NumPy"),
+    (b"<!DOCTYPE", "a web page"),
+    (b"<html", "a web page"),
+    (b"[{", "JSON"),
+    (b'{"', "JSON"),
 )
 """Beginnings of files that hold no text, and what they are."""
 _LOOKED_AT = 4096
@@ -58,7 +62,9 @@ def as_utf8(path: Path, content: bytes) -> tuple[bytes, tuple[str, ...]]:
         return _from(path, content, unmarked, "UTF-16")
     for beginning, what in _FOREIGN:
         if content.startswith(beginning):
-            raise ArgumentError(f"{path}: this is {what}, not text; save the table as a CSV file.")
+            raise ArgumentError(
+                f"{path}: this is {what}, which is not read; save the table as a CSV file."
+            )
     if 0 in content:
         _refuse(path, content, content.index(0))
     if content.isascii() or _is_utf8(content):
