@@ -203,11 +203,13 @@ def _shared_copies() -> Iterator[None]:
     known: dict[Any, Array] = {}
     own = KnockoffComparison.statistics
 
-    def shared(found: KnockoffComparison, copies: int, measure: Measure, *more: Any) -> Array:
+    def shared(
+        found: KnockoffComparison, copies: int, measure: Measure, *more: Any, **settings: Any
+    ) -> Array:
         key = (repr(found.sampler), measure)
         have = known.get(key)
         if have is None or len(have) < copies:
-            have = known[key] = own(found, copies, measure, *more)
+            have = known[key] = own(found, copies, measure, *more, **settings)
         return have[:copies]
 
     KnockoffComparison.statistics = shared  # type: ignore[assignment,method-assign]
