@@ -516,8 +516,9 @@ def test_a_wide_table_shows_first_what_is_no_plain_number() -> None:
 
 
 def test_columns_that_are_asked_about_come_before_others() -> None:
-    columns = {f"x{j}": np.arange(30.0) + j for j in range(5)} | {"site": np.arange(30) % 4}
-    table = tables.as_columns(columns | {"y": np.arange(30.0)})
+    rng = np.random.default_rng(0)
+    columns = {f"x{j}": rng.standard_normal(30) for j in range(5)} | {"site": np.arange(30) % 4}
+    table = tables.as_columns(columns | {"y": rng.standard_normal(30)})
     ready = tables.prepare(table, "y")
     assert "'site'" in ready.questions[0]
     rows = column_rows.described(table, recognise(table), {}, ready)

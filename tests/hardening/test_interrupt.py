@@ -106,7 +106,7 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("after", [0.3, 1.5])
+@pytest.mark.parametrize("after", [0.3, pytest.param(1.5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("what", RUNS)
 def test_a_fit_can_be_interrupted(what, after):
     prepare, call = RUNS[what]

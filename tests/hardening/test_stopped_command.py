@@ -58,6 +58,7 @@ def _started(table, method, members):
     return run, own
 
 
+@pytest.mark.slow
 def test_resamples_that_are_there_are_an_answer(table):
     run, terminal = _started(table, "stability-pfer", 20000)
     try:
@@ -90,6 +91,7 @@ def test_before_there_is_an_answer_one_sentence(table):
     assert out == ""
 
 
+@pytest.mark.slow
 def test_a_pipe_shows_no_bars(table):
     run = subprocess.run(
         [*_COMMAND, str(table), "--target", "y", "--method", "stability-pfer"],

@@ -106,7 +106,7 @@ def test_cross_validation_message_passing_and_simulation(robust, table):
 
 def test_rooms_that_do_not_treat_it_say_so(robust, table):
     with pytest.raises(DoesNotApply, match="a response with outliers use pfer, or knockoffs"):
-        StabilitySelection(fdr=0.2, response="robust").fit(*table)
+        StabilitySelection(fdr=0.2, engine="auto", response="robust").fit(*table)
     with pytest.raises(DoesNotApply, match="use lam='cv' for a response with outliers"):
         LassoSelection(lam="theory", response="robust").fit(*table)
 

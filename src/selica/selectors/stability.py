@@ -317,8 +317,7 @@ class StabilitySelection(Selector):
             )
         if self.fdr_ is not None and not (possible and engine != "monte-carlo"):
             raise ArgumentError(
-                "fdr works with the lasso at one penalty, by message passing, which knows neither "
-                "keep nor rows_of, categories nor missing values: leave these out, and q, "
+                "fdr works with the lasso at one penalty, by message passing: leave out q, "
                 "estimator and engine='monte-carlo', or use knockoffs."
             )
         if self.fdr_ is not None:
