@@ -390,7 +390,8 @@ def _compare(store: Store, kinds: list[Kind], level: dict[str, float], options: 
         methods = controlled()
         store.answers(((kind, seed, one, {}) for one in methods for seed in seeds), options.n_jobs)
         rows = [row(store.of(kind.name, one, seeds)) for one in methods]
-        rows = sorted((one for one in rows if one["holds"]), key=lambda one: -one["power"])
+        kept = [one for one in rows if one["level"] is not None and one["holds"]]
+        rows = sorted(kept, key=lambda one: -one["power"])
         mine = row(store.of(kind.name, _label("auto", level), seeds))["power"]
         best = rows[0]
         ratio = mine / best["power"] if best["power"] else 1.0

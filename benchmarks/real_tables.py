@@ -93,7 +93,7 @@ def hiv(folder: Path) -> Iterator[Table]:
             X = whole.loc[rows, whole.columns[number:]]
             X = X.loc[:, X.sum() >= 3]
             X = X.loc[:, ~X.T.duplicated(keep=False)]
-            frame = X.assign(**{drug: np.log(whole.loc[rows, drug])})
+            frame = pd.concat([X, np.log(whole.loc[rows, drug])], axis=1)
 
             there = {_position(name.split(".")[0]) for name in X.columns} & truth
 

@@ -47,7 +47,7 @@ def normal(n, p):
     [
         (normal(100, 20), "squared", "knockoffs-frequency", "can be copied"),
         (normal(100, 20), "logistic", "knockoffs-frequency", "can be copied"),
-        (normal(50, 1001), "squared", "stability-pfer", "more than 1,000 take"),
+        (normal(50, 2001), "squared", "stability-pfer", "more than 2,000 take"),
         (normal(20_001, 50), "squared", "stability-pfer", "more than 1,000,000 take"),
         (normal(4001, 100), "logistic", "stability-pfer", "more than 400,000 take"),
         (normal(39, 20), "squared", "stability-pfer", "39 rows"),
@@ -97,7 +97,7 @@ def test_what_was_chosen_is_said_and_so_is_why():
     assert found.reason_ == (
         "Knockoffs of many copies (knockoffs-frequency) were chosen because the table is small "
         "enough for knockoffs and its columns can be copied. Stability selection would have been "
-        "chosen for more than 1,000 columns, fewer than 40 rows, or columns that are correlated by "
+        "chosen for more than 2,000 columns, fewer than 40 rows, or columns that are correlated by "
         "more than 0.95."
     )
     assert found.reason_ in text

@@ -24,7 +24,7 @@ from selica.selectors.comparison import COPIES, EXCHANGES
 from selica.selectors.knockoffs import WITHDRAWN_RATIO
 from selica.statistics import Data
 
-MOST_COLUMNS = 1000
+MOST_COLUMNS = 2000
 """Columns of the widest table whose knockoffs take less than minutes."""
 MOST_CELLS = 1_000_000
 """Cells of the largest table whose knockoffs take less than minutes."""
