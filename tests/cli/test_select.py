@@ -114,7 +114,7 @@ def test_the_default_chooses_and_says_why(table):
     assert found["method"] == "AutoSelection"
     assert found["guarantee"]["level"] == 1.0
     assert len(found["selected"]) >= SIGNALS
-    said = "Knockoffs of many copies (knockoffs-frequency) were chosen because"
+    said = "Derandomized knockoffs (knockoffs-frequency) were chosen because"
     assert said in " ".join(select(*table).split())
 
 

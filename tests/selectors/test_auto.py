@@ -95,7 +95,7 @@ def test_what_was_chosen_is_said_and_so_is_why():
     found = fit()
     text = str(found.summary())
     assert found.reason_ == (
-        "Knockoffs of many copies (knockoffs-frequency) were chosen because the table is small "
+        "Derandomized knockoffs (knockoffs-frequency) were chosen because the table is small "
         "enough for knockoffs and its columns can be copied. Stability selection would have been "
         "chosen for more than 2,000 columns, fewer than 40 rows, or columns that are correlated by "
         "more than 0.95."
@@ -160,7 +160,7 @@ def test_the_table_of_rules_ends_and_is_in_the_documentation():
 
 def test_every_rule_that_could_have_been_another_says_when():
     first, second = fit(normal(30, 20), normal(30, 1)[:, 0]), fit()
-    assert first.reason_.endswith("Knockoffs of many copies would have been chosen for 40 or more.")
+    assert first.reason_.endswith("Derandomized knockoffs would have been chosen for 40 or more.")
     assert second.reason_.count(". ") == 1
 
 

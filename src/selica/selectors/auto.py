@@ -78,7 +78,7 @@ class AutoSelection(Selector):
 
     Notes
     -----
-    Knockoffs of many copies are chosen where they are affordable and their copies pass as columns,
+    Derandomized knockoffs are chosen where they are affordable and their copies pass as columns,
     stability selection elsewhere; `docs/choosing.md` has the table and what both find on tables of
     many kinds. The choice looks at the columns and their number alone.
 

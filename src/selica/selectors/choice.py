@@ -35,11 +35,11 @@ LARGEST_CORRELATION = 0.95
 STABILITY = "stability-pfer"
 """Name of stability selection with a bound, in the catalogue."""
 KNOCKOFFS = "knockoffs-frequency"
-"""Name of knockoffs of many copies with a bound, in the catalogue."""
+"""Name of derandomized knockoffs with a bound, in the catalogue."""
 NAMES = {
     STABILITY: "Stability selection",
-    KNOCKOFFS: "Knockoffs of many copies",
-    "knockoffs-evalues": "Knockoffs of many copies with e-values",
+    KNOCKOFFS: "Derandomized knockoffs",
+    "knockoffs-evalues": "Derandomized knockoffs with e-values",
 }
 """What methods are called in sentences."""
 
