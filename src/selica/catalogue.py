@@ -171,7 +171,8 @@ _COPIES = (
 )
 _CALIBRATED = (
     "It is expected, not proven, if the rows are independent and the columns are many and close to "
-    "independent of each other; refits check the probabilities on the data."
+    "independent of each other; refits check the probabilities on the data. For other columns a "
+    "bound on the number of false selections keeps the share, and finds less."
 )
 _TRUTH = (
     "In predictions the truth sets the threshold, which nobody can do in practice: they show how "

@@ -19,7 +19,8 @@ PAGES = ("choosing", "selecting", "predicting", "first-hour", "getting-started",
 def line(one: Method) -> str:
     """A row of the table of `docs/selecting.md`."""
     words = ", ".join(f"{name}={value!r}" for name, value in one.preset.items())
-    words = ", ".join([*(f"{level}=" for level in one.levels[:1]), *([words] if words else [])])
+    asked = one.levels[:1] or tuple(one.usual)  # without it another method may be the default
+    words = ", ".join([*(f"{name}=" for name in asked), *([words] if words else [])])
     code = f"`{one.class_name}({words})`" if one.class_name else "-"
     return f"| `{one.name}` | {one.label} | {code} | {one.promise} {one.rests_on} |"
 

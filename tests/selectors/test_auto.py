@@ -131,7 +131,8 @@ def test_an_empty_list_comes_with_a_ranking_and_numbers_that_were_tried():
     noise = simulate(100, 40, 0, noise_variance=1.0, random_state=11)
     found = fit(noise.X, noise.y, pfer=0.1)
     assert not found.support_.any()
-    assert "would select" in found.explain() or "no level up to" in found.explain()
+    tried = r"PFER [\d.]+ would select \d+ variable|the same copies would select none"
+    assert re.search(tried, found.explain())
     assert len(re.findall(r"\n +\d+  x\d+", str(found.summary()))) >= 5
 
 
@@ -159,9 +160,7 @@ def test_the_table_of_rules_ends_and_is_in_the_documentation():
 
 def test_every_rule_that_could_have_been_another_says_when():
     first, second = fit(normal(30, 20), normal(30, 1)[:, 0]), fit()
-    assert first.reason_.endswith(
-        "Knockoffs of many copies would have been chosen for 40 rows or more."
-    )
+    assert first.reason_.endswith("Knockoffs of many copies would have been chosen for 40 or more.")
     assert second.reason_.count(". ") == 1
 
 

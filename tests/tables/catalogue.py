@@ -776,7 +776,7 @@ CASES: dict[str, Case] = {
     "an offset without counts": Case(
         csv(a=A, years=TIMES, y=[0, 2, 5, 1] * 10),
         options={"offset": "log(years)"},
-        error="offset belongs to response='count'; ask for it.",
+        error="offset is for counts: ask for response='count' (--response count).",
     ),
     "counts with their exposure": Case(
         csv(a=A, years=TIMES, y=[0, 2, 5, 1] * 10),

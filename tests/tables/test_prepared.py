@@ -89,7 +89,7 @@ def test_many_columns_are_left_out_by_their_kinds():
         ({"kinds": [1]}, ArgumentError, "kinds must map names to kinds"),
         ({"kinds": {"a": "category"}}, ArgumentError, "kinds: 'a' has 39 different values in"),
         ({"drop": ["tissue", "sex", "a", "b", "w"]}, RefusedError, "There are no variables: "),
-        ({"offset": "w"}, ArgumentError, "offset belongs to response='count'"),
+        ({"offset": "w"}, ArgumentError, "offset is for counts: ask for response='count'"),
         ({"weights": "sex"}, ArgumentError, "weights: 'sex' is text; it must be numbers."),
         ({"keep": "patient"}, RefusedError, "keep takes numbers and categories; 'patient' says"),
     ],

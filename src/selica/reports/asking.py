@@ -76,8 +76,8 @@ def select(
     Returns
     -------
     Selection
-        It prints as what the command line prints; `selected` are the names, and `write` makes the
-        report.
+        It prints as what the command line prints; `selected` are the names, and
+        `reports.write_report` makes the report.
 
     Examples
     --------

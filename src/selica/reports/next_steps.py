@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from selica.reports.selection import Selection
 
 _MORE = 4
-"""How many times as many resamples halve a standard error."""
+"""How many times as many resamples, or copies, halve a standard error."""
 
 
 def next_steps(selection: Selection) -> tuple[str, ...]:
@@ -50,20 +50,22 @@ def next_steps(selection: Selection) -> tuple[str, ...]:
 def _more_resamples(selection: Selection) -> list[str]:
     """Return what makes close calls fewer, where there are any."""
     calls = len(selection.close["close calls"])
-    number = _resamples(account.chosen_of(selection.selector))
-    if not calls or number is None:
+    drawn = _drawn(account.chosen_of(selection.selector))
+    if not calls or drawn is None:
         return []
+    what, number = drawn
     many = "1 decision is" if calls == 1 else f"{calls} decisions are"
     return [
-        f"{many} close and may change with the seed: run it with {_MORE} times as many resamples "
+        f"{many} close and may change with the seed: run it with {_MORE} times as many {what} "
         f"(--n-resamples {_MORE * number}), which halves the error of the probabilities."
     ]
 
 
-def _resamples(selector: Any) -> int | None:
-    """Return how many resamples or copies a selector draws."""
+def _drawn(selector: Any) -> tuple[str, int] | None:
+    """Return what a selector draws, resamples or copies, and how many."""
     parameters = selector.get_params(deep=False)
-    for name in ("n_resamples", "n_copies"):
-        if isinstance(parameters.get(name), int):
-            return int(parameters[name])
+    for what in ("resamples", "copies"):
+        number = parameters.get(f"n_{what}")
+        if isinstance(number, int):
+            return what, number
     return None

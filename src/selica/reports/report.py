@@ -22,7 +22,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_report(
-    selection: Selection, folder: Path, *, for_spreadsheets: bool = False
+    selection: Selection, folder: Path | str, *, for_spreadsheets: bool = False
 ) -> list[Path]:
     """Write `selection.csv`, `selection.json` and `report.html`.
 

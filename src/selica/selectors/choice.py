@@ -172,7 +172,7 @@ RULES = (
             f"{facts.rows} {facts.row_name} are too few to check knockoff copies of the columns"
         ),
         "whether copies pass as columns cannot be checked",
-        f"for {FEWEST_ROWS} rows or more",
+        f"for {FEWEST_ROWS} or more",
     ),
     Rule(
         f"two columns with a correlation above {LARGEST_CORRELATION}",

@@ -431,8 +431,14 @@ class DerandomizedKnockoffs(KnockoffSelector):
             )
         found = first_that_selects([x for x in PFER_LEVELS if x > asked], self._selected_by_votes)
         if found is None:
-            return f"{text} With the same copies no level up to {PFER_LEVELS[-1]:g} selects any."
-        return f"{text} With the same copies, {found.sentence('PFER')}"
+            return (
+                f"{text} Even if {PFER_LEVELS[-1]:g} false selections were allowed, the same "
+                "copies would select none."
+            )
+        return (
+            f"{text} With the same copies, {found.sentence('PFER')} (PFER is the number of false "
+            "selections that is allowed on average.)"
+        )
 
     def plot(self, kind: str = "decision") -> Figure:
         """Draw what decided, or the shares of copies (needs matplotlib).

@@ -495,7 +495,8 @@ class StabilitySelection(Selector):
             ties="" if by_learner else "the mean coefficient over the resamples",
             more=precision(self._errors(), self._close()),
         )  # fmt: skip
-        return replace(found, title=f"{found.title} reach the threshold {self.threshold_:.4g}")
+        verb = "reaches" if np.count_nonzero(self.support_) == 1 else "reach"
+        return replace(found, title=f"{found.title} {verb} the threshold {self.threshold_:.4g}")
 
     def _meaning(self) -> str:
         """Say what a probability is, as a clause."""

@@ -397,7 +397,9 @@ def _beside(table: Columns, roles: Roles, read: Outcome) -> tuple[_Beside, BoolA
         lacking[f"weight ({roles.weights!r})"] = np.isnan(weights)
     if roles.offset is not None:
         if read.response != "count":
-            raise ArgumentError("offset belongs to response='count'; ask for it.")
+            raise ArgumentError(
+                "offset is for counts: ask for response='count' (--response count)."
+            )
         offset = _numbers("offset", roles.offset, by_name)
         if roles.logarithm:
             if np.any(offset <= 0.0):
