@@ -78,9 +78,9 @@ def test_copies_of_another_law_are_noticed():
     X, units = table()
     some, groups = X[: 100 * VISITS], units[: 100 * VISITS]
     good = grouped_copies(GaussianKnockoffs(), some, groups, None, 1, 1)
-    assert good.exchangeability(None, 2).departure == 1.0
+    assert good.exchangeability(good.copies[0], None, 2).departure == 1.0
     far = simulate(
         some.shape[0], 40, 0, noise_variance=1.0, covariance=("ar1", 0.98), random_state=3
     ).X
     made = grouped_copies(GaussianKnockoffs(), far[::VISITS].repeat(VISITS, 0), groups, None, 1, 1)
-    assert made.exchangeability(None, 2).departure > 1.25
+    assert made.exchangeability(made.copies[0], None, 2).departure > 1.25

@@ -397,3 +397,22 @@ def test_promises_in_words():
         "[Nguyen, Chevalier, Thirion and Arlot 2020]. You asked for 10 %; the theorem bounds the "
         "rate by 3.23 times that only."
     )
+
+
+@pytest.mark.filterwarnings("ignore::selica.selectors.AssumptionWarning")
+@pytest.mark.parametrize("visits", [1, 3])
+def test_many_covariates_leave_columns_no_better_than_their_copies(visits):
+    """As many irrelevant columns are ahead of their copies as behind: 40 covariates, 100 groups."""
+    groups, p = 100, 30
+    units = np.repeat(np.arange(groups), visits)
+    ahead = []
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        keep = rng.standard_normal((groups, 2 * groups // 5))[units]
+        X = rng.standard_normal((groups, p))[units]
+        y = keep.sum(axis=1) / 6.0 + rng.standard_normal(units.size)
+        y += 2.0 * rng.standard_normal(groups)[units]
+        selector = DerandomizedKnockoffs(pfer=1.0, n_copies=5, lam=0.1, random_state=seed)
+        W = selector.fit(X, y, keep=keep, rows_of=None if visits == 1 else units).statistics_
+        ahead.append(np.sign(W).sum(axis=0))  # copies of one column are dependent
+    assert abs(np.sum(ahead)) < 3.0 * np.linalg.norm(ahead)

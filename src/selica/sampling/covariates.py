@@ -4,6 +4,11 @@ Covariates have no copies, and copies of the columns must be exchangeable with t
 covariates: with :math:`X = KB + R`, where R does not depend on K, a copy of R added to KB is one.
 Copies that ignored K would lose what X and K have in common, and columns that go with K would look
 better than their copies wherever K matters.
+
+B is estimated, so that the rest has fewer directions than rows, one less for the constant and
+one for each covariate: it varies less than R does, and nothing of it goes with K. What is drawn
+has the variance of R and is treated in the same way. Else many covariates would make columns that
+do not matter look better than their copies.
 """
 
 from __future__ import annotations
@@ -29,6 +34,10 @@ class Conditioned:
     explained : array of shape (n, p)
         What covariates say, with the mean.
     rest : array of shape (n, p)
+    design : array of shape (n, k + 1)
+        A constant, and the covariates.
+    inverse : array of shape (k + 1, n)
+        Takes a column to its coefficients.
 
     Examples
     --------
@@ -42,6 +51,8 @@ class Conditioned:
 
     explained: Array
     rest: Array
+    design: Array
+    inverse: Array
 
     @property
     def varies(self) -> BoolArray:
@@ -52,19 +63,23 @@ class Conditioned:
 
     def some_columns(self, which: BoolArray) -> Conditioned:
         """Return some of the columns."""
-        return Conditioned(self.explained[:, which], self.rest[:, which])
+        return replace(self, explained=self.explained[:, which], rest=self.rest[:, which])
+
+    def outside(self, columns: Array) -> Array:
+        """Return columns without what covariates say of them."""
+        return columns - self.design @ (self.inverse @ columns)
 
     def shifted(self, copies: Copies) -> Copies:
         """Return copies of the columns from copies of the rest."""
-        return replace(copies, law=ShiftedLaw(copies.law, self.explained))
+        return replace(copies, law=ShiftedLaw(copies.law, self))
 
 
 @dataclass(frozen=True, slots=True)
 class ShiftedLaw:
-    """A distribution of copies, moved by what covariates say of each row."""
+    """A distribution of copies of the rest, moved by what covariates say of each row."""
 
     law: CopyLaw
-    explained: Array
+    parts: Conditioned
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -73,7 +88,28 @@ class ShiftedLaw:
 
     def draw(self, rng: np.random.Generator) -> Array:
         """Draw one copy, columns contiguous in memory."""
-        return np.asfortranarray(self.law.draw(rng) + self.explained)
+        return np.asfortranarray(self.parts.outside(self.law.draw(rng)) + self.parts.explained)
+
+
+def spread_of_rest(design: Array, rows: int) -> float:
+    """Return by how much deviations are larger than what is left after fitting a design to them.
+
+    Parameters
+    ----------
+    design : array of shape (n, k)
+        What was fitted, the constant included.
+    rows : int
+        Directions that deviations had before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling.covariates import spread_of_rest
+    >>> spread_of_rest(np.ones((4, 1)), 4) ** 2
+    1.3333333333333333
+    """
+    left = rows - int(np.linalg.matrix_rank(design))
+    return float(np.sqrt(rows / left)) if left > 0 else 1.0
 
 
 def condition(X: Array, keep: Array, weight: Array | None = None) -> Conditioned:
@@ -89,6 +125,6 @@ def condition(X: Array, keep: Array, weight: Array | None = None) -> Conditioned
     """
     design = np.column_stack([np.ones(len(keep)), keep])
     root = np.ones(len(keep)) if weight is None else np.sqrt(weight)
-    coef = np.linalg.lstsq(root[:, None] * design, root[:, None] * X, rcond=None)[0]
-    explained = design @ coef
-    return Conditioned(explained, X - explained)
+    inverse = np.linalg.pinv(root[:, None] * design) * root
+    explained = design @ (inverse @ X)
+    return Conditioned(explained, X - explained, design, inverse)

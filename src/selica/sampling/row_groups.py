@@ -24,6 +24,7 @@ import numpy as np
 from selica._core.random import RandomState
 from selica._core.types import Array, BoolArray, IntArray
 from selica.sampling.copies import Copies, CopyLaw
+from selica.sampling.covariates import spread_of_rest
 from selica.sampling.exchangeability import Exchangeability, exchangeability
 from selica.sampling.sampler import Sampler
 
@@ -122,17 +123,18 @@ class GroupedCopies:
     samplers: tuple[Sampler | None, Sampler | None]
 
     def exchangeability(
-        self, sample_weight: Array | None, random_state: RandomState | None
+        self, copy: Array, sample_weight: Array | None, random_state: RandomState | None
     ) -> Exchangeability:
-        """Tell how far the first copy is from being exchangeable, by means and by deviations.
+        """Tell how far a copy is from being exchangeable, by means and by deviations.
 
         Parameters
         ----------
+        copy : array of shape (n, p)
         sample_weight : array of shape (n,), optional
             Weights of the rows.
         random_state : None, int, SeedSequence, Generator or RandomState
         """
-        parts, copy = self.parts, self.copies[0]
+        parts = self.parts
         own = part(copy, parts.units)
         weight = None if sample_weight is None else _group_weight(sample_weight, parts.units)
         found = []
@@ -166,6 +168,8 @@ def grouped_copies(
     weight: Array | None,
     random_state: RandomState | None,
     members: Any,
+    *,
+    design: Array | None = None,
 ) -> GroupedCopies:
     """Return knockoff copies of rows that belong together.
 
@@ -182,6 +186,8 @@ def grouped_copies(
     random_state : None, int, SeedSequence, Generator or RandomState
     members : int, slice or array of int
         As in `GaussianKnockoffs.copies`.
+    design : array of shape (n, k), optional
+        Covariates, their means in the groups and a constant, of which X is what they leave.
 
     Examples
     --------
@@ -198,15 +204,21 @@ def grouped_copies(
     parts = part(X, units)
     n, groups = len(X), len(parts.means)
     between = within = None
+    of_design = None if design is None else part(design, units)
     laws: list[Copies | None] = [None, None]
     if parts.between.any():
         columns = parts.means[:, parts.between]
-        between = sampler.fit(columns, None if weight is None else _group_weight(weight, units))
+        more = 1.0 if of_design is None else spread_of_rest(of_design.means, groups)
+        shares = None if weight is None else _group_weight(weight, units)
+        between = sampler.fit(more * columns, shares)
         laws[0] = between.copies(columns, random_state, members)
     if parts.within.any():
         columns = parts.deviations[:, parts.within]
         # deviations from estimated means vary less than the rows do around the true ones
-        within = sampler.fit(np.sqrt(n / (n - groups)) * columns, weight)
+        more = np.sqrt(n / (n - groups))
+        if of_design is not None:
+            more *= spread_of_rest(of_design.deviations, n - groups)
+        within = sampler.fit(more * columns, weight)
         laws[1] = within.copies(columns, random_state, members)
     some = laws[0] or laws[1]
     assert some is not None

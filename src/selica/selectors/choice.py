@@ -90,8 +90,8 @@ class Facts:
         first, checked = child(self._seed, COPIES), child(self._seed, EXCHANGES)
         with blas_threads_for(X.shape):
             if data.units is not None:
-                copies = grouped_copies(GaussianKnockoffs(), X, data.units, weight, first, 1)
-                return copies.exchangeability(weight, checked).departure
+                made = grouped_copies(GaussianKnockoffs(), X, data.units, weight, first, 1)
+                return made.exchangeability(made.copies[0], weight, checked).departure
             sampler = GaussianKnockoffs().fit(X, weight)
             found = exchangeability(
                 X, sampler.copies(X, first, 1)[0], centre=sampler.mean, sample_weight=weight,

@@ -13,7 +13,7 @@ from selica._core.progress import reporter_of
 from selica._core.random import child, generator
 from selica._core.types import Array, BoolArray, Progress
 from selica.sampling import Copies, Exchangeability, GaussianKnockoffs, Sampler, exchangeability
-from selica.sampling.covariates import Conditioned, condition
+from selica.sampling.covariates import Conditioned, condition, spread_of_rest
 from selica.sampling.row_groups import group_means, grouped_copies
 from selica.statistics import Data, knockoff_statistics
 
@@ -132,26 +132,34 @@ class KnockoffComparison:
         even = bool(np.all(weight == weight[0]))
         if parts is not None:
             columns = parts.rest
+        design = None if parts is None else parts.design
         rows = None if even else weight
         seed = child(self._seed, COPIES)
         try:
             if self._groups is not None:
-                found = grouped_copies(sampler, columns, self._groups, rows, seed, n_copies)
+                found = grouped_copies(
+                    sampler, columns, self._groups, rows, seed, n_copies, design=design
+                )
                 self.sampler, copies = found.sampler, found.copies
-                self.exchangeability = found.exchangeability(rows, child(self._seed, EXCHANGES))
+                first = copies[0] if parts is None else parts.outside(copies[0])
+                self.exchangeability = found.exchangeability(
+                    first, rows, child(self._seed, EXCHANGES)
+                )
             else:
-                self.sampler = sampler.fit(columns, rows)
+                more = 1.0 if design is None else spread_of_rest(design, len(columns))
+                self.sampler = sampler.fit(more * columns, rows)
                 copies = self.sampler.copies(columns, seed, n_copies)
-                self.exchangeability = self._exchangeable(columns, copies)
+                first = copies[0] if parts is None else parts.outside(copies[0])
+                self.exchangeability = self._exchangeable(columns, first)
         except ColumnError as error:
             raise ColumnError(error.text, int(np.flatnonzero(self._varies)[error.column])) from None
         self._copies = copies if parts is None else parts.shifted(copies)
 
-    def _exchangeable(self, columns: Array, copies: Copies) -> Exchangeability | None:
+    def _exchangeable(self, columns: Array, copy: Array) -> Exchangeability | None:
         if not self.sampler.exchangeable:
             return None
         return exchangeability(
-            columns, copies[0], centre=self.sampler.centre,
+            columns, copy, centre=self.sampler.centre,
             sample_weight=self._data.weight, random_state=child(self._seed, EXCHANGES),
         )  # fmt: skip
 
