@@ -47,7 +47,8 @@ def carried(data: Data) -> int:
         rows = min(rows, int(data.units.max()) + 1)
     most = int(_CARRIED_SHARE * rows / 2) - data.n_kept
     if data.l1_ratio < 1.0:
-        most = max(most, min(_CARRIED_BY_NETS, data.n_rows // 2))
+        independent = data.n_rows if data.units is None else data.n_units
+        most = max(most, min(_CARRIED_BY_NETS, independent // 2))
     return max(most, 1)
 
 

@@ -223,7 +223,8 @@ looks, about 170 rows would select it with a probability of 0.8.
     def sentence(self, names: list[str], unit: str) -> str:
         """Say it; `unit` is what is counted: rows, or groups of them."""
         first = self.rank == 1
-        which = "strongest" if first else f"{self.rank}th strongest"
+        ending = {1: "st", 2: "nd", 3: "rd"}.get(self.rank if self.rank < 20 else 0, "th")
+        which = "strongest" if first else f"{self.rank}{ending} strongest"
         found = "it" if first else f"{self.rank} variables"
         percent = 100.0 * self.by_chance
         share = "less than 0.1" if percent < 0.1 else f"{percent:.1g}" if percent < 1 else (

@@ -106,6 +106,10 @@ def kept_by_number(promise: Guarantee, fdr: float) -> Guarantee:
     """
     if promise.level is None:
         return promise
+    if promise.level >= 1.0:
+        return no_guarantee(
+            "so few resamples bound the number of false selections, and not their share"
+        )
     said = f"This level is kept by allowing at most {promise.level:.3g} false variables on average"
     if promise.level < 0.995 * fdr:
         said += f"; you asked for {100.0 * fdr:.3g} %"
