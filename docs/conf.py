@@ -15,12 +15,20 @@ release = version = __version__
 extensions = [
     "myst_parser",
     "numpydoc",
+    "promises",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5", "gallery/*.json"]
+exclude_patterns = [
+    "_build",
+    "data",
+    "gallery/*.ipynb",
+    "gallery/*.py",
+    "gallery/*.md5",
+    "gallery/*.json",
+]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -60,6 +68,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "selica"
 html_static_path = ["_static", str(_mathjax.locate())]
+html_extra_path = ["data"]  # measured rows, as they are
 html_css_files = ["selica.css"]
 html_sidebars = {"**": ["all-pages.html"]}
 html_show_sourcelink = False

@@ -81,7 +81,7 @@ def test_a_promise_that_is_broken_is_noticed(few):
 
 
 def test_what_no_theorem_covers_is_not_promised():
-    names = ("covariance estimated", "the same, covariance estimated")
+    names = ("covariance estimated", "more variables than rows, covariance estimated")
     estimated = guarantees(2, [setting(name) for name in names], random_state=1)
     assert not estimated["promised"].any()
     check(estimated)

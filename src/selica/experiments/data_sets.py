@@ -25,6 +25,7 @@ def on_data_sets(
     random_state: RandomState | None,
     n_jobs: int | None,
     progress: Progress | None,
+    wanted: Callable[[Kind], bool] | None = None,
 ) -> Iterator[tuple[Kind, list[Found]]]:
     """Return each kind of data set with what was found on `runs` of them.
 
@@ -38,6 +39,8 @@ def on_data_sets(
         As in `sweep`.
     progress : callable or None
         ``progress(done, total)``, in kinds.
+    wanted : callable, optional
+        Whether a kind is worked on; the others keep their seeds.
     """
     from joblib import Parallel, delayed
 
@@ -45,6 +48,8 @@ def on_data_sets(
     for i, kind in enumerate(kinds):
         if progress is not None:
             progress(i, len(kinds))
+        if wanted is not None and not wanted(kind):
+            continue
         seeds = [child(seed, i, r) for r in range(runs)]
         blocks = [seeds[s : s + _BLOCK] for s in range(0, runs, _BLOCK)]
         parts = Parallel(n_jobs=n_jobs)(delayed(work)(kind, block) for block in blocks)

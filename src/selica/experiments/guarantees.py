@@ -117,7 +117,9 @@ SETTINGS = (
     Setting("blocks of five, 0.5", covariance=("block", 0.5, 5), strength=0.5),
     Setting("covariance estimated", covariance=("ar1", 0.5), known=False),
     Setting("more variables than rows", n=60, p=80, strength=0.8),
-    Setting("the same, covariance estimated", n=60, p=80, strength=0.8, known=False),
+    Setting(
+        "more variables than rows, covariance estimated", n=60, p=80, strength=0.8, known=False
+    ),
     Setting("tied statistics", statistic="entry"),
     Setting("binary response", binary=True, strength=0.8),
 )
@@ -251,18 +253,41 @@ def guarantees(
     -------
     Table
         One row for each setting and method: what `guarantee_` says it `controls` and at what
-        `level`, `promised` (whether a theorem covers the setting), the `error` that is controlled,
-        mean `fdp`, false selections, for stability selection those of variables that half of the
-        rows select with probability at most q/p (`low`), share of runs that select anything,
-        power, and standard errors.
+        `level`, whether it is `proven` under its assumptions, `promised` (whether a theorem covers
+        all false variables of the setting), the `error` that is controlled, mean `fdp`, false
+        selections, for stability selection those of variables that half of the rows select with
+        probability at most q/p (`low`), share of runs that select anything, power, and standard
+        errors.
     """
-    work = partial(_run, methods=methods)
     where: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs, "progress": progress}
-    return Table.of(
-        _row(setting, name, [one[name] for one in found])
-        for setting, found in on_data_sets(work, settings, count("runs", runs), **where)
-        for name in found[0]
-    )
+    parts = guarantees_by_setting(runs, settings, methods=methods, **where)
+    return Table.of(row for table in parts for row in table)
+
+
+def guarantees_by_setting(
+    runs: int,
+    settings: Sequence[Setting],
+    *,
+    methods: Methods,
+    random_state: RandomState | None = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    wanted: Callable[[Setting], bool] | None = None,
+) -> Iterator[Table]:
+    """Return what `guarantees` measures, one table after the other.
+
+    Parameters
+    ----------
+    runs, settings, methods, random_state, n_jobs, progress
+        As in `guarantees`.
+    wanted : callable, optional
+        Whether a setting is measured; the others keep their seeds.
+    """
+    where: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs, "progress": progress}
+    work = partial(_run, methods=methods)
+    runs = count("runs", runs)
+    for setting, found in on_data_sets(work, settings, runs, wanted=wanted, **where):
+        yield Table.of(_row(setting, name, [one[name] for one in found]) for name in found[0])
 
 
 def _row(setting: Setting, name: str, found: list[SelectionErrors]) -> Row:
@@ -294,6 +319,7 @@ def _row(setting: Setting, name: str, found: list[SelectionErrors]) -> Row:
         "method": name,
         "controls": promise.controls,
         "level": level,
+        "proven": promise.proven,
         "promised": promise.proven and (q is None or setting.exchangeable),
         "runs": len(found),
     }
