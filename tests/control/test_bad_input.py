@@ -27,6 +27,12 @@ GOOD = {
     "frequency_bound": {"n_copies": 9, "eta": 0.5, "assumption": "none"},
     "mirror_threshold": {"M": W, "fdr": 0.2, "offset": 1},
     "inclusion_rate_cutoff": {"rates": [0.5, 0.5], "fdr": 0.2},
+    "posthoc_evalues": {"W": W, "fdr": 0.2},
+    "posthoc_selection": {"evalues": [1.0, 2.0], "fdr": 0.2},
+    "posthoc_level": {"evalues": [1.0, 2.0], "chosen": [True, False]},
+    "sign_boundary": {"level": 0.1, "nonzero": 20},
+    "false_bound": {"W": W, "chosen": [True] * 4, "boundary": control.sign_boundary(0.1, 3)},
+    "prefix_bounds": {"W": W, "boundary": control.sign_boundary(0.1, 3)},
     "fdp": {"selected": [0, 1], "truth": [1]},
     "tpp": {"selected": [0, 1], "truth": [1]},
 }
@@ -70,6 +76,9 @@ WRONG = {
     "eta": [None, 0.0, -0.5, 1.01, np.nan, "1", [0.7], True],
     "gamma": [None, 0.0, -0.5, 1.01, np.nan, "1", [0.7], True],
     "assumption": NO_WORD,
+    "nonzero": NO_COUNT,
+    "chosen": [None, "ab", [0.5], [[0]], [1, 1], [True], [[True, False]], [[True], True]],
+    "boundary": [None, 3, "linear", [1, 2], (1, 2, 3)],
     "selected": [None, "ab", [0.5], [[0]], [1, 1], [-1]],
     "truth": [None, "ab", [0.5], [[0]], [1, 1], [-1]],
 }

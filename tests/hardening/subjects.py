@@ -111,6 +111,8 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
         "selectors": st.builds(lambda s: {"mine": s}, fitted),
         "methods": some(st.sampled_from(["knockoffs", "lasso"]), 1),
     },
+    "control.false_bound": {"boundary": st.just(control.sign_boundary(0.1, 20))},
+    "control.prefix_bounds": {"boundary": st.just(control.sign_boundary(0.1, 20))},
     "control.quantile_aggregation": {
         "pvalues": st.builds(lambda s: np.random.default_rng(s).random((3, 5)), seeds)
     },

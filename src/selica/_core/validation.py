@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
-from selica._core.types import Array
+from selica._core.types import Array, BoolArray
 
 LARGEST = 1e12
 """Parameters lie between 1/LARGEST and LARGEST: beyond, squares and exponentials overflow."""
@@ -198,6 +198,17 @@ def flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ArgumentError(f"{name} must be True or False; got {short(value)}.")
     return bool(value)
+
+
+def mask_of(name: str, value: Any, size: int, beside: str) -> BoolArray:
+    """Return `value` as an array of True and False, one for each number of another argument."""
+    mask = array_of(value)
+    if mask.dtype != bool or mask.shape != (size,):
+        raise ArgumentError(
+            f"{name} must be True or False for each number of {beside}, of which there are {size}; "
+            f"got {short(value)}."
+        )
+    return np.asarray(mask)
 
 
 def workers(n_jobs: object) -> int | None:

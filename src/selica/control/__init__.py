@@ -4,6 +4,13 @@ Pure functions of numbers: nothing here is random, fits a model or sees data.
 """
 
 from selica.control.evalues import ebh, knockoff_evalues
+from selica.control.fdp_bounds import (
+    PrefixBounds,
+    SignBoundary,
+    false_bound,
+    prefix_bounds,
+    sign_boundary,
+)
 from selica.control.frequencies import frequency_bound
 from selica.control.knockoffs import (
     KFwerParameters,
@@ -11,6 +18,12 @@ from selica.control.knockoffs import (
     kfwer_parameters,
     knockoff_pvalues,
     knockoff_threshold,
+)
+from selica.control.posthoc import (
+    PosthocDecision,
+    posthoc_evalues,
+    posthoc_level,
+    posthoc_selection,
 )
 from selica.control.proportions import fdp, tpp
 from selica.control.pvalues import benjamini_hochberg, benjamini_yekutieli, quantile_aggregation
@@ -24,10 +37,14 @@ from selica.control.stability import (
 
 __all__ = [
     "KFwerParameters",
+    "PosthocDecision",
+    "PrefixBounds",
+    "SignBoundary",
     "StabilityParameters",
     "benjamini_hochberg",
     "benjamini_yekutieli",
     "ebh",
+    "false_bound",
     "fdp",
     "first_negatives_filter",
     "frequency_bound",
@@ -37,7 +54,12 @@ __all__ = [
     "knockoff_pvalues",
     "knockoff_threshold",
     "mirror_threshold",
+    "posthoc_evalues",
+    "posthoc_level",
+    "posthoc_selection",
+    "prefix_bounds",
     "quantile_aggregation",
+    "sign_boundary",
     "stability_bound",
     "stability_parameters",
     "supported_bound",
