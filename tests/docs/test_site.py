@@ -147,3 +147,30 @@ def test_pages_fit_the_window_and_formulas_are_drawn(site: Path, browser: Any, w
     window.close()
     assert failed == []
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_measured_promises_can_be_filtered_sorted_and_searched(site: Path, browser: Any) -> None:
+    window = browser.new_page()
+    window.goto((site / "guarantee-rows.html").as_uri() + "#method=knockoff%2B&promised=proven")
+    rows = window.locator("table.promise-rows tbody tr")
+    some = rows.count()
+    assert 10 < some < 100
+    assert window.locator("table.promise-rows tbody").inner_text().count("knockoff+") == some
+    window.locator("th[data-key=share] button").click()
+    shares = [float(text) for text in window.locator(".promise-bar").all_inner_texts()]
+    assert shares == sorted(shares, reverse=True)
+    window.locator("form.promise-filter input").fill("ar(1) 0.9")
+    assert 0 < rows.count() < some
+    window.locator("form.promise-filter button").click()
+    window.wait_for_function(f"document.querySelectorAll('.promise-rows tbody tr').length > {some}")
+    window.close()
+
+
+def test_measured_promises_can_be_read_without_scripts(site: Path, browser: Any) -> None:
+    quiet = browser.new_context(java_script_enabled=False)
+    window = quiet.new_page()
+    window.goto((site / "guarantee-rows.html").as_uri())
+    assert window.locator("table.promise-rows tbody tr").count() > 300
+    assert window.locator("form.promise-filter").is_hidden()
+    assert window.locator('a[href$="errors.csv"]').count() == 1
+    quiet.close()
