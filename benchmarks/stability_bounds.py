@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from selica import StabilitySelection
 from selica._core.rounding import ceiling
+from selica._core.table import Row, Table
 from selica._core.types import Array
 from selica.control import stability_bound, supported_bound
 from selica.experiments.chance import reached_by_chance
@@ -40,6 +43,7 @@ SETTINGS = (
 )
 LOW = (0.2, 0.4)
 HIGH = (0.51, 0.55, 0.6, 0.7, 0.75)
+COMPUTED = (*LOW, 0.52, 0.56, 0.6, 0.7, 0.76, 0.8, 0.9)
 # Below so many allowed false selections, a few hundred data sets say little.
 LEAST = 0.03
 
@@ -76,51 +80,71 @@ def false_selections(setting: Setting, pairs: int, runs: int, first: int = 0) ->
     return out
 
 
-def share(found: Array, cutoff: float, bound: float) -> str:
-    """Measured false selections over a bound, with the standard error; a dash where it is tiny."""
+def share(found: Array, cutoff: float, bound: float) -> tuple[float | None, float | None]:
+    """Measured false selections over a bound, with the standard error; nothing where it is tiny."""
     if bound < LEAST:
-        return "-"
+        return None, None
     counts = found[:, ceiling((found.shape[1] - 1) * cutoff)] / bound
-    return f"{counts.mean():.2f} ({counts.std(ddof=1) / np.sqrt(len(counts)):.2f})"
+    return _rounded(counts.mean()), _rounded(counts.std(ddof=1) / np.sqrt(len(counts)))
 
 
-def table(settings: tuple[Setting, ...], pairs: int, runs: int) -> None:
-    heads = [f"{cutoff:g}" for cutoff in (*LOW, *HIGH)]
-    print(f"{pairs} pairs, {runs} data sets; over the published bound")
-    print("and, above 1/2, over the bound as used\n")
-    print("| columns | n x p | q | " + " | ".join(heads) + " |")
-    print("|---" * (3 + len(heads)) + "|")
-    for setting in settings:
-        found = false_selections(setting, pairs, runs)
-        for i, q in enumerate(setting.q):
-            cells = []
-            for cutoff in (*LOW, *HIGH):
-                args = setting.p, q, cutoff, pairs, "r-concave"
-                if cutoff <= q / setting.p:
-                    cells.append("-")
-                    continue
-                cell = share(found[:, i], cutoff, stability_bound(*args))
+def _rounded(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+def rows(setting: Setting, pairs: int, runs: int) -> Iterator[Row]:
+    """False selections over the published bound and, above 1/2, over the bound as used."""
+    found = false_selections(setting, pairs, runs)
+    for i, q in enumerate(setting.q):
+        for cutoff in (*LOW, *HIGH):
+            args = setting.p, q, cutoff, pairs, "r-concave"
+            published = used = (None, None)
+            if cutoff > q / setting.p:
+                published = share(found[:, i], cutoff, stability_bound(*args))
                 if cutoff > 0.5:
-                    cell += f"; {share(found[:, i], cutoff, supported_bound(*args))}"
-                cells.append(cell)
-            size = f"{setting.n} x {setting.p}"
-            print(f"| {setting.name} | {size} | {q} | " + " | ".join(cells) + " |", flush=True)
+                    used = share(found[:, i], cutoff, supported_bound(*args))
+            yield {
+                "columns": setting.name, "n": setting.n, "p": setting.p, "pairs": pairs, "q": q,
+                "threshold": cutoff, "published": published[0], "published_error": published[1],
+                "used": used[0], "used_error": used[1], "runs": runs,
+            }  # fmt: skip
 
 
-def chance() -> None:
-    """Largest multiple of the published bound over q / p, in a large table without signals."""
-    cutoffs = (*LOW, 0.52, 0.56, 0.6, 0.7, 0.76, 0.8, 0.9)
-    print("| pairs | " + " | ".join(f"{cutoff:g}" for cutoff in cutoffs) + " |")
-    print("|---" * (1 + len(cutoffs)) + "|")
+def kind(row: Row) -> tuple[str, int, int, int]:
+    """What is measured together."""
+    return row["columns"], row["n"], row["p"], row["pairs"]
+
+
+def measure(settings: list[Setting], pairs: int, runs: int, file: Path | None) -> None:
+    """Print the rows of each setting, and put them into the file in the place of earlier ones."""
+    known = Table.read_csv(file) if file and file.exists() else Table.of([])
+    for setting in settings:
+        new = list(rows(setting, pairs, runs))
+        print("\n".join(" | ".join(map(str, row.values())) for row in new), flush=True)
+        old = [row for row in known if kind(row) != kind(new[0])]
+        known = Table.of([*old, *new])
+        if file:
+            known.to_csv(file)
+
+
+def chance(file: Path | None) -> None:
+    """Print the largest multiple of the published bound over q / p, in a large table of noise."""
+    out = []
     for pairs in (20, 50, 128):
-        most = np.zeros(len(cutoffs))
+        most = np.zeros(len(COMPUTED))
         for theta in np.geomspace(2e-4, 0.4, 28):
             reached = reached_by_chance(theta, pairs)
-            for i, cutoff in enumerate(cutoffs):
+            for i, cutoff in enumerate(COMPUTED):
                 if cutoff > 2.0 * theta:
                     bound = stability_bound(10**6, 1e6 * theta, cutoff, pairs, "r-concave")
                     most[i] = max(most[i], 1e6 * reached[ceiling(2 * pairs * cutoff)] / bound)
-        print(f"| {pairs} | " + " | ".join(f"{value:.2f}" for value in most) + " |", flush=True)
+        print(f"{pairs} pairs: " + ", ".join(f"{value:.2f}" for value in most), flush=True)
+        out += [
+            {"pairs": pairs, "threshold": cutoff, "multiple": _rounded(value)}
+            for cutoff, value in zip(COMPUTED, most, strict=True)
+        ]
+    if file:
+        Table.of(out).to_csv(file)
 
 
 def main() -> None:
@@ -131,12 +155,13 @@ def main() -> None:
         "--settings", type=int, nargs="+", help="places in SETTINGS; all by default"
     )
     parser.add_argument("--chance", action="store_true", help="computed, where nothing matters")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="file to put the rows into")
     options = parser.parse_args()
     if options.chance:
-        chance()
+        chance(options.csv)
         return
     chosen = options.settings or range(len(SETTINGS))
-    table(tuple(SETTINGS[i] for i in chosen), options.pairs, options.runs)
+    measure([SETTINGS[i] for i in chosen], options.pairs, options.runs, options.csv)
 
 
 if __name__ == "__main__":
