@@ -266,7 +266,7 @@ def _bar(ratio: float | None) -> str:
 
 def _code(text: str) -> str:
     """Return a sentence of the README as HTML."""
-    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(text))
+    return re.sub(r"`([^`]*)`", r'<code class="literal">\1</code>', escape(text))
 
 
 def _details(path: Path, title: str) -> str:

@@ -70,12 +70,13 @@
     const above = shown.filter((row) => row.values.share > 1
       && ["proven", "expected"].includes(row.values.promised)).length;
     document.querySelector(".promise-count").textContent =
-      `${shown.length} of ${rows.length} rows; ${above} of them are above the level that was promised.`;
+      `${shown.length} of ${rows.length} rows. Above the level that was promised: ${above}.`;
     const commands = [...new Set(shown.map((row) => row.element.dataset.command).filter(Boolean))];
     const line = document.querySelector(".promise-commands");
     line.replaceChildren(commands.length ? "These rows are made by " : "");
     commands.forEach((command, i) => {
       const code = document.createElement("code");
+      code.className = "literal";
       code.textContent = command;
       line.append(i ? ", " : "", code);
     });
