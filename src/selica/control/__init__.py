@@ -12,6 +12,13 @@ from selica.control.fdp_bounds import (
     sign_boundary,
 )
 from selica.control.frequencies import frequency_bound
+from selica.control.joint_copies import (
+    Wins,
+    joint_qvalues,
+    joint_selection,
+    joint_threshold,
+    joint_wins,
+)
 from selica.control.knockoffs import (
     KFwerParameters,
     first_negatives_filter,
@@ -41,6 +48,7 @@ __all__ = [
     "PrefixBounds",
     "SignBoundary",
     "StabilityParameters",
+    "Wins",
     "benjamini_hochberg",
     "benjamini_yekutieli",
     "ebh",
@@ -49,6 +57,10 @@ __all__ = [
     "first_negatives_filter",
     "frequency_bound",
     "inclusion_rate_cutoff",
+    "joint_qvalues",
+    "joint_selection",
+    "joint_threshold",
+    "joint_wins",
     "kfwer_parameters",
     "knockoff_evalues",
     "knockoff_pvalues",

@@ -8,6 +8,7 @@ from selica.sampling.copies import Copies, callable_copies, iid_copies
 from selica.sampling.covariance import Covariance
 from selica.sampling.exchangeability import Exchangeability, exchangeability
 from selica.sampling.fixed import AugmentationWarning, FixedKnockoffs
+from selica.sampling.group_s_matrices import group_s_matrix
 from selica.sampling.independent import IndependentKnockoffs
 from selica.sampling.knockoffs import GaussianKnockoffs
 from selica.sampling.s_matrices import s_matrix
@@ -29,6 +30,7 @@ __all__ = [
     "Simulation",
     "callable_copies",
     "exchangeability",
+    "group_s_matrix",
     "iid_copies",
     "ledoit_wolf",
     "resample_weights",

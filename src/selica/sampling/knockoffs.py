@@ -2,7 +2,14 @@ r"""Gaussian knockoffs, for a known or an estimated mean and covariance.
 
 Given X the copy is :math:`\tilde X \sim N(X - (X - \mu)\Sigma^{-1}S,\ 2S - S\Sigma^{-1}S)`
 (Candes, Fan, Janson and Lv 2018), so that :math:`(X, \tilde X)` has mean :math:`(\mu, \mu)` and
-covariance :math:`\Sigma` in the diagonal blocks, :math:`\Sigma - S` off them.
+covariance :math:`\Sigma` in the diagonal blocks, :math:`\Sigma - S` off them. S is diagonal, or has
+a full block for each group of variables.
+
+Of m copies that are exchangeable with X and with each other, copy a is
+:math:`X - (X - \mu)\Sigma^{-1}S + L(z_a - \bar z) + K z_0` with independent normal z,
+:math:`LL' = S` and :math:`KK' = \frac{m + 1}{m}S - S\Sigma^{-1}S`: the covariance given X is
+:math:`2S - S\Sigma^{-1}S` within a copy and :math:`S - S\Sigma^{-1}S` between two. The latter
+need not be positive.
 """
 
 from __future__ import annotations
@@ -20,8 +27,8 @@ from selica._core.errors import ArgumentError, RefusedError
 from selica._core.losses import Loss
 from selica._core.memory import check_memory
 from selica._core.random import RandomState
-from selica._core.types import Array
-from selica._core.validation import matrix, real
+from selica._core.types import Array, IntArray
+from selica._core.validation import count, matrix, real
 from selica.sampling.checks import (
     column_mean,
     row_shares,
@@ -29,7 +36,14 @@ from selica.sampling.checks import (
     symmetric,
     varying,
 )
-from selica.sampling.copies import Copies, draw_copies
+from selica.sampling.copies import Copies, CopyLaw, draw_copies
+from selica.sampling.group_s_matrices import (
+    DiagonalBlocks,
+    check_group_method,
+    check_one_for_each,
+    group_labels,
+    unit_group_s,
+)
 from selica.sampling.s_matrices import EDGE_METHODS, check_method, unit_s
 from selica.sampling.sampler import Doubt, Sampler
 from selica.sampling.shrinkage import ledoit_wolf
@@ -57,9 +71,12 @@ def check_copies_fit(columns: int) -> None:
 class Conditional(NamedTuple):
     """The distribution of a copy given X, for unit variances: slope R^-1 S, root of the rest."""
 
-    s: Array
+    S: Array
+    """(p,): the diagonal of S; (p, p): the whole of it, where it has blocks."""
     slope: Array
     root: Array
+    labels: IntArray | None = None
+    """(p,): groups of variables, where S has blocks."""
 
 
 class GaussianKnockoffs(Sampler):
@@ -79,13 +96,24 @@ class GaussianKnockoffs(Sampler):
         together have no knockoff but themselves. An estimator is an object with `fit(X)` that
         sets `covariance_` (and `location_`, the mean, if it is not known), such as those of
         `sklearn.covariance`. None: `ledoit_wolf` of the standardised columns.
-    method : {"mvr", "maxent", "sdp", "equi"}
-        How S is chosen, see `s_matrix`.
+    method : {"mvr", "maxent", "sdp", "equi"}, optional
+        How S is chosen, see `s_matrix`, and `group_s_matrix` for groups and for several joint
+        copies, which know no "sdp". None: "maxent" with groups, "mvr" without.
+    groups : array of int, shape (p,), optional
+        Variables with the same number belong to one group. Then only whole groups are exchangeable
+        with their copies, which may differ more from the variables: they find groups that matter
+        where single variables of them cannot be told apart.
+    n_joint : int
+        Number m of copies that are exchangeable with the variables and with each other, for
+        `control.joint_threshold`. Each member then has m copies side by side: all columns of the
+        first, then all columns of the second, and so on.
 
     Attributes
     ----------
     s_ : array of shape (p,)
         Diagonal of S: the covariance of variable j with its copy is covariance[j, j] - s_[j].
+    S_ : array of shape (p, p)
+        The whole of S: the covariance of variables with copies is covariance - S_.
     mean : array of shape (p,)
         As given, or as estimated.
     covariance : array of shape (p, p)
@@ -115,17 +143,34 @@ class GaussianKnockoffs(Sampler):
     GaussianKnockoffs(n_features=5, method='sdp', estimated=True)
     >>> knockoffs.covariance.shape
     (5, 5)
+
+    Three joint copies of groups of variables:
+
+    >>> knockoffs = GaussianKnockoffs(0.0, data.covariance, groups=[0, 0, 1, 1, 1], n_joint=3)
+    >>> knockoffs
+    GaussianKnockoffs(n_features=5, method='maxent', n_groups=2, n_joint=3)
+    >>> knockoffs.sample(data.X, random_state=1).shape
+    (100, 15)
     """
 
     mean: Any
     covariance: Any
     estimated: bool
     method: str
+    groups: IntArray | None
+    n_joint: int
 
     def __init__(
-        self, mean: ArrayLike | None = None, covariance: Any = None, method: str = "mvr"
+        self,
+        mean: ArrayLike | None = None,
+        covariance: Any = None,
+        method: str | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        n_joint: int = 1,
     ) -> None:
-        self.method = check_method(method)
+        self._asked = None if method is None else check_method(method)
+        self._set_groups(groups, n_joint)
         if isinstance(covariance, type):
             raise ArgumentError(
                 f"covariance must be a matrix, an estimator or None; got the class "
@@ -142,11 +187,47 @@ class GaussianKnockoffs(Sampler):
         # what `fit` starts from, also when it is called a second time
         self._given = (self.mean, covariance if unknown else self.covariance)
 
+    def _set_groups(self, groups: Any, n_joint: Any) -> None:
+        """Set groups, the number of joint copies, and the method that suits them."""
+        self.groups = None if groups is None else group_labels(groups)
+        self.n_joint = count("n_joint", n_joint)
+        self.method = self._asked or ("mvr" if groups is None else "maxent")
+        if groups is not None or self.n_joint > 1:
+            check_group_method(self.method)
+
+    def of_groups(self, groups: ArrayLike | None, n_joint: int = 1) -> GaussianKnockoffs:
+        """Return knockoffs of the same variables for these groups; this object stays as it is.
+
+        Parameters
+        ----------
+        groups : array of int, shape (p,), or None
+            Variables with the same number belong to one group; None: each is its own.
+        n_joint : int
+            Number of joint copies.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from selica.sampling import GaussianKnockoffs
+        >>> GaussianKnockoffs(0.0, np.eye(4)).of_groups([0, 0, 1, 1], n_joint=5)
+        GaussianKnockoffs(n_features=4, method='maxent', n_groups=2, n_joint=5)
+        """
+        other = copy(self)
+        other._set_groups(groups, n_joint)
+        if other._law is not None:
+            other._set_covariance("covariance", other.covariance)
+        return other
+
     def _set_covariance(self, name: str, value: Any) -> None:
         sd, correlation, smallest = standardised(name, value)
         self.covariance = symmetric(name, value)
         self._sd = sd
-        self._law = conditional(correlation, smallest, self.method)
+        if self.groups is None and self.n_joint == 1:
+            self._law = conditional(correlation, smallest, self.method)
+        else:
+            labels = np.arange(sd.size) if self.groups is None else self.groups
+            check_one_for_each(labels, sd.size)
+            self._law = group_conditional(correlation, labels, self.method, self.n_joint)
 
     def _set_mean(self, mean: Array | None) -> None:
         """Set the mean of each variable, as soon as their number is known."""
@@ -267,12 +348,19 @@ class GaussianKnockoffs(Sampler):
     @property
     def s_(self) -> Array:
         """Diagonal of S, shape (p,)."""
-        return self._known().s * self._sd**2
+        S = self._known().S
+        return (S if S.ndim == 1 else S.diagonal()) * self._sd**2
+
+    @property
+    def S_(self) -> Array:
+        """S, shape (p, p)."""
+        S = self._known().S
+        return (np.diag(S) if S.ndim == 1 else S) * np.outer(self._sd, self._sd)
 
     @property
     def n_features(self) -> int:
         """Number of variables p."""
-        return self._known().s.size
+        return len(self._known().slope)
 
     def _known(self) -> Conditional:
         if self._law is None:
@@ -296,22 +384,28 @@ class GaussianKnockoffs(Sampler):
         Returns
         -------
         Copies
-            Indexed and iterated like a list of (n, p) arrays.
+            Indexed and iterated like a list of (n, p) arrays; of (n, m p) arrays where each member
+            has m joint copies.
         """
         law = self._known()
         if self.mean is None:
             raise ArgumentError("mean is not known yet: call fit(X) first, and use its result.")
         table = matrix("X", X, columns=self.n_features)
         centre = table - (table - self.mean) @ (law.slope / self._sd[:, None] * self._sd)
-        given = GivenData(np.ascontiguousarray(centre.T), self._sd[:, None] * law.root)
+        given: CopyLaw = GivenData(np.ascontiguousarray(centre.T), self._sd[:, None] * law.root)
+        if self.n_joint > 1:
+            assert isinstance(given, GivenData)
+            given = JointCopies(given, self.n_joint, self._sd, *group_roots(law))
         return draw_copies(given, random_state, members)
 
     def __repr__(self) -> str:
         if self._law is None:
             how = "Ledoit-Wolf" if self.covariance is None else type(self.covariance).__name__
             return f"GaussianKnockoffs(covariance={how}, not fitted, method={self.method!r})"
-        estimated = ", estimated=True" if self.estimated else ""
-        return f"GaussianKnockoffs(n_features={self.n_features}, method={self.method!r}{estimated})"
+        more = "" if self.groups is None else f", n_groups={int(self.groups.max()) + 1}"
+        more += f", n_joint={self.n_joint}" if self.n_joint > 1 else ""
+        more += ", estimated=True" if self.estimated else ""
+        return f"GaussianKnockoffs(n_features={self.n_features}, method={self.method!r}{more})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,12 +428,64 @@ class GivenData:
         return copy.T
 
 
+@dataclass(frozen=True, slots=True)
+class JointCopies:
+    """Several copies side by side, exchangeable with the columns and with each other."""
+
+    common: GivenData
+    """What the copies have in common."""
+    number: int
+    """Number of copies."""
+    scale: Array
+    """(p,): standard deviations of the columns."""
+    blocks: DiagonalBlocks
+    roots: Array
+    """DiagonalBlocks of a root of S for unit variances, by which the copies differ."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns of all copies of a member together."""
+        n, p = self.common.shape
+        return n, self.number * p
+
+    def draw(self, rng: np.random.Generator) -> Array:
+        """Draw the copies of one member, columns contiguous in memory."""
+        n, p = self.common.shape
+        common = self.common.draw(rng).T
+        apart = rng.standard_normal((p, self.number, n))
+        apart -= apart.mean(axis=1, keepdims=True)
+        apart = self.blocks.times(self.roots, apart.reshape(p, -1)).reshape(apart.shape)
+        drawn = np.empty((self.number, p, n))
+        drawn[:, self.blocks.order] = apart.transpose(1, 0, 2)
+        drawn *= self.scale[:, None]
+        drawn += common
+        return drawn.reshape(-1, n).T
+
+
 def conditional(correlation: Array, smallest: float, method: str) -> Conditional:
     """Return S, R^-1 S and a root of 2S - S R^-1 S for a correlation matrix R."""
     s = unit_s(correlation, smallest, method)
     slope = cho_solve(cho_factor(correlation), np.diag(s))
     spread = np.diag(2.0 * s) - s[:, None] * slope
     return Conditional(s, slope, _root(0.5 * (spread + spread.T), method))
+
+
+def group_conditional(
+    correlation: Array, labels: IntArray, method: str, n_joint: int
+) -> Conditional:
+    """Return S, R^-1 S and a root of (m + 1)/m S - S R^-1 S, for groups and m joint copies."""
+    S = unit_group_s(correlation, labels, method, n_joint)
+    slope = cho_solve(cho_factor(correlation), S)
+    spread = (n_joint + 1.0) / n_joint * S - S @ slope
+    return Conditional(S, slope, _root(0.5 * (spread + spread.T), method), labels)
+
+
+def group_roots(law: Conditional) -> tuple[DiagonalBlocks, Array]:
+    """Return the groups, and the blocks of a root of S."""
+    assert law.labels is not None
+    blocks = DiagonalBlocks(law.labels)
+    S = blocks.of(law.S[np.ix_(blocks.order, blocks.order)])
+    return blocks, np.concatenate([np.linalg.cholesky(part).ravel() for part in blocks.parts(S)])
 
 
 def _root(spread: Array, method: str) -> Array:

@@ -102,7 +102,7 @@ def unit_s(correlation: Array, smallest: float, method: str) -> Array:
         return np.full(p, min(1.0, 2.0 * smallest))
     if method == "sdp":
         s, gap = sdp_s(correlation, smallest)
-        _check_gap(gap, SDP_GAP)
+        warn_of_gap(gap, SDP_GAP)
         return s
     # s = lambda_min leaves A >= lambda_min: inside the feasible set, on the scale of its size
     s, gap = _minimise(correlation, np.full(p, min(1.0, smallest)), _MVR())
@@ -110,11 +110,11 @@ def unit_s(correlation: Array, smallest: float, method: str) -> Array:
         # from there the logarithms, which saturate far from their optimum, take a few steps only
         s, last = _minimise(correlation, s, _MaxEnt())
         gap = max(gap, last)
-    _check_gap(gap, _PROMISED_GAP)
+    warn_of_gap(gap, _PROMISED_GAP)
     return s
 
 
-def _check_gap(gap: float, promised: float) -> None:
+def warn_of_gap(gap: float, promised: float) -> None:
     """Warn where s is not as close to its optimum as promised."""
     if not gap <= promised:
         warn(

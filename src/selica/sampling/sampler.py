@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from selica._core.errors import ArgumentError, RefusedError
+from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.losses import Loss
 from selica._core.random import RandomState
 from selica._core.types import Array
@@ -123,6 +123,26 @@ class Sampler(ABC):
         members : int, slice or array of int
             The first so many members, or their indices.
         """
+
+    def of_groups(self, groups: ArrayLike | None, n_joint: int = 1) -> Sampler:
+        """Return a sampler of copies of which only whole groups need to be exchangeable.
+
+        By default this one: copies whose single columns can trade places can do so by groups too.
+
+        Parameters
+        ----------
+        groups : array of int, shape (p,), or None
+            Columns with the same number belong to one group; None: each is its own.
+        n_joint : int
+            Number of copies of each member that are exchangeable with the columns and with each
+            other.
+        """
+        if n_joint != 1:
+            raise DoesNotApply(
+                f"sampler: {type(self).__name__} draws no joint copies; use sampler='gaussian', or "
+                "one copy."
+            )
+        return self
 
     def sample(self, X: ArrayLike, random_state: RandomState | None = None) -> Array:
         """Return one knockoff copy of X, the first of `copies` with the same seed.

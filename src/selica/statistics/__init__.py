@@ -2,12 +2,13 @@
 
 from selica.statistics.cross_validation import CrossValidation, cross_validate
 from selica.statistics.data import Data, make_data
-from selica.statistics.knockoff import knockoff_statistic, knockoff_statistics
+from selica.statistics.knockoff import joint_importances, knockoff_statistic, knockoff_statistics
 
 __all__ = [
     "CrossValidation",
     "Data",
     "cross_validate",
+    "joint_importances",
     "knockoff_statistic",
     "knockoff_statistics",
     "make_data",

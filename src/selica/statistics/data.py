@@ -342,7 +342,7 @@ def fit_copies(
     Parameters
     ----------
     data : Data
-    copies : sequence of k arrays of shape (n, p)
+    copies : sequence of k arrays of shape (n, p), or (n, j p) for j joint copies
         In standard form.
     penalties : array of shape (k, L)
         Of each copy, in glmnet's unit.
@@ -354,8 +354,8 @@ def fit_copies(
     Returns
     -------
     LassoBatch
-        With k m members and 2 p columns: the variables, then their copies. Columns of `data.keep`
-        come after either, those after the copies with coefficients of zero.
+        With k m members and 2 p columns, or (j + 1) p: the variables, then their copies. Columns of
+        `data.keep` come after either, those after the copies with coefficients of zero.
     """
     k, m, n = weights.shape
     rows = (weights * data.weight).reshape(k * m, n)
@@ -363,8 +363,8 @@ def fit_copies(
     # columns without a penalty have no copy: zeros take its place, which no fit uses
     none = np.zeros((n, data.n_kept))
     columns = [np.asfortranarray(np.concatenate([copy, none], axis=1)) for copy in copies]
-    if data.loss.several:
-        return _fit_copies_of_classes(data, columns, lams, rows, n_jobs, settings)
+    if data.loss.several or copies[0].shape[1] != data.X.shape[1]:
+        return _fit_each_copy(data, columns, lams, rows, n_jobs, settings)
     free = _free(data, data.X.shape[1])
     problem = make_problem(
         _design(data, data.X), data.y, lams, rows, data.loss,
@@ -376,7 +376,7 @@ def fit_copies(
     return solve(problem, n_jobs)
 
 
-def _fit_copies_of_classes(
+def _fit_each_copy(
     data: Data,
     copies: Sequence[Array],
     lams: Array,
@@ -384,25 +384,30 @@ def _fit_copies_of_classes(
     n_jobs: int | None,
     settings: dict[str, Any],
 ) -> LassoBatch:
-    """Return fits of several classes, of which the core has no copies: one batch for each."""
+    """Return fits with a table for each copy: of several classes, or with several joint copies.
+
+    For these the core has no columns that belong to one member alone.
+    """
     m = len(rows) // len(copies)
     free = _free(data, data.X.shape[1])
+    if free is not None:
+        free = np.concatenate([free, np.zeros(copies[0].shape[1], dtype=bool)])
     done = []
     for number, copy in enumerate(copies):
         part = slice(number * m, (number + 1) * m)
         design = side_by_side([_design(data, data.X), copy])
-        done.append(
-            multinomial_path_batch(
-                design,
-                data.y,
-                lams[part],
-                rows[part],
-                lam2=ridge_of_ratio(lams[part], data.l1_ratio),
-                unpenalised=None if free is None else np.concatenate([free, np.zeros_like(free)]),
-                n_jobs=n_jobs,
-                **settings,
+        more = {"lam2": ridge_of_ratio(lams[part], data.l1_ratio), "unpenalised": free, **settings}
+        if data.loss.several:
+            fit: LassoBatch = multinomial_path_batch(
+                design, data.y, lams[part], rows[part], n_jobs=n_jobs, **more
             )
-        )
+        else:
+            problem = make_problem(
+                design, data.y, lams[part], rows[part], data.loss,
+                fit_intercept=data.loss.identified, **more,
+            )  # fmt: skip
+            fit = solve(problem, n_jobs)
+        done.append(fit)
     fields = {
         name: np.concatenate([getattr(one, name) for one in done])
         for name in ("coef", "intercept", "first_entry", "n_active", "gap", "kkt", "iterations",

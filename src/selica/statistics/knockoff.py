@@ -4,6 +4,9 @@ W_j is positive where the variable is ahead and changes its sign when variable a
 exchanged (Candes, Fan, Janson and Lv 2018). That needs everything that enters it, the penalty
 included, to treat the two halves alike: a penalty is chosen by cross-validation on [X, copy].
 
+Where each member has m joint copies, one fit on all m + 1 versions of the columns gives the
+importances of them all, which `control.joint_wins` compares.
+
 The fits of several copies, with all folds of their cross-validations, are members of one ensemble:
 products with X serve all of them.
 """
@@ -30,6 +33,8 @@ from selica.statistics.importance import importances
 
 STATISTICS = ("coefficient", "entry", "correlation")
 """Names of the statistics."""
+COMBINATIONS = ("sum", "max", "l2")
+"""How the importances of the columns of one variable, or of one group, are combined."""
 _LEAST_TOP = 1e-300
 """Where no column has any pull a path begins here, so that all paths have the same length."""
 _ENTRY_PENALTIES = 200
@@ -45,6 +50,7 @@ def knockoff_statistic(
     penalty: float | None = None,
     estimator: Any = None,
     n_folds: int = 10,
+    combine: str = "sum",
 ) -> Array:
     """Return W of every variable, for one copy.
 
@@ -64,6 +70,10 @@ def knockoff_statistic(
     estimator : scikit-learn estimator, optional
         Instead of the penalised fit: its importances are compared.
     n_folds : int
+    combine : {"sum", "max", "l2"}
+        How columns that belong to one variable, or to one group of variables, are combined: by the
+        sum of their importances, the largest, or the root of the sum of squares. "entry" always
+        takes the first that enters.
 
     Examples
     --------
@@ -79,7 +89,7 @@ def knockoff_statistic(
     """
     [W] = knockoff_statistics(
         data, [copy], [rng], statistic=statistic, penalty=penalty, estimator=estimator,
-        n_folds=n_folds,
+        n_folds=n_folds, combine=combine,
     )  # fmt: skip
     return np.asarray(W)
 
@@ -94,6 +104,7 @@ def knockoff_statistics(
     estimator: Any = None,
     n_folds: int = 10,
     n_jobs: int | None = None,
+    combine: str = "sum",
 ) -> Array:
     """Return W of every variable for several copies, (copies, p).
 
@@ -104,7 +115,7 @@ def knockoff_statistics(
         For the folds of each copy.
     n_jobs : int, optional
         1 for one thread; None for all.
-    data, statistic, penalty, estimator, n_folds
+    data, statistic, penalty, estimator, n_folds, combine
         As in `knockoff_statistic`.
 
     Examples
@@ -119,30 +130,107 @@ def knockoff_statistics(
     >>> knockoff_statistics(made, copies, rngs, penalty=0.1).shape
     (3, 5)
     """
+    T = joint_importances(
+        data, copies, rngs, statistic=statistic, penalty=penalty, estimator=estimator,
+        n_folds=n_folds, n_jobs=n_jobs, combine=combine,
+    )  # fmt: skip
+    own, other = T[:, 0], T[:, 1]
+    if statistic == "entry" and estimator is None:
+        return np.asarray(np.maximum(own, other) * np.sign(own - other))
+    return np.asarray(own - other)
+
+
+def joint_importances(
+    data: Data,
+    copies: Sequence[Array],
+    rngs: Sequence[np.random.Generator],
+    *,
+    statistic: str = "coefficient",
+    penalty: float | None = None,
+    estimator: Any = None,
+    n_folds: int = 10,
+    n_jobs: int | None = None,
+    combine: str = "sum",
+) -> Array:
+    """Return the importances of all versions of every variable, (members, m + 1, variables).
+
+    Version 0 is the variable itself, the others are its m joint copies.
+
+    Parameters
+    ----------
+    copies : sequence of arrays of shape (n, m p)
+        Of each member: its m copies side by side, as `GaussianKnockoffs` with `n_joint` draws them.
+    rngs : sequence of Generator
+        For the folds of each member.
+    data, statistic, penalty, estimator, n_folds, n_jobs, combine
+        As in `knockoff_statistics`. The importance of "entry" is the penalty at which a version
+        enters the path.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling import GaussianKnockoffs, simulate
+    >>> from selica.statistics import joint_importances, make_data
+    >>> data = simulate(100, 6, 1, snr=9.0, random_state=0)
+    >>> groups = np.array([0, 0, 1, 1, 2, 2])
+    >>> knockoffs = GaussianKnockoffs(0.0, data.covariance, groups=groups, n_joint=5)
+    >>> made = make_data(data.X, data.y, "squared", variable=groups)
+    >>> copies, rngs = knockoffs.copies(data.X, 1, 1), [np.random.default_rng(0)]
+    >>> T = joint_importances(made, copies, rngs, penalty=0.1)
+    >>> T.shape, bool(T[0, 0].argmax() == groups[data.support.argmax()])
+    ((1, 6, 3), True)
+    """
+    p = data.X.shape[1]
+    m = copies[0].shape[1] // p
     if estimator is not None:
-        size = data.summed(np.array([_importances(estimator, data, copy) for copy in copies]))
-        return np.asarray(size[:, 0] - size[:, 1])
+        return _combined(
+            data, np.array([_importances(estimator, data, c) for c in copies]), combine
+        )
     even = None if np.all(data.weight == 1.0) else data.weight
     columns = [standardised(copy, even)[0] for copy in copies]
-    varies = np.array([copy.any(axis=0) for copy in columns])
+    if statistic == "entry":
+        # a variable enters with the first of its columns
+        return data.largest(_entry(data, columns, n_jobs))
     if statistic == "correlation":
         slope = null_gradient(data, data.weight) / data.weight.sum()
-        own, other = pull(data, slope, data.X), np.array([pull(data, slope, c) for c in columns])
-    elif statistic == "entry":
-        return _entry(data, columns, n_jobs)
+        own = np.broadcast_to(pull(data, slope, data.X), (len(columns), p))
+        size = np.concatenate([own, [pull(data, slope, c) for c in columns]], axis=1)
+        size = size.reshape(-1, m + 1, p)
     elif penalty is not None:
         penalties, weights = np.full((len(columns), 1), penalty), _all_rows(data, len(columns))
         fit = fit_copies(data, columns, penalties, weights, n_jobs=n_jobs)
         assert fit.coef is not None
-        own, other = _sizes(data, fit.coef[:, 0])
+        size = _sizes(data, fit.coef[:, 0])
     else:
-        own, other = _cross_validated(data, columns, rngs, n_folds, n_jobs)
-    own, other = np.where(data.varies, own, 0.0), np.where(varies, other, 0.0)
-    return np.asarray(data.summed(own) - data.summed(other))
+        size = _cross_validated(data, columns, rngs, n_folds, n_jobs)
+    varies = np.array([np.concatenate([data.varies, copy.any(axis=0)]) for copy in columns])
+    return _combined(data, np.where(varies.reshape(size.shape), size, 0.0), combine)
 
 
-def _sizes(data: Data, coef: Array) -> tuple[Array, Array]:
-    """Return the sizes of the coefficients of columns and copies, (copies, p) each.
+def _combined(data: Data, size: Array, combine: str) -> Array:
+    """Return the importances of variables from those of their columns, (..., variables)."""
+    if combine == "max":
+        return data.largest(size)
+    return np.sqrt(data.summed(size**2)) if combine == "l2" else data.summed(size)
+
+
+def _versions(data: Data, values: Array) -> Array:
+    """Return what a fit has for columns and copies by version, (copies, m + 1, p).
+
+    Parameters
+    ----------
+    data : Data
+    values : array of shape (copies, columns)
+        Columns as `fit_copies` has them: those of `data.keep` come after either part.
+    """
+    p, k = data.X.shape[1], data.n_kept
+    last = values.shape[1] - k
+    kept = np.concatenate([values[:, :p], values[:, p + k : last]], axis=1)
+    return np.asarray(kept.reshape(len(values), -1, p))
+
+
+def _sizes(data: Data, coef: Array) -> Array:
+    """Return the sizes of the coefficients of columns and copies, (copies, m + 1, p).
 
     Parameters
     ----------
@@ -150,16 +238,14 @@ def _sizes(data: Data, coef: Array) -> tuple[Array, Array]:
     coef : array of shape (copies, columns), or (copies, columns, K) for K classes
         As `fit_copies` returns them.
     """
-    size = data.loss.charged(coef)
-    p, whole = data.X.shape[1], data.X.shape[1] + data.n_kept
-    return size[:, :p], size[:, whole : whole + p]
+    return _versions(data, data.loss.charged(coef))
 
 
 def _importances(estimator: Any, data: Data, copy: Array) -> Array:
-    """Return the importances of variables and of their copies, (2, p)."""
-    both = beside(data, copy)
-    size = np.where(both.varies, importances(estimator, both), 0.0)
-    return size.reshape(2, -1)
+    """Return the importances of variables and of their copies, (m + 1, p)."""
+    all_versions = beside(data, copy)
+    size = np.where(all_versions.varies, importances(estimator, all_versions), 0.0)
+    return size.reshape(-1, data.X.shape[1])
 
 
 def _all_rows(data: Data, copies: int) -> Array:
@@ -172,21 +258,19 @@ def _paths(data: Data, columns: list[Array], **settings: Any) -> list[Array]:
     slope = null_gradient(data, data.weight) / data.weight.sum()
     own = pull(data, slope, data.X).max(initial=0.0)
     tops = [max(own, pull(data, slope, copy).max(initial=0.0), _LEAST_TOP) for copy in columns]
-    n, p = data.X.shape
-    return [path_from(float(top), (n, 2 * p), **settings) for top in tops]
+    shapes = [(len(copy), data.X.shape[1] + copy.shape[1]) for copy in columns]
+    return [
+        path_from(float(top), shape, **settings) for top, shape in zip(tops, shapes, strict=True)
+    ]
 
 
 def _entry(data: Data, columns: list[Array], n_jobs: int | None) -> Array:
-    """Return the signed maximum of the penalties at which variable and copy enter the path."""
+    """Return the penalties at which columns and copies enter the path, (copies, m + 1, p)."""
     paths = np.array(_paths(data, columns, n_penalties=_ENTRY_PENALTIES))
     weights = _all_rows(data, len(columns))
     fit = fit_copies(data, columns, paths, weights, keep="entry", n_jobs=n_jobs)
     assert fit.first_entry is not None
-    p, whole = data.X.shape[1], data.X.shape[1] + data.n_kept
-    entry = fit.first_entry / data.weight.sum()
-    # a variable enters with the first of its columns
-    ahead, behind = data.largest(entry[:, :p]), data.largest(entry[:, whole : whole + p])
-    return np.asarray(np.maximum(ahead, behind) * np.sign(ahead - behind))
+    return _versions(data, fit.first_entry / data.weight.sum())
 
 
 def _cross_validated(
@@ -195,8 +279,8 @@ def _cross_validated(
     rngs: Sequence[np.random.Generator],
     n_folds: int,
     n_jobs: int | None,
-) -> tuple[Array, Array]:
-    """Return sizes of coefficients of variables and copies at the best penalties, (copies, p)."""
+) -> Array:
+    """Return sizes of coefficients at the best penalties, (copies, m + 1, p)."""
     runs = [
         Validation(data, rng, n_folds, path, early=True)
         for path, rng in zip(_paths(data, columns), rngs, strict=True)
