@@ -37,6 +37,9 @@ GOOD = {
     "sign_boundary": {"level": 0.1, "nonzero": 20},
     "false_bound": {"W": W, "chosen": [True] * 4, "boundary": control.sign_boundary(0.1, 3)},
     "prefix_bounds": {"W": W, "boundary": control.sign_boundary(0.1, 3)},
+    "stability_index": {"selections": [[1, 0], [0, 1]], "pairs": False},
+    "members_needed": {"distances": [1.0, 3.0], "members": 9, "half_width": 0.1},
+    "share_distances": {"shares": [0.1, 0.9], "threshold": 0.5, "members": 9},
     "fdp": {"selected": [0, 1], "truth": [1]},
     "tpp": {"selected": [0, 1], "truth": [1]},
 }
@@ -87,6 +90,13 @@ WRONG = {
     "nonzero": NO_COUNT,
     "chosen": [None, "ab", [0.5], [[0]], [1, 1], [True], [[True, False]], [[True], True]],
     "boundary": [None, 3, "linear", [1, 2], (1, 2, 3)],
+    "selections": [None, 1, "ab", [1, 0], [[1, 0]], [[1], [2]], [[1], [1, 0]], [[np.nan], [1]]],
+    "pairs": [None, 0, 1, "yes"],
+    "distances": [None, 1.0, "ab", [], [[1.0]], [np.nan], [-1.0], [1, "a"], [True], [1j]],
+    "members": [*NO_COUNT, 0],
+    "half_width": [None, -0.1, np.inf, "1", [0.1], True],
+    "shares": [None, "ab", [], [np.nan], [-0.1], [1.1], [1, "a"], [True], [1j]],
+    "threshold": [None, np.nan, np.inf, "1", [0.7], True],
     "selected": [None, "ab", [0.5], [[0]], [1, 1], [-1]],
     "truth": [None, "ab", [0.5], [[0]], [1, 1], [-1]],
 }

@@ -454,7 +454,9 @@ def test_what_to_do_next_fits_the_answer(data):
     between = float(np.sort(P[(P > 0.2) & (P < 0.8)])[0])
     close = selection(data, selector.set_params(threshold=between))
     assert close.close["close calls"]
-    assert any("(--n-resamples 80)" in step for step in close.next_steps)
+    wanted = close.selector.stability_.suggested
+    assert 20 < wanted <= 200
+    assert any(f"(--n-resamples {wanted})" in step for step in close.next_steps)
     assert any("Confirm" in step for step in close.next_steps)
     noise = np.random.default_rng(0).standard_normal(120)
     names = [f"v{j}" for j in range(12)]

@@ -3,6 +3,7 @@
 Pure functions of numbers: nothing here is random, fits a model or sees data.
 """
 
+from selica.control.enough import MembersNeeded, members_needed, share_distances
 from selica.control.evalues import ebh, knockoff_evalues
 from selica.control.fdp_bounds import (
     PrefixBounds,
@@ -41,12 +42,15 @@ from selica.control.stability import (
     stability_parameters,
     supported_bound,
 )
+from selica.control.stability_index import StabilityIndex, stability_index
 
 __all__ = [
     "KFwerParameters",
+    "MembersNeeded",
     "PosthocDecision",
     "PrefixBounds",
     "SignBoundary",
+    "StabilityIndex",
     "StabilityParameters",
     "Wins",
     "benjamini_hochberg",
@@ -65,14 +69,17 @@ __all__ = [
     "knockoff_evalues",
     "knockoff_pvalues",
     "knockoff_threshold",
+    "members_needed",
     "mirror_threshold",
     "posthoc_evalues",
     "posthoc_level",
     "posthoc_selection",
     "prefix_bounds",
     "quantile_aggregation",
+    "share_distances",
     "sign_boundary",
     "stability_bound",
+    "stability_index",
     "stability_parameters",
     "supported_bound",
     "tpp",

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from selica.reports import account
 
 if TYPE_CHECKING:
     from selica.reports.selection import Selection
-
-_MORE = 4
-"""How many times as many resamples, or copies, halve a standard error."""
 
 
 def next_steps(selection: Selection) -> tuple[str, ...]:
@@ -49,23 +46,12 @@ def next_steps(selection: Selection) -> tuple[str, ...]:
 
 def _more_resamples(selection: Selection) -> list[str]:
     """Return what makes close calls fewer, where there are any."""
-    calls = len(selection.close["close calls"])
-    drawn = _drawn(account.chosen_of(selection.selector))
-    if not calls or drawn is None:
+    found = account.chosen_of(selection.selector).stability_
+    if found is None or not found.close_calls or found.suggested <= found.members:
         return []
-    what, number = drawn
+    calls = len(found.close_calls)
     many = "1 decision is" if calls == 1 else f"{calls} decisions are"
     return [
-        f"{many} close and may change with the seed: run it with {_MORE} times as many {what} "
-        f"(--n-resamples {_MORE * number}), which halves the error of the probabilities."
+        f"{many} close and may change with the seed: run it with about {found.suggested} instead "
+        f"of {found.members} draws (--n-resamples {found.suggested})."
     ]
-
-
-def _drawn(selector: Any) -> tuple[str, int] | None:
-    """Return what a selector draws, resamples or copies, and how many."""
-    parameters = selector.get_params(deep=False)
-    for what in ("resamples", "copies"):
-        number = parameters.get(f"n_{what}")
-        if isinstance(number, int):
-            return what, number
-    return None

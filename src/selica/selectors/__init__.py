@@ -1,6 +1,7 @@
 """Variable selection as scikit-learn estimators."""
 
 from selica.selectors.aggregated import AggregatedKnockoffs
+from selica.selectors.agreement import Stability
 from selica.selectors.auto import AutoSelection
 from selica.selectors.base import (
     AssumptionWarning,
@@ -29,6 +30,7 @@ __all__ = [
     "InterceptIfEmpty",
     "KnockoffSelection",
     "LassoSelection",
+    "Stability",
     "StabilityPath",
     "StabilitySelection",
     "Summary",

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.types import Array, BoolArray
+from selica._core.random import child, seed_sequence
+from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count
 from selica.control import (
     benjamini_hochberg,
@@ -17,6 +18,7 @@ from selica.control import (
     quantile_aggregation,
 )
 from selica.plots import plot_bars
+from selica.selectors.agreement import AGREEMENT, COPIES_NOUN, joint_distances, stability_of
 from selica.selectors.empty import FDR_LEVELS, first_that_selects
 from selica.selectors.knockoffs import KnockoffSelector
 from selica.selectors.summary import Summary, TableColumn
@@ -109,6 +111,7 @@ class AggregatedKnockoffs(KnockoffSelector):
         each = np.array([knockoff_pvalues(w) for w in self.statistics_])
         self.pvalues_ = quantile_aggregation(each, self.gamma, self.adaptive)
         self.support_ = self._step_up(self.fdr)
+        self._measure_stability(each)
         self.guarantee_ = self._promise(
             found, "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr),
             "Nguyen, Chevalier, Thirion and Arlot 2020",
@@ -119,10 +122,22 @@ class AggregatedKnockoffs(KnockoffSelector):
             f"the rate by {AGGREGATION_CONSTANT:.3g} times that only.",
         )  # fmt: skip
 
-    def _step_up(self, level: float) -> BoolArray:
-        """Return the variables that the step-up rule selects at a level."""
+    def _measure_stability(self, each: Array) -> None:
+        """Measure how copies agree, and which decisions other copies may change."""
+
+        def decide(weight: IntArray) -> BoolArray:
+            drawn = np.repeat(each, weight, axis=0)
+            return self._step_up(self.fdr, quantile_aggregation(drawn, self.gamma, self.adaptive))
+
+        selections = np.array([self._step_up(self.fdr, one) for one in each])
+        seed = child(seed_sequence(self.random_state), AGREEMENT)
+        distances = joint_distances(decide, len(each), seed)
+        self.stability_ = stability_of(selections, distances, self._names(), COPIES_NOUN)
+
+    def _step_up(self, level: float, pvalues: Array | None = None) -> BoolArray:
+        """Return the variables that the step-up rule selects at a level, by default as used."""
         rule = benjamini_hochberg if self.step_up == "bh" else benjamini_yekutieli
-        return rule(self.pvalues_, level)
+        return rule(self.pvalues_ if pvalues is None else pvalues, level)
 
     def summary(self) -> Summary:
         """Return the variables by their aggregated p-values."""

@@ -152,6 +152,7 @@ class AutoSelection(Selector):
         self.selector_._select(data._replace(l1_ratio=self.selector_._share()), table)
         self.cautions_ = (*self.cautions_, *self.selector_.cautions_)
         self.support_ = self.selector_.support_
+        self.stability_ = self.selector_.stability_
         self.guarantee_ = self._as_asked(self.selector_.guarantee_)
 
     def _as_asked(self, promise: Guarantee) -> Guarantee:

@@ -24,6 +24,7 @@ from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import LARGEST, number, printable
 from selica._core.warning import heard, warn
 from selica.selectors import checks
+from selica.selectors.agreement import Stability
 from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence
 from selica.selectors.empty import Demand, RowsNeeded, standard_errors_per_association
 from selica.selectors.frames import category_columns, encoded, named_columns, plain, refuse_gaps
@@ -117,6 +118,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     effects_ : RefitEffects
         Direction and size of effects, by a refit without a penalty on the selected variables; the
         same rows chose them, so that sizes are optimistic.
+    stability_ : Stability or None
+        How the resamples, copies or splits agree, which decisions are close calls and how many
+        would settle them; None where there are no such members.
     """
 
     response: str
@@ -136,6 +140,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _imputed: bool = False
     note_: str | None = None
     effects_: RefitEffects | None = None
+    stability_: Stability | None = None
     _evidence: Array | None = None
     _rows: tuple[int, str] = (0, "rows")
     _data: Data | None = None
@@ -545,10 +550,11 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return () if found is None else (found.sentence(self._names(), unit),)
 
     def _notes(self) -> tuple[str, ...]:
-        """Return what a summary adds: why it is empty, what cannot be told apart, the engine."""
+        """Return what a summary adds: why it is empty, what is alike, the engine, how stable."""
         nothing = () if self.support_.any() else (self.explain(),)
         engine = () if self.note_ is None else (self.note_,)
-        return (*nothing, *self._duplicate_notes(), *engine)
+        stable = () if self.stability_ is None else (self.stability_.words,)
+        return (*nothing, *self._duplicate_notes(), *engine, *stable)
 
     def _duplicate_notes(self) -> tuple[str, ...]:
         """Return sentences on columns that are identical to selected ones."""

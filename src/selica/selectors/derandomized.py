@@ -15,9 +15,16 @@ from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, error_level, number, real
-from selica.control import ebh, first_negatives_filter, frequency_bound, knockoff_evalues
+from selica.control import (
+    ebh,
+    first_negatives_filter,
+    frequency_bound,
+    knockoff_evalues,
+    share_distances,
+)
 from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.sampler import as_sampler
+from selica.selectors.agreement import AGREEMENT, COPIES_NOUN, joint_distances, stability_of
 from selica.selectors.comparison import NEGATIVES, KnockoffComparison
 from selica.selectors.empty import (
     FDR_LEVELS,
@@ -160,6 +167,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.fields_: Any = None
         self.probability_error_: float | None = None
         self.note_ = None
+        self.stability_ = None
         self.exchangeability_ = None
         self.statistics_ = np.zeros((0, data.n_variables))
         if rule == "threshold":
@@ -192,9 +200,11 @@ class DerandomizedKnockoffs(KnockoffSelector):
 
     def _by_votes(self, votes: BoolArray, eta: float) -> None:
         """Select the variables with the votes of a share of the copies."""
-        self.selection_probabilities_ = votes.mean(axis=0)
+        self.selection_probabilities_ = P = votes.mean(axis=0)
         self.threshold_ = eta
         self.support_ = self._supported(votes, eta)
+        distances = share_distances(P, eta, len(votes))
+        self.stability_ = stability_of(votes, distances, self._names(), COPIES_NOUN)
 
     @staticmethod
     def _supported(votes: BoolArray, eta: float) -> BoolArray:
@@ -289,6 +299,11 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.evalues_ = e = each.mean(axis=0)
         self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(each)
         self.support_ = ebh(e, level)
+        distances = joint_distances(
+            lambda weight: ebh(weight @ each / weight.sum(), level), len(each),
+            child(self._seed, AGREEMENT),
+        )  # fmt: skip
+        self.stability_ = stability_of(each > 0.0, distances, self._names(), COPIES_NOUN)
         self._check_level(level, e.size)
         self.threshold_ = float(e[self.support_].min(initial=np.inf))
         self.guarantee_ = self._promise(

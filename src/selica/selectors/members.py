@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from selica._core.parallel import pieces
 from selica._core.progress import report, reporter_of, stop_here
@@ -56,19 +56,34 @@ class Selections(NamedTuple):
 
     counts: IntArray
     """(L, p): members that select each variable, at each penalty (L = 1 without penalties)."""
-    mean: Array
-    """(p,): mean coefficient, at the penalty where it is selected most; 0 where it is unknown."""
-    mean_selected: float
-    """Average number of variables a member selects, at any of the penalties."""
-    members: int
+    means: Array
+    """(L, p): mean coefficients; 0 where they are unknown."""
+    chosen: Any
+    """Sparse boolean array (members, p): what each member selects, at any of the penalties."""
+
+    @property
+    def members(self) -> int:
+        """How many there are."""
+        return int(self.chosen.shape[0])
+
+    @property
+    def mean(self) -> Array:
+        """(p,): mean coefficient, at the penalty where a variable is selected most."""
+        best = self.counts.argmax(axis=0)
+        return np.asarray(np.take_along_axis(self.means, best[None], axis=0)[0])
+
+    @property
+    def mean_selected(self) -> float:
+        """Average number of variables a member selects, at any of the penalties."""
+        return float(self.chosen.count_nonzero() / self.members)
 
     def joined(self, more: Selections) -> Selections:
-        """Return the selections together with those of further members, at one penalty."""
+        """Return the selections together with those of further members."""
         total = self.members + more.members
         a, b = self.members / total, more.members / total
         return Selections(
-            self.counts + more.counts, a * self.mean + b * more.mean,
-            a * self.mean_selected + b * more.mean_selected, total,
+            self.counts + more.counts, a * self.means + b * more.means,
+            vstack([self.chosen, more.chosen], format="csr"),
         )  # fmt: skip
 
 
@@ -104,7 +119,21 @@ class Refits:
         self._data, self._scheme, self._members = data, scheme, members
         self._rule, self._n_jobs, self._seeds = rule, n_jobs, seeds
         self._done: Selections | None = None
+        self._first = 0  # of the members whose rows are drawn together
         self.stopped = False
+
+    def extend(self, members: int) -> None:
+        """Allow so many members in total; those that are there stay as they are.
+
+        Parameters
+        ----------
+        members : int
+            More than there are, and an even number for pairs.
+        """
+        self.at_least(self._members)
+        self._first, self._members = self._members, members
+        for drawn in ("_draws", "_path"):
+            self.__dict__.pop(drawn, None)
 
     def at_least(self, members: int) -> Selections:
         """Return the selections of so many members or more; none is fitted twice.
@@ -128,18 +157,16 @@ class Refits:
     @property
     def _block(self) -> int:
         """How many members are fitted together; an even number, since halves come in pairs."""
-        rule = self._rule
-        if rule.q is None and rule.penalties is not None and rule.penalties.size > 1:
-            return self._members  # only selections at one penalty can be joined
-        pairs = -(-self._members // (2 * _BLOCKS))
+        pairs = -(-(self._members - self._first) // (2 * _BLOCKS))
         return 2 * int(np.clip(pairs, FEWEST // 2, _LARGEST_BLOCK // 2))
 
     def _selections(self, part: slice) -> Selections:
         """Return the selections of some members."""
         drawn, factors = self._draws
-        weights = drawn[part].astype(float)
+        place = slice(part.start - self._first, part.stop - self._first)
+        weights = drawn[place].astype(float)
         settings: dict[str, Any] = {
-            "penalty_weights": None if factors is None else factors[part],
+            "penalty_weights": None if factors is None else factors[place],
             "n_jobs": self._n_jobs,
             "progress": reporter_of("resamples", part.start, self._members),
         }
@@ -170,14 +197,15 @@ class Refits:
 
     @cached_property
     def _draws(self) -> tuple[Any, Array | None]:
-        """Weights of the rows and of the penalties, for all members."""
-        scheme, step = self._scheme, self._block
+        """Weights of the rows and of the penalties, for all members that are drawn together."""
+        step, last = self._block, self._members
         parts = [
-            _compact(self._weights(slice(start, min(start + step, self._members))))
-            for start in range(0, self._members, step)
+            _compact(self._weights(slice(start, min(start + step, last))))
+            for start in range(self._first, last, step)
         ]
-        p = self._data.X.shape[1]
-        return np.concatenate(parts), _weakened(scheme.weakness, self._members, p, self._seeds[1])
+        members = range(self._first, last)
+        weakness, p = self._scheme.weakness, self._data.X.shape[1]
+        return np.concatenate(parts), _weakened(weakness, members, p, self._seeds[1])
 
     def _weights(self, members: slice) -> Array:
         """Draw the weights of the rows in some members."""
@@ -198,13 +226,15 @@ def _compact(weights: Array) -> Any:
     return weights
 
 
-def _weakened(weakness: float, B: int, p: int, seed: np.random.SeedSequence) -> Array | None:
-    """Return the penalty weights of the randomised lasso, (B, p)."""
+def _weakened(
+    weakness: float, members: range, p: int, seed: np.random.SeedSequence
+) -> Array | None:
+    """Return the penalty weights of the randomised lasso, (members, p)."""
     if weakness == 1.0:
         return None
-    out = np.ones((B, p))
-    for b in range(B):
-        out[b, generator(child(seed, b)).random(p) < 0.5] = 1.0 / weakness
+    out = np.ones((len(members), p))
+    for row, b in zip(out, members, strict=True):
+        row[generator(child(seed, b)).random(p) < 0.5] = 1.0 / weakness
     return out
 
 
@@ -217,12 +247,8 @@ def _active_at(
     assert fit.mean is not None
     assert fit.first_entry is not None
     counts = np.where(data.varies, fit.counts, 0)
-    best = counts.argmax(axis=0)
-    mean = np.take_along_axis(fit.mean, best[None], axis=0)[0]
-    ever = np.count_nonzero(fit.first_entry[:, data.varies], axis=1)
-    return Selections(
-        counts, np.where(data.varies, mean, 0.0), float(ever.mean()), weights.shape[0]
-    )
+    ever = (fit.first_entry > 0) & data.varies
+    return Selections(counts, np.where(data.varies, fit.mean, 0.0), csr_array(ever))
 
 
 class _Active(NamedTuple):
@@ -265,17 +291,14 @@ def _at_penalties(
     found = _active(data, penalties, weights, settings)
     active = (found.chosen > 0.0).astype(np.intp)
     counts = np.array([np.asarray(active[level::L].sum(axis=0)).ravel() for level in range(L)])
-    best = counts.argmax(axis=0)
     mean = np.array([np.asarray(found.signed[level::L].sum(axis=0)).ravel() for level in range(L)])
-    ever = sum(
-        np.count_nonzero(np.asarray(active[b * L : (b + 1) * L].sum(axis=0))) for b in range(B)
-    )
-    chosen = np.take_along_axis(mean, best[None], axis=0)[0] / B
-    return Selections(counts, _signed(data, chosen), ever / B, B)
+    member = (np.repeat(np.arange(B), L), np.arange(B * L))
+    ever = csr_array((np.ones(B * L, dtype=np.intp), member), shape=(B, B * L)) @ active
+    return Selections(counts, _signed(data, mean / B), ever.astype(bool))
 
 
 def _signed(data: Data, mean: Array) -> Array:
-    """Return mean coefficients; zero for several classes, where they have no sign."""
+    """Return mean coefficients; zeros for several classes, where they have no sign."""
     return np.zeros_like(mean) if data.loss.several else mean
 
 
@@ -299,7 +322,7 @@ def _first(data: Data, weights: Array, q: int, path: Array, settings: dict[str, 
         most = int(np.sort(np.bincount(data.variable))[::-1][:q].sum())
     limits = settings | {"max_active": most, "standardize": True}
     counts, total = np.zeros((2, data.n_variables))
-    selected = 0
+    sets: list[Any] = []
     members, L = len(weights), path.size
     step = _members_at_once(data, L, members)
     tell = settings["progress"]
@@ -312,14 +335,17 @@ def _first(data: Data, weights: Array, q: int, path: Array, settings: dict[str, 
         number = np.asarray((found.chosen > 0.0).sum(axis=1)).reshape(-1, L)
         over = np.where((number > q).any(axis=1), (number > q).argmax(axis=1), L)
         last = np.minimum(over, found.reached) - 1
-        rows = (np.arange(len(last)) * L + last)[last >= 0]
+        some = np.flatnonzero(last >= 0)
+        rows = some * L + last[some]
         chosen = found.chosen[rows] > 0.0
         counts += np.asarray(chosen.sum(axis=0)).ravel()
         total += np.asarray(found.signed[rows].sum(axis=0)).ravel()
-        selected += int(chosen.sum())
+        place = csr_array((np.ones(some.size, dtype=bool), (some, np.arange(some.size))),
+                          shape=(len(last), some.size))  # fmt: skip
+        sets.append((place @ chosen).astype(bool))
     return Selections(
-        counts.astype(np.intp)[None], _signed(data, total / members),
-        selected / members, members,
+        counts.astype(np.intp)[None], _signed(data, total / members)[None],
+        vstack(sets, format="csr"),
     )  # fmt: skip
 
 
@@ -346,9 +372,8 @@ def _of_estimator(
         progress=settings["progress"],
     )  # fmt: skip
     chosen = np.array(masks)
-    members, p = chosen.shape
     counts = np.count_nonzero(chosen, axis=0)
-    return Selections(counts[None], np.zeros(p), float(chosen.sum() / members), members)
+    return Selections(counts[None], np.zeros((1, chosen.shape[1])), csr_array(chosen))
 
 
 def standard_errors(probability: Array, members: int | None, error: float | None) -> Array | None:

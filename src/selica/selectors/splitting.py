@@ -12,10 +12,11 @@ from selica._core.parallel import pieces
 from selica._core.progress import reporter_of
 from selica._core.random import child, generator, seed_sequence
 from selica._core.rounding import ceiling
-from selica._core.types import Array, BoolArray
+from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import count
 from selica.control import inclusion_rate_cutoff, mirror_threshold
 from selica.plots import plot_bars
+from selica.selectors.agreement import AGREEMENT, joint_distances, stability_of
 from selica.selectors.base import Selector
 from selica.selectors.empty import FDR_LEVELS, first_that_selects
 from selica.selectors.guarantee import Guarantee
@@ -96,16 +97,33 @@ class DataSplitting(Selector):
             pieces(mirror_statistic, arguments, self.n_jobs, progress=reporter_of("splits"))
         )
         self.inclusion_rates_, self.support_ = self._combined(self.fdr)
+        self._measure_stability(child(seed, splits, AGREEMENT))
         self.guarantee_ = self._guarantee(data.loss)
 
     def _combined(self, level: float) -> tuple[Array, BoolArray]:
         """Return the inclusion rates over the splits at a level, and what they select."""
-        chosen = np.array([m > mirror_threshold(m, level, self.offset) for m in self.statistics_])
+        chosen = self._each(level)
         size = np.maximum(np.count_nonzero(chosen, axis=1), 1)
         rates = (chosen / size[:, None]).mean(axis=0)
         if len(chosen) == 1:
             return rates, chosen[0]
         return rates, rates > inclusion_rate_cutoff(rates, level)
+
+    def _each(self, level: float) -> BoolArray:
+        """Return what every split selects at a level, (splits, p)."""
+        return np.array([m > mirror_threshold(m, level, self.offset) for m in self.statistics_])
+
+    def _measure_stability(self, seed: np.random.SeedSequence) -> None:
+        """Measure how splits agree, and which decisions other splits may change."""
+        chosen = self._each(self.fdr)
+        rates = chosen / np.maximum(np.count_nonzero(chosen, axis=1), 1)[:, None]
+
+        def decide(weight: IntArray) -> BoolArray:
+            mean = weight @ rates / len(rates)
+            return np.asarray(mean > inclusion_rate_cutoff(mean, self.fdr))
+
+        distances = joint_distances(decide, len(rates), seed)
+        self.stability_ = stability_of(chosen, distances, self._names(), "splits")
 
     def _guarantee(self, loss: Loss) -> Guarantee:
         law = (

@@ -17,10 +17,11 @@ from selica._core.rounding import ceiling
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, number, real
 from selica._core.warning import noted, warn
-from selica.control import benjamini_hochberg
+from selica.control import benjamini_hochberg, share_distances
 from selica.control.stability import ASSUMPTIONS
 from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.weights import SCHEMES
+from selica.selectors.agreement import close_by_error, stability_of
 from selica.selectors.base import Selector, UnstableWarning
 from selica.selectors.bounds import THRESHOLD, Bound, carried, weakest_assumption
 from selica.selectors.empty import (
@@ -239,6 +240,7 @@ class StabilitySelection(Selector):
         if self.engine_ != "monte-carlo":
             outcome = self._decided(data, scheme, refits, B, analytic)
         self.fields_, self.probability_error_, self.note_ = outcome
+        self.stability_ = None
         if self.fields_ is None:
             self._by_refits(refits.at_least(B))
         else:
@@ -361,6 +363,10 @@ class StabilitySelection(Selector):
         self._mean_size = np.abs(found.mean)
         self.mean_selected_ = found.mean_selected
         self.support_ = most >= ceiling(self.threshold_ * B)
+        self.stability_ = stability_of(
+            found.chosen, share_distances(most / B, self.threshold_, B), self._names(),
+            "resamples", pairs=self.resampling_ == "pairs",
+        )  # fmt: skip
 
     def _by_fields(self, data: Data) -> None:
         """Take the probabilities of message passing, and its threshold for a level."""
@@ -448,26 +454,15 @@ class StabilitySelection(Selector):
                 calibrated=self.fdr_ is not None,
             )  # fmt: skip
             return
-        unsettled = self._unsettled()
-        few = 2 * int(np.count_nonzero(self._close())) <= max(int(self.support_.sum()), 2)
-        if unsettled and not few:
-            warn(unsettled, UnstableWarning)
-
-    def _unsettled(self) -> str:
-        """Say how many decisions hang on the seed; nothing if none does."""
-        n = int(np.count_nonzero(self._close()))
-        if not n or np.all(np.isin(self.selection_probabilities_, (0, 1))):
-            return ""
-        one = n == 1
-        return (
-            f"{n} {'decision is a close call' if one else 'decisions are close calls'}: another "
-            f"seed may change {'it' if one else 'them'}, and more than {self.n_resamples_} "
-            f"resamples would settle {'it' if one else 'them'}."
-        )
+        close = int(np.count_nonzero(self._close()))
+        if self.stability_ is not None and 2 * close > max(int(self.support_.sum()), 2):
+            warn(self.stability_.words, UnstableWarning)
 
     def _notes(self) -> tuple[str, ...]:
-        unsettled = self._unsettled()
-        return (*super()._notes(), *((unsettled,) if unsettled else ()))
+        close = int(np.count_nonzero(self._close()))
+        if self.stability_ is not None or not close:
+            return super()._notes()
+        return (*super()._notes(), close_by_error(close))
 
     def _errors(self) -> Array | None:
         """Return the standard errors of the probabilities; None where they are not known."""
