@@ -200,3 +200,14 @@ def test_shapes_must_agree():
     X, _ = columns(50, 4)
     with pytest.raises(ArgumentError, match="copy must have the shape of X"):
         exchangeability(X, X[:, :3])
+
+
+def test_copies_of_groups_pass_for_whole_groups_only():
+    data = simulate(1000, 20, 0, noise_variance=1.0, covariance=("ar1", 0.9), random_state=0)
+    groups = np.arange(20) // 5
+    copy = GaussianKnockoffs(0.0, data.covariance, groups=groups).sample(data.X, random_state=1)
+    whole = exchangeability(data.X, copy, centre=0.0, random_state=2, groups=groups)
+    assert not whole.differs
+    assert exchangeability(data.X, copy, centre=0.0, random_state=2).departure > 1.5
+    with pytest.raises(ArgumentError, match=r"^groups must have one integer for each of the 20"):
+        exchangeability(data.X, copy, groups=groups[:3])

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from selica._core.errors import ArgumentError, ColumnError, RefusedError
-from selica._core.types import Array
-from selica._core.validation import matrix, real
+from selica._core.types import Array, IntArray
+from selica._core.validation import array_of, matrix, real, short
 
 SMALLEST_EIGENVALUE = 1e-10
 """Below it a variable is a combination of others to ten digits: its knockoff would be itself."""
@@ -85,3 +85,21 @@ def standardised(name: str, value: Any) -> tuple[Array, Array, float]:
             "but itself. Drop such variables or shrink the matrix."
         )
     return sd, correlation, smallest
+
+
+def group_labels(groups: Any, columns: int | None = None) -> IntArray:
+    """Return the groups of columns as numbers 0, 1, ... in the order of the given ones.
+
+    Parameters
+    ----------
+    groups : array of int, shape (columns,)
+    columns : int, optional
+        Number of columns, if it is known.
+    """
+    raw = array_of(groups)
+    each = "each column" if columns is None else f"each of the {columns} columns"
+    if raw.dtype.kind not in "iu" or raw.ndim != 1 or raw.size == 0:
+        raise ArgumentError(f"groups must have one integer for {each}; got {short(groups)}.")
+    if columns is not None and raw.size != columns:
+        raise ArgumentError(f"groups must have one integer for {each}; got {raw.size}.")
+    return np.unique(raw, return_inverse=True)[1]

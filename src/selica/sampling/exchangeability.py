@@ -7,7 +7,8 @@ have the same distribution for every row :math:`i`, and for a function :math:`g`
 depend on row :math:`i` the difference :math:`d_i = g(X_i) - g(Z_i)` is symmetric about zero: signs
 of the :math:`d_i` may be flipped at random, which gives a p-value. :math:`A` of all columns asks
 for the distribution of the copies alone, which an independent sample would have too; :math:`A` of
-half of the columns asks for their distribution together with the columns.
+half of the columns asks for their distribution together with the columns. Copies of groups need to
+pass for whole groups only: then :math:`A` is half of the groups.
 
 An estimated covariance errs most where the columns hardly vary: an estimate gives such directions
 too much variance, and copies drawn from it stand out there. So :math:`g` is the squared length in
@@ -35,7 +36,7 @@ from selica._core.random import RandomState, generator
 from selica._core.results import Result
 from selica._core.types import Array, BoolArray
 from selica._core.validation import matrix, real
-from selica.sampling.checks import row_shares
+from selica.sampling.checks import group_labels, row_shares
 
 FEWEST_ROWS = 40
 """Rows below which nothing is tested: halves of them know no weak directions."""
@@ -123,6 +124,7 @@ def exchangeability(
     centre: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     random_state: RandomState | None = None,
+    groups: ArrayLike | None = None,
 ) -> Exchangeability:
     """Compare columns with their knockoff copy where the columns vary least.
 
@@ -139,6 +141,9 @@ def exchangeability(
         Weights of the rows.
     random_state : None, int, SeedSequence, Generator or RandomState
         Source of the halves and of the signs.
+    groups : array of int, shape (p,), optional
+        Columns with the same number are exchanged with their copies together: half of the groups
+        takes the place of half of the columns.
 
     Returns
     -------
@@ -175,8 +180,10 @@ def exchangeability(
     rng = generator(random_state)
     first = np.zeros(rows, dtype=bool)
     first[rng.permutation(rows)[: rows // 2]] = True
-    half = np.zeros(table.shape[1], dtype=bool)
-    half[rng.permutation(half.size)[: max(half.size // 2, 1)]] = True
+    labels = np.arange(table.shape[1]) if groups is None else group_labels(groups, table.shape[1])
+    chosen = np.zeros(int(labels.max()) + 1, dtype=bool)
+    chosen[rng.permutation(chosen.size)[: max(chosen.size // 2, 1)]] = True
+    half = chosen[labels]
     swaps = {"full": other, "half": np.where(half, other, table)}
     a, *each = weak_lengths((table, *swaps.values()), first, weight)
     differences = [np.where(part, a - b, 0.0) for b in each for part in (first, ~first)]

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import eigvalsh, lapack
 
-from selica._core.errors import ArgumentError, RefusedError
+from selica._core.errors import RefusedError
 from selica._core.types import Array, IntArray
-from selica._core.validation import array_of, choice, count, short
-from selica.sampling.checks import standardised
+from selica._core.validation import choice, count
+from selica.sampling.checks import group_labels, standardised
 from selica.sampling.s_matrices import warn_of_gap
 
 GROUP_METHODS = ("maxent", "mvr", "equi")
@@ -95,30 +95,13 @@ def group_s_matrix(covariance: Any, groups: Any, method: str = "maxent", n_joint
     """
     method = check_group_method(method)
     sd, correlation, _ = standardised("covariance", covariance)
-    labels = group_labels(groups)
-    check_one_for_each(labels, sd.size)
+    labels = group_labels(groups, sd.size)
     return unit_group_s(correlation, labels, method, count("n_joint", n_joint)) * np.outer(sd, sd)
 
 
 def check_group_method(method: object) -> str:
     """Return `method` if S of groups, or of several joint copies, can be chosen by it."""
     return choice("method", method, GROUP_METHODS)
-
-
-def group_labels(groups: Any) -> IntArray:
-    """Return the groups of columns as numbers 0, 1, ... in the order of the given ones."""
-    raw = array_of(groups)
-    if raw.dtype.kind not in "iu" or raw.ndim != 1 or raw.size == 0:
-        raise ArgumentError(f"groups must have one integer for each column; got {short(groups)}.")
-    return np.unique(raw, return_inverse=True)[1]
-
-
-def check_one_for_each(labels: IntArray, columns: int) -> None:
-    """Refuse groups of another number of columns."""
-    if labels.size != columns:
-        raise ArgumentError(
-            f"groups must have one integer for each of the {columns} columns; got {labels.size}."
-        )
 
 
 def unit_group_s(correlation: Array, labels: IntArray, method: str, n_joint: int) -> Array:

@@ -31,6 +31,7 @@ from selica._core.types import Array, IntArray
 from selica._core.validation import count, matrix, real
 from selica.sampling.checks import (
     column_mean,
+    group_labels,
     row_shares,
     standardised,
     symmetric,
@@ -40,8 +41,6 @@ from selica.sampling.copies import Copies, CopyLaw, draw_copies
 from selica.sampling.group_s_matrices import (
     DiagonalBlocks,
     check_group_method,
-    check_one_for_each,
-    group_labels,
     unit_group_s,
 )
 from selica.sampling.s_matrices import EDGE_METHODS, check_method, unit_s
@@ -225,8 +224,8 @@ class GaussianKnockoffs(Sampler):
         if self.groups is None and self.n_joint == 1:
             self._law = conditional(correlation, smallest, self.method)
         else:
-            labels = np.arange(sd.size) if self.groups is None else self.groups
-            check_one_for_each(labels, sd.size)
+            given = np.arange(sd.size) if self.groups is None else self.groups
+            labels = group_labels(given, sd.size)
             self._law = group_conditional(correlation, labels, self.method, self.n_joint)
 
     def _set_mean(self, mean: Array | None) -> None:
