@@ -13,6 +13,7 @@ from selica.sampling.independent import IndependentKnockoffs
 from selica.sampling.knockoffs import GaussianKnockoffs
 from selica.sampling.s_matrices import s_matrix
 from selica.sampling.sampler import Sampler
+from selica.sampling.sequential import SequentialKnockoffs
 from selica.sampling.shrinkage import Shrunk, ledoit_wolf
 from selica.sampling.simulation import Simulation, simulate
 from selica.sampling.weights import resample_weights
@@ -26,6 +27,7 @@ __all__ = [
     "GaussianKnockoffs",
     "IndependentKnockoffs",
     "Sampler",
+    "SequentialKnockoffs",
     "Shrunk",
     "Simulation",
     "callable_copies",

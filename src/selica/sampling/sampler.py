@@ -101,6 +101,18 @@ class Sampler(ABC):
         if columns == 0:
             raise RefusedError("X: all columns are constant; there is nothing to select.")
 
+    def with_variables(self, variable: ArrayLike | None) -> Sampler:
+        """Return a sampler that knows which columns belong to one variable; by default this one.
+
+        It is called before `fit`. A sampler that copies a factor as a whole needs to know it.
+
+        Parameters
+        ----------
+        variable : array of int, shape (p,), or None
+            Number of the variable to which a column belongs; None where every column is one.
+        """
+        return self
+
     def fit(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Sampler:
         """Return a sampler that knows what it needs of the table; by default this one.
 
@@ -222,6 +234,7 @@ _ROWS: dict[str, Callable[[], Sampler]] = {
     "gaussian": partial(_load, "selica.sampling.knockoffs:GaussianKnockoffs"),
     "fixed": partial(_load, "selica.sampling.fixed:FixedKnockoffs", intercept=True),
     "iid": partial(_load, "selica.sampling.independent:IndependentKnockoffs"),
+    "sequential": partial(_load, "selica.sampling.sequential:SequentialKnockoffs"),
 }
 """The built-in samplers by name, each as a function that makes one."""
 _samplers = dict(_ROWS)

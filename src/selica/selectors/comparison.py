@@ -122,7 +122,7 @@ class KnockoffComparison:
                 if data.variable is None
                 else np.unique(data.variable[varies])
             )
-            self._prepare(sampler, columns, parts, n_copies)
+            self._prepare(sampler.with_variables(self._data.variable), columns, parts, n_copies)
 
     def _prepare(
         self, sampler: Sampler, columns: Array, parts: Conditioned | None, n_copies: int
