@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from selica import AutoSelection, DerandomizedKnockoffs, KnockoffSelection, StabilitySelection
+from selica import AutoSelection, DerandomizedKnockoffs, StabilitySelection
 from selica.selectors.empty import CHANCE, Demand, RowsNeeded, of_copies, of_halves, of_p_values
 
 RULES = {
@@ -93,25 +93,16 @@ def test_levels_that_are_named_select_what_is_said():
     tried = 0
     for seed in range(12):
         X = rng.standard_normal((120, 60))
-        y = 0.25 * X[:, :12].sum(axis=1) + rng.standard_normal(120)
-        for start in (KnockoffSelection(0.05), DerandomizedKnockoffs(fdr=0.05, n_copies=9),
-                      DerandomizedKnockoffs(pfer=0.2, n_copies=9)):  # fmt: skip
-            found = quietly(start.set_params(random_state=seed), X, y)
-            if found.support_.any():
-                continue
-            name = "pfer" if getattr(start, "pfer", None) is not None else "fdr"
-            said = re.search(
-                r"(?:FDR|PFER) ([\d.]+) would select (\d+) variable|"
-                r"smallest level that selects any is ([\d.]+), which selects (\d+)",
-                found.explain(),
-            )
-            if said is None:
-                continue
-            level, many = (float(one) for one in said.groups() if one is not None)
-            again = start.__class__(**(start.get_params() | {name: level, "random_state": seed}))
-            assert quietly(again, X, y).support_.sum() == many
-            tried += 1
-    assert tried >= 5
+        y = 0.1 * X[:, :12].sum(axis=1) + rng.standard_normal(120)
+        start = DerandomizedKnockoffs(pfer=0.2, n_copies=9, random_state=seed)
+        found = quietly(start, X, y)
+        said = re.search(r"PFER ([\d.]+) would select (\d+) variable", found.explain())
+        if found.support_.any() or said is None:
+            continue
+        again = DerandomizedKnockoffs(pfer=float(said[1]), n_copies=9, random_state=seed)
+        assert quietly(again, X, y).support_.sum() == int(said[2])
+        tried += 1
+    assert tried >= 3
 
 
 def test_a_threshold_that_is_named_selects_what_is_said():

@@ -166,7 +166,6 @@ def test_a_level_below_one_asks_for_more_copies_not_for_silence():
 @pytest.mark.parametrize(
     "selector",
     [
-        DerandomizedKnockoffs(0.05, n_copies=8),
         AggregatedKnockoffs(0.01, n_copies=8),
         DataSplitting(0.02, n_splits=8),
     ],
@@ -201,14 +200,6 @@ def test_a_level_that_silences_copies_names_the_copies_it_needs():
     assert "with n_copies=99 every copy is" in few.explain()
     enough = DerandomizedKnockoffs(pfer=0.02, n_copies=99, **settings).fit(DATA.X, DATA.y)
     assert enough.negatives_ >= 1.0
-
-
-def test_one_copy_names_the_smallest_level_that_selects():
-    selector = KnockoffSelection(0.04, sampler=KNOWN, random_state=0).fit(DATA.X, DATA.y)
-    level, many = re.search(r"any is ([0-9.]+), which selects (\d+)", selector.explain()).groups()
-    for fdr, found in ((float(level), int(many)), (float(level) - 0.002, 0)):
-        selector.set_params(fdr=fdr).fit(DATA.X, DATA.y)
-        assert selector.support_.sum() == found
 
 
 def test_a_table_too_wide_for_the_memory_is_refused_at_once(monkeypatch):

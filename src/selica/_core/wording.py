@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -66,3 +66,16 @@ def option_words(options: Mapping[str, Any]) -> list[str]:
             quoted = " ".join(shlex.quote(str(part)) for part in parts)
             words.append(f"--{name.replace('_', '-')} {quoted}")
     return words
+
+
+def few(names: Sequence[str], most: int = 5) -> str:
+    """Return names for a sentence, not too many.
+
+    Examples
+    --------
+    >>> from selica._core.wording import few
+    >>> few(["a", "b", "c", "d"], most=2)
+    'a, b and 2 more'
+    """
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

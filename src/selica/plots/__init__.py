@@ -6,6 +6,7 @@ from selica.plots.planning import plot_comparison, plot_planted, plot_requiremen
 from selica.plots.power import plot_power
 from selica.plots.selection import (
     plot_bars,
+    plot_fdp_bound,
     plot_frequencies,
     plot_stability_path,
     plot_statistics,
@@ -15,6 +16,7 @@ __all__ = [
     "plot_bars",
     "plot_comparison",
     "plot_correlated_power",
+    "plot_fdp_bound",
     "plot_frequencies",
     "plot_planted",
     "plot_power",

@@ -9,7 +9,7 @@ import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica._core.table import Table
-from selica._core.types import Array, BoolArray
+from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count
 from selica.plots import arguments as check
 from selica.plots.canvas import canvas, legend
@@ -209,6 +209,63 @@ def plot_statistics(W: Array, threshold: float, title: str = "") -> Figure:
     axes.axhline(0.0, color="0.6", lw=0.8)
     axes.set(xlabel="variables by size of the statistic", ylabel="W", title=title)
     legend(axes, loc="upper right")
+    return figure
+
+
+def plot_fdp_bound(
+    size: Array | IntArray,
+    false: Array | IntArray,
+    confidence: float,
+    *,
+    selected: int = 0,
+    title: str = "",
+) -> Figure:
+    """Draw how many variables of the longest lists are false at most, and how many are true.
+
+    Parameters
+    ----------
+    size : array of shape (m,)
+        Variables of each list, rising.
+    false : array of shape (m,)
+        How many of them are false, at most; as many as there are where there is no bound.
+    confidence : float
+        Probability with which the bounds hold.
+    selected : int
+        Size of the list that was selected, marked where there is one.
+    title : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.plots import plot_fdp_bound
+    >>> figure = plot_fdp_bound(np.array([4, 5, 9]), np.array([4, 4, 4]), 0.95, selected=9)
+    >>> figure.axes[0].get_xlabel()
+    'variables with the largest statistics'
+    """
+    size, false = check.numbers("size", size), check.numbers("false", false)
+    if size.shape != false.shape:
+        raise ArgumentError("false must have one number for each of size.")
+    check.number("confidence", confidence)
+    count("selected", selected, at_least=0)
+    check.text("title", title)
+    figure, ((axes,),) = canvas()
+    x = np.concatenate([[0.0], size])
+    bound = np.concatenate([[0.0], false])
+    axes.fill_between(
+        x, bound, x, step="post", color=_CHOSEN, alpha=0.25, lw=0, label="true, at least"
+    )
+    axes.fill_between(x, 0.0, bound, step="post", color=_BELOW, alpha=0.25, lw=0)
+    axes.step(x, bound, where="post", color=_BELOW, lw=1.6, label="false, at most")
+    if selected:
+        axes.axvline(selected, **_MARK, label=f"selected: {selected}")
+    axes.set(
+        xlabel="variables with the largest statistics",
+        ylabel=f"variables, with probability {confidence:g}",
+        title=title,
+    )
+    axes.set_xlim(0.0, max(float(x[-1]), 1.0))
+    axes.set_ylim(0.0, max(float(x[-1]), 1.0))
+    legend(axes, loc="upper left")
     return figure
 
 

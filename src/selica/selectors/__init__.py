@@ -1,5 +1,6 @@
 """Variable selection as scikit-learn estimators."""
 
+from selica.selectors.after_fit import BoundCurve, ListBound, PosthocLevel
 from selica.selectors.aggregated import AggregatedKnockoffs
 from selica.selectors.agreement import Stability
 from selica.selectors.auto import AutoSelection
@@ -23,6 +24,7 @@ __all__ = [
     "AssumptionWarning",
     "AutoSelection",
     "Bolasso",
+    "BoundCurve",
     "DataSplitting",
     "DerandomizedKnockoffs",
     "EmptySelectionWarning",
@@ -30,6 +32,8 @@ __all__ = [
     "InterceptIfEmpty",
     "KnockoffSelection",
     "LassoSelection",
+    "ListBound",
+    "PosthocLevel",
     "Stability",
     "StabilityPath",
     "StabilitySelection",

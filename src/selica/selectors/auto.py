@@ -15,11 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array
 from selica._core.validation import count, number
+from selica.selectors.after_fit import (
+    CONFIDENCE,
+    AfterTheFit,
+    BoundCurve,
+    ListBound,
+    PosthocLevel,
+)
 from selica.selectors.base import Selector
 from selica.selectors.choice import KNOCKOFFS, STABILITY, choose
 from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, copies_for
@@ -226,6 +233,39 @@ class AutoSelection(Selector):
     def _demand(self) -> Demand | None:
         demand: Demand | None = self.selector_._demand()
         return demand
+
+    def posthoc(self) -> PosthocLevel:
+        """Find the list and the level that the data support, as the chosen knockoffs do.
+
+        Examples
+        --------
+        >>> from selica import AutoSelection
+        >>> from selica.sampling import simulate
+        >>> data = simulate(400, 200, 4, snr=20.0, random_state=0)
+        >>> selector = AutoSelection(fdr=0.2, n_resamples=5, random_state=0).fit(data.X, data.y)
+        >>> selector.method_, round(selector.posthoc().level, 2)
+        ('knockoffs-evalues', 0.17)
+        """
+        return self._chosen_knockoffs().posthoc()
+
+    def level_of(self, names: Any) -> PosthocLevel:
+        """Find the level at which a list of one's own may be reported; see `posthoc`."""
+        return self._chosen_knockoffs().level_of(names)
+
+    def fdp_bound(
+        self, names: Any = None, confidence: float = CONFIDENCE
+    ) -> ListBound | BoundCurve:
+        """Bound the number of false variables in any list, as `KnockoffSelection` does."""
+        return self._chosen_knockoffs().fdp_bound(names, confidence)
+
+    def _chosen_knockoffs(self) -> AfterTheFit:
+        """Return the chosen selector, if it can say more of lists after the fit."""
+        self._get_support_mask()
+        if not isinstance(self.selector_, AfterTheFit):
+            raise DoesNotApply(
+                f"{self.method_} was chosen: levels and bounds after the fit need knockoff copies."
+            )
+        return self.selector_
 
     def plot(self) -> Figure:
         """Draw what the chosen selector measured (needs matplotlib)."""

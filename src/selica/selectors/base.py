@@ -23,6 +23,7 @@ from selica._core.table import Table
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import LARGEST, number, printable
 from selica._core.warning import heard, warn
+from selica._core.wording import few
 from selica.selectors import checks
 from selica.selectors.agreement import Stability
 from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence
@@ -418,7 +419,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _listed(self, columns: Any, most: int = 5) -> str:
         """Return the names of columns for a sentence, not too many."""
         names = self._column_names()
-        return _few(list(dict.fromkeys(names[j] for j in columns)), most)
+        return few(list(dict.fromkeys(names[j] for j in columns)), most)
 
     @abstractmethod
     def _select(self, data: Data, table: Array) -> None:
@@ -522,7 +523,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             ("nearly identical to", self.near_duplicates_),
         ):
             if found:
-                listed = {name: _few(same) for name, same in found.items()}
+                listed = {name: few(same) for name, same in found.items()}
                 rows = Table.of(row | {column: listed.get(row["variable"])} for row in rows)
         return rows
 
@@ -559,7 +560,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _duplicate_notes(self) -> tuple[str, ...]:
         """Return sentences on columns that are identical to selected ones."""
         notes = tuple(
-            f"{name} is identical to {_few(others)}, up to sign and scale: the data cannot tell "
+            f"{name} is identical to {few(others)}, up to sign and scale: the data cannot tell "
             "which of them matters."
             for name, others in list(self.duplicates_.items())[:_LISTED_ITEMS]
         )
@@ -639,12 +640,6 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _few(names: Sequence[str], most: int = 5) -> str:
-    """Return names for a sentence, not too many."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
-
-
 def _refuse_text(X: Any, categories: Sequence[Any] = ()) -> None:
     """Name the columns of a table that are neither numbers nor categories."""
     names = named_columns(X)
@@ -660,7 +655,7 @@ def _refuse_text(X: Any, categories: Sequence[Any] = ()) -> None:
         return
     raise ArgumentError(
         f"X: text and dates are not numbers, in {'column' if len(text) == 1 else 'columns'} "
-        f"{_few([repr(name) for name in text])}: leave them out, or make categories of them (in "
+        f"{few([repr(name) for name in text])}: leave them out, or make categories of them (in "
         "pandas, X.astype({...: 'category'})); selica.select reads any table."
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +21,15 @@ from selica.control import (
     first_negatives_filter,
     frequency_bound,
     knockoff_evalues,
+    posthoc_evalues,
     share_distances,
 )
 from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.sampler import as_sampler
+from selica.selectors.after_fit import AfterTheFit
 from selica.selectors.agreement import AGREEMENT, COPIES_NOUN, joint_distances, stability_of
 from selica.selectors.comparison import NEGATIVES, KnockoffComparison
 from selica.selectors.empty import (
-    FDR_LEVELS,
     PFER_LEVELS,
     Demand,
     first_that_selects,
@@ -41,7 +43,7 @@ from selica.selectors.engine import (
     penalty_for_power,
     warn_of_fields,
 )
-from selica.selectors.guarantee import no_guarantee
+from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.knockoffs import KnockoffSelector
 from selica.selectors.members import near, standard_errors
 from selica.selectors.summary import Summary, TableColumn, precision
@@ -50,8 +52,11 @@ from selica.statistics import Data
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_RARER = "among irrelevant variables high selection frequencies are rarer than low ones"
+"""What frequencies over copies need beside proper copies, as a clause."""
 
-class DerandomizedKnockoffs(KnockoffSelector):
+
+class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
     """Knockoffs over many copies, so that the selection does not hang on the seed.
 
     One of four rules, by what is given:
@@ -330,7 +335,7 @@ class DerandomizedKnockoffs(KnockoffSelector):
         self.negatives_ = allowed / frequency_bound(len(self.statistics_), eta)
         self.guarantee_ = self._promise(
             found, what, level, "Ren, Wei and Candès 2023",
-            also="among irrelevant variables high selection frequencies are rarer than low ones",
+            also=_RARER,
         )  # fmt: skip
         return self._votes(allowed, eta)
 
@@ -405,16 +410,33 @@ class DerandomizedKnockoffs(KnockoffSelector):
         level = self._level()
         least = ceiling(1.0 / level)
         text = f"At FDR {level:g} these e-values select at least {least} variables or none."
-        found = first_that_selects(
-            [x for x in FDR_LEVELS if x > level],
-            lambda x: int(np.count_nonzero(ebh(self._evalues(x).mean(axis=0), x))),
-        )
-        if found is None:
-            text = f"{text} With the same copies no level up to {FDR_LEVELS[-1]:g} selects any."
-        else:
-            text = f"{text} With the same copies, {found.sentence('FDR')}"
+        text = f"{text}{self._said_after()}"
         many = self._selected_by_votes(1.0)
         return f"{text} Allowing one false selection on average (PFER 1) would select {many}."
+
+    def _posthoc_evalues(self) -> tuple[Array, float]:
+        check_is_fitted(self)
+        if self.evalues_ is None:
+            raise DoesNotApply(
+                "A level after the fit needs e-values: DerandomizedKnockoffs has them with fdr, "
+                "not with pfer, kfwer or threshold."
+            )
+        level = self._level()
+        own = 0.5 * level if self.copy_fdr is None else self.copy_fdr
+        return np.mean([posthoc_evalues(w, own) for w in self.statistics_], axis=0), level
+
+    def _one_copy(self) -> Array:
+        check_is_fitted(self)
+        if self._rule() == "threshold":
+            raise DoesNotApply(
+                "A bound on the false variables of a list needs fdr, pfer or kfwer: with threshold "
+                "the copies promise nothing."
+            )
+        return np.asarray(self.statistics_[0])
+
+    def _resting_on_copies(self, controls: str, level: float, source: str) -> Guarantee:
+        found = super()._resting_on_copies(controls, level, source)
+        return replace(found, assumptions=found.assumptions.replace(f", and {_RARER}", ""))
 
     def _demand(self) -> Demand | None:
         p = self.support_.size

@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 
 from selica._core.results import Result
 
+RATIO = "ratio of the false share to the level"
+"""What is controlled where the level is chosen after the fit."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Guarantee(Result):
@@ -48,6 +51,14 @@ class Guarantee(Result):
 
     def __str__(self) -> str:
         if self.level is None:
+            return self.basis
+        text = f"{self._claim(self.level)}. {self.basis}"
+        return f"{text} {self.settings}" if self.settings else text
+
+    @property
+    def basis(self) -> str:
+        """What it rests on, as a sentence."""
+        if self.level is None:
             return f"No error rate is controlled: {self.assumptions}."
         how = "proven" if self.proven else "expected, not proven,"
         rests = f"{self.units} are independent"
@@ -57,8 +68,7 @@ class Guarantee(Result):
         elif self.assumptions:
             rests += f"{',' if ' and ' in self.assumptions else ''} and {self.assumptions}"
         source = f" [{self.source}]" if self.source else ""
-        text = f"{self._claim(self.level)}. This is {how} if {rests}{source}."
-        return f"{text} {self.settings}" if self.settings else text
+        return f"This is {how} if {rests}{source}."
 
     def supposing(self, clause: str) -> Guarantee:
         """Return the promise with one more assumption, under which it is expected, not proven.
@@ -79,6 +89,11 @@ class Guarantee(Result):
         if self.controls == "expected number of false selections":
             many = "false variable is" if f"{level:.3g}" == "1" else "false variables are"
             return f"On average at most {level:.3g} {many} selected"
+        if self.controls == RATIO:
+            return (
+                f"The false share divided by the level is at most {level:.3g} on average, also "
+                "when the level is chosen after the fit"
+            )
         if self.controls.startswith("probability"):
             return f"The {self.controls} is at most {percent}"
         return f"The {self.controls} is at most {level:.3g}"

@@ -13,11 +13,12 @@ from selica._core.rounding import ceiling
 from selica._core.types import Array
 from selica._core.validation import choice, number
 from selica._core.warning import warn
-from selica.control import knockoff_threshold
-from selica.plots import plot_statistics
+from selica.control import knockoff_threshold, posthoc_evalues
+from selica.plots import plot_fdp_bound, plot_statistics
 from selica.sampling import Exchangeability
 from selica.sampling.exchangeability import FEWEST_ROWS
 from selica.sampling.sampler import as_sampler
+from selica.selectors.after_fit import CONFIDENCE, AfterTheFit, BoundCurve
 from selica.selectors.base import AssumptionWarning, Selector
 from selica.selectors.comparison import KnockoffComparison, Measure
 from selica.selectors.empty import Demand, of_copies
@@ -171,7 +172,7 @@ class KnockoffSelector(Selector):
         )
 
 
-class KnockoffSelection(KnockoffSelector):
+class KnockoffSelection(KnockoffSelector, AfterTheFit):
     """Selects variables that are clearly ahead of their knockoff copies, at an FDR level.
 
     Parameters
@@ -274,29 +275,41 @@ class KnockoffSelection(KnockoffSelector):
 
     def _why(self) -> str:
         least = ceiling(self.offset / self.fdr) if self.offset else 1
-        W = self.statistics_
-        positive = int(np.count_nonzero(W > 0.0))
+        positive = int(np.count_nonzero(self.statistics_ > 0.0))
         text = (
             f"At FDR {self.fdr:g} knockoffs select at least {least} variables or none, and "
             f"{positive} have a larger statistic than their copies."
         )
-        levels = [
-            (self.offset + np.count_nonzero(-t >= W)) / np.count_nonzero(t <= W)
-            for t in np.unique(W[W > 0.0])
-        ]
-        lowest = float(min(levels, default=np.inf))
-        lowest = float(np.ceil(1e3 * lowest - 1e-9) / 1e3)  # as it is said
-        if lowest >= 1.0:
-            return f"{text} No level below 1 selects any variable here."
-        many = int(np.count_nonzero(knockoff_threshold(W, lowest, self.offset) <= W))
-        return f"{text} The smallest level that selects any is {lowest:g}, which selects {many}."
+        return f"{text}{self._said_after()}"
+
+    def _posthoc_evalues(self) -> tuple[Array, float]:
+        check_is_fitted(self)
+        return posthoc_evalues(self.statistics_, self.fdr), float(self.fdr)
+
+    def _one_copy(self) -> Array:
+        check_is_fitted(self)
+        return np.asarray(self.statistics_)
 
     def _demand(self) -> Demand | None:
         return of_copies(
             self.support_.size, 0.5, ceiling(self.offset / self.fdr) if self.offset else 1
         )
 
-    def plot(self) -> Figure:
-        """Draw the statistics with the threshold (needs matplotlib)."""
+    def plot(self, kind: str = "decision", confidence: float = CONFIDENCE) -> Figure:
+        """Draw what decided, or bounds on the false variables (needs matplotlib).
+
+        Parameters
+        ----------
+        kind : {"decision", "bound"}
+            The statistics with the threshold, or how many of the variables with the largest
+            statistics are false at most.
+        confidence : float
+            Probability with which the bounds hold, all at once.
+        """
         self._get_support_mask()
-        return plot_statistics(self.statistics_, self.threshold_)
+        if choice("kind", kind, ("decision", "bound")) == "decision":
+            return plot_statistics(self.statistics_, self.threshold_)
+        curve = self.fdp_bound(confidence=confidence)
+        assert isinstance(curve, BoundCurve)
+        selected = int(np.count_nonzero(self.statistics_ >= self.threshold_))
+        return plot_fdp_bound(curve.size, curve.false, curve.confidence, selected=selected)
