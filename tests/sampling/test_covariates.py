@@ -52,3 +52,16 @@ def test_a_column_that_covariates_determine_has_no_copy():
     X, K = table()
     parts = condition(np.column_stack([X[:, 0], K.sum(axis=1)]), K)
     assert parts.varies.tolist() == [True, False]
+
+
+def test_joint_copies_are_moved_by_the_same_covariates():
+    X, K = table()
+    parts = condition(X, K)
+    sampler = GaussianKnockoffs(groups=[0, 0, 1], n_joint=2).fit(parts.rest)
+    copy = parts.shifted(sampler.copies(parts.rest, child(seed_sequence(0), 1), 1))[0]
+    assert copy.shape == (N, 2 * P)
+    whole = np.cov(np.hstack([X, copy, K]).T)
+    error = 5.0 * np.sqrt(2.0 / N)
+    # the versions of the first group in another order: columns 0, 1 of X and of both copies
+    moved = np.array([3, 4, 2, 6, 7, 5, 0, 1, 8, 9, 10, 11])
+    assert np.abs(whole[np.ix_(moved, moved)] - whole).max() < error

@@ -4,7 +4,8 @@ A variable, or a group of variables, and its m copies have an importance :math:`
 variable itself as version 0. Of noise the m + 1 versions are exchangeable: which of them has the
 largest importance, :math:`\kappa`, is uniform on 0, ..., m and independent of how far it is ahead,
 :math:`\tau`, the largest minus the median of the others, and of all other variables. So wins of
-copies count the wins of noise, m to one (Gimenez and Zou 2019):
+copies count the wins of noise, m to one (Gimenez and Zou 2019; the median is that of He, Liu, Wang
+and others 2021):
 
 .. math:: \hat t = \min\Big\{ t > 0 :
           \frac{1 + \#\{\kappa \ne 0, \tau \ge t\}}{m \max(1, \#\{\kappa = 0, \tau \ge t\})}

@@ -11,6 +11,7 @@ from selica.sampling.fixed import AugmentationWarning, FixedKnockoffs
 from selica.sampling.group_s_matrices import group_s_matrix
 from selica.sampling.independent import IndependentKnockoffs
 from selica.sampling.knockoffs import GaussianKnockoffs
+from selica.sampling.representatives import RepresentativeKnockoffs, group_representatives
 from selica.sampling.s_matrices import s_matrix
 from selica.sampling.sampler import Sampler
 from selica.sampling.sequential import SequentialKnockoffs
@@ -26,12 +27,14 @@ __all__ = [
     "FixedKnockoffs",
     "GaussianKnockoffs",
     "IndependentKnockoffs",
+    "RepresentativeKnockoffs",
     "Sampler",
     "SequentialKnockoffs",
     "Shrunk",
     "Simulation",
     "callable_copies",
     "exchangeability",
+    "group_representatives",
     "group_s_matrix",
     "iid_copies",
     "ledoit_wolf",

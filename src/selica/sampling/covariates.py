@@ -88,7 +88,9 @@ class ShiftedLaw:
 
     def draw(self, rng: np.random.Generator) -> Array:
         """Draw one copy, columns contiguous in memory."""
-        return np.asfortranarray(self.parts.outside(self.law.draw(rng)) + self.parts.explained)
+        rest = self.parts.outside(self.law.draw(rng))
+        joint = rest.shape[1] // self.parts.explained.shape[1]  # copies side by side
+        return np.asfortranarray(rest + np.tile(self.parts.explained, joint))
 
 
 def spread_of_rest(design: Array, rows: int) -> float:
