@@ -160,8 +160,8 @@ def _same(*names: str) -> dict[str, str]:
     return {name: name for name in names}
 
 
-_KNOCKOFF_OPTIONS = _same("lam", "l1_ratio", "sampler", "statistic", "n_jobs")
-_RESAMPLING_OPTIONS = _same("n_resamples", "l1_ratio", "weakness", "resampling", "n_jobs")
+_KNOCKOFF_OPTIONS = _same("lam", "l1_ratio", "sampler", "statistic", "groups", "n_jobs")
+_RESAMPLING_OPTIONS = _same("n_resamples", "l1_ratio", "weakness", "resampling", "groups", "n_jobs")
 _PENALTY_OPTIONS = _same("lam", "resample_rate", "engine")
 _COUNT_OPTIONS = _same("threshold", "q")
 _ALIKE = "It is proven if the rows are independent and all irrelevant variables are alike."
@@ -197,7 +197,7 @@ _ROWS = (
         promise=_PFER,
         rests_on="The conditions are those of the chosen method, which the answer names.",
         calibrated=True,
-        options=_same("fdr", "pfer", "kfwer", "n_resamples", "n_jobs"),
+        options=_same("fdr", "pfer", "kfwer", "n_resamples", "groups", "n_jobs"),
         colour="#56B4E9",
         marker="o",
         former={"page": ("Automatic",)},
@@ -412,7 +412,7 @@ _ROWS = (
         rests_on="It is expected, not proven, if the rows are independent, many variables matter, "
         "the columns depend weakly on each other, and the lasso finds all that matter.",
         calibrated=True,
-        options=_same("fdr", "n_jobs") | {"n_resamples": "n_splits"},
+        options=_same("fdr", "groups", "n_jobs") | {"n_resamples": "n_splits"},
         colour="#CC79A7",
         dash=_MIDDLE,
         marker="D",
@@ -425,7 +425,7 @@ _ROWS = (
         promise="No error rate is promised.",
         rests_on="With a suitable penalty and ever more rows it finds the variables that matter "
         "and no others (Bach 2008).",
-        options=_same("threshold", "n_resamples", "lam", "l1_ratio", "n_jobs"),
+        options=_same("threshold", "n_resamples", "lam", "l1_ratio", "groups", "n_jobs"),
         colour="#56B4E9",
         dash=(0, (3, 1, 1, 1, 1, 1)),
         marker="p",
@@ -442,7 +442,7 @@ _ROWS = (
         correlated_rule="selica.planning.data.correlated_power:nonzero",
         equations="lasso",
         threshold="lam",
-        options=_same("lam", "l1_ratio", "threshold"),
+        options=_same("lam", "l1_ratio", "threshold", "groups"),
         colour="#999999",
         dash=(0, (1, 1)),
         marker="x",
@@ -459,7 +459,7 @@ _ROWS = (
         correlated_rule="selica.planning.data.correlated_power:nonzero",
         equations="lasso",
         threshold="w_th",
-        options=_same("lam", "l1_ratio", "threshold"),
+        options=_same("lam", "l1_ratio", "threshold", "groups"),
         colour="#000000",
         dash=(0, (5, 1, 1, 1)),
         marker="+",

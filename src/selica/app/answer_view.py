@@ -22,6 +22,7 @@ def show(outcome: ShownSelection) -> None:
     """Show a selection."""
     selection = outcome.selection
     chosen, variables = len(selection.selected), len(selection.summary.variables)
+    unit = selection.summary.unit
     check, nothing = selection.to_check, selection.selector.explain()
     markup.notes(" ".join(selection.about()))
     if check:
@@ -30,8 +31,8 @@ def show(outcome: ShownSelection) -> None:
         markup.heed("To be checked before the result is used", check, settled if own else "")
     markup.cards(
         {
-            "variables selected": f"{chosen:,}",
-            "variables in the table": f"{variables:,}",
+            f"{unit}s selected": f"{chosen:,}",
+            f"{unit}s in the table": f"{variables:,}",
             "rows": f"{selection.n_samples:,}",
         }
     )
@@ -39,11 +40,11 @@ def show(outcome: ShownSelection) -> None:
     markup.remark(*filter(None, said))
     _files(outcome)
     shown = selection.rows[: min(chosen + NEAR_MISSES, _MOST_SHOWN)]
-    told = sorted(reader_columns(shown), key=lambda name: name != "variable")
+    told = sorted(reader_columns(shown), key=lambda name: name != unit)
     markup.table(
         [{name: _cell(name, row[name]) for name in told} for row in shown],
         [row["selected"] for row in shown],
-        title="Selected variables, and those that came closest"
+        title=f"Selected {unit}s, and those that came closest"
         if chosen
         else "Nothing was selected; these came closest",
         many_columns=True,

@@ -177,6 +177,15 @@ def select(
             f"({takers('statistic')})."
         ),
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GROUPS",
+            help="Select groups of variables, not single ones: correlation (clusters of columns "
+            "with correlations above 0.5, on average), correlation:0.7, or FILE:COLUMN, a column "
+            f"of a table with one row for each variable ({takers('groups')}).",
+        ),
+    ] = None,
     time: Time = None,
     event: Event = None,
     response: ResponseName = ResponseKind.auto,
@@ -233,6 +242,7 @@ def select(
         engine=engine,
         sampler=sampler,
         statistic=statistic,
+        groups=groups,
         n_jobs=n_jobs,
     )
     # late, so that other commands start without scikit-learn and the compiled solvers

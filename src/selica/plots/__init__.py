@@ -1,6 +1,7 @@
 """Result objects in, matplotlib figures out. Nothing here computes."""
 
 from selica.plots.correlated import plot_correlated_power
+from selica.plots.groups import plot_groups
 from selica.plots.large_deviations import plot_rate_function
 from selica.plots.planning import plot_comparison, plot_planted, plot_requirement
 from selica.plots.power import plot_power
@@ -18,6 +19,7 @@ __all__ = [
     "plot_correlated_power",
     "plot_fdp_bound",
     "plot_frequencies",
+    "plot_groups",
     "plot_planted",
     "plot_power",
     "plot_rate_function",

@@ -35,12 +35,12 @@ _MOST_BARS = 500
 def plot_bars(
     variables: Table, value: str, *, threshold: float | None = None, most: int = 25, title: str = ""
 ) -> Figure:
-    """Draw the first variables of a summary as bars, selected ones in colour.
+    """Draw the first variables, or groups, of a summary as bars, selected ones in colour.
 
     Parameters
     ----------
     variables : Table
-        With columns variable, selected, the value, and s.e. where there is one.
+        With columns variable (or group), selected, the value, and s.e. where there is one.
     value : str
         Which column to draw.
     threshold : float, optional
@@ -58,7 +58,8 @@ def plot_bars(
     >>> len(figure.axes[0].patches)
     3
     """
-    Table.check("variables", variables, "variable", "selected")
+    unit = "group" if "group" in getattr(variables, "columns", ()) else "variable"
+    Table.check("variables", variables, unit, "selected")
     choice("value", value, variables.columns)
     check.text("title", title)
     most = count("most", most, at_most=_MOST_BARS)
@@ -82,7 +83,7 @@ def plot_bars(
             )  # fmt: skip
     if threshold is not None and np.isfinite(threshold):
         axes.axvline(threshold, **_MARK, label="threshold")
-    axes.set_yticks(place, [_short(row["variable"]) for row in rows], fontsize=8)
+    axes.set_yticks(place, [_short(row[unit]) for row in rows], fontsize=8)
     axes.set(xlabel=value, title=title, ylim=(-0.7, len(rows) - 0.3))
     axes.grid(visible=False, axis="y")
     legend(axes, loc="lower right")

@@ -28,6 +28,7 @@ from selica.reports.again import home_of, literal
 from selica.reports.given import GivenTable
 from selica.reports.report import write_report
 from selica.reports.selection import Selection
+from selica.selectors.grouping import CORRELATION
 
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 """Packages on whose version numbers may depend."""
@@ -86,7 +87,7 @@ def write_bundle(selection: Selection, path: Path | str) -> Path:
     path = as_path("path", path)
     if selection.given is None:
         raise ArgumentError("selection: it does not have the table it was made from.")
-    selector = clone(selection.selector)
+    selector = _with_labels(clone(selection.selector), selection.selector)
     code, packed = _construction(selector)
     columns = _columns(selection.given, selection.target)
     texts = {
@@ -125,6 +126,14 @@ def _member(name: str) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, _DAY_ZERO)
     entry.compress_type = zipfile.ZIP_DEFLATED
     return entry
+
+
+def _with_labels(selector: Any, fitted: Any) -> Any:
+    """Return a selector with the groups of a fitted one, where they came from a file."""
+    if isinstance(selector.groups, str) and not selector.groups.startswith(CORRELATION):
+        labels = [str(fitted.group_names_[group]) for group in fitted.groups_]
+        selector.set_params(groups=labels)
+    return selector
 
 
 def _construction(selector: Any) -> tuple[str, bytes | None]:
@@ -249,7 +258,7 @@ def _readme(selection: Selection) -> str:
         f"Promise: {selection.guarantee}",
         "",
         "report.html       the report; open it in a browser",
-        "selection.csv     all variables with what was measured of them, all digits",
+        f"selection.csv     all {selection.summary.unit}s with what was measured, all digits",
         "selection.json    settings, data, result and promise, for programs",
         "table.csv         the table exactly as it was used, all digits",
         "settings.json     settings, seed, versions, and the columns of table.csv",
@@ -313,7 +322,7 @@ def compare(table):
         before = list(csv.DictReader(file))
     different, largest, compared = 0, 0.0, 0
     if len(before) != len(table):
-        sys.exit(f"There were {len(before)} variables, and there are {len(table)} now.")
+        sys.exit(f"There were {len(before)} rows, and there are {len(table)} now.")
     for old, new in zip(before, table):
         for name, text in old.items():
             value = new[name]

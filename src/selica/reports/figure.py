@@ -78,7 +78,8 @@ def figures(selection: Selection) -> list[VectorFigure]:
     if measured is not None:
         errors = "s.e." in summary.variables.columns
         lines = "; thin lines show two standard errors" if errors else ""
-        colours = "Selected variables in colour" if selection.selected else "None is selected"
+        unit = summary.unit
+        colours = f"Selected {unit}s in colour" if selection.selected else "None is selected"
         is_cut = len(selection.selected) + NEAR_MISSES > MOST_BARS < len(selection.rows)
         cut = f"; the first {MOST_BARS} are shown" if is_cut else ""
         found.append(
@@ -111,7 +112,7 @@ def measure_figure(selection: Selection) -> str | None:
     small = summary.measure == "p-value"
     bars = [
         Bar(
-            row["variable"],
+            row[summary.unit],
             _length(row[summary.measure], small),
             column_cell(summary.measure, row[summary.measure]),
             bool(row["selected"]),
@@ -119,18 +120,20 @@ def measure_figure(selection: Selection) -> str | None:
         )
         for row in rows
     ]
-    return _svg(bars, f"{summary.measure} of the first variables", selection.threshold)
+    title = f"{summary.measure} of the first {summary.unit}s"
+    return _svg(bars, title, selection.threshold)
 
 
 def effect_figure(selection: Selection) -> str | None:
     """Draw the effects of one standard deviation of the selected variables, as SVG."""
-    rows = [row for row in selection.summary.variables if row["selected"]][:MOST_BARS]
+    summary = selection.summary
+    rows = [row for row in summary.variables if row["selected"]][:MOST_BARS]
     if not rows or "effect per SD" not in rows[0]:
         return None
     ratio = next((name for name in rows[0] if name.endswith(" ratio per SD")), "effect per SD")
     bars = [
         Bar(
-            row["variable"],
+            row[summary.unit],
             row["effect per SD"] or 0.0,
             column_cell(ratio, row[ratio]),
             picked=True,
@@ -138,7 +141,7 @@ def effect_figure(selection: Selection) -> str | None:
         for row in rows
         if row[ratio] is not None
     ]
-    return _svg(bars, f"{ratio} of the selected variables", None) if bars else None
+    return _svg(bars, f"{ratio} of the selected {summary.unit}s", None) if bars else None
 
 
 def _length(value: Any, small: bool) -> float:

@@ -27,7 +27,8 @@ def next_steps(selection: Selection) -> tuple[str, ...]:
         )
     steps += _more_resamples(selection)
     if selection.selected:
-        them = "this variable" if len(selection.selected) == 1 else "these variables"
+        unit = selection.summary.unit
+        them = f"this {unit}" if len(selection.selected) == 1 else f"these {unit}s"
         steps.append(
             f"Confirm {them} on new samples before you act on them: the sizes of effects above are "
             "too large on average."

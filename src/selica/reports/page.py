@@ -32,9 +32,11 @@ _MOST_NAMES = 12
 """Names that a sentence lists."""
 _MOST_SIGNS = 40
 """Signs of a name in a sentence; the list has all of them."""
-_WIDE = ("identical to", "nearly identical to")
+_WIDE = ("identical to", "nearly identical to", "in this group")
 """Columns of names, of which a cell may have several."""
-_WORDS = ("variable", *_WIDE, "name", "reason", "kind", "use", "level")
+_NAMED = ("variable", "group")
+"""Columns of the names of what is selected."""
+_WORDS = (*_NAMED, *_WIDE, "name", "reason", "kind", "use", "level")
 """Columns that are set to the left."""
 _LABELS = {
     "method": "method",
@@ -56,6 +58,7 @@ _LABELS = {
     "statistic": "what is compared (statistic)",
     "estimator": "base learner (estimator)",
     "engine": "how probabilities are computed (engine)",
+    "groups": "groups of variables (groups)",
     "random_state": "seed (random_state)",
 }
 """Settings in plain words, in the order of the table."""
@@ -173,9 +176,11 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
 
 def page(selection: Selection) -> str:
     """Return the HTML text of a report."""
-    title = f"Variables selected for {selection.target}"
+    grouped = selection.summary.unit == "group"
+    what = "Groups of variables" if grouped else "Variables"
+    title = f"{what} selected for {selection.target}"
     parts = [
-        f"<h1>Variables selected for {_name(selection.target)}</h1>",
+        f"<h1>{what} selected for {_name(selection.target)}</h1>",
         f"<p class=soft>{_origin(selection)}</p>",
         *_lead(selection),
         _promise(selection.guarantee),
@@ -196,8 +201,8 @@ def page(selection: Selection) -> str:
         "<h2>How to run it again</h2>",
         *_again(selection),
         *_all(selection),
-        f"<footer>selica {escape(__version__)}. All variables, with all digits, are in "
-        "selection.csv, and everything on this page is in selection.json.</footer>",
+        f"<footer>selica {escape(__version__)}. All {selection.summary.unit}s, with all digits, "
+        "are in selection.csv, and everything on this page is in selection.json.</footer>",
         "</section>",
     ]
     body = "\n".join(parts)
@@ -222,24 +227,24 @@ def _sentence(text: str) -> str:
 def _origin(selection: Selection) -> str:
     """Return the line under the title: file, day, size."""
     file, date = selection.provenance.file, selection.provenance.date
-    size = f"{selection.n_samples:,} rows, {len(selection.summary.variables):,} variables"
-    said = (_name(file.name) if file else "", escape(date or ""), size)
+    said = (_name(file.name) if file else "", escape(date or ""), selection.size)
     return " · ".join(part for part in said if part)
 
 
 def _lead(selection: Selection) -> list[str]:
     """Return what was chosen and why, and the answer in a sentence."""
     names, all_of = selection.selected, len(selection.summary.variables)
+    unit = selection.summary.unit
     how = selection.chosen or f"Method: {selection.summary.title.partition(':')[0]}."
     said = [f"<p>{_sentence(how)}</p>"]
     if not names:
         why = selection.selector.explain().removeprefix("Nothing was selected.")
-        return [*said, f"<p class=lead>No variable was selected.</p><p>{escape(why)}</p>"]
+        return [*said, f"<p class=lead>No {unit} was selected.</p><p>{escape(why)}</p>"]
     short = [middle_cut(name, _MOST_SIGNS) for name in names[:_MOST_NAMES]]
     shown = ", ".join(f"<b>{_name(name)}</b>" for name in short)
     rest = len(names) - _MOST_NAMES
     more = f" and {rest:,} more" if rest > 0 else ""
-    was = "variable was" if len(names) == 1 else "variables were"
+    was = f"{unit} was" if len(names) == 1 else f"{unit}s were"
     return [
         *said,
         f"<p class=lead>{len(names):,} of {all_of:,} {was} selected: {shown}{more}.</p>",
@@ -300,14 +305,14 @@ def _kind(name: str) -> str:
 def _cell(name: str, row: Mapping[str, Any]) -> str:
     """Return a cell with the name of its column, which a card shows."""
     text = column_cell(name, row[name])
-    shown = _name(text) if name in ("variable", *_WIDE) and text else escape(text)
+    shown = _name(text) if name in (*_NAMED, *_WIDE) and text else escape(text)
     if name == "direction" and text == "-":
         shown = "\N{MINUS SIGN}"
     elif isinstance(row[name], float):
         shown = shown.replace("-", "\N{MINUS SIGN}")
-    kinds = [kind for kind, here in (("name", name == "variable"), ("word", name in _WORDS),
+    kinds = [kind for kind, here in (("name", name in _NAMED), ("word", name in _WORDS),
              ("rank", name == "rank"), ("wide", name in _WIDE)) if here]  # fmt: skip
-    rank = f' data-rank="{row["rank"]}"' if name == "variable" and "rank" in row else ""
+    rank = f' data-rank="{row["rank"]}"' if name in _NAMED and "rank" in row else ""
     kind = f' class="{" ".join(kinds)}"' if kinds else ""
     return f'<td{kind}{rank} data-label="{escape(name)}">{shown}</td>'
 
@@ -384,7 +389,7 @@ def _data(selection: Selection) -> str:
         facts |= {"file": f"{file.name} ({file.size:,} bytes)", "SHA-256 of the file": file.sha256}
     if selection.provenance.date:
         facts["date of the selection"] = selection.provenance.date
-    facts["size"] = f"{selection.n_samples:,} rows, {len(selection.summary.variables):,} variables"
+    facts["size"] = selection.size
     if selection.response:
         facts["response"] = account.response_sentence(selection.response, selection.target)
     said = account.column_sentences(selection.columns)
@@ -474,6 +479,7 @@ def _again(selection: Selection) -> Iterable[str]:
 def _all(selection: Selection) -> Iterable[str]:
     rows = selection.rows
     cut = f", the first {MOST_ROWS:,}" if len(rows) > MOST_ROWS else ""
-    yield "<h2 class=screen>All variables</h2>"
-    yield f"<details class=screen><summary>{len(rows):,} variables{cut}</summary>"
+    unit = selection.summary.unit
+    yield f"<h2 class=screen>All {unit}s</h2>"
+    yield f"<details class=screen><summary>{len(rows):,} {unit}s{cut}</summary>"
     yield f"{_table(rows[:MOST_ROWS])}</details>"

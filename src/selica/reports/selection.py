@@ -103,8 +103,28 @@ class Selection:
 
     @property
     def selected(self) -> list[str]:
-        """Names of the selected variables, the most important first."""
-        return [row["variable"] for row in self.summary.variables if row["selected"]]
+        """Names of the selected variables, or groups of them, the most important first."""
+        return [row[self.summary.unit] for row in self.summary.variables if row["selected"]]
+
+    @property
+    def members(self) -> dict[str, list[str]]:
+        """Names of the variables in each selected group; nothing where there are no groups.
+
+        The promise is about groups: which of their members matter is not said.
+        """
+        groups = self.selector._grouping
+        if groups is None:
+            return {}
+        every = dict(zip(groups.names, groups.members(self.selector._names()), strict=True))
+        return {name: list(every[name]) for name in self.selected}
+
+    @property
+    def size(self) -> str:
+        """How many rows and variables there are, in words."""
+        variables = f"{self.n_samples:,} rows, {self.selector.n_features_in_:,} variables"
+        if self.summary.unit == "variable":
+            return variables
+        return f"{variables} in {len(self.summary.variables):,} groups"
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -116,10 +136,10 @@ class Selection:
 
     @property
     def close(self) -> dict[str, list[str]]:
-        """Names of the variables that were close: close calls, and the next ones in the ranking."""
-        rows = self.summary.variables.rows
-        calls = [row["variable"] for row in rows if row.get("close call")]
-        after = [row["variable"] for row in rows if not row["selected"]]
+        """Names of what was close: close calls, and the next variables, or groups, by rank."""
+        rows, unit = self.summary.variables.rows, self.summary.unit
+        calls = [row[unit] for row in rows if row.get("close call")]
+        after = [row[unit] for row in rows if not row["selected"]]
         return {"close calls": calls, "next": after[:NEAR_MISSES]}
 
     @property
@@ -169,8 +189,7 @@ class Selection:
         """Return sentences on the table: the file, its size, the response, the columns."""
         file = self.provenance.file
         name = "" if file is None else f"{file.name}: "
-        size = f"{name}{self.n_samples:,} rows, {len(self.summary.variables):,} variables."
-        said = [size]
+        said = [f"{name}{self.size}."]
         if self.response:
             said.append(account.response_sentence(self.response, self.target))
         return [*said, *account.column_sentences(self.columns)]
@@ -200,9 +219,10 @@ class Selection:
             "target": self.target,
             "response": self.response,
             "n_samples": self.n_samples,
-            "n_variables": len(self.summary.variables),
+            "n_variables": self.selector.n_features_in_,
             "columns": self.columns,
             "selected": self.selected,
+            "members": self.members,
             "close": self.close,
             "duplicates": {name: list(same) for name, same in self.selector.duplicates_.items()},
             "near_duplicates": {

@@ -8,6 +8,7 @@ from selica.sampling.copies import Copies, callable_copies, iid_copies
 from selica.sampling.covariance import Covariance
 from selica.sampling.exchangeability import Exchangeability, exchangeability
 from selica.sampling.fixed import AugmentationWarning, FixedKnockoffs
+from selica.sampling.forming_groups import correlation_groups
 from selica.sampling.group_s_matrices import group_s_matrix
 from selica.sampling.independent import IndependentKnockoffs
 from selica.sampling.knockoffs import GaussianKnockoffs
@@ -33,6 +34,7 @@ __all__ = [
     "Shrunk",
     "Simulation",
     "callable_copies",
+    "correlation_groups",
     "exchangeability",
     "group_representatives",
     "group_s_matrix",

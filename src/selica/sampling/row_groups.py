@@ -121,6 +121,8 @@ class GroupedCopies:
     """Fitted to the means or, where they do not differ, to the deviations."""
     parts: Parted
     samplers: tuple[Sampler | None, Sampler | None]
+    column_groups: IntArray | None = None
+    """(p,): groups of columns that are exchanged together; None where each is by itself."""
 
     def exchangeability(
         self, copy: Array, sample_weight: Array | None, random_state: RandomState | None
@@ -143,14 +145,16 @@ class GroupedCopies:
             found.append(
                 exchangeability(
                     parts.means[:, parts.between], own.means[:, parts.between],
-                    centre=between.centre, sample_weight=weight, random_state=random_state,
+                    centre=between.centre, sample_weight=weight,
+                    groups=_some(self.column_groups, parts.between), random_state=random_state,
                 )
             )  # fmt: skip
         if within is not None:
             found.append(
                 exchangeability(
                     parts.deviations[:, parts.within], own.deviations[:, parts.within], centre=0.0,
-                    sample_weight=sample_weight, random_state=random_state,
+                    sample_weight=sample_weight,
+                    groups=_some(self.column_groups, parts.within), random_state=random_state,
                 )
             )  # fmt: skip
         return max(found, key=lambda one: one.departure)
@@ -170,6 +174,7 @@ def grouped_copies(
     members: Any,
     *,
     design: Array | None = None,
+    column_groups: IntArray | None = None,
 ) -> GroupedCopies:
     """Return knockoff copies of rows that belong together.
 
@@ -188,6 +193,8 @@ def grouped_copies(
         As in `GaussianKnockoffs.copies`.
     design : array of shape (n, k), optional
         Covariates, their means in the groups and a constant, of which X is what they leave.
+    column_groups : array of int, shape (p,), optional
+        Columns with the same number are exchanged with their copies together.
 
     Examples
     --------
@@ -210,7 +217,7 @@ def grouped_copies(
         columns = parts.means[:, parts.between]
         more = 1.0 if of_design is None else spread_of_rest(of_design.means, groups)
         shares = None if weight is None else _group_weight(weight, units)
-        between = sampler.fit(more * columns, shares)
+        between = _for_groups(sampler, column_groups, parts.between).fit(more * columns, shares)
         laws[0] = between.copies(columns, random_state, members)
     if parts.within.any():
         columns = parts.deviations[:, parts.within]
@@ -218,7 +225,7 @@ def grouped_copies(
         more = np.sqrt(n / (n - groups))
         if of_design is not None:
             more *= spread_of_rest(of_design.deviations, n - groups)
-        within = sampler.fit(more * columns, weight)
+        within = _for_groups(sampler, column_groups, parts.within).fit(more * columns, weight)
         laws[1] = within.copies(columns, random_state, members)
     some = laws[0] or laws[1]
     assert some is not None
@@ -226,4 +233,16 @@ def grouped_copies(
     law = GroupedLaw(of_means, of_deviations, parts)
     fitted = between or within
     assert fitted is not None
-    return GroupedCopies(Copies(law, some.seed, some.members), fitted, parts, (between, within))
+    return GroupedCopies(
+        Copies(law, some.seed, some.members), fitted, parts, (between, within), column_groups
+    )
+
+
+def _some(groups: IntArray | None, columns: BoolArray) -> IntArray | None:
+    """Return the groups of some of the columns."""
+    return None if groups is None else groups[columns]
+
+
+def _for_groups(sampler: Sampler, groups: IntArray | None, columns: BoolArray) -> Sampler:
+    """Return the sampler for some of the columns, in their groups."""
+    return sampler if groups is None else sampler.for_groups(groups[columns])

@@ -166,7 +166,7 @@ def label_codes(name: str, labels: ArrayLike, n: int) -> IntArray:
     if array.shape != (n,):
         raise ArgumentError(f"{name} must have one entry for each of the {n} rows.")
     if array.dtype.kind == "O":
-        if any(_missing(label) for label in array):
+        if any(missing_label(label) for label in array):
             raise ArgumentError(f"{name} must not have missing entries.")
         seen: dict[Any, int] = {}
         try:
@@ -179,7 +179,7 @@ def label_codes(name: str, labels: ArrayLike, n: int) -> IntArray:
     return np.asarray(np.argsort(np.argsort(first))[inverse], dtype=np.intp)
 
 
-def _missing(label: Any) -> bool:
+def missing_label(label: Any) -> bool:
     """Tell whether a label is None, NaN, NaT or pandas' NA."""
     try:
         return label is None or bool(label != label)

@@ -10,6 +10,7 @@ from selica.selectors.base import (
     UnstableWarning,
 )
 from selica.selectors.derandomized import DerandomizedKnockoffs
+from selica.selectors.group_map import GroupMap
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.knockoffs import KnockoffSelection
 from selica.selectors.lasso import Bolasso, LassoSelection
@@ -28,6 +29,7 @@ __all__ = [
     "DataSplitting",
     "DerandomizedKnockoffs",
     "EmptySelectionWarning",
+    "GroupMap",
     "Guarantee",
     "InterceptIfEmpty",
     "KnockoffSelection",

@@ -47,7 +47,7 @@ class AggregatedKnockoffs(KnockoffSelector):
         Use the best quantile above gamma, at a price of 1 - log(gamma).
     step_up : {"bh", "by"}
         Benjamini and Hochberg, or Benjamini and Yekutieli.
-    sampler, statistic, lam, l1_ratio, estimator, response, n_jobs, random_state
+    sampler, statistic, lam, l1_ratio, estimator, groups, response, n_jobs, random_state
         As in `KnockoffSelection`.
 
     Attributes
@@ -84,6 +84,7 @@ class AggregatedKnockoffs(KnockoffSelector):
         lam: Any = "auto",
         l1_ratio: float = 1.0,
         estimator: Any = None,
+        groups: Any = None,
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -98,6 +99,7 @@ class AggregatedKnockoffs(KnockoffSelector):
         self.lam = lam
         self.l1_ratio = l1_ratio
         self.estimator = estimator
+        self.groups = groups
         self.response = response
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -70,7 +70,7 @@ class AutoSelection(Selector):
     n_resamples : int, optional
         Resamples of stability selection, 200 by default, or knockoff copies, 31 by default (more
         where fewer than 0.0625 false selections are allowed).
-    response, n_jobs, random_state
+    groups, response, n_jobs, random_state
         As in `StabilitySelection`.
 
     Attributes
@@ -106,6 +106,7 @@ class AutoSelection(Selector):
         pfer: float | None = None,
         kfwer: tuple[int, float] | None = None,
         n_resamples: int | None = None,
+        groups: Any = None,
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -114,6 +115,7 @@ class AutoSelection(Selector):
         self.pfer = pfer
         self.kfwer = kfwer
         self.n_resamples = n_resamples
+        self.groups = groups
         self.response = response
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -125,6 +127,7 @@ class AutoSelection(Selector):
         self.selector_.near_duplicates_ = self.near_duplicates_
         self.selector_.cautions_ = self.cautions_
         self.selector_._noticed = self._noticed
+        self.selector_._list_members()
 
     def _select(self, data: Data, table: Array) -> None:
         given = [name for name in ("fdr", "pfer", "kfwer") if getattr(self, name) is not None]
@@ -141,7 +144,7 @@ class AutoSelection(Selector):
         self.reason_ = choice.sentences(self.method_)
         if self.fdr is not None and self.method_ == KNOCKOFFS:
             many = ceiling(1.0 / self.fdr)
-            self.reason_ += (
+            self.reason_ += self._words(
                 f" If you expect that more than {many} variables matter, e-values "
                 "(knockoffs-evalues) find more at this level; with fewer they find none."
             )
@@ -153,6 +156,7 @@ class AutoSelection(Selector):
             "_variable",
             "_columns",
             "_references",
+            "_grouping",
         ):
             if hasattr(self, name):
                 setattr(self.selector_, name, getattr(self, name))
@@ -182,6 +186,7 @@ class AutoSelection(Selector):
         """Return the chosen selector, with what was asked for."""
         p = data.n_variables
         common: dict[str, Any] = {
+            "groups": self.groups,
             "response": self.response,
             "n_jobs": self.n_jobs,
             "random_state": seed,

@@ -29,6 +29,8 @@ from selica.selectors.agreement import Stability
 from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence
 from selica.selectors.empty import Demand, RowsNeeded, standard_errors_per_association
 from selica.selectors.frames import category_columns, encoded, named_columns, plain, refuse_gaps
+from selica.selectors.group_map import GroupMap, group_map
+from selica.selectors.grouping import Groups, for_groups, in_groups, read_groups
 from selica.selectors.guarantee import Guarantee
 from selica.selectors.refit import RefitEffects, refit
 from selica.selectors.rows import RowArguments, column_variables
@@ -122,9 +124,21 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     stability_ : Stability or None
         How the resamples, copies or splits agree, which decisions are close calls and how many
         would settle them; None where there are no such members.
+    groups_ : array of int, shape (p,), or None without `groups`
+        Number of the group of each variable. What a selector measures (statistics, e-values,
+        probabilities) then has one entry for each of the K groups, and `support_` has the members
+        of the selected groups.
+    group_names_ : array of str, shape (K,), or None
+    group_support_ : boolean array of shape (K,), or None
+        The selected groups.
     """
 
     response: str
+    groups: Any = None
+    groups_: IntArray | None = None
+    group_names_: Any = None
+    group_support_: BoolArray | None = None
+    _grouping: Groups | None = None
     _bytes_each: float = 28.0
     """Memory for each number of the table: its standard form, and what solvers keep of it."""
     l1_ratio: float = 1.0
@@ -213,7 +227,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             table,
             response,
         )
+        self.group_support_ = None  # what was selected before
         self._select(data, table)
+        self._list_members()
         self._measured(data)
         for found in dependent:
             self.guarantee_ = found.weakened(self.guarantee_)
@@ -221,8 +237,19 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self.guarantee_ = self.guarantee_.supposing(FILLED_IN)
         if data.units is not None:
             self.guarantee_ = replace(self.guarantee_, units=f"the {data.n_units} groups of rows")
+        if self._grouping is not None:
+            self.guarantee_ = for_groups(self.guarantee_)
         self.duplicates_ = self._same_columns(data, checks.identical_to)
         self.near_duplicates_ = self._same_columns(data, checks.nearly_identical_to)
+
+    def _list_members(self) -> None:
+        """Select the members of the selected groups, where groups are what was selected from."""
+        self.groups_ = self.group_names_ = None
+        if self._grouping is not None:
+            self.groups_ = self._grouping.of
+            self.group_names_ = np.array(self._grouping.names, dtype=object)
+            self.group_support_ = self.support_
+            self.support_ = self.group_support_[self.groups_]
 
     def _named(self, X: Any) -> NamedColumns:
         """Return a table for a selector: sparse ones dense, categories as indicator columns."""
@@ -241,7 +268,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _same_columns(
         self, data: Data, alike: Callable[[Data, IntArray], dict[int, IntArray]]
     ) -> dict[str, tuple[str, ...]]:
-        """Return the columns that are alike selected ones; categories have none."""
+        """Return the columns that are alike selected ones; categories and groups have none."""
+        if self._grouping is not None:
+            return {}
         if data.variable is not None:
             alone = np.bincount(data.variable)[data.variable] == 1
             columns = np.flatnonzero(alone & self.support_[data.variable])
@@ -286,6 +315,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )._replace(l1_ratio=self._share())  # fmt: skip
         self._variable, self._columns = data.variable, named.columns
         self._references = named.references
+        self._grouping = read_groups(self.groups, self._names(), data)
+        if self._grouping is not None:
+            data = self._grouping.in_columns(data)
         return data, table, target
 
     def _check_fits(self, table: Array, gaps: bool) -> None:
@@ -372,6 +404,10 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 True,
             )
         pairs = checks.near_duplicates(data)
+        if pairs and data.member is not None:  # members of a group need not be told apart
+            unit = data.variable
+            assert unit is not None
+            pairs = [(i, j) for i, j in pairs if unit[i] != unit[j]]
         if pairs:
             shown = [f"{names[i]} and {names[j]}" for i, j in pairs[:_LISTED_ITEMS]]
             rest = len(pairs) - _LISTED_ITEMS
@@ -435,6 +471,18 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             return [printable(str(name)) for name in self.feature_names_in_]
         return [f"x{j}" for j in range(self.n_features_in_)]
 
+    def _unit_names(self) -> list[str]:
+        """Return the names of what is selected or not: variables, or groups of them."""
+        return self._names() if self._grouping is None else list(self._grouping.names)
+
+    def _unit_support(self) -> BoolArray:
+        """Return which variables, or groups of them, are selected."""
+        return self.support_ if self.group_support_ is None else self.group_support_
+
+    def _words(self, text: str) -> str:
+        """Return a sentence on variables in the words of what is selected."""
+        return text if self._grouping is None else in_groups(text)
+
     @abstractmethod
     def summary(self) -> Summary:
         """Return the variables, what was measured of each, and the decision."""
@@ -462,42 +510,75 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         more : sequence of TableColumn
             Further columns, such as standard errors.
         """
-        names, chosen = self._names(), int(np.count_nonzero(self._get_support_mask()))
+        self._get_support_mask()
+        names, support = self._unit_names(), self._unit_support()
+        chosen, unit = int(np.count_nonzero(support)), self._words("variable")
+        measured, *more = (
+            one._replace(meaning=self._words(one.meaning)) for one in (measured, *more)
+        )
         keys, sizes = list(first), list[TableColumn]()
         if self.effects_ is not None:
             keys.append(self.effects_.association)
             sizes = effect_columns(self.effects_, len(names), self._directions())
         columns = [measured, *(one for one in more if not one.last), *sizes,
-                   *(one for one in more if one.last)]  # fmt: skip
+                   *(one for one in more if one.last), *self._member_columns()]  # fmt: skip
         explained = {c.name: c.meaning for c in columns if c.meaning and any(c.values)}
         if chosen and self.effects_ is not None:
             explained[self.effects_.ratio or "effect"] = self._directions().size(self.effects_)
         then = [part for part in (ties, "the association with the response") if part]
         explained["rank"] = f"by {measured.name}; ties by {', then by '.join(then)}"
-        order = order_of(self.support_, keys)
+        order = order_of(support, keys)
         rows = Table.of(
-            {"rank": rank, "variable": names[j], "selected": bool(self.support_[j])}
+            {"rank": rank, unit: names[j], "selected": bool(support[j])}
             | {one.name: one.values[j] for one in columns}
             for rank, j in enumerate(order, start=1)
         )
-        heading = f"{title}: {chosen} of {len(names)} variables"
+        heading = f"{title}: {chosen} of {len(names)} {unit}s"
         return Summary(
             heading, self._with_duplicates(rows), str(self.guarantee_), self._notes(),
-            chosen + NEAR_MISSES, measured.name, explained,
+            chosen + NEAR_MISSES, measured.name, explained, unit=unit,
         )  # fmt: skip
+
+    def _member_columns(self) -> list[TableColumn]:
+        """Return how many members groups have, and which, as columns of a table."""
+        if self._grouping is None:
+            return []
+        members = self._grouping.members(self._names())
+        return [
+            TableColumn("members", [len(one) for one in members], ""),
+            TableColumn(
+                "in this group", [", ".join(one) for one in members],
+                "the members of the group; it is selected as a whole, and which of them matter is "
+                "not said",
+                last=True,
+            ),
+        ]  # fmt: skip
 
     def _directions(self) -> Directions:
         """Return how directions are called."""
         classes = getattr(self, "classes_", None)
         several = classes is not None and len(classes) > 2
+        variable, names, references = self._variable, self._names(), self._references
+        if self._grouping is not None:
+            variable, names, references = self._directed(self._grouping)
         return Directions(
-            classes, several, self.response_, self._names(), self._columns, self._variable,
-            self._references,
+            classes, several, self.response_, names, self._columns, variable, references,
+            grouped=self._grouping is not None,
         )  # fmt: skip
+
+    def _directed(self, groups: Groups) -> tuple[IntArray, list[str], tuple[str, ...]]:
+        """Return the group of each column, and names and references of groups with one member."""
+        own = groups.of if self._variable is None else groups.of[self._variable]
+        names, references = list(groups.names), [""] * len(groups.names)
+        for j, group in enumerate(groups.of):
+            if groups.sizes[group] == 1:
+                names[group] = self._names()[j]
+                references[group] = self._references[j] if self._references else ""
+        return own, names, tuple(references)
 
     def _measured(self, data: Data) -> None:
         """Measure the effects of what was selected, and keep the data where they are small."""
-        self.effects_ = refit(data, self.support_)
+        self.effects_ = refit(data, self._unit_support())
         self._evidence = standard_errors_per_association(data) * self.effects_.association
         self._rows = int(np.count_nonzero(data.weight)), "rows"
         if data.units is not None:
@@ -529,10 +610,12 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def explain(self) -> str:
         """Say why nothing was selected, and what would have selected something."""
-        chosen = int(np.count_nonzero(self._get_support_mask()))
-        if chosen:
-            return f"{chosen} of {self.n_features_in_} variables were selected."
-        return " ".join(["Nothing was selected.", self._why(), *self._more_rows()])
+        self._get_support_mask()
+        units = self._unit_support()
+        if units.any():
+            chosen = int(np.count_nonzero(units))
+            return self._words(f"{chosen} of {units.size} variables were selected.")
+        return " ".join(["Nothing was selected.", self._words(self._why()), *self._more_rows()])
 
     @abstractmethod
     def _why(self) -> str:
@@ -545,7 +628,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _more_rows(self) -> tuple[str, ...]:
         """Say how many rows a selection would have needed, as far as it is known."""
         demand, (rows, unit) = self._demand(), self._rows
-        if demand is None or self._evidence is None:
+        # of the strongest of several members, it is not known how strong chance makes it
+        if demand is None or self._evidence is None or self._grouping is not None:
             return ()
         found = RowsNeeded.of(demand, self._evidence, rows)
         return () if found is None else (found.sentence(self._names(), unit),)
@@ -554,8 +638,16 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Return what a summary adds: why it is empty, what is alike, the engine, how stable."""
         nothing = () if self.support_.any() else (self.explain(),)
         engine = () if self.note_ is None else (self.note_,)
-        stable = () if self.stability_ is None else (self.stability_.words,)
-        return (*nothing, *self._duplicate_notes(), *engine, *stable)
+        stable = () if self.stability_ is None else (self._words(self.stability_.words),)
+        return (*nothing, *self._group_notes(), *self._duplicate_notes(), *engine, *stable)
+
+    def _group_notes(self) -> tuple[str, ...]:
+        """Return a sentence on the groups, where there are any."""
+        if self._grouping is None:
+            return ()
+        many, p = len(self._grouping.names), self._grouping.of.size
+        are = "variable is in 1 group" if p == 1 else f"variables are in {many} groups"
+        return (f"{p} {are} ({self._grouping.origin}).",)
 
     def _duplicate_notes(self) -> tuple[str, ...]:
         """Return sentences on columns that are identical to selected ones."""
@@ -586,7 +678,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         >>> selector.stability_path().probabilities.shape
         (30, 30)
         """
-        support, chosen = self._get_support_mask(), getattr(self, "selector_", None)
+        self._get_support_mask()
+        chosen = getattr(self, "selector_", None)
         if chosen is not None:
             path: StabilityPath = chosen.stability_path()
             return path
@@ -597,7 +690,40 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         parameters = self.get_params(deep=False)
         seed = seed_sequence(parameters.get("random_state"))
-        return path_of_halves(self._data, seed, self._names(), support, parameters.get("n_jobs"))
+        return path_of_halves(
+            self._data, seed, self._unit_names(), self._unit_support(), parameters.get("n_jobs")
+        )
+
+    def group_map(self) -> GroupMap:
+        """Compute how the variables of groups are correlated, for a map of the first groups.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from selica import LassoSelection
+        >>> X = np.random.default_rng(0).standard_normal((50, 6))
+        >>> selector = LassoSelection(0.1, groups=[0, 0, 0, 1, 1, 1]).fit(X, X[:, 0])
+        >>> selector.group_map().group_names
+        ('0', '1')
+        """
+        self._get_support_mask()
+        chosen = getattr(self, "selector_", None)
+        if chosen is not None:
+            found: GroupMap = chosen.group_map()
+            return found
+        if self._grouping is None:
+            raise ArgumentError("groups were not given, so that there is nothing to map.")
+        if self._data is None:
+            raise ArgumentError(
+                "The data of the fit are not kept (they are large, or the selector was pickled): "
+                "fit it again for a map of the groups."
+            )
+        place = {name: group for group, name in enumerate(self._grouping.names)}
+        return group_map(
+            self._data, self._grouping.of, self._grouping.names, self._unit_support(),
+            names=self._names(), variable=self._variable,
+            rank=[place[row["group"]] for row in self.summary().variables],
+        )  # fmt: skip
 
     @abstractmethod
     def plot(self) -> Figure:

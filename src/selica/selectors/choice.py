@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,8 @@ class Facts:
     def __init__(self, data: Data, table: Array, seed: np.random.SeedSequence) -> None:
         self._data, self._table, self._seed = data, table, seed
         self.columns = table.shape[1]
+        self.units = data.n_variables
+        self.unit_name = "column" if data.member is None else "group"
         self.cells = table.size
         self.most_cells = MOST_CELLS if data.loss.quadratic else MOST_CELLS_OF_CLASSES
         grouped = data.units is not None
@@ -88,14 +90,22 @@ class Facts:
         even = bool(np.all(data.weight == data.weight[0]))
         weight = None if even else data.weight
         first, checked = child(self._seed, COPIES), child(self._seed, EXCHANGES)
+        groups = None
+        if data.member is not None and data.variable is not None:
+            groups = data.variable[data.varies]
         with blas_threads_for(X.shape):
             if data.units is not None:
-                made = grouped_copies(GaussianKnockoffs(), X, data.units, weight, first, 1)
+                made = grouped_copies(
+                    GaussianKnockoffs(), X, data.units, weight, first, 1, column_groups=groups
+                )
                 return made.exchangeability(made.copies[0], weight, checked).departure
-            sampler = GaussianKnockoffs().fit(X, weight)
+            sampler: Any = GaussianKnockoffs()
+            if groups is not None:
+                sampler = sampler.for_groups(groups)
+            sampler = sampler.fit(X, weight)
             found = exchangeability(
                 X, sampler.copies(X, first, 1)[0], centre=sampler.mean, sample_weight=weight,
-                random_state=checked,
+                groups=groups, random_state=checked,
             )  # fmt: skip
         return float(found.departure)
 
@@ -127,9 +137,9 @@ class Rule(NamedTuple):
 RULES = (
     Rule(
         "one column",
-        lambda facts: facts.columns == 1,
+        lambda facts: facts.units == 1,
         KNOCKOFFS,
-        lambda facts: "the only column can be compared with its copies",
+        lambda facts: f"the only {facts.unit_name} can be compared with its copies",
         "a single column can be compared with its copies, and has no competitors in a resample",
         "",
     ),

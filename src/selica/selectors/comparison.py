@@ -135,11 +135,13 @@ class KnockoffComparison:
         design = None if parts is None else parts.design
         rows = None if even else weight
         seed = child(self._seed, COPIES)
+        together = None if self._data.member is None else self._data.variable
         try:
             if self._groups is not None:
                 found = grouped_copies(
-                    sampler, columns, self._groups, rows, seed, n_copies, design=design
-                )
+                    sampler, columns, self._groups, rows, seed, n_copies, design=design,
+                    column_groups=together,
+                )  # fmt: skip
                 self.sampler, copies = found.sampler, found.copies
                 first = copies[0] if parts is None else parts.outside(copies[0])
                 self.exchangeability = found.exchangeability(
@@ -147,6 +149,8 @@ class KnockoffComparison:
                 )
             else:
                 more = 1.0 if design is None else spread_of_rest(design, len(columns))
+                if together is not None:
+                    sampler = sampler.for_groups(together)
                 self.sampler = sampler.fit(more * columns, rows)
                 copies = self.sampler.copies(columns, seed, n_copies)
                 first = copies[0] if parts is None else parts.outside(copies[0])
@@ -159,8 +163,9 @@ class KnockoffComparison:
         if not self.sampler.exchangeable:
             return None
         return exchangeability(
-            columns, copy, centre=self.sampler.centre,
-            sample_weight=self._data.weight, random_state=child(self._seed, EXCHANGES),
+            columns, copy, centre=self.sampler.centre, sample_weight=self._data.weight,
+            groups=None if self._data.member is None else self._data.variable,
+            random_state=child(self._seed, EXCHANGES),
         )  # fmt: skip
 
     def statistics(

@@ -91,7 +91,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         all copies by message passing, without drawing one; "auto" checks that against some
         copies and draws all of them where it is off. With lam="auto" the penalty is then the one
         with the smallest estimated error of the average over the copies, the same for all.
-    sampler, statistic, lam, l1_ratio, estimator, response, n_jobs, random_state
+    sampler, statistic, lam, l1_ratio, estimator, groups, response, n_jobs, random_state
         As in `KnockoffSelection`.
 
     Attributes
@@ -140,6 +140,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         l1_ratio: float = 1.0,
         estimator: Any = None,
         engine: str = "monte-carlo",
+        groups: Any = None,
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -157,6 +158,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         self.l1_ratio = l1_ratio
         self.estimator = estimator
         self.engine = engine
+        self.groups = groups
         self.response = response
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -439,7 +441,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         return replace(found, assumptions=found.assumptions.replace(f", and {_RARER}", ""))
 
     def _demand(self) -> Demand | None:
-        p = self.support_.size
+        p = self._unit_support().size
         if self.evalues_ is not None:
             return of_copies(p, 0.5, ceiling(1.0 / self._level()))
         if self.negatives_ is None or self.negatives_ < 1.0 - 1e-9:

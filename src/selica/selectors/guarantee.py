@@ -8,6 +8,10 @@ from selica._core.results import Result
 
 RATIO = "ratio of the false share to the level"
 """What is controlled where the level is chosen after the fit."""
+_OF_GROUPS = (
+    "A group is false if none of its members matters given all other variables; nothing is "
+    "promised about single members."
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -31,6 +35,8 @@ class Guarantee(Result):
         A sentence on how the level comes about, or nothing.
     units : str
         What must be independent of each other.
+    discoveries : {"variables", "groups"}
+        What is selected, and so what the level counts.
 
     Examples
     --------
@@ -48,12 +54,14 @@ class Guarantee(Result):
     source: str
     settings: str = ""
     units: str = "the rows"
+    discoveries: str = "variables"
 
     def __str__(self) -> str:
         if self.level is None:
             return self.basis
         text = f"{self._claim(self.level)}. {self.basis}"
-        return f"{text} {self.settings}" if self.settings else text
+        said = [text, self.settings, _OF_GROUPS if self.discoveries == "groups" else ""]
+        return " ".join(part for part in said if part)
 
     @property
     def basis(self) -> str:
@@ -85,9 +93,11 @@ class Guarantee(Result):
         """Say what is controlled, as a sentence."""
         percent = f"{100.0 * level:.3g} %"
         if self.controls == "false discovery rate":
-            return f"On average at most {percent} of the selected variables are false"
+            return f"On average at most {percent} of the selected {self.discoveries} are false"
         if self.controls == "expected number of false selections":
-            many = "false variable is" if f"{level:.3g}" == "1" else "false variables are"
+            many = f"false {self.discoveries} are"
+            if f"{level:.3g}" == "1":
+                many = f"false {self.discoveries.removesuffix('s')} is"
             return f"On average at most {level:.3g} {many} selected"
         if self.controls == RATIO:
             return (

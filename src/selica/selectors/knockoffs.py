@@ -97,11 +97,8 @@ class KnockoffSelector(Selector):
         """Say so where the level cannot be reached with so few variables."""
         least = ceiling(1.0 / fdr)
         if least > p:
-            warn(
-                f"A selection at FDR {fdr:g} has at least {least} variables, and there are {p}: "
-                "nothing can be selected.",
-                AssumptionWarning,
-            )
+            said = f"A selection at FDR {fdr:g} has at least {least} variables, and there are {p}"
+            warn(self._words(f"{said}: nothing can be selected."), AssumptionWarning)
 
     def _promise(
         self,
@@ -195,12 +192,16 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         `StabilitySelection`; a copy has the ridge of its variable.
     estimator : scikit-learn estimator, optional
         Base learner whose importances are compared instead.
+    groups : sequence, mapping, "correlation" or ("correlation", cut), optional
+        As in `StabilitySelection`. Copies need to be exchangeable with the columns only if whole
+        groups change places, so that they can differ more from columns that are much alike: those
+        of a `GaussianKnockoffs` are made for it.
     response, n_jobs, random_state
         As in `StabilitySelection`.
 
     Attributes
     ----------
-    statistics_ : array of shape (p,)
+    statistics_ : array of shape (p,), or (K,) for K groups
         W: positive where a variable is ahead of its copy.
     threshold_ : float
         Smallest W that is selected; infinite if none is.
@@ -229,6 +230,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         lam: Any = "auto",
         l1_ratio: float = 1.0,
         estimator: Any = None,
+        groups: Any = None,
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -240,6 +242,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         self.lam = lam
         self.l1_ratio = l1_ratio
         self.estimator = estimator
+        self.groups = groups
         self.response = response
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -292,7 +295,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
 
     def _demand(self) -> Demand | None:
         return of_copies(
-            self.support_.size, 0.5, ceiling(self.offset / self.fdr) if self.offset else 1
+            self._unit_support().size, 0.5, ceiling(self.offset / self.fdr) if self.offset else 1
         )
 
     def plot(self, kind: str = "decision", confidence: float = CONFIDENCE) -> Figure:

@@ -33,8 +33,8 @@ class LassoSelection(Selector):
         linear response, where the theory expects the smallest prediction error.
     threshold : float
         Coefficients of standardised columns must exceed it in size (the thresholded lasso).
-    l1_ratio, response, random_state
-        As in `StabilitySelection`.
+    l1_ratio, groups, response, random_state
+        As in `StabilitySelection`. A group is selected with any of its members.
 
     Attributes
     ----------
@@ -58,12 +58,14 @@ class LassoSelection(Selector):
         *,
         threshold: float = 0.0,
         l1_ratio: float = 1.0,
+        groups: Any = None,
         response: str = "auto",
         random_state: Any = None,
     ) -> None:
         self.lam = lam
         self.threshold = threshold
         self.l1_ratio = l1_ratio
+        self.groups = groups
         self.response = response
         self.random_state = random_state
 
@@ -113,7 +115,7 @@ class Bolasso(StabilitySelection):
 
     Parameters
     ----------
-    lam, n_resamples, threshold, l1_ratio, response, n_jobs, random_state
+    lam, n_resamples, threshold, l1_ratio, groups, response, n_jobs, random_state
         As in `StabilitySelection`.
 
     Examples
@@ -135,6 +137,7 @@ class Bolasso(StabilitySelection):
         n_resamples: int = 128,
         threshold: float = 1.0,
         l1_ratio: float = 1.0,
+        groups: Any = None,
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -145,6 +148,7 @@ class Bolasso(StabilitySelection):
             n_resamples=n_resamples,
             threshold=threshold,
             l1_ratio=l1_ratio,
+            groups=groups,
             response=response,
             n_jobs=n_jobs,
             random_state=random_state,

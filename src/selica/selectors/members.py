@@ -60,6 +60,8 @@ class Selections(NamedTuple):
     """(L, p): mean coefficients; 0 where they are unknown."""
     chosen: Any
     """Sparse boolean array (members, p): what each member selects, at any of the penalties."""
+    member_counts: IntArray | None = None
+    """(L, variables): members that select each variable, where the counts are those of groups."""
 
     @property
     def members(self) -> int:
@@ -81,9 +83,12 @@ class Selections(NamedTuple):
         """Return the selections together with those of further members."""
         total = self.members + more.members
         a, b = self.members / total, more.members / total
+        single = None
+        if self.member_counts is not None and more.member_counts is not None:
+            single = self.member_counts + more.member_counts
         return Selections(
             self.counts + more.counts, a * self.means + b * more.means,
-            vstack([self.chosen, more.chosen], format="csr"),
+            vstack([self.chosen, more.chosen], format="csr"), single,
         )  # fmt: skip
 
 
@@ -258,6 +263,8 @@ class _Active(NamedTuple):
     """Sparse array (B * L, variables): sizes of what is selected; row b * L + l."""
     signed: Any
     """Sparse array (B * L, variables): coefficients of variables of one column."""
+    single: Any
+    """Sparse array (B * L, p): the same as `chosen` for the members of groups; else None."""
     reached: IntArray
     """(B,): penalties that each member has been fitted at."""
 
@@ -274,13 +281,21 @@ def _active(data: Data, path: Array, weights: Array, settings: dict[str, Any]) -
         coef = fit.sparse
     reached = np.count_nonzero(fit.n_active >= 0, axis=1)
     if data.variable is None:
-        return _Active(abs(coef), coef, reached)
-    columns = data.variable.size
-    place = (np.arange(columns), data.variable)
-    together = csr_array((np.ones(columns), place), shape=(columns, data.n_variables))
+        return _Active(abs(coef), coef, None, reached)
+    large: Any = abs(coef)
+    place = (np.arange(data.variable.size), data.variable)
+    together = _summed(data.variable)
     alone = np.bincount(data.variable)[data.variable] == 1
-    single = csr_array((np.where(alone, 1.0, 0.0), place), shape=together.shape)
-    return _Active(abs(coef) @ together, coef @ single, reached)
+    one = csr_array((np.where(alone, 1.0, 0.0), place), shape=together.shape)
+    single = None if data.member is None else large @ _summed(data.member)
+    return _Active(large @ together, coef @ one, single, reached)
+
+
+def _summed(owner: IntArray) -> Any:
+    """Return the sparse array that adds up the columns of each owner."""
+    columns = owner.size
+    place = (np.arange(columns), owner)
+    return csr_array((np.ones(columns), place), shape=(columns, int(owner.max()) + 1))
 
 
 def _at_penalties(
@@ -290,11 +305,18 @@ def _at_penalties(
     B, L = len(weights), penalties.size
     found = _active(data, penalties, weights, settings)
     active = (found.chosen > 0.0).astype(np.intp)
-    counts = np.array([np.asarray(active[level::L].sum(axis=0)).ravel() for level in range(L)])
+    counts = _counts(active, L)
+    single = None if found.single is None else _counts((found.single > 0.0).astype(np.intp), L)
     mean = np.array([np.asarray(found.signed[level::L].sum(axis=0)).ravel() for level in range(L)])
     member = (np.repeat(np.arange(B), L), np.arange(B * L))
     ever = csr_array((np.ones(B * L, dtype=np.intp), member), shape=(B, B * L)) @ active
-    return Selections(counts, _signed(data, mean / B), ever.astype(bool))
+    return Selections(counts, _signed(data, mean / B), ever.astype(bool), single)
+
+
+def _counts(active: Any, penalties: int) -> IntArray:
+    """Return how many members select each variable at each penalty, (L, variables)."""
+    levels = (active[level::penalties].sum(axis=0) for level in range(penalties))
+    return np.array([np.asarray(level).ravel() for level in levels])
 
 
 def _signed(data: Data, mean: Array) -> Array:
@@ -323,6 +345,7 @@ def _first(data: Data, weights: Array, q: int, path: Array, settings: dict[str, 
     limits = settings | {"max_active": most, "standardize": True}
     counts, total = np.zeros((2, data.n_variables))
     sets: list[Any] = []
+    single = None if data.member is None else np.zeros(int(data.member.max()) + 1)
     members, L = len(weights), path.size
     step = _members_at_once(data, L, members)
     tell = settings["progress"]
@@ -340,12 +363,15 @@ def _first(data: Data, weights: Array, q: int, path: Array, settings: dict[str, 
         chosen = found.chosen[rows] > 0.0
         counts += np.asarray(chosen.sum(axis=0)).ravel()
         total += np.asarray(found.signed[rows].sum(axis=0)).ravel()
+        if single is not None:
+            single += np.asarray((found.single[rows] > 0.0).sum(axis=0)).ravel()
         place = csr_array((np.ones(some.size, dtype=bool), (some, np.arange(some.size))),
                           shape=(len(last), some.size))  # fmt: skip
         sets.append((place @ chosen).astype(bool))
     return Selections(
         counts.astype(np.intp)[None], _signed(data, total / members)[None],
         vstack(sets, format="csr"),
+        None if single is None else single.astype(np.intp)[None],
     )  # fmt: skip
 
 
@@ -367,13 +393,17 @@ def _of_estimator(
     data: Data, weights: Array, estimator: Any, q: int | None, settings: dict[str, Any]
 ) -> Selections:
     """Return what a base learner selects, or its q most important variables."""
-    masks = pieces(
+    found = pieces(
         selections, ((estimator, data, row, q) for row in weights), settings["n_jobs"],
         progress=settings["progress"],
     )  # fmt: skip
-    chosen = np.array(masks)
+    chosen = np.array([units for units, _ in found])
+    single = [mask for _, mask in found if mask is not None]
     counts = np.count_nonzero(chosen, axis=0)
-    return Selections(counts[None], np.zeros((1, chosen.shape[1])), csr_array(chosen))
+    return Selections(
+        counts[None], np.zeros((1, chosen.shape[1])), csr_array(chosen),
+        np.count_nonzero(single, axis=0)[None] if single else None,
+    )  # fmt: skip
 
 
 def standard_errors(probability: Array, members: int | None, error: float | None) -> Array | None:

@@ -67,7 +67,7 @@ class RefitEffects(NamedTuple):
     variable with levels it is the standard deviation of its contribution."""
     per_unit: Array
     """(k,): the same for one unit of the variable; of a variable with levels, the largest
-    difference between two of them."""
+    difference between two of them; of a group with several members, NaN."""
     levels: tuple[tuple[tuple[int, float], ...], ...]
     """(k,): for a variable with levels, its columns and their effects against the level without a
     column, whose number is -1 and whose effect is 0; else (). For several classes these are of the
@@ -108,7 +108,11 @@ def refit(data: Data, support: Any) -> RefitEffects:
     for place, variable in enumerate(chosen):
         own = np.flatnonzero(owner[columns] == variable)
         several = np.count_nonzero(owner == variable) > 1
-        if several:
+        if several and _is_group(data, owner, variable):
+            sd, _, _ = _of_levels(data, columns[own], effects[own])
+            unit = np.nan  # members have units of their own
+            levels.append(())
+        elif several:
             which = columns[own]
             sd, unit, listed = _of_levels(data, which, effects[own])
             levels.append(listed)
@@ -133,6 +137,11 @@ def _owners(data: Data) -> IntArray:
     """Return the variable that each column belongs to, (c,)."""
     variable = getattr(data, "variable", None)
     return np.arange(data.X.shape[1]) if variable is None else np.asarray(variable)
+
+
+def _is_group(data: Data, owner: IntArray, variable: Any) -> bool:
+    """Tell whether what was selected is a group with several members."""
+    return data.member is not None and np.unique(data.member[owner == variable]).size > 1
 
 
 def _kept(data: Data) -> Array:

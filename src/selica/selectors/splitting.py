@@ -43,8 +43,8 @@ class DataSplitting(Selector):
         One split, or many whose selections are combined by inclusion rates.
     offset : {0, 1}
         1 counts one false selection more than is seen, which is safer.
-    response, n_jobs, random_state
-        As in `StabilitySelection`.
+    groups, response, n_jobs, random_state
+        As in `StabilitySelection`. A group has the statistic of its member with the largest one.
 
     Attributes
     ----------
@@ -78,6 +78,7 @@ class DataSplitting(Selector):
         *,
         n_splits: int = 50,
         offset: int = 1,
+        groups: Any = None,
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -85,6 +86,7 @@ class DataSplitting(Selector):
         self.fdr = fdr
         self.n_splits = n_splits
         self.offset = offset
+        self.groups = groups
         self.response = response
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -41,6 +41,7 @@ from selica.selectors.engine import (
     stability_fields,
     warn_of_fields,
 )
+from selica.selectors.grouping import REPRESENTATIVES, equal_sizes, representative_weights
 from selica.selectors.guarantee import Guarantee, kept_by_number, no_guarantee
 from selica.selectors.members import MemberRule, Refits, Scheme, Selections, near, standard_errors
 from selica.selectors.penalty import choose_penalties
@@ -63,6 +64,8 @@ LOWEST_PROBABILITY = 0.1
 """What fewer resamples select is not stable, whatever its estimated error rate."""
 PFER = 1.0
 """False selections that are expected at most where nothing else is asked for."""
+UNEQUAL = "groups with many members are picked no more often than those with few"
+"""What a bound on false groups rests on where their sizes differ."""
 PENALTY = 0
 """Spawn key of the folds that choose a penalty."""
 
@@ -125,6 +128,14 @@ class StabilitySelection(Selector):
         against some refits and reports its estimated error; where that is above 0.03, or message
         passing does not converge or apply, all resamples are refitted. By default "auto" with
         `fdr`, else "monte-carlo".
+    groups : sequence, mapping, "correlation" or ("correlation", cut), optional
+        Variables that are selected or not as a whole: one label for each variable, in order or by
+        its name (a mapping, or a Series of pandas with names for its index), or as text
+        "FILE:COLUMN", a column of a table of the variables; a label that is missing makes a group
+        of the variable alone. "correlation", or "correlation:0.7": clusters of columns whose
+        correlation is above `cut` in size, 0.5 by default, by average linkage. A resample selects
+        a group if it selects any member of it (cluster stability selection, Faletto and Bien
+        2022), and `q` counts groups.
     response : {"auto", "linear", "binary"} or another registered response
         "auto": binary where y has two values.
     n_jobs : int, optional
@@ -145,7 +156,13 @@ class StabilitySelection(Selector):
         The result of message passing, where it gave the probabilities.
     probability_error_ : float or None
         Bound on its root mean square error, from the refits of "auto".
+    member_probabilities_ : array of shape (p,), or None without groups of several members
+        Share of the resamples that select each variable; the entries of
+        `selection_probabilities_` are then those of groups.
     support_ : boolean array of shape (p,)
+    groups_, group_names_, group_support_
+        Number of the group of each variable; names of the groups, and which are selected; None
+        without `groups`.
     guarantee_ : Guarantee
 
     Examples
@@ -176,6 +193,7 @@ class StabilitySelection(Selector):
         fdr: float | None = None,
         estimator: Any = None,
         engine: str | None = None,
+        groups: Any = None,
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -193,6 +211,7 @@ class StabilitySelection(Selector):
         self.fdr = fdr
         self.estimator = estimator
         self.engine = engine
+        self.groups = groups
         self.response = response
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -249,6 +268,8 @@ class StabilitySelection(Selector):
             self.n_resamples_ = refits.at_least(0).members
             self._caution(stopped_after(self.n_resamples_, B, "resamples"), act=False)
         self.guarantee_ = self._guarantee(data.n_variables, self.n_resamples_)
+        if data.member is not None and not equal_sizes(data):
+            self.guarantee_ = self.guarantee_.supposing(UNEQUAL)
 
     def _decided(
         self, data: Data, scheme: Scheme, refits: Refits, B: int, analytic: bool
@@ -362,6 +383,9 @@ class StabilitySelection(Selector):
         self.signs_ = np.sign(found.mean)
         self._mean_size = np.abs(found.mean)
         self.mean_selected_ = found.mean_selected
+        self.member_probabilities_ = None
+        if found.member_counts is not None:
+            self.member_probabilities_ = found.member_counts.max(axis=0) / B
         self.support_ = most >= ceiling(self.threshold_ * B)
         self.stability_ = stability_of(
             found.chosen, share_distances(most / B, self.threshold_, B), self._names(),
@@ -371,6 +395,7 @@ class StabilitySelection(Selector):
     def _by_fields(self, data: Data) -> None:
         """Take the probabilities of message passing, and its threshold for a level."""
         P = np.where(data.varies, self.fields_.selection_probabilities, 0.0)
+        self.member_probabilities_ = None
         self.selection_probabilities_, self.probability_path_ = P, P[None]
         self.signs_ = np.where(data.varies, np.sign(self.fields_.coef), 0.0)
         self._mean_size = np.where(data.varies, np.abs(self.fields_.coef), 0.0)
@@ -420,6 +445,11 @@ class StabilitySelection(Selector):
         if threshold is not None and q is not None:
             raise ArgumentError("pfer determines q or threshold; give at most one of them.")
         if p < 2:
+            if self._grouping is not None and self._grouping.of.size > 1:
+                raise RefusedError(
+                    "groups: all variables are in one group, and a bound on false selections "
+                    "needs two."
+                )
             raise RefusedError(
                 "X has n_features=1, and a bound on false selections needs two columns."
             )
@@ -490,7 +520,7 @@ class StabilitySelection(Selector):
             ties="" if by_learner else "the mean coefficient over the resamples",
             more=precision(self._errors(), self._close()),
         )  # fmt: skip
-        verb = "reaches" if np.count_nonzero(self.support_) == 1 else "reach"
+        verb = "reaches" if np.count_nonzero(self._unit_support()) == 1 else "reach"
         return replace(found, title=f"{found.title} {verb} the threshold {self.threshold_:.4g}")
 
     def _meaning(self) -> str:
@@ -524,10 +554,9 @@ class StabilitySelection(Selector):
         )
         if self.q_ is None or not self._bound().proven:
             return f"{text}."
-        weaker = self._bound().guarantee(
-            self.support_.size, self.n_resamples_, float(self.q_), top, exact=True
-        )
-        if weaker.level is None or weaker.level >= self.support_.size:
+        top_of = self._unit_support().size
+        weaker = self._bound().guarantee(top_of, self.n_resamples_, float(self.q_), top, exact=True)
+        if weaker.level is None or weaker.level >= top_of:
             return f"{text}, but then no error rate would be controlled."
         return (
             f"{text}, with a bound of {weaker.level:.3g} on the expected number of false "
@@ -536,10 +565,10 @@ class StabilitySelection(Selector):
 
     def _demand(self) -> Demand | None:
         if self.fdr_ is not None:
-            return of_p_values(self.support_.size, float(self.fdr_))
+            return of_p_values(self._unit_support().size, float(self.fdr_))
         if self.q_ is None or self.resampling_ not in ("pairs", "subsample"):
             return None
-        return of_halves(self.support_.size, self.q_, self.threshold_)
+        return of_halves(self._unit_support().size, self.q_, self.threshold_)
 
     def _why_no_evidence(self) -> str:
         P, level = self.fields_.p_values, float(self.fdr_ or 0.0)
@@ -551,6 +580,37 @@ class StabilitySelection(Selector):
         if found is None:
             return f"{text} No level up to {FDR_LEVELS[-1]:g} selects any."
         return f"{text} On the same data, {found.sentence('FDR')}"
+
+    def representatives(self, kind: str = "sparse") -> Array:
+        """Return the weights of the members in the representative of their group, (p,).
+
+        A representative is a weighted mean of the members, one column in the place of several.
+        Nothing is promised about it: the promise is about the group.
+
+        Parameters
+        ----------
+        kind : {"sparse", "weighted", "simple"}
+            All weight on the member that resamples select most, shared where several are; by how
+            often they select each; the same for all.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from selica import StabilitySelection
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((100, 20))
+        >>> y = X[:, 0] + X[:, 1] + rng.standard_normal(100)
+        >>> selector = StabilitySelection(groups=np.arange(20) // 2, random_state=0).fit(X, y)
+        >>> selector.representatives("simple")[:2].tolist()
+        [0.5, 0.5]
+        """
+        self._get_support_mask()
+        if self.groups_ is None:
+            raise ArgumentError("groups were not given, so that there is nothing to represent.")
+        choice("kind", kind, REPRESENTATIVES)
+        if self.member_probabilities_ is None:  # every group has one member
+            return np.ones(self.groups_.size)
+        return representative_weights(self.member_probabilities_, self.groups_, kind)
 
     def stability_path(self, X: Any = None, y: Any = None, **arguments: Any) -> StabilityPath:
         """Compute the selection probabilities along the penalty, with the resamples of the fit.
@@ -579,7 +639,7 @@ class StabilitySelection(Selector):
         >>> path.lams.size, round(float(path.lams[-1] / path.lams[0]), 3)
         (30, 0.02)
         """
-        support = self._get_support_mask()
+        self._get_support_mask()
         lams, P = self.lams_, self.probability_path_
         if lams is None or lams.size < 2:
             if self.estimator is not None:
@@ -587,7 +647,9 @@ class StabilitySelection(Selector):
                     "A stability path is about the penalty of the lasso; an estimator has none."
                 )
             lams, P = self._path(self._known_data(X, y, arguments))
-        return StabilityPath(lams, P, tuple(self._names()), support, float(self.threshold_))
+        return StabilityPath(
+            lams, P, tuple(self._unit_names()), self._unit_support(), float(self.threshold_)
+        )
 
     def _path(self, data: Data) -> tuple[Array, Array]:
         """Return penalties, and the probabilities at each of them."""

@@ -35,15 +35,15 @@ _REFERENCE = "the rest"
 """The level of a category that has no column, where its name is not known."""
 _SHARES = ("probability", "inclusion rate")
 """Columns of shares, which have as many decimals in every row."""
-_WORDS = ("variable", "identical to", "nearly identical to")
+_WORDS = ("variable", "group", "in this group", "identical to", "nearly identical to")
 """Columns that are set to the left."""
-_CUT = (*_WORDS, "direction")
+_CUT = ("in this group", *_WORDS, "direction")
 """Columns that are cut where a printed table is too wide, in turn."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary:
-    """Variables with what was measured of them, the decision, and what it promises.
+    """Variables, or groups, with what was measured of them, the decision, and what it promises.
 
     `print` shows the selected variables and the near misses; `to_frame` has all of them.
 
@@ -51,10 +51,11 @@ class Summary:
     ----------
     title : str
     variables : Table
-        One row for each variable, selected ones first, then by rank. Columns: rank, variable,
-        selected, what was measured (`measure`), its s.e. and close call where there are any,
-        direction, effect per SD, effect per unit, the same as ratios where the response is not a
-        number, and which columns are identical to a selected one.
+        One row for each variable, or group of them, selected ones first, then by rank. Columns:
+        rank, variable (or group), selected, what was measured (`measure`), its s.e. and close call
+        where there are any, direction, effect per SD, effect per unit, the same as ratios where the
+        response is not a number, which columns are identical to a selected one, and the members of
+        a group.
     guarantee : str
     notes : tuple of str
     shown : int
@@ -65,6 +66,8 @@ class Summary:
         What the columns mean, a sentence each.
     chosen : str
         Sentences on which method was chosen and why, where one was.
+    unit : {"variable", "group"}
+        What is selected, and the column with its name.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class Summary:
     measure: str = ""
     explanations: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     chosen: str = ""
+    unit: str = "variable"
 
     def to_frame(self) -> pd.DataFrame:
         """Return all variables as a data frame (needs pandas)."""
@@ -99,7 +103,7 @@ class Summary:
         hidden = len(self.variables) - len(rows)
         lines = _text_table(rows, reader_columns(rows))
         if hidden > 0:
-            lines.append(f"... and {hidden:,} more variables")
+            lines.append(f"... and {hidden:,} more {self.unit}s")
         return "\n".join([*lines, "", *map(wrapped, self.meanings())])
 
     def meanings(self) -> list[str]:
@@ -199,7 +203,7 @@ def effect_columns(effects: RefitEffects, p: int, names: Directions) -> list[Tab
     columns = [TableColumn("direction", directions, names.meaning)]
     sizes = {"SD": effects.per_sd, "unit": effects.per_unit}
     for unit, values in sizes.items():
-        each = [float(values[place[j]]) if j in place else None for j in range(p)]
+        each = [_known(values[place[j]]) if j in place else None for j in range(p)]
         columns.append(TableColumn(f"effect per {unit}", each, ""))
     if effects.ratio is not None:
         for unit, values in sizes.items():
@@ -224,6 +228,8 @@ class Directions(NamedTuple):
     """The variable that each column belongs to; None where each is one."""
     references: Sequence[str] = ()
     """For each variable, the level that has no column; empty for numbers."""
+    grouped: bool = False
+    """Whether these are groups of variables; those with several members have no direction."""
 
     def of(self, effects: RefitEffects, variable: int, place: int | None) -> str | None:
         """Return the direction of a variable: a sign, a class, or levels from high to low."""
@@ -235,6 +241,8 @@ class Directions(NamedTuple):
             return " > ".join(levels)
         if self.several:
             assert self.classes is not None
+            if self.grouped and np.count_nonzero(self.variable == variable) > 1:
+                return None
             return written(self.classes[effects.direction[variable]])
         sign = int(effects.direction[variable])
         level = self._only_level(variable)
@@ -282,6 +290,8 @@ class Directions(NamedTuple):
         if self.classes is not None and len(self.classes) == 2:
             rises = f"{written(self.classes[1])} becomes more likely as the variable rises, - less"
         levels = "; of a category, its levels from high to low" if self.categories else ""
+        if self.grouped:
+            levels += "; a group with several members has none"
         return f"+ {rises}{levels}; a variable that is not selected is looked at alone"
 
     def size(self, effects: RefitEffects) -> str:
@@ -298,6 +308,11 @@ class Directions(NamedTuple):
                 "; of a category, per SD is the spread of its effects, and per unit the largest "
                 "difference between two levels"
             )
+        if self.grouped:
+            levels += (
+                "; of a group with several members, per SD is the spread of what they contribute "
+                "together"
+            )
         return (
             f"{what} for one standard deviation (SD), or one unit, more of the variable, where the "
             f"others stay the same{levels}; {effects.note}"
@@ -309,6 +324,11 @@ class Directions(NamedTuple):
         if self.several:
             return "the class in the direction, against the class that falls most,"
         return "1" if self.classes is None else written(self.classes[1])
+
+
+def _known(value: float) -> float | None:
+    """Return an effect; None where there is none, as for a unit of a group."""
+    return float(value) if np.isfinite(value) else None
 
 
 def _power(value: float) -> float | None:

@@ -54,7 +54,10 @@ class Data(NamedTuple):
     units: IntArray | None = None
     """(n,): number of the unit to which a row belongs; None where every row is its own."""
     variable: IntArray | None = None
-    """(p,): number of the variable to which a column belongs; None where every column is one."""
+    """(p,): number of the variable to which a column belongs; None where every column is one. Where
+    variables are in groups, the number of the group: what is selected or not as a whole."""
+    member: IntArray | None = None
+    """(p,): number of the variable itself where `variable` is that of a group; else None."""
     imputation: Imputation | None = None
     """Which values were missing, and how they are filled in for some of the rows."""
 
@@ -70,7 +73,7 @@ class Data(NamedTuple):
 
     @property
     def n_variables(self) -> int:
-        """Number of variables, some of which may have several columns."""
+        """Number of variables, some of which may have several columns, or of groups of them."""
         return self.X.shape[1] if self.variable is None else int(self.variable.max()) + 1
 
     @property
@@ -109,13 +112,14 @@ class Data(NamedTuple):
 
     def some_columns(self, which: Any) -> Data:
         """Return the data with some of the columns; variables without any are no longer counted."""
-        variable = None
-        if self.variable is not None:
-            variable = np.unique(self.variable[which], return_inverse=True)[1]
+        variable, member = (
+            None if one is None else np.unique(one[which], return_inverse=True)[1]
+            for one in (self.variable, self.member)
+        )
         filled = None if self.imputation is None else self.imputation.some_columns(which)
         return self._replace(
             X=self.X[:, which], varies=self.varies[which], x_scale=self.x_scale[which],
-            variable=variable, imputation=filled,
+            variable=variable, member=member, imputation=filled,
         )  # fmt: skip
 
     def some_rows(self, which: Any) -> Data:

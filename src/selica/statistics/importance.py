@@ -15,8 +15,8 @@ from selica.statistics.data import Data
 
 def selections(
     estimator: Any, data: Data, weight: Array | None = None, q: int | None = None
-) -> BoolArray:
-    """Return the variables that a base learner selects from the data, (variables,).
+) -> tuple[BoolArray, BoolArray | None]:
+    """Return the variables that a base learner selects, and the members of groups.
 
     Parameters
     ----------
@@ -27,18 +27,37 @@ def selections(
         share the last place are all left out where they would be too many. Without it, non-zero
         coefficients, or where there are none that are zero, and for `feature_importances_`,
         more than the average importance.
+
+    Returns
+    -------
+    boolean array of shape (variables,)
+        Or (groups,), where variables are in groups.
+    boolean array of shape (p,), or None where they are not
+        Members with any importance, or where all have some more than the average, of the groups
+        that are selected.
     """
     fitted, p = _fitted(estimator, data, weight), data.n_variables
-    size = data.summed(_of_columns(fitted, data))
+    columns = _of_columns(fitted, data)
+    size = data.summed(columns)
     chosen = size > 0.0
-    if q is None:
-        dense = not hasattr(_last(fitted), "coef_") or bool(chosen.all())
-        return np.asarray(size > size.mean()) if dense and p > 1 else np.asarray(chosen)
-    if q < p:
+    dense = not hasattr(_last(fitted), "coef_") or bool(np.all(columns > 0.0))
+    if q is None and dense and p > 1:
+        chosen = size > size.mean()
+    elif q is not None and q < p:
         cut = -np.sort(-size)[q - 1]
         ties = np.count_nonzero(size >= cut) > q
         chosen &= size > cut if ties else size >= cut
-    return np.asarray(chosen)
+    return np.asarray(chosen), _members(data, columns, chosen, dense=dense)
+
+
+def _members(data: Data, size: Array, chosen: BoolArray, *, dense: bool) -> BoolArray | None:
+    """Return which members of the chosen groups are selected, (p,); None without groups."""
+    if data.member is None or data.variable is None:
+        return None
+    own = size > (size.mean() if dense else 0.0)
+    selected = np.zeros(int(data.member.max()) + 1, dtype=bool)
+    selected[data.member[own & chosen[data.variable]]] = True
+    return selected
 
 
 def importances(estimator: Any, data: Data, weight: Array | None = None) -> Array:
