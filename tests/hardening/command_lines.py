@@ -73,6 +73,7 @@ _SENSIBLE = {
     "assumption": ("none", "unimodal", "r-concave"),
     "engine": ("auto", "monte-carlo", "semi-analytic"),
     "sampler": ("gaussian", "fixed", "iid"),
+    "groups": ("correlation", "correlation:0.3"),
     "statistic": ("coefficient", "entry", "correlation"),
 }
 _STUDY = "-n 100 -p 50 -k 5 --r2 0.8 --method knockoffs"
