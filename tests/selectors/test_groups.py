@@ -202,9 +202,13 @@ def test_the_automatic_choice_passes_groups_on():
 def test_identical_columns_are_found_as_a_group():
     Z = X[:, ::3]
     table = np.repeat(Z, 3, axis=1)
-    found = fitted(StabilitySelection(n_resamples=40), table, groups="correlation")
-    assert found.group_names_[0] == "x0 and 2 more"
-    assert found.group_support_[:2].all()
+    for selector in (
+        StabilitySelection(n_resamples=40),
+        DerandomizedKnockoffs(pfer=1.0, n_copies=5),
+    ):
+        found = fitted(selector, table, groups="correlation")
+        assert found.group_names_[0] == "x0 and 2 more"
+        assert found.group_support_[:2].all()
 
 
 def test_one_group_needs_no_bound():
@@ -362,6 +366,7 @@ def test_words():
     assert in_groups("A variable, variables. Variables; invariable") == (
         "A group, groups. Groups; invariable"
     )
+    assert in_groups("2 variables: variable 1, b", ["variable 1", "b"]) == "2 groups: variable 1, b"
 
 
 def test_representatives_need_groups():

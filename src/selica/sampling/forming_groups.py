@@ -21,7 +21,7 @@ _BYTES = 24.0
 
 
 def correlation_groups(X: ArrayLike, cut: float = 0.5, linkage: str = "average") -> IntArray:
-    """Put columns into groups by hierarchical clustering of the sizes of their correlations.
+    """Find groups of columns by hierarchical clustering of the sizes of their correlations.
 
     Parameters
     ----------

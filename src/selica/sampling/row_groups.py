@@ -217,7 +217,7 @@ def grouped_copies(
         columns = parts.means[:, parts.between]
         more = 1.0 if of_design is None else spread_of_rest(of_design.means, groups)
         shares = None if weight is None else _group_weight(weight, units)
-        between = _for_groups(sampler, column_groups, parts.between).fit(more * columns, shares)
+        between = _of_groups(sampler, column_groups, parts.between).fit(more * columns, shares)
         laws[0] = between.copies(columns, random_state, members)
     if parts.within.any():
         columns = parts.deviations[:, parts.within]
@@ -225,7 +225,7 @@ def grouped_copies(
         more = np.sqrt(n / (n - groups))
         if of_design is not None:
             more *= spread_of_rest(of_design.deviations, n - groups)
-        within = _for_groups(sampler, column_groups, parts.within).fit(more * columns, weight)
+        within = _of_groups(sampler, column_groups, parts.within).fit(more * columns, weight)
         laws[1] = within.copies(columns, random_state, members)
     some = laws[0] or laws[1]
     assert some is not None
@@ -243,6 +243,6 @@ def _some(groups: IntArray | None, columns: BoolArray) -> IntArray | None:
     return None if groups is None else groups[columns]
 
 
-def _for_groups(sampler: Sampler, groups: IntArray | None, columns: BoolArray) -> Sampler:
+def _of_groups(sampler: Sampler, groups: IntArray | None, columns: BoolArray) -> Sampler:
     """Return the sampler for some of the columns, in their groups."""
-    return sampler if groups is None else sampler.for_groups(groups[columns])
+    return sampler if groups is None else sampler.of_groups(groups[columns])

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.losses import Loss
 from selica._core.random import RandomState
-from selica._core.types import Array, IntArray
+from selica._core.types import Array
 from selica._core.validation import choice, short
 from selica.sampling.copies import Copies, callable_copies
 
@@ -169,18 +169,6 @@ class Sampler(ABC):
         array of shape (n, p)
         """
         return self.copies(X, random_state, 1)[0]
-
-    def for_groups(self, groups: IntArray) -> Sampler:
-        """Return a sampler for columns of which only whole groups need to be exchangeable.
-
-        By default this one: copies that are exchangeable with single columns are so with groups.
-
-        Parameters
-        ----------
-        groups : array of int, shape (p,)
-            Number of the group of each column.
-        """
-        return self
 
     def doubts(self, X: Array) -> list[Doubt]:
         """Return what about a table speaks against the assumption of this fitted sampler.

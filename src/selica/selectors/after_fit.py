@@ -265,8 +265,12 @@ class AfterTheFit:
         """Return the statistics of one copy, which was fixed before they were seen."""
 
     @abstractmethod
-    def _names(self) -> list[str]:
-        """Return the names of the variables."""
+    def _unit_names(self) -> list[str]:
+        """Return the names of what is selected or not: variables, or groups of them."""
+
+    @abstractmethod
+    def _words(self, text: str) -> str:
+        """Return a sentence on variables in the words of what is selected."""
 
     def posthoc(self) -> PosthocLevel:
         """Find the list and the level that the data support, where the asked level selects none.
@@ -300,7 +304,7 @@ class AfterTheFit:
         Parameters
         ----------
         names : sequence of str, or boolean array of shape (p,)
-            The list, however it was chosen.
+            The list, however it was chosen; of groups where these are what is selected.
 
         Returns
         -------
@@ -367,7 +371,7 @@ class AfterTheFit:
 
     def _unit(self) -> str:
         """Return what a list consists of, in the singular."""
-        return "variable"
+        return self._words("variable")
 
     def _at_level(self, support: BoolArray, level: float | None, order: Array) -> PosthocLevel:
         """Return a list with its level, the largest numbers first."""
@@ -376,7 +380,7 @@ class AfterTheFit:
 
     def _in_order(self, support: BoolArray, order: Array) -> tuple[str, ...]:
         """Return the names of a list, the largest numbers first, then the largest statistics."""
-        names, chosen = self._names(), np.flatnonzero(support)
+        names, chosen = self._unit_names(), np.flatnonzero(support)
         W = np.atleast_2d(self.statistics_).mean(axis=0)
         return tuple(names[j] for j in chosen[np.lexsort((-W[chosen], -order[chosen]))])
 
@@ -394,7 +398,7 @@ class AfterTheFit:
         elif isinstance(names, str) or not isinstance(names, Iterable):
             raise ArgumentError(f"names must be a list of names; got {short(names)}.")
         else:
-            support = _places(list(names), self._names())
+            support = _places(list(names), self._unit_names())
         if not support.any():
             raise ArgumentError("names must have at least one name.")
         return support

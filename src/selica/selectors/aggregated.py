@@ -134,7 +134,7 @@ class AggregatedKnockoffs(KnockoffSelector):
         selections = np.array([self._step_up(self.fdr, one) for one in each])
         seed = child(seed_sequence(self.random_state), AGREEMENT)
         distances = joint_distances(decide, len(each), seed)
-        self.stability_ = stability_of(selections, distances, self._names(), COPIES_NOUN)
+        self.stability_ = stability_of(selections, distances, self._unit_names(), COPIES_NOUN)
 
     def _step_up(self, level: float, pvalues: Array | None = None) -> BoolArray:
         """Return the variables that the step-up rule selects at a level, by default as used."""

@@ -481,7 +481,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _words(self, text: str) -> str:
         """Return a sentence on variables in the words of what is selected."""
-        return text if self._grouping is None else in_groups(text)
+        return text if self._grouping is None else in_groups(text, self._grouping.names)
 
     @abstractmethod
     def summary(self) -> Summary:

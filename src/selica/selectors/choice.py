@@ -101,7 +101,7 @@ class Facts:
                 return made.exchangeability(made.copies[0], weight, checked).departure
             sampler: Any = GaussianKnockoffs()
             if groups is not None:
-                sampler = sampler.for_groups(groups)
+                sampler = sampler.of_groups(groups)
             sampler = sampler.fit(X, weight)
             found = exchangeability(
                 X, sampler.copies(X, first, 1)[0], centre=sampler.mean, sample_weight=weight,

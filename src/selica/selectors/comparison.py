@@ -150,7 +150,7 @@ class KnockoffComparison:
             else:
                 more = 1.0 if design is None else spread_of_rest(design, len(columns))
                 if together is not None:
-                    sampler = sampler.for_groups(together)
+                    sampler = sampler.of_groups(together)
                 self.sampler = sampler.fit(more * columns, rows)
                 copies = self.sampler.copies(columns, seed, n_copies)
                 first = copies[0] if parts is None else parts.outside(copies[0])

@@ -211,7 +211,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         self.threshold_ = eta
         self.support_ = self._supported(votes, eta)
         distances = share_distances(P, eta, len(votes))
-        self.stability_ = stability_of(votes, distances, self._names(), COPIES_NOUN)
+        self.stability_ = stability_of(votes, distances, self._unit_names(), COPIES_NOUN)
 
     @staticmethod
     def _supported(votes: BoolArray, eta: float) -> BoolArray:
@@ -310,7 +310,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
             lambda weight: ebh(weight @ each / weight.sum(), level), len(each),
             child(self._seed, AGREEMENT),
         )  # fmt: skip
-        self.stability_ = stability_of(each > 0.0, distances, self._names(), COPIES_NOUN)
+        self.stability_ = stability_of(each > 0.0, distances, self._unit_names(), COPIES_NOUN)
         self._check_level(level, e.size)
         self.threshold_ = float(e[self.support_].min(initial=np.inf))
         self.guarantee_ = self._promise(

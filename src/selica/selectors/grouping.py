@@ -85,12 +85,14 @@ class Groups(NamedTuple):
         return data._replace(variable=self.of[member], member=member)
 
 
-def in_groups(text: str) -> str:
+def in_groups(text: str, names: Sequence[str] = ()) -> str:
     """Return a sentence about variables as one about groups.
 
     Parameters
     ----------
     text : str
+    names : sequence of str
+        Of groups; they stay as they are.
 
     Examples
     --------
@@ -98,7 +100,13 @@ def in_groups(text: str) -> str:
     >>> in_groups("Variables are many, and a variable is false.")
     'Groups are many, and a group is false.'
     """
-    return _WORD.sub(lambda found: ("G" if found[1] == "V" else "g") + f"roup{found[2]}", text)
+    kept = [re.escape(name) for name in names if _WORD.search(name)]
+    parts = re.split(f"({'|'.join(kept)})", text) if kept else [text]
+    parts[::2] = [
+        _WORD.sub(lambda found: ("G" if found[1] == "V" else "g") + f"roup{found[2]}", part)
+        for part in parts[::2]
+    ]
+    return "".join(parts)
 
 
 def read_groups(groups: Any, names: Sequence[str], data: Data) -> Groups | None:

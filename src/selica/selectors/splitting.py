@@ -125,7 +125,7 @@ class DataSplitting(Selector):
             return np.asarray(mean > inclusion_rate_cutoff(mean, self.fdr))
 
         distances = joint_distances(decide, len(rates), seed)
-        self.stability_ = stability_of(chosen, distances, self._names(), "splits")
+        self.stability_ = stability_of(chosen, distances, self._unit_names(), "splits")
 
     def _guarantee(self, loss: Loss) -> Guarantee:
         law = (

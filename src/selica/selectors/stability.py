@@ -388,7 +388,7 @@ class StabilitySelection(Selector):
             self.member_probabilities_ = found.member_counts.max(axis=0) / B
         self.support_ = most >= ceiling(self.threshold_ * B)
         self.stability_ = stability_of(
-            found.chosen, share_distances(most / B, self.threshold_, B), self._names(),
+            found.chosen, share_distances(most / B, self.threshold_, B), self._unit_names(),
             "resamples", pairs=self.resampling_ == "pairs",
         )  # fmt: skip
 
