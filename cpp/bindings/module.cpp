@@ -13,4 +13,5 @@ NB_MODULE(SELICA_MODULE, m) {
   bind_multinomial(m);
   bind_amp(m);
   bind_correlated(m);
+  bind_chains(m);
 }

@@ -72,7 +72,7 @@ _SENSIBLE = {
     "scale": ("smoke",),
     "assumption": ("none", "unimodal", "r-concave"),
     "engine": ("auto", "monte-carlo", "semi-analytic"),
-    "sampler": ("gaussian", "fixed", "iid"),
+    "sampler": ("gaussian", "fixed", "iid", "genotypes", "markov"),
     "groups": ("correlation", "correlation:0.3"),
     "statistic": ("coefficient", "entry", "correlation"),
 }

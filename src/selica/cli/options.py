@@ -148,8 +148,8 @@ Penalty = Annotated[
 CopySampler = Annotated[
     str | None,
     typer.Option(
-        help="How knockoff copies are made: gaussian (the default), fixed or iid "
-        f"({takers('sampler')})."
+        help="How knockoff copies are made: gaussian (the default), fixed, iid, genotypes or "
+        f"markov ({takers('sampler')})."
     ),
 ]
 EngineName = Annotated[

@@ -4,14 +4,17 @@ Every function takes `random_state`; member b of an ensemble has its own stream,
 does not depend on how many members there are or on who draws them.
 """
 
+from selica.sampling.chains import MarkovKnockoffs
 from selica.sampling.copies import Copies, callable_copies, iid_copies
 from selica.sampling.covariance import Covariance
 from selica.sampling.exchangeability import Exchangeability, exchangeability
 from selica.sampling.fixed import AugmentationWarning, FixedKnockoffs
 from selica.sampling.forming_groups import correlation_groups
+from selica.sampling.genotypes import GenotypeKnockoffs
 from selica.sampling.group_s_matrices import group_s_matrix
 from selica.sampling.independent import IndependentKnockoffs
 from selica.sampling.knockoffs import GaussianKnockoffs
+from selica.sampling.motifs import HaplotypeLaw
 from selica.sampling.representatives import RepresentativeKnockoffs, group_representatives
 from selica.sampling.s_matrices import s_matrix
 from selica.sampling.sampler import Sampler
@@ -27,7 +30,10 @@ __all__ = [
     "Exchangeability",
     "FixedKnockoffs",
     "GaussianKnockoffs",
+    "GenotypeKnockoffs",
+    "HaplotypeLaw",
     "IndependentKnockoffs",
+    "MarkovKnockoffs",
     "RepresentativeKnockoffs",
     "Sampler",
     "SequentialKnockoffs",

@@ -58,6 +58,9 @@ class Sampler(ABC):
         Whether it copies the standardised columns, not the table as it was given.
     independent : bool
         Whether all entries of a copy are independent normal numbers, as message passing needs.
+    discrete : bool
+        Whether it copies values of a table that must stay as they are. Then copies are not drawn
+        given covariates, which would be subtracted.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Sampler(ABC):
     any_statistic: bool = True
     standardised: bool = False
     independent: bool = False
+    discrete: bool = False
 
     def needs(self, rows: int, columns: int, loss: Loss) -> None:
         """Check that a table can be copied, or say in an error why it cannot.
@@ -235,6 +239,8 @@ _ROWS: dict[str, Callable[[], Sampler]] = {
     "fixed": partial(_load, "selica.sampling.fixed:FixedKnockoffs", intercept=True),
     "iid": partial(_load, "selica.sampling.independent:IndependentKnockoffs"),
     "sequential": partial(_load, "selica.sampling.sequential:SequentialKnockoffs"),
+    "genotypes": partial(_load, "selica.sampling.genotypes:GenotypeKnockoffs"),
+    "markov": partial(_load, "selica.sampling.chains:MarkovKnockoffs"),
 }
 """The built-in samplers by name, each as a function that makes one."""
 _samplers = dict(_ROWS)

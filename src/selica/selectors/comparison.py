@@ -90,7 +90,9 @@ class KnockoffComparison:
         varies = data.varies.copy() if drop_constant else np.ones(table.shape[1], dtype=bool)
         self.units = data.units
         self.keeps = data.keep is not None
-        self.conditioned = self.keeps and (not sampler.exact or drop_constant)
+        self.conditioned = (
+            self.keeps and (not sampler.exact or drop_constant) and not sampler.discrete
+        )
         estimated = isinstance(sampler, GaussianKnockoffs) and (
             sampler.mean is None and sampler.covariance is None
         )

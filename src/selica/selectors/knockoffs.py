@@ -178,11 +178,12 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         Target false discovery rate.
     offset : {0, 1}
         1 is knockoff+, which controls the FDR; 0 the plain filter, which controls a modified one.
-    sampler : {"gaussian", "fixed", "iid"}, sampler object or callable
+    sampler : {"gaussian", "fixed", "iid", "genotypes", "markov"}, sampler object or callable
         "gaussian": mean and covariance of the columns are estimated (Ledoit and Wolf); a
         `GaussianKnockoffs` with a known or estimated covariance; "fixed": fixed-X knockoffs;
-        "iid": the article's independent copies; a `sampling.Sampler`, an object with its method
-        `copies`, or a function of (X, rng) that returns a copy.
+        "iid": the article's independent copies; "genotypes" and "markov" fit a hidden Markov
+        model to numbers of alleles, or a Markov chain to discrete columns; a `sampling.Sampler`,
+        an object with its method `copies`, or a function of (X, rng) that returns a copy.
     statistic : {"coefficient", "entry", "correlation"}
         As in `statistics.knockoff_statistic`.
     lam : {"auto", "cv"} or float

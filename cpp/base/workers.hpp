@@ -1,0 +1,82 @@
+// Tasks 0, 1, ... on threads, each done by one of them. Which tasks there are follows from the
+// problem alone, so that the answer does not depend on the threads.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/stop.hpp"
+#include "base/types.hpp"
+
+namespace selica {
+
+class Workers {
+ public:
+  using Work = std::function<void(Index)>;
+
+  Workers(Index tasks, Index threads)
+      : tasks_(tasks), threads_(std::clamp<Index>(threads, 1, std::max<Index>(tasks, 1))) {}
+
+  // Does all tasks. Each thread calls `make` once, for memory of its own, and what it gets for each
+  // of its tasks. `poll` is called every 50 ms on the calling thread; it returns false to stop.
+  // Throws what a task threw.
+  void run(const std::function<Work()>& make, const std::function<bool()>& poll) {
+    std::vector<std::thread> workers;
+    for (Index t = 0; t < threads_; ++t) workers.emplace_back([this, &make] { work(make); });
+    bool goes_on = true;
+    {
+      std::unique_lock lock(mutex_);
+      while (finished_ < threads_) {
+        news_.wait_for(lock, std::chrono::milliseconds(50));
+        lock.unlock();
+        if (goes_on && !poll()) {
+          goes_on = false;
+          stop_.set();
+        }
+        lock.lock();
+      }
+    }
+    for (std::thread& worker : workers) worker.join();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void work(const std::function<Work()>& make) {
+    try {
+      const StopScope scope(stop_);
+      const Work task = make();
+      while (!stop_.is_set()) {
+        const Index number = next_.fetch_add(1);
+        if (number >= tasks_) break;
+        task(number);
+      }
+    } catch (const Stopped&) {
+      // somebody asked for it
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      stop_.set();
+    }
+    const std::lock_guard lock(mutex_);
+    ++finished_;
+    news_.notify_all();
+  }
+
+  Index tasks_;
+  Index threads_;
+  StopFlag stop_;
+  std::atomic<Index> next_{0};
+  std::mutex mutex_;
+  std::condition_variable news_;
+  Index finished_ = 0;
+  std::exception_ptr error_;
+};
+
+}  // namespace selica
