@@ -73,6 +73,7 @@ _SENSIBLE = {
     "assumption": ("none", "unimodal", "r-concave"),
     "engine": ("auto", "monte-carlo", "semi-analytic"),
     "sampler": ("gaussian", "fixed", "iid", "genotypes", "markov"),
+    "joint_copies": ("1", "2"),
     "groups": ("correlation", "correlation:0.3"),
     "statistic": ("coefficient", "entry", "correlation"),
 }

@@ -21,7 +21,9 @@ from selica import (
     LassoSelection,
     StabilitySelection,
 )
-from selica.errors import ArgumentError, RefusedError
+from selica.control import joint_selection
+from selica.errors import ArgumentError, RefusedError, SelicaError
+from selica.sampling import GaussianKnockoffs
 from selica.selectors.group_map import joined
 from selica.selectors.grouping import in_groups, read_groups, representative_weights
 from selica.statistics import make_data
@@ -383,6 +385,65 @@ def test_near_duplicates_inside_a_group_are_no_caution():
     found = fitted(LassoSelection(0.1), table, groups=np.arange(16) // 2)
     assert not any("near-duplicate" in one.lower() for one in found.notes_)
     assert not found.duplicates_
+
+
+# --- joint copies -----------------------------------------------------------------------------
+
+
+def test_joint_copies_select_by_their_filter():
+    settings = {"joint_copies": 5, "lam": 0.05, "groups": LABELS}
+    found = fitted(KnockoffSelection(0.1), **settings)
+    assert found.group_support_[:2].all()  # two groups are enough: 1 / (5 * 0.1)
+    assert found.guarantee_.source.startswith("Gimenez and Zou")
+    assert not fitted(KnockoffSelection(0.1), lam=0.05, groups=LABELS).group_support_.any()
+    lead = np.abs(found.statistics_)
+    winner = np.where(found.statistics_ > 0.0, 0, 1)
+    np.testing.assert_array_equal(joint_selection(winner, lead, 5, 0.1), found.group_support_)
+    assert "median of its 5 knockoff copies" in str(found.summary())
+    alone = fitted(KnockoffSelection(0.1, joint_copies=3, lam=0.05))
+    assert alone.statistics_.shape == (24,)
+    one = fitted(KnockoffSelection(0.5, joint_copies=1))
+    np.testing.assert_array_equal(one.statistics_, fitted(KnockoffSelection(0.5)).statistics_)
+
+
+@pytest.mark.parametrize(
+    ("settings", "arguments", "said"),
+    [
+        ({"joint_copies": 0}, {}, "joint_copies"),
+        ({"joint_copies": 2, "offset": 0}, {}, "offset must be 1"),
+        ({"joint_copies": 2, "sampler": "iid"}, {}, "joint copies"),
+        ({"joint_copies": 2}, {"keep": Y[:, None] ** 2}, "joint_copies"),
+        ({"joint_copies": 2}, {"rows_of": np.arange(120) // 4}, "joint_copies"),
+        ({"sampler": GaussianKnockoffs(n_joint=2)}, {}, "joint copies"),
+    ],
+)
+def test_hostile_joint_copies(settings, arguments, said):
+    with pytest.raises(SelicaError, match=said):
+        KnockoffSelection(0.5, **settings).fit(X, Y, **arguments)
+
+
+def test_a_known_covariance_makes_exact_copies_of_groups():
+    truth = np.kron(np.eye(8), np.full((3, 3), 1.0)) + 0.16 * np.eye(24)
+    sampler = GaussianKnockoffs(0.0, truth)
+    found = fitted(KnockoffSelection(0.5, sampler=sampler, lam=0.05), groups=LABELS)
+    assert found.guarantee_.proven
+    assert found.group_support_[:2].all()
+    assert sampler.groups is None  # the user's sampler stays as it is
+
+
+def test_rows_that_belong_together_and_groups_of_columns():
+    patient = np.arange(120) // 3
+    found = fitted_with(DerandomizedKnockoffs(pfer=1.0, n_copies=5, lam=0.05), rows_of=patient)
+    assert found.group_support_[:2].all()
+    assert found.exchangeability_ is not None
+    kept = fitted_with(DerandomizedKnockoffs(pfer=1.0, n_copies=5, lam=0.05), keep=X[:, :1])
+    assert kept.group_support_[1]
+
+
+def fitted_with(selector, **arguments):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return selector.set_params(groups=LABELS, random_state=0).fit(X, Y, **arguments)
 
 
 # --- the map --------------------------------------------------------------------------------------

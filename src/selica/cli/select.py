@@ -177,6 +177,13 @@ def select(
             f"({takers('statistic')})."
         ),
     ] = None,
+    joint_copies: Annotated[
+        int | None,
+        typer.Option(
+            help="Knockoff copies of each variable in one fit: m of them select from 1 / (m FDR) "
+            f"variables on; 1 by default ({takers('joint_copies')})."
+        ),
+    ] = None,
     groups: Annotated[
         str | None,
         typer.Option(
@@ -242,6 +249,7 @@ def select(
         engine=engine,
         sampler=sampler,
         statistic=statistic,
+        joint_copies=joint_copies,
         groups=groups,
         n_jobs=n_jobs,
     )

@@ -15,7 +15,7 @@ from selica._core.types import Array, BoolArray, Progress
 from selica.sampling import Copies, Exchangeability, GaussianKnockoffs, Sampler, exchangeability
 from selica.sampling.covariates import Conditioned, condition, spread_of_rest
 from selica.sampling.row_groups import group_means, grouped_copies
-from selica.statistics import Data, knockoff_statistics
+from selica.statistics import Data, joint_importances, knockoff_statistics
 
 COPIES = 0
 """Spawn key of the copies of a fit."""
@@ -58,6 +58,10 @@ class KnockoffComparison:
         How many copies there are at most.
     drop_constant : bool
         Whether constant columns are left out, as they have no copy: their statistics are zero.
+    n_joint : int
+        Number of copies that are exchangeable with the columns and with each other; more than one
+        for `importances` only, and neither with covariates that are kept nor with rows that belong
+        together.
 
     Attributes
     ----------
@@ -86,6 +90,7 @@ class KnockoffComparison:
         *,
         n_copies: int,
         drop_constant: bool,
+        n_joint: int = 1,
     ) -> None:
         varies = data.varies.copy() if drop_constant else np.ones(table.shape[1], dtype=bool)
         self.units = data.units
@@ -96,6 +101,7 @@ class KnockoffComparison:
         estimated = isinstance(sampler, GaussianKnockoffs) and (
             sampler.mean is None and sampler.covariance is None
         )
+        self._n_joint = n_joint
         self._groups = data.units if estimated else None
         self.grouped = self._groups is not None
         self.exchangeability: Exchangeability | None = None
@@ -124,7 +130,8 @@ class KnockoffComparison:
                 if data.variable is None
                 else np.unique(data.variable[varies])
             )
-            self._prepare(sampler.with_variables(self._data.variable), columns, parts, n_copies)
+            own = self._data.variable if self._data.member is None else self._data.member
+            self._prepare(sampler.with_variables(own), columns, parts, n_copies)
 
     def _prepare(
         self, sampler: Sampler, columns: Array, parts: Conditioned | None, n_copies: int
@@ -151,8 +158,8 @@ class KnockoffComparison:
                 )
             else:
                 more = 1.0 if design is None else spread_of_rest(design, len(columns))
-                if together is not None:
-                    sampler = sampler.of_groups(together)
+                if together is not None or self._n_joint > 1:
+                    sampler = sampler.of_groups(together, self._n_joint)
                 self.sampler = sampler.fit(more * columns, rows)
                 copies = self.sampler.copies(columns, seed, n_copies)
                 first = copies[0] if parts is None else parts.outside(copies[0])
@@ -165,10 +172,27 @@ class KnockoffComparison:
         if not self.sampler.exchangeable:
             return None
         return exchangeability(
-            columns, copy, centre=self.sampler.centre, sample_weight=self._data.weight,
+            columns, copy[:, : columns.shape[1]], centre=self.sampler.centre,
+            sample_weight=self._data.weight,
             groups=None if self._data.member is None else self._data.variable,
             random_state=child(self._seed, EXCHANGES),
         )  # fmt: skip
+
+    def importances(self, measure: Measure, n_jobs: int | None) -> Array:
+        """Return the importances of every variable and of its joint copies, (m + 1, p).
+
+        Parameters
+        ----------
+        measure : Measure
+        n_jobs : int, optional
+        """
+        [found] = joint_importances(
+            self._data, [self._copies[0]], [generator(child(self._seed, FOLDS, 0))],
+            n_jobs=n_jobs, **measure._asdict(),
+        )  # fmt: skip
+        every = np.zeros((len(found), self._statistics.shape[1]))
+        every[:, self._variables] = found
+        return every
 
     def statistics(
         self, copies: int, measure: Measure, n_jobs: int | None, *, some: bool = False

@@ -11,9 +11,9 @@ from selica._core.errors import ArgumentError, ColumnError, DoesNotApply
 from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array
-from selica._core.validation import choice, number
+from selica._core.validation import choice, count, number
 from selica._core.warning import warn
-from selica.control import knockoff_threshold, posthoc_evalues
+from selica.control import joint_threshold, joint_wins, knockoff_threshold, posthoc_evalues
 from selica.plots import plot_fdp_bound, plot_statistics
 from selica.sampling import Exchangeability
 from selica.sampling.exchangeability import FEWEST_ROWS
@@ -36,6 +36,9 @@ here on a level may be exceeded. Practice, by the designs of docs/guarantees.md.
 WITHDRAWN_RATIO = 1.5
 """The same ratio, from which on a level is exceeded and no promise is made."""
 
+_MOST_JOINT = 50
+"""Joint copies at most: the fit has a column for each of them, and each variable."""
+
 
 class KnockoffSelector(Selector):
     """Base of the selectors that compare variables with knockoff copies."""
@@ -48,8 +51,10 @@ class KnockoffSelector(Selector):
     random_state: Any
     exchangeability_: Exchangeability | None
 
-    def _compare(self, data: Data, table: Array, n_copies: int) -> KnockoffComparison:
-        """Prepare up to so many copies of the columns."""
+    def _compare(
+        self, data: Data, table: Array, n_copies: int, n_joint: int = 1
+    ) -> KnockoffComparison:
+        """Prepare up to so many copies of the columns, or one set of joint copies."""
         if data.l1_ratio < 1.0 and self.statistic == "correlation":
             raise ArgumentError(
                 "l1_ratio is a setting of the penalised fit, and statistic='correlation' fits none."
@@ -59,6 +64,16 @@ class KnockoffSelector(Selector):
             raise DoesNotApply(
                 "sampler: fixed-X knockoffs know no covariates to keep; use sampler='gaussian'."
             )
+        drawn = getattr(sampler, "n_joint", 1)
+        if drawn not in (1, n_joint):
+            raise ArgumentError(
+                f"sampler draws {drawn} joint copies, and {n_joint} will do here; joint_copies of "
+                "KnockoffSelection says how many."
+            )
+        if n_joint > 1 and (data.keep is not None or data.units is not None):
+            raise DoesNotApply(
+                "joint_copies: several joint copies know neither keep nor rows_of; use one."
+            )
         named = isinstance(self.sampler, str)
         columns = int(np.count_nonzero(data.varies)) if named else table.shape[1]
         sampler.needs(len(table), columns, data.loss)
@@ -66,7 +81,7 @@ class KnockoffSelector(Selector):
             # a constant column has no copy, and needs none
             found = KnockoffComparison(
                 data, table, sampler, seed_sequence(self.random_state), n_copies=n_copies,
-                drop_constant=named,
+                drop_constant=named, n_joint=n_joint,
             )  # fmt: skip
         except ColumnError as error:
             raise error.named(self._column_names()[error.column]) from None
@@ -93,9 +108,9 @@ class KnockoffSelector(Selector):
             return None
         return number("lam", self.lam, at_least=1e-12)
 
-    def _check_level(self, fdr: float, p: int) -> None:
-        """Say so where the level cannot be reached with so few variables."""
-        least = ceiling(1.0 / fdr)
+    def _check_level(self, fdr: float, p: int, copies: int = 1) -> None:
+        """Say so where the level cannot be reached with so few variables, and joint copies."""
+        least = ceiling(1.0 / (copies * fdr))
         if least > p:
             said = f"A selection at FDR {fdr:g} has at least {least} variables, and there are {p}"
             warn(self._words(f"{said}: nothing can be selected."), AssumptionWarning)
@@ -178,6 +193,10 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         Target false discovery rate.
     offset : {0, 1}
         1 is knockoff+, which controls the FDR; 0 the plain filter, which controls a modified one.
+    joint_copies : int
+        Number m of copies that are exchangeable with the columns and with each other, all in one
+        fit (Gimenez and Zou 2019). A selection then has at least 1 / (m fdr) variables, where one
+        copy needs 1 / fdr; the fit has m + 1 times as many columns. For normal columns.
     sampler : {"gaussian", "fixed", "iid", "genotypes", "markov"}, sampler object or callable
         "gaussian": mean and covariance of the columns are estimated (Ledoit and Wolf); a
         `GaussianKnockoffs` with a known or estimated covariance; "fixed": fixed-X knockoffs;
@@ -203,7 +222,9 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
     Attributes
     ----------
     statistics_ : array of shape (p,), or (K,) for K groups
-        W: positive where a variable is ahead of its copy.
+        W: positive where a variable is ahead of its copy. With several joint copies, by how much
+        the largest of all versions is ahead of the median of the others; negative where that is a
+        copy.
     threshold_ : float
         Smallest W that is selected; infinite if none is.
     exchangeability_ : Exchangeability or None
@@ -226,6 +247,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         fdr: float = 0.1,
         *,
         offset: int = 1,
+        joint_copies: int = 1,
         sampler: Any = "gaussian",
         statistic: str = "coefficient",
         lam: Any = "auto",
@@ -238,6 +260,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
     ) -> None:
         self.fdr = fdr
         self.offset = offset
+        self.joint_copies = joint_copies
         self.sampler = sampler
         self.statistic = statistic
         self.lam = lam
@@ -249,18 +272,24 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         self.random_state = random_state
 
     def _select(self, data: Data, table: Array) -> None:
-        measure = self._measure()
-        found = self._compare(data, table, 1)
+        m, measure = count("joint_copies", self.joint_copies, at_most=_MOST_JOINT), self._measure()
+        if m > 1 and self.offset != 1:
+            raise ArgumentError("offset must be 1 with several joint copies.")
+        found = self._compare(data, table, 1, m)
         self.exchangeability_ = found.exchangeability
-        self.statistics_ = found.statistics(1, measure, self.n_jobs)[0]
-        self.threshold_ = float(knockoff_threshold(self.statistics_, self.fdr, self.offset))
+        if m > 1:
+            wins = joint_wins(found.importances(measure, self.n_jobs))
+            self.statistics_ = np.where(wins.winner == 0, wins.lead, -wins.lead)
+            self.threshold_ = joint_threshold(wins.winner, wins.lead, m, self.fdr)
+        else:
+            self.statistics_ = found.statistics(1, measure, self.n_jobs)[0]
+            self.threshold_ = float(knockoff_threshold(self.statistics_, self.fdr, self.offset))
         if self.offset == 1:
-            self._check_level(self.fdr, self.statistics_.size)
+            self._check_level(self.fdr, self.statistics_.size, m)
         self.support_ = self.statistics_ >= self.threshold_
         what = "false discovery rate" if self.offset == 1 else "modified false discovery rate"
-        self.guarantee_ = self._promise(
-            found, what, float(self.fdr), "Barber and Candès 2015; 2018"
-        )
+        source = "Barber and Candès 2015; 2018" if m == 1 else "Gimenez and Zou 2019"
+        self.guarantee_ = self._promise(found, what, float(self.fdr), source)
 
     def summary(self) -> Summary:
         """Return the variables by their statistics."""
@@ -270,15 +299,31 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
             f"Knockoffs at FDR {self.fdr:g}",
             TableColumn(
                 "W", self.statistics_.tolist(),
-                "how far the variable is ahead of its knockoff copy, an artificial column that "
-                f"cannot matter; negative where the copy is ahead{needed}",
+                f"{self._lead()}{needed}",
             ),
             self.statistics_,
             ties="",
         )  # fmt: skip
 
+    def _lead(self) -> str:
+        """Say what a statistic is, as a clause."""
+        if self.joint_copies == 1:
+            return (
+                "how far the variable is ahead of its knockoff copy, an artificial column that "
+                "cannot matter; negative where the copy is ahead"
+            )
+        return (
+            f"how far the variable is ahead of the median of its {self.joint_copies} knockoff "
+            "copies, artificial columns that cannot matter; negative where one of these is the "
+            "largest"
+        )
+
+    def _fewest(self) -> int:
+        """Return how many variables a selection has at least."""
+        return ceiling(self.offset / (self.joint_copies * self.fdr)) if self.offset else 1
+
     def _why(self) -> str:
-        least = ceiling(self.offset / self.fdr) if self.offset else 1
+        least = self._fewest()
         positive = int(np.count_nonzero(self.statistics_ > 0.0))
         text = (
             f"At FDR {self.fdr:g} knockoffs select at least {least} variables or none, and "
@@ -295,9 +340,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         return np.asarray(self.statistics_)
 
     def _demand(self) -> Demand | None:
-        return of_copies(
-            self._unit_support().size, 0.5, ceiling(self.offset / self.fdr) if self.offset else 1
-        )
+        return of_copies(self._unit_support().size, 0.5, self._fewest())
 
     def plot(self, kind: str = "decision", confidence: float = CONFIDENCE) -> Figure:
         """Draw what decided, or bounds on the false variables (needs matplotlib).
