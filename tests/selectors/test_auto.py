@@ -67,9 +67,19 @@ def test_the_table_of_choices(X, loss, method, word):
 
 
 def test_columns_whose_copies_can_be_told_from_them_go_to_stability_selection():
-    found = chosen(smooth_columns(200, 100, 1.25))
+    # variances that fall off along directions at random: no neighbours, no factors, few rows
+    rng = np.random.default_rng(0)
+    directions = np.linalg.qr(rng.standard_normal((120, 120)))[0]
+    sizes = np.exp(-np.linspace(0.0, 9.0, 120) / 2.0)
+    found = chosen(rng.standard_normal((45, 120)) * sizes @ directions.T)
     assert found.method == "stability-pfer"
     assert "far from exchangeable" in found.because
+
+
+def test_columns_whose_copies_hardly_differ_from_them_go_to_stability_selection():
+    found = chosen(smooth_columns(200, 100, 1.25))
+    assert found.method == "stability-pfer"
+    assert "hardly differ from them" in found.because
 
 
 def test_the_choice_does_not_look_at_the_response():

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
+from sklearn.base import clone
 from sklearn.covariance import OAS
 
 from selica import AggregatedKnockoffs, DataSplitting, DerandomizedKnockoffs, KnockoffSelection
@@ -30,6 +31,7 @@ SELECTORS = [
     AggregatedKnockoffs(0.2, n_copies=3, lam=0.1),
 ]
 RULES = ["one copy", "e-values", "PFER", "k-FWER", "p-values"]
+LEDOIT_WOLF = GaussianKnockoffs(covariance="ledoit_wolf")
 
 
 def smooth_fields(n, shape, width, seed):
@@ -271,7 +273,7 @@ def test_fixed_copies_are_for_a_centred_linear_response():
 def test_copies_that_are_far_from_exchangeable_withdraw_the_promise(selector):
     X = smooth_fields(100, (5, 12), 1.25, 0)
     y = X[:, :6].sum(axis=1) + np.random.default_rng(1).standard_normal(100)
-    said = heard(selector.set_params(random_state=0), X, y)
+    said = heard(selector.set_params(random_state=0, sampler=LEDOIT_WOLF), X, y)
     assert any("times as much as the columns" in text for text in said)
     assert any("no error rate is promised" in text for text in said)
     assert selector.exchangeability_.ratio > 10.0
@@ -282,6 +284,35 @@ def test_copies_that_are_far_from_exchangeable_withdraw_the_promise(selector):
         "No error rate is controlled: the knockoff copies do not behave like the columns"
     )
     assert str(selector.guarantee_) in str(selector.summary())  # the selection is still given
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=RULES)
+def test_another_law_takes_over_where_the_first_fails(selector):
+    X = smooth_fields(100, (5, 12), 1.25, 0)
+    y = X[:, :6].sum(axis=1) + np.random.default_rng(1).standard_normal(100)
+    said = heard(selector.set_params(random_state=0, sampler="gaussian"), X, y)
+    assert not any("times as much" in text for text in said)
+    assert selector.exchangeability_.departure <= 1.25
+    assert selector.guarantee_.level is not None
+    assert not selector.guarantee_.proven
+    assert "each column depends on a few others (neighbours)" in selector.guarantee_.assumptions
+    (note,) = [text for text in selector.notes_ if "drawn from another estimate" in text]
+    assert "did not behave like the columns (ratio" in note
+    # the choice of the law does not depend on the response
+    other = clone(selector).fit(X, np.random.default_rng(2).standard_normal(100))
+    assert other.exchangeability_ == selector.exchangeability_
+
+
+def test_a_law_by_name_is_kept():
+    X = smooth_fields(100, (5, 12), 1.25, 0)
+    y = np.random.default_rng(1).standard_normal(100)
+    for name in ("shrinkage", "factors", "factors_neighbours"):
+        found = KnockoffSelection(
+            0.2, lam=0.1, sampler=GaussianKnockoffs(covariance=name), random_state=0
+        )
+        heard(found, X, y)
+        assert not any("another estimate" in text for text in found.notes_)
+        assert f"({name})" in found.guarantee_.assumptions or found.guarantee_.level is None
 
 
 @pytest.mark.parametrize("covariance", ["identity", ("ar1", 0.5)], ids=str)
@@ -296,7 +327,7 @@ def test_copies_of_hardly_correlated_columns_are_silent(covariance, seed):
 
 def test_copies_that_are_a_little_off_are_announced():
     data = simulate(60, 100, 5, snr=5.0, covariance=("ar1", 0.9), random_state=1)
-    selector = KnockoffSelection(0.2, lam=0.1, random_state=1)
+    selector = KnockoffSelection(0.2, lam=0.1, sampler=LEDOIT_WOLF, random_state=1)
     said = heard(selector, data.X, data.y)
     assert 1.25 < selector.exchangeability_.departure <= 1.5
     assert any("the level may be exceeded" in text for text in said)

@@ -42,6 +42,11 @@ FEWEST_ROWS = 40
 """Rows below which nothing is tested: halves of them know no weak directions."""
 LEVEL = 0.01
 """A p-value up to this says that columns and copies differ."""
+DOUBTFUL_RATIO = 1.25
+"""Copies that vary so many times as much as the columns, or as little, where these vary least: from
+here on a level may be exceeded. Practice, by the designs of docs/copies.md."""
+WITHDRAWN_RATIO = 1.5
+"""The same ratio, from which on a level is exceeded and no promise is made."""
 FLIPS = 999
 """Random signs that a sum of differences is compared with."""
 _NUMBERS_AT_ONCE = 1_000_000

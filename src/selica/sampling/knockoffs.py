@@ -15,6 +15,7 @@ need not be positive.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ from selica._core.losses import Loss
 from selica._core.memory import check_memory
 from selica._core.random import RandomState
 from selica._core.types import Array, IntArray
-from selica._core.validation import count, matrix, real
+from selica._core.validation import choice, count, matrix, real
 from selica.sampling.checks import (
     column_mean,
     group_labels,
@@ -43,11 +44,14 @@ from selica.sampling.group_s_matrices import (
     check_group_method,
     unit_group_s,
 )
+from selica.sampling.laws import LAWS, best_law, law_names
 from selica.sampling.s_matrices import EDGE_METHODS, check_method, unit_s
 from selica.sampling.sampler import Doubt, Sampler
 from selica.sampling.shrinkage import ledoit_wolf
 
 _ESTIMATE = "The covariance estimated from X"
+_FIRST = "ledoit_wolf"
+"""The law that is tried first."""
 _FEW_VALUES = 10
 """A column with so few different values is not normal."""
 _BYTES = 84.0
@@ -89,12 +93,15 @@ class GaussianKnockoffs(Sampler):
     ----------
     mean : float or array of shape (p,), optional
         Mean of the variables. None: estimated by `fit`; a given mean is kept.
-    covariance : array of shape (p, p), estimator or None
+    covariance : array of shape (p, p), str, estimator or None
         Covariance of the variables, if it is known; positive definite. A covariance whose
         correlation matrix has an eigenvalue below 1e-10 is refused: the variables it ties
         together have no knockoff but themselves. An estimator is an object with `fit(X)` that
         sets `covariance_` (and `location_`, the mean, if it is not known), such as those of
-        `sklearn.covariance`. None: `ledoit_wolf` of the standardised columns.
+        `sklearn.covariance`. A word is the name of a law of the standardised columns, by which
+        `fit` estimates the covariance: "ledoit_wolf", "shrinkage", "factors", "neighbours" or
+        "factors_neighbours", see `sampling.laws`. None: `ledoit_wolf`; a knockoff selector goes
+        on to the other laws where its copies do not behave like the columns.
     method : {"mvr", "maxent", "sdp", "equi"}, optional
         How S is chosen, see `s_matrix`, and `group_s_matrix` for groups and for several joint
         copies, which know no "sdp". None: "maxent" with groups, "mvr" without.
@@ -121,6 +128,8 @@ class GaussianKnockoffs(Sampler):
         Whether the mean or the covariance comes from data.
     method : str
         As given.
+    law : str or None
+        Name of the law that the covariance is, or will be, estimated by.
 
     Examples
     --------
@@ -142,6 +151,8 @@ class GaussianKnockoffs(Sampler):
     GaussianKnockoffs(n_features=5, method='sdp', estimated=True)
     >>> knockoffs.covariance.shape
     (5, 5)
+    >>> GaussianKnockoffs(covariance="neighbours").fit(data.X)
+    GaussianKnockoffs(n_features=5, method='mvr', estimated=True, law='neighbours')
 
     Three joint copies of groups of variables:
 
@@ -175,7 +186,9 @@ class GaussianKnockoffs(Sampler):
                 f"covariance must be a matrix, an estimator or None; got the class "
                 f"{covariance.__name__}, not an object of it."
             )
-        unknown = covariance is None or hasattr(covariance, "fit")
+        if isinstance(covariance, str):
+            choice("covariance", covariance, law_names())
+        unknown = _unknown(covariance)
         self.estimated = unknown or mean is None
         self.mean = None if mean is None else real("mean", mean)
         self.covariance = covariance
@@ -266,7 +279,7 @@ class GaussianKnockoffs(Sampler):
         (array([0., 0., 0.]), True)
         """
         mean, covariance = self._given
-        known = covariance is not None and not hasattr(covariance, "fit")
+        known = not _unknown(covariance)
         table = matrix("X", X, columns=self._sd.size if known else None)
         share = row_shares(sample_weight, table.shape[0])
         if not self.estimated:
@@ -281,10 +294,18 @@ class GaussianKnockoffs(Sampler):
                 f"{table.shape[1]}."
             )
         varying("X", table, share)
-        if covariance is None:
+        if covariance is None or covariance == _FIRST:
             found = ledoit_wolf(table, mean=mean, sample_weight=sample_weight, standardise=True)
             fitted._set_covariance(_ESTIMATE, found.covariance)
             fitted._set_mean(found.mean)
+        elif isinstance(covariance, str):
+            centre = column_mean(table, share) if mean is None else mean
+            rows = table - centre
+            largest = np.abs(rows).max(axis=0)
+            unit = largest * np.sqrt(share @ (rows / largest) ** 2)
+            estimate = LAWS[covariance].estimate(rows / unit, share)
+            fitted._set_covariance(_ESTIMATE, estimate * unit * unit[:, None])
+            fitted._set_mean(centre)
         else:
             location, matrix_found = _estimate(covariance, table, sample_weight)
             fitted._set_covariance(_ESTIMATE, matrix_found)
@@ -297,11 +318,65 @@ class GaussianKnockoffs(Sampler):
     def assumption(self) -> str:  # type: ignore[override]
         """What must be true of the columns, as a clause."""
         if self.estimated:
+            also = f", and {self.structure}" if self.structure else ""
             return (
                 "the joint distribution of the predictors, which is estimated here, is close to "
-                "the true one"
+                f"the true one{also}"
             )
         return "the joint distribution of the predictors is the one that was given"
+
+    @property
+    def law(self) -> str | None:
+        """Name of the law that the covariance is estimated by; None where it is not by one."""
+        given = self._given[1]
+        return _FIRST if given is None else given if isinstance(given, str) else None
+
+    @property
+    def structure(self) -> str:  # type: ignore[override]
+        """What the law of the columns takes for granted, as a clause."""
+        return "" if self.law in (None, _FIRST) else LAWS[str(self.law)].words
+
+    def alternatives(
+        self,
+        X: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        random_state: RandomState | None = None,
+    ) -> Iterable[Sampler]:
+        """Return knockoffs by the laws that describe left-out rows better than the first law does.
+
+        Where the covariance, or how it is to be estimated, was given, there are none.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            None of the columns is constant.
+        sample_weight : array of shape (n,), optional
+        random_state : None, int, SeedSequence, Generator or RandomState
+            Source of the rows that are left out.
+
+        Examples
+        --------
+        >>> from selica.sampling import GaussianKnockoffs, simulate
+        >>> X = simulate(200, 30, 0, noise_variance=1.0, covariance=("ar1", 0.9), random_state=0).X
+        >>> [other.law for other in GaussianKnockoffs().alternatives(X, random_state=0)]
+        ['neighbours', 'factors_neighbours', 'shrinkage']
+        """
+        if self._given[1] is not None:
+            return []
+        table = matrix("X", X)
+        judged = best_law(
+            table, share=row_shares(sample_weight, len(table)), random_state=random_state
+        )
+        names = [one.name for one in judged]
+        return [self._by_law(name) for name in names[: names.index(_FIRST)]]
+
+    def _by_law(self, name: str) -> GaussianKnockoffs:
+        """Return the same knockoffs, not fitted, with another law."""
+        other = copy(self)
+        other.mean, _ = other._given
+        other.covariance, other._law = name, None
+        other._given = (other.mean, name)
+        return other
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
@@ -399,11 +474,12 @@ class GaussianKnockoffs(Sampler):
 
     def __repr__(self) -> str:
         if self._law is None:
-            how = "Ledoit-Wolf" if self.covariance is None else type(self.covariance).__name__
+            how = self.law or type(self.covariance).__name__
             return f"GaussianKnockoffs(covariance={how}, not fitted, method={self.method!r})"
         more = "" if self.groups is None else f", n_groups={int(self.groups.max()) + 1}"
         more += f", n_joint={self.n_joint}" if self.n_joint > 1 else ""
         more += ", estimated=True" if self.estimated else ""
+        more += f", law={self.law!r}" if self.law not in (None, _FIRST) else ""
         return f"GaussianKnockoffs(n_features={self.n_features}, method={self.method!r}{more})"
 
 
@@ -459,6 +535,11 @@ class JointCopies:
         drawn *= self.scale[:, None]
         drawn += common
         return drawn.reshape(-1, n).T
+
+
+def _unknown(covariance: Any) -> bool:
+    """Tell whether a covariance is yet to be estimated."""
+    return covariance is None or isinstance(covariance, str) or hasattr(covariance, "fit")
 
 
 def conditional(correlation: Array, smallest: float, method: str) -> Conditional:

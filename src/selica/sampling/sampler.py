@@ -8,7 +8,7 @@ new one works with every knockoff selector, its promise included.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -61,6 +61,9 @@ class Sampler(ABC):
     discrete : bool
         Whether it copies values of a table that must stay as they are. Then copies are not drawn
         given covariates, which would be subtracted.
+    structure : str
+        What an estimate of the distribution takes for granted, as a clause; empty where that is
+        nothing to speak of.
 
     Examples
     --------
@@ -91,6 +94,7 @@ class Sampler(ABC):
     standardised: bool = False
     independent: bool = False
     discrete: bool = False
+    structure: str = ""
 
     def needs(self, rows: int, columns: int, loss: Loss) -> None:
         """Check that a table can be copied, or say in an error why it cannot.
@@ -159,6 +163,25 @@ class Sampler(ABC):
                 "one copy."
             )
         return self
+
+    def alternatives(
+        self,
+        X: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        random_state: RandomState | None = None,
+    ) -> Iterable[Sampler]:
+        """Return samplers to be tried where copies by this one do not behave like the columns.
+
+        They are not yet fitted, and the most promising comes first; by default there is none. The
+        response is not looked at.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+        sample_weight : array of shape (n,), optional
+        random_state : None, int, SeedSequence, Generator or RandomState
+        """
+        return ()
 
     def sample(self, X: ArrayLike, random_state: RandomState | None = None) -> Array:
         """Return one knockoff copy of X, the first of `copies` with the same seed.

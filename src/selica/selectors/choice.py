@@ -10,18 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from selica._core.parallel import blas_threads_for
-from selica._core.random import child
 from selica._core.types import Array
 from selica.sampling import GaussianKnockoffs
-from selica.sampling.exchangeability import FEWEST_ROWS, exchangeability
-from selica.sampling.row_groups import grouped_copies
-from selica.selectors.comparison import COPIES, EXCHANGES
-from selica.selectors.knockoffs import WITHDRAWN_RATIO
+from selica.sampling.exchangeability import FEWEST_ROWS, WITHDRAWN_RATIO
+from selica.selectors.comparison import KnockoffComparison
 from selica.statistics import Data
 
 MOST_COLUMNS = 2000
@@ -30,6 +27,8 @@ MOST_CELLS = 1_000_000
 """Cells of the largest table whose knockoffs take less than minutes."""
 MOST_CELLS_OF_CLASSES = 400_000
 """The same where the response is not linear: each fit takes several steps."""
+SMALLEST_FREEDOM = 0.02
+"""Copies that differ from their columns in less of the variance than this find hardly anything."""
 LARGEST_CORRELATION = 0.95
 """Columns more correlated than this cannot be told apart by their copies."""
 STABILITY = "stability-pfer"
@@ -83,31 +82,25 @@ class Facts:
         return float(size.max(initial=0.0))
 
     @cached_property
+    def _comparison(self) -> KnockoffComparison:
+        """The columns beside copies of them, as knockoffs would have them."""
+        return KnockoffComparison(
+            self._data, self._table, GaussianKnockoffs(), self._seed, n_copies=1,
+            drop_constant=True,
+        )  # fmt: skip
+
+    @property
     def departure(self) -> float:
         """How far copies are from exchangeable with the columns; 1 is as they should be."""
-        data = self._data
-        X = self._table[:, data.varies]
-        even = bool(np.all(data.weight == data.weight[0]))
-        weight = None if even else data.weight
-        first, checked = child(self._seed, COPIES), child(self._seed, EXCHANGES)
-        groups = None
-        if data.member is not None and data.variable is not None:
-            groups = data.variable[data.varies]
-        with blas_threads_for(X.shape):
-            if data.units is not None:
-                made = grouped_copies(
-                    GaussianKnockoffs(), X, data.units, weight, first, 1, column_groups=groups
-                )
-                return made.exchangeability(made.copies[0], weight, checked).departure
-            sampler: Any = GaussianKnockoffs()
-            if groups is not None:
-                sampler = sampler.of_groups(groups)
-            sampler = sampler.fit(X, weight)
-            found = exchangeability(
-                X, sampler.copies(X, first, 1)[0], centre=sampler.mean, sample_weight=weight,
-                groups=groups, random_state=checked,
-            )  # fmt: skip
-        return float(found.departure)
+        checked = self._comparison.exchangeability
+        return 1.0 if checked is None else float(checked.departure)
+
+    @property
+    def freedom(self) -> float:
+        """Share of the variance of a column in which its copy may differ from it, on average."""
+        sampler = self._comparison.sampler
+        assert isinstance(sampler, GaussianKnockoffs)
+        return float(np.mean(sampler.s_ / np.diagonal(sampler.covariance)))
 
 
 class Rule(NamedTuple):
@@ -206,6 +199,18 @@ RULES = (
         ),
         "the promise of knockoffs would not hold",
         "for columns that are easier to copy, as with more rows",
+    ),
+    Rule(
+        "copies that hardly differ from their columns (in less than "
+        f"{SMALLEST_FREEDOM:.0%} of the variance), as those of smooth columns do",
+        lambda facts: facts.freedom < SMALLEST_FREEDOM,
+        STABILITY,
+        lambda facts: (
+            "proper knockoff copies of these columns hardly differ from them (in "
+            f"{100.0 * facts.freedom:.2g} % of the variance)"
+        ),
+        "such copies have hardly any power",
+        "for columns that depend less on each other",
     ),
     Rule(
         "every other table",

@@ -14,6 +14,7 @@ from selica._core.random import child, generator
 from selica._core.types import Array, BoolArray, Progress
 from selica.sampling import Copies, Exchangeability, GaussianKnockoffs, Sampler, exchangeability
 from selica.sampling.covariates import Conditioned, condition, spread_of_rest
+from selica.sampling.exchangeability import DOUBTFUL_RATIO
 from selica.sampling.row_groups import group_means, grouped_copies
 from selica.statistics import Data, joint_importances, knockoff_statistics
 
@@ -25,6 +26,8 @@ NEGATIVES = 2
 """Spawn key of the numbers of negatives at which copies stop."""
 EXCHANGES = 3
 """Spawn key of the check of the first copy."""
+LEFT_OUT = 4
+"""Spawn key of the rows that are left out to compare samplers."""
 FEWEST = 5
 """Copies with which Ctrl-C is answered by what is there, at least."""
 _TOGETHER_BYTES = 80_000_000
@@ -39,6 +42,18 @@ class Measure(NamedTuple):
     statistic: str
     penalty: float | None
     estimator: Any
+
+
+class _Drawn(NamedTuple):
+    """Copies by a fitted sampler, and what the check says of the first."""
+
+    sampler: Sampler
+    copies: Copies
+    exchangeability: Exchangeability | None
+
+
+def _departure(found: _Drawn) -> float:
+    return 1.0 if found.exchangeability is None else found.exchangeability.departure
 
 
 class KnockoffComparison:
@@ -69,6 +84,8 @@ class KnockoffComparison:
         Fitted to the table.
     exchangeability : Exchangeability or None
         Whether the first copy is exchangeable with the columns, where it is meant to be.
+    replaced : Exchangeability or None
+        The same of the sampler that was given, where another took its place.
     units : array of int, shape (n,), or None
         Which rows belong together.
     keeps : bool
@@ -105,6 +122,9 @@ class KnockoffComparison:
         self._groups = data.units if estimated else None
         self.grouped = self._groups is not None
         self.exchangeability: Exchangeability | None = None
+        self.replaced: Exchangeability | None = None
+        self.sampler: Sampler
+        self._copies: Copies
         self._seed = seed
         self._statistics = np.zeros((0, data.n_variables))
         self.stopped = False
@@ -136,46 +156,101 @@ class KnockoffComparison:
     def _prepare(
         self, sampler: Sampler, columns: Array, parts: Conditioned | None, n_copies: int
     ) -> None:
-        """Fit the sampler, and check the first copy."""
-        weight = self._data.weight
-        even = bool(np.all(weight == weight[0]))
+        """Fit the sampler and check its first copy; where that fails, try the alternatives.
+
+        Nothing here looks at the response.
+        """
         if parts is not None:
             columns = parts.rest
-        design = None if parts is None else parts.design
-        rows = None if even else weight
-        seed = child(self._seed, COPIES)
-        together = None if self._data.member is None else self._data.variable
         try:
-            if self._groups is not None:
-                found = grouped_copies(
-                    sampler, columns, self._groups, rows, seed, n_copies, design=design,
-                    column_groups=together,
-                )  # fmt: skip
-                self.sampler, copies = found.sampler, found.copies
-                first = copies[0] if parts is None else parts.outside(copies[0])
-                self.exchangeability = found.exchangeability(
-                    first, rows, child(self._seed, EXCHANGES)
-                )
+            found = self._drawn(sampler, columns, parts, n_copies, place=0)
+            if _departure(found) > DOUBTFUL_RATIO:
+                self._try_others(sampler, found, columns, parts, n_copies)
             else:
-                more = 1.0 if design is None else spread_of_rest(design, len(columns))
-                if together is not None or self._n_joint > 1:
-                    sampler = sampler.of_groups(together, self._n_joint)
-                self.sampler = sampler.fit(more * columns, rows)
-                copies = self.sampler.copies(columns, seed, n_copies)
-                first = copies[0] if parts is None else parts.outside(copies[0])
-                self.exchangeability = self._exchangeable(columns, first)
+                self._take(found)
         except ColumnError as error:
             raise ColumnError(error.text, int(np.flatnonzero(self._varies)[error.column])) from None
-        self._copies = copies if parts is None else parts.shifted(copies)
+        if parts is not None:
+            self._copies = parts.shifted(self._copies)
 
-    def _exchangeable(self, columns: Array, copy: Array) -> Exchangeability | None:
-        if not self.sampler.exchangeable:
-            return None
-        return exchangeability(
-            columns, copy[:, : columns.shape[1]], centre=self.sampler.centre,
-            sample_weight=self._data.weight,
-            groups=None if self._data.member is None else self._data.variable,
-            random_state=child(self._seed, EXCHANGES),
+    def _try_others(
+        self,
+        sampler: Sampler,
+        first: _Drawn,
+        columns: Array,
+        parts: Conditioned | None,
+        n_copies: int,
+    ) -> None:
+        """Take the first alternative whose copies pass, or else whichever is nearest to that."""
+        best = first
+        others = sampler.alternatives(columns, self._rows, child(self._seed, LEFT_OUT))
+        for place, other in enumerate(others, start=1):
+            found = self._drawn(other, columns, parts, n_copies, place=place)
+            if _departure(found) < _departure(best):
+                best = found
+            if _departure(best) <= DOUBTFUL_RATIO:
+                break
+        self._take(best)
+        self.replaced = None if best is first else first.exchangeability
+
+    def _take(self, found: _Drawn) -> None:
+        self.sampler, self._copies, self.exchangeability = found
+
+    @property
+    def _rows(self) -> Array | None:
+        """Weights of the rows; None where all are the same."""
+        weight = self._data.weight
+        return None if bool(np.all(weight == weight[0])) else weight
+
+    def _drawn(
+        self,
+        sampler: Sampler,
+        columns: Array,
+        parts: Conditioned | None,
+        n_copies: int,
+        *,
+        place: int,
+    ) -> _Drawn:
+        """Return copies by a sampler, the first of them checked.
+
+        Parameters
+        ----------
+        sampler : Sampler
+            Not yet fitted.
+        columns : array of shape (n, p)
+            What is to be copied.
+        parts : Conditioned, optional
+        n_copies : int
+        place : int
+            How many samplers were tried before: each is checked with directions of its own.
+        """
+        seed = child(self._seed, COPIES)
+        directions = child(self._seed, EXCHANGES, *([place] if place else []))
+        design = None if parts is None else parts.design
+        together = None if self._data.member is None else self._data.variable
+        if self._groups is not None:
+            made = grouped_copies(
+                sampler, columns, self._groups, self._rows, seed, n_copies, design=design,
+                column_groups=together,
+            )  # fmt: skip
+            first = made.copies[0] if parts is None else parts.outside(made.copies[0])
+            checked = made.exchangeability(first, self._rows, directions)
+            return _Drawn(made.sampler, made.copies, checked)
+        more = 1.0 if design is None else spread_of_rest(design, len(columns))
+        if together is not None or self._n_joint > 1:
+            sampler = sampler.of_groups(together, self._n_joint)
+        fitted = sampler.fit(more * columns, self._rows)
+        copies = fitted.copies(columns, seed, n_copies)
+        if not fitted.exchangeable:
+            return _Drawn(fitted, copies, None)
+        first = copies[0] if parts is None else parts.outside(copies[0])
+        return _Drawn(
+            fitted,
+            copies,
+            exchangeability(
+                columns, first[:, : columns.shape[1]], centre=fitted.centre,
+                sample_weight=self._data.weight, groups=together, random_state=directions,
+            ),
         )  # fmt: skip
 
     def importances(self, measure: Measure, n_jobs: int | None) -> Array:

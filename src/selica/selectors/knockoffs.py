@@ -16,7 +16,7 @@ from selica._core.warning import warn
 from selica.control import joint_threshold, joint_wins, knockoff_threshold, posthoc_evalues
 from selica.plots import plot_fdp_bound, plot_statistics
 from selica.sampling import Exchangeability
-from selica.sampling.exchangeability import FEWEST_ROWS
+from selica.sampling.exchangeability import DOUBTFUL_RATIO, FEWEST_ROWS, WITHDRAWN_RATIO
 from selica.sampling.sampler import as_sampler
 from selica.selectors.after_fit import CONFIDENCE, AfterTheFit, BoundCurve
 from selica.selectors.base import AssumptionWarning, Selector
@@ -29,12 +29,6 @@ from selica.statistics.knockoff import STATISTICS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-DOUBTFUL_RATIO = 1.25
-"""Copies that vary so many times as much as the columns, or as little, where these vary least: from
-here on a level may be exceeded. Practice, by the designs of docs/guarantees.md."""
-WITHDRAWN_RATIO = 1.5
-"""The same ratio, from which on a level is exceeded and no promise is made."""
 
 _MOST_JOINT = 50
 """Joint copies at most: the fit has a column for each of them, and each variable."""
@@ -89,6 +83,14 @@ class KnockoffSelector(Selector):
             listed = f": {self._listed(doubt.columns)}" if doubt.columns else ""
             # of single columns, what is measured of the copies decides whether it matters
             self._caution(f"{doubt.clause}{listed}", act=not listed)
+        if found.replaced is not None:
+            self._caution(
+                "knockoff copies by the shrunk covariance of the table did not behave like the "
+                f"columns (ratio {found.replaced.departure:.3g}), so they are drawn from another "
+                "estimate, which describes left-out rows better and takes for granted that "
+                f"{found.sampler.structure}",
+                act=False,
+            )
         if found.grouped and data.n_units < columns:
             self._caution(
                 f"the covariance of the means of {columns} columns is estimated from "
@@ -198,7 +200,8 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         fit (Gimenez and Zou 2019). A selection then has at least 1 / (m fdr) variables, where one
         copy needs 1 / fdr; the fit has m + 1 times as many columns. For normal columns.
     sampler : {"gaussian", "fixed", "iid", "genotypes", "markov"}, sampler object or callable
-        "gaussian": mean and covariance of the columns are estimated (Ledoit and Wolf); a
+        "gaussian": mean and covariance of the columns are estimated (Ledoit and Wolf, or where
+        its copies do not behave like the columns by the law that suits them, see docs/copies); a
         `GaussianKnockoffs` with a known or estimated covariance; "fixed": fixed-X knockoffs;
         "iid": the article's independent copies; "genotypes" and "markov" fit a hidden Markov
         model to numbers of alleles, or a Markov chain to discrete columns; a `sampling.Sampler`,
