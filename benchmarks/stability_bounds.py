@@ -39,8 +39,10 @@ SETTINGS = (
     Setting("independent, 10 signals", 200, 1000, (5, 10, 20, 40), signals=10),
     Setting("AR(1) 0.5, 10 signals", 100, 200, (5, 10, 20, 40), 10, ("ar1", 0.5)),
     Setting("independent, Cauchy noise", 100, 500, (5, 10, 20, 40), noise="Cauchy"),
+    Setting("independent, one outlier", 100, 500, (5, 10, 20, 40), noise="outlier"),
     Setting("independent, two classes", 100, 200, (5, 10, 20), binary=True),
 )
+OUTLIER = 1e3
 LOW = (0.2, 0.4)
 HIGH = (0.51, 0.55, 0.6, 0.7, 0.75)
 COMPUTED = (*LOW, 0.52, 0.56, 0.6, 0.7, 0.76, 0.8, 0.9)
@@ -58,6 +60,8 @@ def data_set(setting: Setting, seed: int) -> tuple[Array, Array, Array]:
     y = data.y
     if setting.noise == "Cauchy":
         y = np.random.default_rng([seed, 1]).standard_cauchy(setting.n)
+    if setting.noise == "outlier":  # decides what every half that has it selects
+        y[0] = OUTLIER
     if setting.binary:
         y = (y > np.median(y)).astype(float)
     return data.X, y, ~data.support

@@ -156,6 +156,13 @@ def test_options_reach_the_selector_and_change_the_answer(table, name):
     assert found["variables"] != plain["variables"]
 
 
+def test_resamples_until_decisions_are_settled(table):
+    found = report(*table, "--method", "stability-pfer", "--n-resamples", "auto")
+    assert found["settings"]["n_resamples"] == "auto"
+    assert found["used"]["n_resamples"] % 200 == 0
+    assert any("resamples agree by" in note for note in found["notes"])
+
+
 def test_what_a_bound_on_several_false_selections_says(table):
     options = ["--method", "knockoffs-frequency", "--threshold", "1", "--n-resamples", "20"]
     text = select(*table, "--kfwer", "2", "0.3", *options)
@@ -276,6 +283,9 @@ BAD = {
     "lam is a word": ([*T, "--lam", "big"], "--lam"),
     "lam by theory for knockoffs": ([*T, *MANY, "--lam", "theory"], "'theory'"),
     "negative lam": ([*T, "--method", "lasso", "--lam", "-1"], "lam"),
+    "resamples are a word": ([*T, *MANY, "--n-resamples", "many"], "whole number or auto"),
+    "resamples in parts": ([*T, *MANY, "--n-resamples", "2.5"], "whole number or auto"),
+    "splits until settled": ([*T, "--method", "splitting", "--n-resamples", "auto"], "n_splits"),
     "no resamples": ([*T, *MANY, "--n-resamples", "0"], "n_copies"),
     "lam of auto": ([*T, "--lam", "0.1"], "--lam does not belong to --method auto"),
     "out is a file": ([*T, "--out", "t.csv"], "t.csv"),

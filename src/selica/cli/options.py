@@ -135,8 +135,12 @@ Demo = Annotated[
     ),
 ]
 Resamples = Annotated[
-    int | None,
-    typer.Option(help=f"Number of resamples, knockoff copies or splits ({takers('n_resamples')})."),
+    str | None,
+    typer.Option(
+        metavar="NUMBER|auto",
+        help=f"Number of resamples, knockoff copies or splits ({takers('n_resamples')}); auto: as "
+        "many resamples or copies as settle the decisions.",
+    ),
 ]
 Penalty = Annotated[
     str | None,
@@ -200,6 +204,18 @@ def number_or_word(name: str, text: str, words: tuple[str, ...]) -> float | str:
     except ValueError:
         known = ", ".join(map(repr, words))
         raise ArgumentError(f"{option(name)} must be {known} or a number; got {text!r}.") from None
+
+
+def count_or_auto(name: str, text: str) -> int | str:
+    """Return an option that is a whole number or the word auto."""
+    if text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise ArgumentError(
+            f"{option(name)} must be a whole number or auto; got {text!r}."
+        ) from None
 
 
 def check_jobs(n_jobs: int | None) -> None:

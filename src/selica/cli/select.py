@@ -29,6 +29,7 @@ from selica.cli.options import (
     TableFile,
     Target,
     check_jobs,
+    count_or_auto,
     number_or_word,
     option,
 )
@@ -355,6 +356,8 @@ def unfitted(method: str, seed: int, **options: Any) -> Any:
     row = to_run(method, given)
     if "lam" in given:
         given["lam"] = number_or_word("lam", given["lam"], ("auto", "cv", "theory", "power"))
+    if "n_resamples" in given:
+        given["n_resamples"] = count_or_auto("n_resamples", given["n_resamples"])
     former = method != row.name
     parameters = _parameters(row, _options_of(row, former), given)
     # a former name left everything else to the class

@@ -53,6 +53,7 @@ def _more_resamples(selection: Selection) -> list[str]:
     calls = len(found.close_calls)
     many = "1 decision is" if calls == 1 else f"{calls} decisions are"
     return [
-        f"{many} close and may change with the seed: run it with about {found.suggested} instead "
-        f"of {found.members} draws (--n-resamples {found.suggested})."
+        f"{many} close and may change with the seed: run it with about {found.suggested:,} instead "
+        f"of {found.members:,} draws (--n-resamples {found.suggested}), or with as many as settle "
+        "it (--n-resamples auto)."
     ]

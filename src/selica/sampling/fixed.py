@@ -27,6 +27,9 @@ from selica.sampling.knockoffs import check_copies_fit, conditional
 from selica.sampling.s_matrices import check_method
 from selica.sampling.sampler import Sampler
 
+ROTATIONS = 0
+"""Seed of the bases U of copies that are not randomized: the same for every table of a size."""
+
 
 class AugmentationWarning(UserWarning):
     """Rows with simulated responses were added to the data."""
@@ -43,6 +46,10 @@ class FixedKnockoffs(Sampler):
         Whether the model of the response has an intercept. S is then that of the centred
         columns, and the copies have the column means of X, so that centring the columns and the
         response afterwards changes nothing. It costs one row: n >= 2p + 1.
+    randomized : bool
+        Whether U, a rotation that the theorem leaves free, is drawn with the seed of the selection.
+        By default it depends on the numbers of rows and columns and on the number of the copy
+        alone, so that two people who select from the same table select the same.
 
     Examples
     --------
@@ -63,9 +70,12 @@ class FixedKnockoffs(Sampler):
     exchangeable = False
     any_statistic = False
 
-    def __init__(self, method: str = "sdp", *, intercept: bool = False) -> None:
+    def __init__(
+        self, method: str = "sdp", *, intercept: bool = False, randomized: bool = False
+    ) -> None:
         self.method = check_method(method)
         self.intercept = flag("intercept", intercept)
+        self.randomized = flag("randomized", randomized)
 
     def rows_needed(self, n_features: int) -> int:
         """Return how many rows copies of so many columns need: 2p, or 2p + 1 with an intercept.
@@ -99,7 +109,8 @@ class FixedKnockoffs(Sampler):
     def copies(self, X: ArrayLike, random_state: RandomState | None, members: Any) -> Copies:
         """Return knockoff copies of X for these members, each drawn when it is asked for.
 
-        Members differ in U, a uniformly distributed orthonormal basis.
+        Members differ in U, a uniformly distributed orthonormal basis. Unless `randomized`, member
+        b has the same one whatever the seed is.
 
         Parameters
         ----------
@@ -127,7 +138,8 @@ class FixedKnockoffs(Sampler):
             design.norm[:, None] * law.root,
             np.asarray(span),
         )
-        return draw_copies(given, random_state, members)
+        seed = random_state if self.randomized else ROTATIONS
+        return draw_copies(given, seed, members)
 
     def augment(
         self,

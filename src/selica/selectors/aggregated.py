@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from selica._core.progress import stopped_after
 from selica._core.random import child, seed_sequence
 from selica._core.types import Array, BoolArray, IntArray
-from selica._core.validation import choice, count
+from selica._core.validation import choice
 from selica.control import (
     benjamini_hochberg,
     benjamini_yekutieli,
@@ -19,6 +20,13 @@ from selica.control import (
 )
 from selica.plots import plot_bars
 from selica.selectors.agreement import AGREEMENT, COPIES_NOUN, joint_distances, stability_of
+from selica.selectors.drawing import (
+    FIRST_COPIES,
+    by_pilot,
+    is_auto,
+    number_drawn,
+    possible_copies,
+)
 from selica.selectors.empty import FDR_LEVELS, first_that_selects
 from selica.selectors.knockoffs import KnockoffSelector
 from selica.selectors.summary import Summary, TableColumn
@@ -40,7 +48,8 @@ class AggregatedKnockoffs(KnockoffSelector):
     fdr : float
         Level of the step-up procedure on the aggregated p-values. The theorem bounds the FDR by
         3.24 times this level only.
-    n_copies : int
+    n_copies : int or "auto"
+        Number of knockoff copies; "auto" as in `DerandomizedKnockoffs`.
     gamma : float
         Quantile, or the smallest one where `adaptive`.
     adaptive : bool
@@ -75,7 +84,7 @@ class AggregatedKnockoffs(KnockoffSelector):
         self,
         fdr: float = 0.1,
         *,
-        n_copies: int = 25,
+        n_copies: int | str = 25,
         gamma: float = 0.3,
         adaptive: bool = False,
         step_up: str = "bh",
@@ -106,14 +115,31 @@ class AggregatedKnockoffs(KnockoffSelector):
 
     def _select(self, data: Data, table: Array) -> None:
         choice("step_up", self.step_up, ("bh", "by"))
-        copies, measure = count("n_copies", self.n_copies), self._measure()
-        found = self._compare(data, table, copies)
+        copies, measure = number_drawn("n_copies", self.n_copies, FIRST_COPIES), self._measure()
+        if is_auto(self.n_copies):
+            offered = possible_copies(FIRST_COPIES)
+            found = self._compare(data, table, FIRST_COPIES + offered[-1])
+            drawn = by_pilot(
+                found, measure, self.n_jobs, lambda W: self._distances(_pvalues(W)), offered
+            )
+            self.statistics_ = drawn.statistics
+            if drawn.asked:
+                self._caution(drawn.said(), act=False)
+            if found.stopped:
+                asked = drawn.asked or FIRST_COPIES
+                self._caution(stopped_after(len(self.statistics_), asked, COPIES_NOUN), act=False)
+        else:
+            found = self._compare(data, table, copies)
+            self.statistics_ = found.statistics(copies, measure, self.n_jobs)
+        self.n_copies_ = len(self.statistics_)
         self.exchangeability_ = found.exchangeability
-        self.statistics_ = found.statistics(copies, measure, self.n_jobs)
-        each = np.array([knockoff_pvalues(w) for w in self.statistics_])
+        each = _pvalues(self.statistics_)
         self.pvalues_ = quantile_aggregation(each, self.gamma, self.adaptive)
         self.support_ = self._step_up(self.fdr)
-        self._measure_stability(each)
+        selections = np.array([self._step_up(self.fdr, one) for one in each])
+        self.stability_ = stability_of(
+            selections, self._distances(each), self._unit_names(), COPIES_NOUN
+        )
         self.guarantee_ = self._promise(
             found, "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr),
             "Nguyen, Chevalier, Thirion and Arlot 2020",
@@ -124,17 +150,15 @@ class AggregatedKnockoffs(KnockoffSelector):
             f"the rate by {AGGREGATION_CONSTANT:.3g} times that only.",
         )  # fmt: skip
 
-    def _measure_stability(self, each: Array) -> None:
-        """Measure how copies agree, and which decisions other copies may change."""
+    def _distances(self, each: Array) -> Array:
+        """Return how far the decisions by p-values of copies are from changing."""
 
         def decide(weight: IntArray) -> BoolArray:
             drawn = np.repeat(each, weight, axis=0)
             return self._step_up(self.fdr, quantile_aggregation(drawn, self.gamma, self.adaptive))
 
-        selections = np.array([self._step_up(self.fdr, one) for one in each])
         seed = child(seed_sequence(self.random_state), AGREEMENT)
-        distances = joint_distances(decide, len(each), seed)
-        self.stability_ = stability_of(selections, distances, self._unit_names(), COPIES_NOUN)
+        return joint_distances(decide, len(each), seed)
 
     def _step_up(self, level: float, pvalues: Array | None = None) -> BoolArray:
         """Return the variables that the step-up rule selects at a level, by default as used."""
@@ -174,3 +198,8 @@ class AggregatedKnockoffs(KnockoffSelector):
     def plot(self) -> Figure:
         """Draw the p-values of the first variables (needs matplotlib)."""
         return plot_bars(self.summary().variables, "p-value")
+
+
+def _pvalues(statistics: Array) -> Array:
+    """Return the p-values of every copy, (copies, p)."""
+    return np.array([knockoff_pvalues(w) for w in statistics])

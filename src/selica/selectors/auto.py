@@ -19,7 +19,7 @@ from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array
-from selica._core.validation import count, number
+from selica._core.validation import number
 from selica.selectors.after_fit import (
     CONFIDENCE,
     AfterTheFit,
@@ -30,6 +30,7 @@ from selica.selectors.after_fit import (
 from selica.selectors.base import Selector
 from selica.selectors.choice import KNOCKOFFS, STABILITY, choose
 from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, copies_for
+from selica.selectors.drawing import number_drawn
 from selica.selectors.empty import Demand
 from selica.selectors.guarantee import Guarantee, kept_by_number
 from selica.selectors.stability import PFER, StabilitySelection
@@ -67,9 +68,10 @@ class AutoSelection(Selector):
         Expected number of false selections to allow; 1 if nothing else is given.
     kfwer : tuple (k, level), optional
         Probability of k or more false selections to allow, instead of `pfer`.
-    n_resamples : int, optional
+    n_resamples : int or "auto", optional
         Resamples of stability selection, 200 by default, or knockoff copies, 31 by default (more
-        where fewer than 0.0625 false selections are allowed).
+        where fewer than 0.0625 false selections are allowed). "auto": as many as settle the
+        decisions, as in `StabilitySelection` and `DerandomizedKnockoffs`.
     groups, response, n_jobs, random_state
         As in `StabilitySelection`.
 
@@ -105,7 +107,7 @@ class AutoSelection(Selector):
         fdr: float | None = None,
         pfer: float | None = None,
         kfwer: tuple[int, float] | None = None,
-        n_resamples: int | None = None,
+        n_resamples: int | str | None = None,
         groups: Any = None,
         response: str = "auto",
         n_jobs: int | None = None,
@@ -136,7 +138,7 @@ class AutoSelection(Selector):
         if self.fdr is not None:
             number("fdr", self.fdr, at_least=1e-6, at_most=1.0)
         if self.n_resamples is not None:
-            count("n_resamples", self.n_resamples, at_least=2)
+            number_drawn("n_resamples", self.n_resamples, 2, at_least=2)
         seed = seed_sequence(self.random_state)
         choice = choose(data, table, seed)
         self.method_ = choice.method

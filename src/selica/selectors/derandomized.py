@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,14 @@ from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.sampler import as_sampler
 from selica.selectors.after_fit import AfterTheFit
 from selica.selectors.agreement import AGREEMENT, COPIES_NOUN, joint_distances, stability_of
-from selica.selectors.comparison import NEGATIVES, KnockoffComparison
+from selica.selectors.comparison import NEGATIVES, KnockoffComparison, Measure
+from selica.selectors.drawing import (
+    FIRST_COPIES,
+    by_pilot,
+    is_auto,
+    number_drawn,
+    possible_copies,
+)
 from selica.selectors.empty import (
     PFER_LEVELS,
     Demand,
@@ -54,6 +62,9 @@ if TYPE_CHECKING:
 
 _RARER = "among irrelevant variables high selection frequencies are rarer than low ones"
 """What frequencies over copies need beside proper copies, as a clause."""
+
+MOST_NEEDED = 199
+"""Copies that a level may need at least, where a pilot asks for them."""
 
 
 class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
@@ -81,8 +92,10 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         negative statistic.
     w_threshold : float
         Of the article's rule.
-    n_copies : int
-        Number of knockoff copies.
+    n_copies : int or "auto"
+        Number of knockoff copies. "auto": a pilot of 31 copies, which do not count in the
+        selection, says how many settle the decisions, from 31 to 309 (more where fewer than 0.0625
+        false selections are allowed). The promise is that for a number given beforehand.
     copy_fdr : float, optional
         Level of each copy's e-values. By default fdr / 2, and fdr where a copy has fewer than
         2 / fdr statistics left that are positive, so that fdr / 2 is out of its reach.
@@ -132,7 +145,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         kfwer: tuple[int, float] | None = None,
         threshold: float | None = None,
         w_threshold: float = 0.0,
-        n_copies: int = 50,
+        n_copies: int | str = 50,
         copy_fdr: float | None = None,
         sampler: Any = "gaussian",
         statistic: str = "coefficient",
@@ -164,8 +177,11 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         self.random_state = random_state
 
     def _select(self, data: Data, table: Array) -> None:
-        self.n_copies_ = B = count("n_copies", self.n_copies)
         rule = self._rule()
+        fewest = copies_for(self._allowed(rule))
+        self._offered = possible_copies(min(fewest, MOST_NEEDED))
+        self._before, self._asked = 0, 0
+        self.n_copies_ = B = number_drawn("n_copies", self.n_copies, self._offered[0])
         eta = self._share_needed(self._allowed(rule), B)
         engine = choice("engine", self.engine, ENGINES)
         self._seed = seed_sequence(self.random_state)
@@ -187,23 +203,62 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         if engine == "auto":
             self.note_ = f"{REFITTED}message passing does not apply here."
         measure = self._measure()
-        found = self._compare(data, table, B)
+        found = self._compare(data, table, self._most())
         self.exchangeability_ = found.exchangeability
-        self.statistics_ = found.statistics(B, measure, self.n_jobs, some=True)
+        self._draw(found, measure, B, lambda W: self._distances(W, rule, eta))
         self._say_stopped(found)
-        eta = self._share_needed(self._allowed(rule), len(self.statistics_))
+        if not self._asked:
+            eta = self._share_needed(self._allowed(rule), len(self.statistics_))
         if rule == "fdr":
             self._by_evalues(found)
         else:
             self._by_votes(self._by_negatives(found, rule, eta), eta)
 
+    def _most(self) -> int:
+        """Return how many copies may be drawn, those of a pilot included."""
+        if is_auto(self.n_copies):
+            return FIRST_COPIES + self._offered[-1]
+        return self.n_copies_
+
+    def _draw(
+        self,
+        found: KnockoffComparison,
+        measure: Measure,
+        B: int,
+        distances: Callable[[Array], Array],
+    ) -> None:
+        """Set the statistics of B copies, or of as many as a pilot asks for."""
+        if is_auto(self.n_copies):
+            drawn = by_pilot(found, measure, self.n_jobs, distances, self._offered)
+            self.statistics_, self._before, self._asked, _ = drawn
+            if self._asked:
+                self._caution(drawn.said(), act=False)
+            return
+        self.statistics_ = found.statistics(B, measure, self.n_jobs, some=True)
+
+    def _distances(self, W: Array, rule: str, eta: float) -> Array:
+        """Return how far the decisions of a pilot are from changing, in standard errors."""
+        if rule == "fdr":
+            level = self._level()
+            return self._joint(self._evalues(level, W), level)
+        votes = self._votes(self._allowed(rule), eta, W)
+        return share_distances(votes.mean(axis=0), eta, len(votes))
+
+    def _joint(self, each: Array, level: float) -> Array:
+        """Return how far the decisions by mean e-values are from changing, in standard errors."""
+        return joint_distances(
+            lambda weight: ebh(weight @ each / weight.sum(), level), len(each),
+            child(self._seed, AGREEMENT, self._before),
+        )  # fmt: skip
+
     def _say_stopped(self, found: KnockoffComparison) -> None:
         """Note how many copies there are, and say so where Ctrl-C left fewer than asked for."""
         self.n_copies_ = len(self.statistics_)
         if found.stopped:
-            self._caution(
-                stopped_after(self.n_copies_, self.n_copies, "knockoff copies"), act=False
-            )
+            asked = self._asked or self._offered[0]
+            if not is_auto(self.n_copies):
+                asked = int(self.n_copies)
+            self._caution(stopped_after(self.n_copies_, asked, "knockoff copies"), act=False)
 
     def _by_votes(self, votes: BoolArray, eta: float) -> None:
         """Select the variables with the votes of a share of the copies."""
@@ -233,9 +288,12 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         def votes(copies: int) -> BoolArray:
             nonlocal found
             if found is None:  # message passing may need no copy at all
-                found = self._compare(data, table, B)
+                found = self._compare(data, table, self._most())
                 self.exchangeability_ = found.exchangeability
-            self.statistics_ = found.statistics(copies, measure, self.n_jobs, some=True)
+            if copies < B:
+                self.statistics_ = found.statistics(copies, measure, self.n_jobs, some=True)
+            else:
+                self._draw(found, measure, B, lambda W: _beaten(W, w, eta))
             return np.asarray(w < self.statistics_)
 
         def counts(copies: int) -> tuple[IntArray, int]:
@@ -306,10 +364,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         self.evalues_ = e = each.mean(axis=0)
         self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(each)
         self.support_ = ebh(e, level)
-        distances = joint_distances(
-            lambda weight: ebh(weight @ each / weight.sum(), level), len(each),
-            child(self._seed, AGREEMENT),
-        )  # fmt: skip
+        distances = self._joint(each, level)
         self.stability_ = stability_of(each > 0.0, distances, self._unit_names(), COPIES_NOUN)
         self._check_level(level, e.size)
         self.threshold_ = float(e[self.support_].min(initial=np.inf))
@@ -321,11 +376,12 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         """Return the false discovery rate that e-values are to keep."""
         return error_level("fdr", 0.1 if self.fdr is None else self.fdr)
 
-    def _evalues(self, level: float) -> Array:
-        """Return the e-values of every copy at a level, (copies, p)."""
+    def _evalues(self, level: float, statistics: Array | None = None) -> Array:
+        """Return the e-values of every copy at a level, (copies, p), by default of the fit."""
+        W = self.statistics_ if statistics is None else statistics
         # without a level of its own, a copy takes one that it can reach with what it has
         own, last = (0.5 * level, level) if self.copy_fdr is None else (self.copy_fdr, None)
-        return np.array([knockoff_evalues(w, own, fallback_fdr=last) for w in self.statistics_])
+        return np.array([knockoff_evalues(w, own, fallback_fdr=last) for w in W])
 
     def _by_negatives(self, found: KnockoffComparison, rule: str, eta: float) -> BoolArray:
         """Return which copies select what, before their v-th negative statistic."""
@@ -334,7 +390,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         if rule == "kfwer":
             k, level = checked_kfwer(self.kfwer)
             what = f"probability of {k} or more false selections"
-        self.negatives_ = allowed / frequency_bound(len(self.statistics_), eta)
+        self.negatives_ = allowed / self._frequency_bound(eta)
         self.guarantee_ = self._promise(
             found, what, level, "Ren, Wei and Candès 2023",
             also=_RARER,
@@ -364,13 +420,20 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
             return k * level
         return 1.0
 
-    def _votes(self, allowed: float, share: float) -> BoolArray:
+    def _frequency_bound(self, share: float) -> float:
+        """Return the bound for a share of the copies, or of any number that a pilot may ask for."""
+        if is_auto(self.n_copies) and (self._asked or not self.statistics_.size):
+            return max(frequency_bound(many, share) for many in self._offered)
+        return frequency_bound(len(self.statistics_), share)
+
+    def _votes(self, allowed: float, share: float, statistics: Array | None = None) -> BoolArray:
         """Return the selections of every copy, (copies, p), for so many false selections."""
-        v = allowed / frequency_bound(len(self.statistics_), share)
+        v = allowed / self._frequency_bound(share)
         seed = child(self._seed, NEGATIVES)
         whole = int(np.floor(v))
         votes = []
-        for b, w in enumerate(self.statistics_):
+        W = self.statistics_ if statistics is None else statistics
+        for b, w in enumerate(W, start=self._before):
             more = generator(child(seed, b)).random() < v - whole
             votes.append(first_negatives_filter(w, whole + int(more)))
         return np.array(votes)
@@ -496,6 +559,11 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
             )
         column = "e-value" if by_evalues else "probability"
         return plot_bars(self.summary().variables, column, threshold=self.threshold_)
+
+
+def _beaten(W: Array, w_threshold: float, share: float) -> Array:
+    """Return how far shares of copies that a variable beats are from the one it needs."""
+    return share_distances(np.mean(w_threshold < W, axis=0), share, len(W))
 
 
 def copies_for(allowed: float) -> int:

@@ -134,7 +134,7 @@ class Bolasso(StabilitySelection):
         self,
         lam: Any = "auto",
         *,
-        n_resamples: int = 128,
+        n_resamples: int | str = 128,
         threshold: float = 1.0,
         l1_ratio: float = 1.0,
         groups: Any = None,

@@ -24,6 +24,13 @@ from selica.sampling.weights import SCHEMES
 from selica.selectors.agreement import close_by_error, stability_of
 from selica.selectors.base import Selector, UnstableWarning
 from selica.selectors.bounds import THRESHOLD, Bound, carried, weakest_assumption
+from selica.selectors.drawing import (
+    ANY_NUMBER,
+    FIRST_RESAMPLES,
+    is_auto,
+    most_drawn,
+    number_drawn,
+)
 from selica.selectors.empty import (
     FDR_LEVELS,
     Demand,
@@ -88,8 +95,10 @@ class StabilitySelection(Selector):
         where `q` or `pfer` decides, else "bootstrap".
     resample_rate : float, optional
         Rows drawn for each row there is: 1 by default, 1/2 for "subsample" and "pairs".
-    n_resamples : int
-        Number of resamples (an even one for "pairs").
+    n_resamples : int or "auto"
+        Number of resamples (an even one for "pairs"). "auto" draws blocks of 200 until no decision
+        is a close call, at most 2,000. A bound on false selections under the assumption "none"
+        holds for every such rule; under the others it is then expected and not proven.
     threshold : float, optional
         A variable is selected when its probability is at least this; by default 0.9 where `q` or
         `pfer` decides, else 0.6. A bound on false selections needs more than 1/2.
@@ -183,7 +192,7 @@ class StabilitySelection(Selector):
         *,
         resampling: str | None = None,
         resample_rate: float | None = None,
-        n_resamples: int = 256,
+        n_resamples: int | str = 256,
         threshold: float | None = None,
         q: int | None = None,
         pfer: float | None = None,
@@ -217,7 +226,8 @@ class StabilitySelection(Selector):
         self.random_state = random_state
 
     def _select(self, data: Data, table: Array) -> None:
-        self.n_resamples_ = B = count("n_resamples", self.n_resamples, at_least=2)
+        B = number_drawn("n_resamples", self.n_resamples, FIRST_RESAMPLES, at_least=2)
+        self.n_resamples_ = B
         self._settle(data)
         try:
             self._answer(data, B)
@@ -260,16 +270,40 @@ class StabilitySelection(Selector):
             outcome = self._decided(data, scheme, refits, B, analytic)
         self.fields_, self.probability_error_, self.note_ = outcome
         self.stability_ = None
+        asked = B
         if self.fields_ is None:
             self._by_refits(refits.at_least(B))
+            if is_auto(self.n_resamples):
+                asked = self._go_on(refits, B)
         else:
             self._by_fields(data)
         if refits.stopped:
             self.n_resamples_ = refits.at_least(0).members
-            self._caution(stopped_after(self.n_resamples_, B, "resamples"), act=False)
-        self.guarantee_ = self._guarantee(data.n_variables, self.n_resamples_)
+            self._caution(stopped_after(self.n_resamples_, asked, "resamples"), act=False)
+        # where close calls decided how many there are, the fewest that could have been
+        self.guarantee_ = self._guarantee(data.n_variables, min(B, self.n_resamples_))
+        if self.fields_ is None and is_auto(self.n_resamples) and self.assumption_ != "none":
+            self.guarantee_ = self.guarantee_.supposing(ANY_NUMBER)
         if data.member is not None and not equal_sizes(data):
             self.guarantee_ = self.guarantee_.supposing(UNEQUAL)
+
+    def _go_on(self, refits: Refits, first: int) -> int:
+        """Fit further resamples until no decision is a close call; return how many were asked for.
+
+        The threshold stays what it was for the first block.
+        """
+        total = first
+        while self._close().any() and total < most_drawn(first) and not refits.stopped:
+            total += first
+            refits.extend(total)
+            self._by_refits(refits.at_least(total))
+        self.n_resamples_ = total
+        if self._close().any() and not refits.stopped:
+            self._caution(
+                f"close calls are left after {total:,} resamples, the most that n_resamples='auto' "
+                "draws", act=False,
+            )  # fmt: skip
+        return total
 
     def _decided(
         self, data: Data, scheme: Scheme, refits: Refits, B: int, analytic: bool
@@ -376,7 +410,7 @@ class StabilitySelection(Selector):
                 f"fdr: {str(self.note_).removeprefix(REFITTED)} Without it no threshold is known "
                 "to hold the level: ask for pfer instead, or use knockoffs."
             )
-        B = found.members
+        self.n_resamples_ = B = found.members
         most = found.counts.max(axis=0)
         self.probability_path_ = found.counts / B
         self.selection_probabilities_ = most / B
