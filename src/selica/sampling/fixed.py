@@ -138,8 +138,8 @@ class FixedKnockoffs(Sampler):
             design.norm[:, None] * law.root,
             np.asarray(span),
         )
-        seed = random_state if self.randomized else ROTATIONS
-        return draw_copies(given, seed, members)
+        given_seed = seed_sequence(random_state)  # checked in any case
+        return draw_copies(given, given_seed if self.randomized else ROTATIONS, members)
 
     def augment(
         self,
