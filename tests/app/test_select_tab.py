@@ -586,3 +586,22 @@ def test_a_correction_of_a_use_takes_the_column_from_what_it_was_for() -> None:
 def test_a_range_that_is_not_there_stays_for_the_sentence_about_it() -> None:
     table = tables.as_columns({"a": [1, 2], "b": [3, 4]})
     assert column_view.without("a", ["a", "c-d"], table) == ["c-d"]
+
+
+def test_groups_of_correlated_variables_can_be_selected(table: bytes) -> None:
+    at = loaded("t.csv", table, method="lasso")
+    control(at, "What is selected").set_value("Groups of correlated variables").run()
+    cut = next(slider for slider in at.slider if slider.label.startswith("Correlation within"))
+    cut.set_value(0.4).run()
+    html = answered(at)
+    assert "groups selected" in html
+    assert "--groups correlation:0.4" in at.code[0].value
+    assert "groups='correlation:0.4'" in at.code[1].value
+    drawn = [
+        base64.b64decode(part.split('"')[0]).decode()
+        for part in html.split("data:image/svg+xml;base64,")[1:]
+    ]
+    tree = ElementTree.fromstring(drawn[-1])
+    tags = {node.tag.rpartition("}")[2] for node in tree.iter()}
+    assert tags <= {"svg", "style", "title", "text", "rect", "path", "image"}
+    assert "How the variables go together" in html

@@ -62,6 +62,7 @@ STYLE = """<style>
 .selica-figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr));
   gap: 1rem 2.4rem; }
 .selica-figures figure { margin: 0; min-width: 0; }
+.selica-figures .wide { grid-column: 1 / -1; max-width: 42rem; }
 .selica-figures img { width: 100%; display: block; margin: .4rem 0; }
 .selica-figures figcaption { font-size: .875rem; opacity: .65; }
 .selica-box.problem { border-color: #d55e00; background: rgba(213, 94, 0, .12); }
@@ -128,7 +129,7 @@ def figures(drawn: Sequence[VectorFigure]) -> None:
     for one in drawn:
         source = base64.b64encode(one.image.encode("utf-8")).decode("ascii")
         parts.append(
-            f"<figure><b>{escape(one.title)}</b>"
+            f"<figure{' class=wide' if one.wide else ''}><b>{escape(one.title)}</b>"
             f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(one.title)}">'
             f"<figcaption>{escape(one.caption)}</figcaption></figure>"
         )

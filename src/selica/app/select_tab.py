@@ -17,6 +17,7 @@ from selica.app.column_view import ColumnControls
 from selica.app.page import KEPT
 from selica.app.selecting import ColumnUses, LoadedTable, SelectRequest, ShownSelection
 from selica.catalogue import Method
+from selica.selectors.grouping import CORRELATION, CUT
 from selica.selectors.stability import PFER
 from selica.tables import Prepared
 from selica.tables.kinds import Recognised, recognise
@@ -40,6 +41,10 @@ _ALLOWED = {
     "kfwer": "A probability of k or more false variables",
 }
 """What can be allowed, as the page calls it."""
+_SINGLE = "Single variables"
+"""The choice of a selection without groups."""
+_BY_CORRELATION = "Groups of correlated variables"
+"""The choice of groups that come from the columns."""
 _REDRAWN = 0.3
 """Seconds between two drawings of a bar."""
 _KEPT = 4
@@ -257,7 +262,22 @@ def _method(
                 )  # fmt: skip
                 if asked is not None:
                     options |= {"n_resamples": int(asked)}
+            if "groups" in row.options:
+                options |= _groups()
     return SelectRequest(table.digest, uses, label, tuple(options.items()), seed)
+
+
+def _groups() -> dict[str, str]:
+    """Ask whether groups of variables are selected, and how alike their members are."""
+    asked = st.selectbox("What is selected", (_SINGLE, _BY_CORRELATION), key=f"{KEPT}groups")
+    if asked != _BY_CORRELATION:
+        return {}
+    cut = st.slider(
+        "Correlation within a group, on average", 0.3, 0.95, CUT, 0.05, key=f"{KEPT}cut",
+        help="Columns are joined into a group as long as their correlations, in size, are above "
+        "this on average. The response has no part in it.",
+    )  # fmt: skip
+    return {"groups": f"{CORRELATION}:{float(cut):g}"}
 
 
 def _level(row: Method) -> dict[str, Any]:

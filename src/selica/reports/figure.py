@@ -11,6 +11,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from selica.reports.group_figure import STYLE as MAP_STYLE
+from selica.reports.group_figure import group_svg
+from selica.selectors.base import is_mapped
 from selica.selectors.summary import NEAR_MISSES, column_cell, middle_cut
 
 if TYPE_CHECKING:
@@ -18,16 +21,16 @@ if TYPE_CHECKING:
 
 MOST_BARS = 30
 """Variables in a figure, at most."""
-STYLE = """
-.bars { display: block; width: 100%; overflow: visible; font-size: 12px; }
-.bars text { fill: var(--ink, currentColor); }
-.bars .soft { fill: var(--soft, currentColor); }
-.bars .on { fill: var(--accent, #0072b2); }
-.bars .off { fill: var(--faint, #b4bcc4); }
-.bars .zero { stroke: var(--line, #999999); stroke-width: 1; }
-.bars .spread { stroke: var(--ink, currentColor); stroke-width: 1; opacity: .65; }
-.bars .mark { stroke: var(--mark, #d55e00); stroke-width: 1.5; stroke-dasharray: 4 3; }
-.bars .marked { fill: var(--mark, #d55e00); }
+STYLE = f"""{MAP_STYLE}
+.bars {{ display: block; width: 100%; overflow: visible; font-size: 12px; }}
+.bars text {{ fill: var(--ink, currentColor); }}
+.bars .soft {{ fill: var(--soft, currentColor); }}
+.bars .on {{ fill: var(--accent, #0072b2); }}
+.bars .off {{ fill: var(--faint, #b4bcc4); }}
+.bars .zero {{ stroke: var(--line, #999999); stroke-width: 1; }}
+.bars .spread {{ stroke: var(--ink, currentColor); stroke-width: 1; opacity: .65; }}
+.bars .mark {{ stroke: var(--mark, #d55e00); stroke-width: 1.5; stroke-dasharray: 4 3; }}
+.bars .marked {{ fill: var(--mark, #d55e00); }}
 """
 """Style of the figures; colours are variables of the page around them."""
 _ROW = 20
@@ -61,6 +64,8 @@ class VectorFigure(NamedTuple):
     svg: str
     """A part of a page that has `STYLE`."""
     caption: str
+    wide: bool = False
+    """Whether it needs the whole width of a page."""
 
     @property
     def image(self) -> str:
@@ -92,15 +97,38 @@ def figures(selection: Selection) -> list[VectorFigure]:
             f"{known[0].upper()}{known[1:]}s, on a logarithmic scale" if known
             else f"Change of {selection.target}"
         )  # fmt: skip
+        grouped = summary.unit == "group"
+        title = "What each group contributes" if grouped else "Effect of one standard deviation"
+        spread = " by the spread of what its members contribute together" if grouped else ""
         found.append(
             VectorFigure(
-                "Effect of one standard deviation",
+                title,
                 effects,
-                f"{what}, from a refit on the selected variables: optimistic, because the same "
-                "rows chose them.",
+                f"{what}{spread}, from a refit on the selected variables: optimistic, because the "
+                "same rows chose them.",
             )
         )
-    return found
+    return [*found, *_group_figure(selection)]
+
+
+def _group_figure(selection: Selection) -> list[VectorFigure]:
+    """Draw how the variables of groups go together; nothing where there are no groups."""
+    if not is_mapped(selection.selector):
+        return []
+    shown = selection.selector.group_map()
+    more = f" {shown.left_out:,} more groups are not shown." if shown.left_out else ""
+    marked = (
+        "Selected groups are framed in colour." if shown.selected.any() else "None is selected."
+    )
+    return [
+        VectorFigure(
+            "How the variables go together",
+            group_svg(shown),
+            "Sizes of the correlations, from white (0) to black (1), beside the tree that joins "
+            f"the most alike; a square is a group. {marked}{more}",
+            wide=True,
+        )
+    ]
 
 
 def measure_figure(selection: Selection) -> str | None:

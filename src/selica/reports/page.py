@@ -109,6 +109,7 @@ dl { margin: .75rem 0 0; font-size: .9rem; color: var(--soft); }
 dl div { margin: .2rem 0; }
 dt { display: inline; font-weight: 600; }
 dd { display: inline; margin: 0; }
+.figures .wide { grid-column: 1 / -1; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr));
   gap: 1.5rem 2.5rem; margin: 1.75rem 0 0; }
 figure { margin: 0; min-width: 0; }
@@ -374,8 +375,8 @@ def _listed(heading: str, notes: Sequence[str]) -> list[str]:
 def _figures(selection: Selection) -> list[str]:
     """Return what was measured, and the effects, side by side where there is room."""
     parts = [
-        f"<figure><h3>{escape(one.title)}</h3>{one.svg}<figcaption>{escape(one.caption)}"
-        "</figcaption></figure>"
+        f"<figure{' class=wide' if one.wide else ''}><h3>{escape(one.title)}</h3>{one.svg}"
+        f"<figcaption>{escape(one.caption)}</figcaption></figure>"
         for one in figure.figures(selection)
     ]
     return [f"<div class=figures>{''.join(parts)}</div>"] if parts else []

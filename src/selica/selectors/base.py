@@ -766,6 +766,12 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def is_mapped(selector: Selector) -> bool:
+    """Tell whether a fitted selector has groups, and the data for a map of them."""
+    chosen: Any = getattr(selector, "selector_", selector)
+    return chosen._grouping is not None and chosen._data is not None
+
+
 def _refuse_text(X: Any, categories: Sequence[Any] = ()) -> None:
     """Name the columns of a table that are neither numbers nor categories."""
     names = named_columns(X)

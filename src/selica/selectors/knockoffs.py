@@ -282,7 +282,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         self.exchangeability_ = found.exchangeability
         if m > 1:
             wins = joint_wins(found.importances(measure, self.n_jobs))
-            self.statistics_ = np.where(wins.winner == 0, wins.lead, -wins.lead)
+            self.statistics_ = np.where(wins.winner == 0, wins.lead, 0.0 - wins.lead)
             self.threshold_ = joint_threshold(wins.winner, wins.lead, m, self.fdr)
         else:
             self.statistics_ = found.statistics(1, measure, self.n_jobs)[0]

@@ -29,6 +29,8 @@ TEXT_WIDTH = 80
 """Signs in a line of text that is printed."""
 _NARROWEST = 16
 """Signs of a name that a printed table shows at least."""
+_MEMBER_SIGNS = 400
+"""Signs of the names of members that a table for readers shows; files have all of them."""
 _MOST_LEVELS = 3
 """Levels of a variable that a table lists."""
 _REFERENCE = "the rest"
@@ -363,7 +365,9 @@ def _text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> li
         if name in columns and beyond > 0:
             place = columns.index(name)
             most = max(widths()[place] - beyond, _NARROWEST)
-            for row, short in zip(cells, _cut([c[place] for c in cells], most), strict=True):
+            own = [c[place] for c in cells]
+            cut = [list_cut(c, most) for c in own] if name == "in this group" else _cut(own, most)
+            for row, short in zip(cells, cut, strict=True):
                 row[place] = short
     wide = widths()
 
@@ -402,6 +406,19 @@ def _cut(texts: Sequence[str], most: int) -> list[str]:
     ]
 
 
+def list_cut(text: str, most: int) -> str:
+    """Return as many of some names as fit, whole, and an ellipsis for the rest."""
+    if text_width(text) <= most:
+        return text
+    first, *names = text.split(", ")
+    shown = middle_cut(first, most - 3)
+    for name in names:
+        if text_width(f"{shown}, {name}, \N{HORIZONTAL ELLIPSIS}") > most:
+            break
+        shown = f"{shown}, {name}"
+    return f"{shown}, \N{HORIZONTAL ELLIPSIS}"
+
+
 def middle_cut(text: str, most: int) -> str:
     """Return a text that fits: whole, or its first and last signs."""
     if text_width(text) <= most:
@@ -427,6 +444,8 @@ def _two_lines(heading: str) -> tuple[str, str]:
 
 def column_cell(name: str, value: Any) -> str:
     """Return a value as text: numbers have three digits, ratios near 1 more."""
+    if name == "in this group":
+        return list_cut(str(value), _MEMBER_SIGNS)
     if not isinstance(value, float):
         return cell(value)
     if name in _SHARES:
