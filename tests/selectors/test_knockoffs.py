@@ -114,7 +114,7 @@ def test_nothing_selected_is_explained():
 
 def test_weak_assumptions_are_announced():
     X = np.round(DATA.X)
-    few = KnockoffSelection(0.3, random_state=0).fit(X, DATA.y)
+    few = KnockoffSelection(0.3, sampler="gaussian", random_state=0).fit(X, DATA.y)
     assert any("few values" in caution for caution in few.cautions_)
     wide = simulate(30, 60, 5, snr=5.0, random_state=0)
     with pytest.warns(AssumptionWarning, match="60 columns is estimated from 30 rows"):

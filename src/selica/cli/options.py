@@ -152,8 +152,8 @@ Penalty = Annotated[
 CopySampler = Annotated[
     str | None,
     typer.Option(
-        help="How knockoff copies are made: gaussian (the default), fixed, iid, genotypes or "
-        f"markov ({takers('sampler')})."
+        help="How knockoff copies are made: auto (the default: by the kinds of the columns), "
+        f"gaussian, sequential, genotypes, markov, fixed or iid ({takers('sampler')})."
     ),
 ]
 EngineName = Annotated[

@@ -258,6 +258,7 @@ def _load(place: str, **settings: Any) -> Sampler:
 
 
 _ROWS: dict[str, Callable[[], Sampler]] = {
+    "auto": partial(_load, "selica.sampling.automatic:AutomaticSampler"),
     "gaussian": partial(_load, "selica.sampling.knockoffs:GaussianKnockoffs"),
     "fixed": partial(_load, "selica.sampling.fixed:FixedKnockoffs", intercept=True),
     "iid": partial(_load, "selica.sampling.independent:IndependentKnockoffs"),
@@ -277,7 +278,7 @@ def names() -> tuple[str, ...]:
     --------
     >>> from selica.sampling import sampler
     >>> sampler.names()[:3]
-    ('gaussian', 'fixed', 'iid')
+    ('auto', 'gaussian', 'fixed')
     """
     return tuple(_samplers)
 

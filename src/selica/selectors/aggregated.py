@@ -63,6 +63,8 @@ class AggregatedKnockoffs(KnockoffSelector):
     ----------
     pvalues_ : array of shape (p,)
     statistics_ : array of shape (n_copies, p)
+    sampler_ : str
+        As in `KnockoffSelection`.
     exchangeability_ : Exchangeability or None
         As in `KnockoffSelection`.
     support_, guarantee_
@@ -88,7 +90,7 @@ class AggregatedKnockoffs(KnockoffSelector):
         gamma: float = 0.3,
         adaptive: bool = False,
         step_up: str = "bh",
-        sampler: Any = "gaussian",
+        sampler: Any = "auto",
         statistic: str = "coefficient",
         lam: Any = "auto",
         l1_ratio: float = 1.0,

@@ -232,7 +232,8 @@ class AutoSelection(Selector):
         return replace(found, chosen=self.reason_, notes=tuple(self.selector_._notes()))
 
     def _notes(self) -> tuple[str, ...]:
-        return (self.reason_, *self.selector_._notes())
+        chosen = getattr(self.selector_, "_sampler_notes", ())
+        return (self.reason_, *self.selector_._notes(), *chosen)
 
     def _why(self) -> str:
         return str(self.selector_._why())

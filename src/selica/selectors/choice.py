@@ -18,7 +18,8 @@ from selica._core.parallel import blas_threads_for
 from selica._core.types import Array
 from selica.sampling import GaussianKnockoffs
 from selica.sampling.exchangeability import FEWEST_ROWS, WITHDRAWN_RATIO
-from selica.selectors.comparison import KnockoffComparison
+from selica.sampling.sampler import as_sampler
+from selica.selectors.comparison import KnockoffComparison, sampler_choice
 from selica.statistics import Data
 
 MOST_COLUMNS = 2000
@@ -84,10 +85,10 @@ class Facts:
     @cached_property
     def _comparison(self) -> KnockoffComparison:
         """The columns beside copies of them, as knockoffs would have them."""
+        sampler = as_sampler(sampler_choice(self._data, self._table).name)
         return KnockoffComparison(
-            self._data, self._table, GaussianKnockoffs(), self._seed, n_copies=1,
-            drop_constant=True,
-        )  # fmt: skip
+            self._data, self._table, sampler, self._seed, n_copies=1, drop_constant=True
+        )
 
     @property
     def departure(self) -> float:
@@ -97,9 +98,13 @@ class Facts:
 
     @property
     def freedom(self) -> float:
-        """Share of the variance of a column in which its copy may differ from it, on average."""
+        """Share of the variance of a column in which its copy may differ from it, on average.
+
+        It is known of copies by a covariance; of others it is taken to be all of it.
+        """
         sampler = self._comparison.sampler
-        assert isinstance(sampler, GaussianKnockoffs)
+        if not isinstance(sampler, GaussianKnockoffs):
+            return 1.0
         return float(np.mean(sampler.s_ / np.diagonal(sampler.covariance)))
 
 

@@ -13,6 +13,7 @@ from selica._core.progress import reporter_of
 from selica._core.random import child, generator
 from selica._core.types import Array, BoolArray, Progress
 from selica.sampling import Copies, Exchangeability, GaussianKnockoffs, Sampler, exchangeability
+from selica.sampling.automatic import SamplerChoice, choose_sampler
 from selica.sampling.covariates import Conditioned, condition, spread_of_rest
 from selica.sampling.exchangeability import DOUBTFUL_RATIO
 from selica.sampling.row_groups import group_means, grouped_copies
@@ -54,6 +55,26 @@ class _Drawn(NamedTuple):
 
 def _departure(found: _Drawn) -> float:
     return 1.0 if found.exchangeability is None else found.exchangeability.departure
+
+
+def sampler_choice(data: Data, table: Array, n_joint: int = 1) -> SamplerChoice:
+    """Choose how copies of a table are made, by its columns that vary.
+
+    Parameters
+    ----------
+    data : Data
+        The table in standard form.
+    table : array of shape (n, p)
+        As it was given.
+    n_joint : int
+        Number of joint copies.
+    """
+    which = data.varies if data.varies.any() else np.ones_like(data.varies)
+    return choose_sampler(
+        table[:, which], None if data.variable is None else data.variable[which],
+        covariates=data.keep is not None, row_groups=data.units is not None,
+        column_groups=data.member is not None, joint_copies=n_joint > 1,
+    )  # fmt: skip
 
 
 class KnockoffComparison:

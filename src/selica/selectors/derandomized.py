@@ -119,6 +119,8 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         The result of message passing, where it gave the probabilities.
     probability_error_ : float or None
         Bound on its root mean square error, from the copies of "auto".
+    sampler_ : str
+        As in `KnockoffSelection`.
     exchangeability_ : Exchangeability or None
         As in `KnockoffSelection`; None where no copy was drawn.
     support_, guarantee_
@@ -147,7 +149,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         w_threshold: float = 0.0,
         n_copies: int | str = 50,
         copy_fdr: float | None = None,
-        sampler: Any = "gaussian",
+        sampler: Any = "auto",
         statistic: str = "coefficient",
         lam: Any = "auto",
         l1_ratio: float = 1.0,

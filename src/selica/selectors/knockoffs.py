@@ -15,12 +15,13 @@ from selica._core.validation import choice, count, number
 from selica._core.warning import warn
 from selica.control import joint_threshold, joint_wins, knockoff_threshold, posthoc_evalues
 from selica.plots import plot_fdp_bound, plot_statistics
-from selica.sampling import Exchangeability
+from selica.sampling import Exchangeability, Sampler
+from selica.sampling.automatic import AutomaticSampler
 from selica.sampling.exchangeability import DOUBTFUL_RATIO, FEWEST_ROWS, WITHDRAWN_RATIO
 from selica.sampling.sampler import as_sampler
 from selica.selectors.after_fit import CONFIDENCE, AfterTheFit, BoundCurve
 from selica.selectors.base import AssumptionWarning, Selector
-from selica.selectors.comparison import KnockoffComparison, Measure
+from selica.selectors.comparison import KnockoffComparison, Measure, sampler_choice
 from selica.selectors.empty import Demand, of_copies
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.summary import Summary, TableColumn
@@ -44,6 +45,8 @@ class KnockoffSelector(Selector):
     n_jobs: int | None
     random_state: Any
     exchangeability_: Exchangeability | None
+    sampler_: str
+    _sampler_notes: tuple[str, ...] = ()
 
     def _compare(
         self, data: Data, table: Array, n_copies: int, n_joint: int = 1
@@ -53,7 +56,7 @@ class KnockoffSelector(Selector):
             raise ArgumentError(
                 "l1_ratio is a setting of the penalised fit, and statistic='correlation' fits none."
             )
-        sampler = as_sampler(self.sampler)
+        sampler = self._sampler_of(data, table, n_joint)
         if data.keep is not None and not sampler.exchangeable:
             raise DoesNotApply(
                 "sampler: fixed-X knockoffs know no covariates to keep; use sampler='gaussian'."
@@ -97,6 +100,22 @@ class KnockoffSelector(Selector):
                 f"{data.n_units} groups of rows only"
             )
         return found
+
+    def _sampler_of(self, data: Data, table: Array, n_joint: int) -> Sampler:
+        """Return the sampler that was asked for, or the one that suits the columns."""
+        sampler = as_sampler(self.sampler)
+        self.sampler_ = self.sampler if isinstance(self.sampler, str) else repr(self.sampler)
+        self._sampler_notes = ()
+        if isinstance(sampler, AutomaticSampler):
+            choice = sampler_choice(data, table, n_joint)
+            self.sampler_, self._sampler_notes = choice.name, (choice.sentence,)
+            sampler = as_sampler(choice.name)
+        return sampler
+
+    @property
+    def notes_(self) -> tuple[str, ...]:
+        """Sentences on what was noticed, and which sampler was chosen and why."""
+        return (*super().notes_, *self._sampler_notes)
 
     def _measure(self, penalty: float | None = None) -> Measure:
         """Return how variables are compared, with the selector's penalty or one for all copies."""
@@ -199,13 +218,17 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         Number m of copies that are exchangeable with the columns and with each other, all in one
         fit (Gimenez and Zou 2019). A selection then has at least 1 / (m fdr) variables, where one
         copy needs 1 / fdr; the fit has m + 1 times as many columns. For normal columns.
-    sampler : {"gaussian", "fixed", "iid", "genotypes", "markov"}, sampler object or callable
-        "gaussian": mean and covariance of the columns are estimated (Ledoit and Wolf, or where
-        its copies do not behave like the columns by the law that suits them, see docs/copies); a
-        `GaussianKnockoffs` with a known or estimated covariance; "fixed": fixed-X knockoffs;
-        "iid": the article's independent copies; "genotypes" and "markov" fit a hidden Markov
-        model to numbers of alleles, or a Markov chain to discrete columns; a `sampling.Sampler`,
-        an object with its method `copies`, or a function of (X, rng) that returns a copy.
+    sampler : str, sampler object or callable
+        "auto": by the kinds of the columns (`sampling.automatic`), "gaussian" where all are
+        continuous, "sequential" where some hold classes or counts, "genotypes" for numbers of
+        alleles along a chromosome. "gaussian": mean and covariance of the columns are estimated
+        (Ledoit and Wolf, or where its copies do not behave like the columns by the law that suits
+        them, see docs/copies); a `GaussianKnockoffs` with a known or estimated covariance.
+        "sequential": each column is drawn by a model of it given the others. "genotypes" and
+        "markov" fit a hidden Markov model to numbers of alleles, or a Markov chain to discrete
+        columns. "fixed": fixed-X knockoffs. "iid": the article's independent copies. Or a
+        `sampling.Sampler`, an object with its method `copies`, or a function of (X, rng) that
+        returns a copy.
     statistic : {"coefficient", "entry", "correlation"}
         As in `statistics.knockoff_statistic`.
     lam : {"auto", "cv"} or float
@@ -230,6 +253,8 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         copy.
     threshold_ : float
         Smallest W that is selected; infinite if none is.
+    sampler_ : str
+        Name of the sampler that made the copies, or what a given one is called.
     exchangeability_ : Exchangeability or None
         How far the first copy is from being exchangeable with the columns, as
         `sampling.exchangeability` measures it; None for fixed-X knockoffs, which need not be.
@@ -251,7 +276,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         *,
         offset: int = 1,
         joint_copies: int = 1,
-        sampler: Any = "gaussian",
+        sampler: Any = "auto",
         statistic: str = "coefficient",
         lam: Any = "auto",
         l1_ratio: float = 1.0,
