@@ -21,6 +21,7 @@ from selica.sampling.sampler import Sampler
 from selica.sampling.sequential import SequentialKnockoffs
 from selica.sampling.shrinkage import Shrunk, ledoit_wolf
 from selica.sampling.simulation import Simulation, simulate
+from selica.sampling.split_rows import SplitRows
 from selica.sampling.weights import resample_weights
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "SequentialKnockoffs",
     "Shrunk",
     "Simulation",
+    "SplitRows",
     "callable_copies",
     "correlation_groups",
     "exchangeability",

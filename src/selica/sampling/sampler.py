@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.losses import Loss
 from selica._core.random import RandomState
-from selica._core.types import Array
+from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, short
 from selica.sampling.copies import Copies, callable_copies
 
@@ -61,6 +61,8 @@ class Sampler(ABC):
     discrete : bool
         Whether it copies values of a table that must stay as they are. Then copies are not drawn
         given covariates, which would be subtracted.
+    own_rows : array of bool, shape (n,), or None
+        Rows of the table whose copies are these rows themselves; they are not checked.
     structure : str
         What an estimate of the distribution takes for granted, as a clause; empty where that is
         nothing to speak of.
@@ -95,6 +97,7 @@ class Sampler(ABC):
     independent: bool = False
     discrete: bool = False
     structure: str = ""
+    own_rows: BoolArray | None = None
 
     def needs(self, rows: int, columns: int, loss: Loss) -> None:
         """Check that a table can be copied, or say in an error why it cannot.

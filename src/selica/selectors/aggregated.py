@@ -65,6 +65,8 @@ class AggregatedKnockoffs(KnockoffSelector):
     statistics_ : array of shape (n_copies, p)
     sampler_ : str
         As in `KnockoffSelection`.
+    law_ : str or None
+        As in `KnockoffSelection`.
     exchangeability_ : Exchangeability or None
         As in `KnockoffSelection`.
     support_, guarantee_

@@ -265,12 +265,15 @@ class KnockoffComparison:
         if not fitted.exchangeable:
             return _Drawn(fitted, copies, None)
         first = copies[0] if parts is None else parts.outside(copies[0])
+        weight = self._data.weight
+        if fitted.own_rows is not None:
+            weight = np.where(fitted.own_rows, 0.0, weight)
         return _Drawn(
             fitted,
             copies,
             exchangeability(
-                columns, first[:, : columns.shape[1]], centre=fitted.centre,
-                sample_weight=self._data.weight, groups=together, random_state=directions,
+                columns, first[:, : columns.shape[1]], centre=fitted.centre, sample_weight=weight,
+                groups=together, random_state=directions,
             ),
         )  # fmt: skip
 

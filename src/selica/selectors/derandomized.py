@@ -121,6 +121,8 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         Bound on its root mean square error, from the copies of "auto".
     sampler_ : str
         As in `KnockoffSelection`.
+    law_ : str or None
+        As in `KnockoffSelection`.
     exchangeability_ : Exchangeability or None
         As in `KnockoffSelection`; None where no copy was drawn.
     support_, guarantee_

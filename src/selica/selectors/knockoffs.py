@@ -45,6 +45,7 @@ class KnockoffSelector(Selector):
     n_jobs: int | None
     random_state: Any
     exchangeability_: Exchangeability | None
+    law_: str | None
     sampler_: str
     _sampler_notes: tuple[str, ...] = ()
 
@@ -86,6 +87,7 @@ class KnockoffSelector(Selector):
             listed = f": {self._listed(doubt.columns)}" if doubt.columns else ""
             # of single columns, what is measured of the copies decides whether it matters
             self._caution(f"{doubt.clause}{listed}", act=not listed)
+        self.law_ = getattr(found.sampler, "law", None)
         if found.replaced is not None:
             self._caution(
                 "knockoff copies by the shrunk covariance of the table did not behave like the "
@@ -255,6 +257,9 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         Smallest W that is selected; infinite if none is.
     sampler_ : str
         Name of the sampler that made the copies, or what a given one is called.
+    law_ : str or None
+        Name of the law of the columns that normal copies were drawn from (`sampling.laws`), where
+        it was estimated.
     exchangeability_ : Exchangeability or None
         How far the first copy is from being exchangeable with the columns, as
         `sampling.exchangeability` measures it; None for fixed-X knockoffs, which need not be.
