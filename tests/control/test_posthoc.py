@@ -120,6 +120,23 @@ def test_the_ratio_over_all_signs_is_known_exactly(true, fdr):
         assert share / 2**noise == pytest.approx(fdr_known[true, fdr], abs=5e-7)
 
 
+@pytest.mark.parametrize("true", [0, 3])
+def test_joint_copies_keep_the_ratio(true):
+    # noise beats two copies once in three times: all signs, each with its probability
+    noise, copies = 9, 2
+    ratio = Fraction(0)
+    for signs in product([1, -1], repeat=noise):
+        W = np.concatenate([100.0 + np.arange(true), np.arange(noise, 0, -1) * np.array(signs)])
+        found = posthoc_selection(posthoc_evalues(W, 0.2, joint_copies=copies), 0.2)
+        if not found.support.any():
+            continue
+        chance = Fraction(1, 3) ** signs.count(1) * Fraction(2, 3) ** signs.count(-1)
+        level = Fraction(found.level).limit_denominator(1000)
+        false = int(np.count_nonzero(found.support[true:]))
+        ratio += chance * Fraction(false, int(np.count_nonzero(found.support))) / level
+    assert Fraction(9, 10) < ratio <= 1
+
+
 def test_examples_of_copies():
     each = np.array([posthoc_evalues(w, 0.25) for w in COPIES])
     listed = [[0, 1, 2], [0, 1, 3, 4], [0, 2, 3, 5], []]

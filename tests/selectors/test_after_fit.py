@@ -186,6 +186,25 @@ def test_bounds_of_all_prefixes():
     assert list(curve.to_frame().columns) == ["size", "W", "false at most", "share at most"]
 
 
+def test_a_summary_has_the_bounds():
+    summary = LONG.summary()
+    rows, curve = summary.variables.rows, LONG.fdp_bound()
+    known = dict(zip(curve.W.tolist(), curve.table["false at most"], strict=True))
+    assert [row["false at most"] for row in rows] == [known.get(row["W"]) for row in rows]
+    assert any(row["false at most"] for row in rows)
+    assert "with probability 0.95" in summary.explanations["false at most"]
+    assert any(note.startswith(LONG.fdp_bound(LONG.support_).claim) for note in summary.notes)
+    assert "false at most" not in ONE.summary().variables.columns or any(
+        row["false at most"] for row in ONE.summary().variables
+    )
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 95, "high"])
+def test_confidence_is_checked_before_the_fit(confidence):
+    with pytest.raises(ArgumentError, match="confidence"):
+        KnockoffSelection(confidence=confidence).fit(FEW.X, FEW.y)
+
+
 def test_many_copies_are_bounded_by_the_first_alone():
     one = DerandomizedKnockoffs(0.1, n_copies=1, sampler="iid", lam=0.05, random_state=0)
     one.fit(FEW.X, FEW.y)
@@ -263,13 +282,15 @@ def test_the_automatic_choice_passes_it_on():
 
 
 def test_figures_of_the_bound():
-    figure = LONG.plot("bound", confidence=0.8)
+    sure = KnockoffSelection(0.2, sampler="iid", lam=0.05, confidence=0.8, random_state=0)
+    figure = sure.fit(MANY.X, MANY.y).plot("bound")
     (axes,) = figure.axes
     assert axes.get_ylabel() == "variables, with probability 0.8"
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert f"selected: {LONG.support_.sum()}" in labels
     (line,) = [one for one in axes.get_lines() if one.get_label() == "false, at most"]
-    assert line.get_ydata()[1:].tolist() == LONG.fdp_bound(confidence=0.8).false.tolist()
+    assert line.get_ydata()[1:].tolist() == sure.fdp_bound().false.tolist()
+    assert sure.fdp_bound().false.tolist() == LONG.fdp_bound(confidence=0.8).false.tolist()
     with pytest.raises(ArgumentError, match="kind"):
         LONG.plot("curve")
 

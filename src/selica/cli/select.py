@@ -194,6 +194,13 @@ def select(
             f"of a table with one row for each variable ({takers('groups')}).",
         ),
     ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            help="Probability with which bounds on the false variables of any list hold; 0.95 by "
+            f"default ({takers('confidence')})."
+        ),
+    ] = None,
     time: Time = None,
     event: Event = None,
     response: ResponseName = ResponseKind.auto,
@@ -252,6 +259,7 @@ def select(
         statistic=statistic,
         joint_copies=joint_copies,
         groups=groups,
+        confidence=confidence,
         n_jobs=n_jobs,
     )
     # late, so that other commands start without scikit-learn and the compiled solvers

@@ -36,7 +36,7 @@ from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.rounding import ROUNDING
 from selica._core.types import Array, BoolArray
-from selica._core.validation import error_level, mask_of, numbers
+from selica._core.validation import count, error_level, mask_of, numbers
 from selica.control.knockoffs import sign_counts, within_level
 
 
@@ -57,7 +57,7 @@ class PosthocDecision(Result):
     """At most 1; infinite where there is no list."""
 
 
-def posthoc_evalues(W: ArrayLike, fdr: float) -> Array:
+def posthoc_evalues(W: ArrayLike, fdr: float, *, joint_copies: int = 1) -> Array:
     """Return e-values of one draw of knockoffs, for a level that is chosen after the fit.
 
     Average them over draws, and pass them to `posthoc_selection` or `posthoc_level`.
@@ -69,6 +69,10 @@ def posthoc_evalues(W: ArrayLike, fdr: float) -> Array:
     fdr : float
         Level of the knockoff filter inside, between 0 and 1, fixed before the data are seen: for
         one draw the level that is asked for, for many draws half of it.
+    joint_copies : int
+        Copies m of each variable in the draw. With several, W is positive where the variable beats
+        all of its copies, which noise does once in m + 1 times: e-values are m times as large, and
+        the filter stops at 1 + N(t) <= m fdr R(t).
 
     Returns
     -------
@@ -88,13 +92,14 @@ def posthoc_evalues(W: ArrayLike, fdr: float) -> Array:
     >>> posthoc_evalues([5, 4, 3, -2, 1, 0.5], fdr=0.25)
     array([6., 6., 6., 0., 0., 0.])
     """
-    w, fdr = numbers("W", W), error_level("fdr", fdr)
+    w, fdr, m = numbers("W", W), error_level("fdr", fdr), count("joint_copies", joint_copies)
     counts = sign_counts(w)
-    stop = within_level(counts, fdr, 1) | (counts.negative == 0)
+    stop = within_level(counts, m * fdr, 1) | (counts.negative == 0)
     if not stop.any():
         return np.zeros(w.size)
     first = np.argmax(stop)
-    return np.asarray(np.where(w >= counts.t[first], w.size / (1.0 + counts.negative[first]), 0.0))
+    e = m * w.size / (1.0 + counts.negative[first])
+    return np.asarray(np.where(w >= counts.t[first], e, 0.0))
 
 
 def posthoc_selection(evalues: ArrayLike, fdr: float) -> PosthocDecision:

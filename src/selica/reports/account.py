@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from selica._core.validation import printable, written
-from selica.selectors.knockoffs import KnockoffSelector
+from selica.selectors.knockoffs import KnockoffSelection, KnockoffSelector
 
 _PLAIN = (str, bool, int, float, type(None))
 """Types that a table of a report can have."""
@@ -161,6 +161,26 @@ def used_by(selector: Any) -> dict[str, Any]:
     if isinstance(seed, np.random.SeedSequence) and "random_state" not in used:
         used["random_state"] = str(seed.entropy)
     return {name: value for name, value in used.items() if value is not None}
+
+
+def after_the_fit(selector: Any) -> dict[str, Any]:
+    """Return levels and bounds that hold after a fit, as plain values; none without copies.
+
+    Parameters
+    ----------
+    selector : selector of `selica`
+        Fitted.
+    """
+    selector, said = chosen_of(selector), dict[str, Any]()
+    by_evalues = getattr(selector, "evalues_", None) is not None
+    if by_evalues or isinstance(selector, KnockoffSelection):
+        said["posthoc"] = selector.posthoc().to_dict()
+    if isinstance(selector, KnockoffSelection):
+        said["bounds"] = selector.fdp_bound().to_dict()
+        if selector.support_.any():
+            chosen = selector.statistics_ >= selector.threshold_
+            said["bound"] = selector.fdp_bound(chosen).to_dict()
+    return said
 
 
 def settings_of(selector: Any) -> dict[str, Any]:

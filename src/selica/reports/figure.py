@@ -11,8 +11,13 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from selica.reports.bound_figure import STYLE as BOUND_STYLE
+from selica.reports.bound_figure import bound_svg
 from selica.reports.group_figure import STYLE as MAP_STYLE
 from selica.reports.group_figure import group_svg
+from selica.selectors import BoundCurve, KnockoffSelection
 from selica.selectors.base import is_mapped
 from selica.selectors.summary import NEAR_MISSES, column_cell, middle_cut
 
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
 
 MOST_BARS = 30
 """Variables in a figure, at most."""
-STYLE = f"""{MAP_STYLE}
+STYLE = f"""{MAP_STYLE}{BOUND_STYLE}
 .bars {{ display: block; width: 100%; overflow: visible; font-size: 12px; }}
 .bars text {{ fill: var(--ink, currentColor); }}
 .bars .soft {{ fill: var(--soft, currentColor); }}
@@ -90,6 +95,9 @@ def figures(selection: Selection) -> list[VectorFigure]:
         found.append(
             VectorFigure(f"What decided: {summary.measure}", measured, f"{colours}{lines}{cut}.")
         )
+    bounds = bound_figure(selection)
+    if bounds is not None:
+        found.append(bounds)
     effects = effect_figure(selection)
     if effects is not None:
         known = selection.selector.effects_.ratio
@@ -150,6 +158,24 @@ def measure_figure(selection: Selection) -> str | None:
     ]
     title = f"{summary.measure} of the first {summary.unit}s"
     return _svg(bars, title, selection.threshold)
+
+
+def bound_figure(selection: Selection) -> VectorFigure | None:
+    """Draw how many variables of the first ones are false at most; None where there is no bound."""
+    selector = selection.selector
+    if not isinstance(selector, KnockoffSelection) or selector.guarantee_.level is None:
+        return None
+    curve = selector.fdp_bound()
+    if not isinstance(curve, BoundCurve) or np.all(curve.false == curve.size):
+        return None
+    chosen = int(np.count_nonzero(selector.statistics_ >= selector.threshold_))
+    return VectorFigure(
+        "Bound on false variables",
+        bound_svg(curve, chosen),
+        f"Against the number of {curve.unit}s with the largest W: how many of them are false at "
+        f"most (line), with probability {curve.confidence:g} and for all lists at once"
+        f"{'; the dashed line is the selected list' if chosen else ''}.",
+    )
 
 
 def effect_figure(selection: Selection) -> str | None:

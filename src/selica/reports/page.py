@@ -57,6 +57,7 @@ _LABELS = {
     "sampler": "how copies are made (sampler)",
     "statistic": "what is compared (statistic)",
     "estimator": "base learner (estimator)",
+    "confidence": "probability with which bounds hold (confidence)",
     "engine": "how probabilities are computed (engine)",
     "groups": "groups of variables (groups)",
     "random_state": "seed (random_state)",

@@ -229,6 +229,7 @@ class Selection:
                 name: list(same) for name, same in self.selector.near_duplicates_.items()
             },
             "guarantee": self.guarantee.to_dict() | {"text": str(self.guarantee)},
+            "after_the_fit": account.after_the_fit(self.selector),
             "exchangeability": None if self.copies is None else self.copies.to_dict(),
             "threshold": self.threshold,
             "measure": self.summary.measure,

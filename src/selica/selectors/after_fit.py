@@ -139,6 +139,11 @@ class ListBound(Result):
         return None if self.false is None else self.false / len(self.names)
 
     def __str__(self) -> str:
+        return self.claim if self.false is None else f"{self.claim} {self.guarantee.basis}"
+
+    @property
+    def claim(self) -> str:
+        """The bound as a sentence, without what it rests on."""
         many = _counted(len(self.names), self.unit)
         if self.false is None:
             return (
@@ -146,11 +151,10 @@ class ListBound(Result):
                 f"{self.confidence:g}: all may be false."
             )
         are = "is" if self.false == 1 else "are"
-        claim = (
+        return (
             f"With probability {self.confidence:g}, at most {self.false or 'none'} of these {many} "
             f"{are} false, for this and any other list."
         )
-        return f"{claim} {self.guarantee.basis}"
 
     def __repr__(self) -> str:
         return str(self)
@@ -326,7 +330,7 @@ class AfterTheFit:
         return self._at_level(support, min(level, 1.0) if level <= 1.0 + ROUNDING else None, e)
 
     def fdp_bound(
-        self, names: Any = None, confidence: float = CONFIDENCE
+        self, names: Any = None, confidence: float | None = None
     ) -> ListBound | BoundCurve:
         """Bound the number of false variables in a list, with a probability, for all lists at once.
 
@@ -335,8 +339,9 @@ class AfterTheFit:
         names : sequence of str, or boolean array of shape (p,), optional
             The list, however it was chosen, also after looking at the data. Without it, the lists
             of the variables with the largest statistics.
-        confidence : float
-            Probability with which all bounds hold, fixed before they are seen.
+        confidence : float, optional
+            Probability with which all bounds hold, fixed before they are seen; by default that of
+            the selector, or 0.95.
 
         Returns
         -------
@@ -352,7 +357,9 @@ class AfterTheFit:
         >>> selector.fdp_bound(selector.support_, confidence=0.8).false
         4
         """
-        confidence = error_level("confidence", confidence)
+        confidence = error_level(
+            "confidence", self._confidence() if confidence is None else confidence
+        )
         missed = 1.0 - confidence
         W = self._one_copy()
         boundary = sign_boundary(missed, int(np.count_nonzero(W)))
@@ -368,6 +375,10 @@ class AfterTheFit:
         listed = self._in_order(support, W)
         bound = false if false < len(listed) else None
         return ListBound(listed, bound, confidence, promise, self._unit())
+
+    def _confidence(self) -> float:
+        """Return the probability with which bounds hold, unless another is asked for."""
+        return CONFIDENCE
 
     def _unit(self) -> str:
         """Return what a list consists of, in the singular."""

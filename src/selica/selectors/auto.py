@@ -21,7 +21,6 @@ from selica._core.rounding import ceiling
 from selica._core.types import Array
 from selica._core.validation import number
 from selica.selectors.after_fit import (
-    CONFIDENCE,
     AfterTheFit,
     BoundCurve,
     ListBound,
@@ -261,7 +260,7 @@ class AutoSelection(Selector):
         return self._chosen_knockoffs().level_of(names)
 
     def fdp_bound(
-        self, names: Any = None, confidence: float = CONFIDENCE
+        self, names: Any = None, confidence: float | None = None
     ) -> ListBound | BoundCurve:
         """Bound the number of false variables in any list, as `KnockoffSelection` does."""
         return self._chosen_knockoffs().fdp_bound(names, confidence)

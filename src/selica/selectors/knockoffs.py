@@ -11,7 +11,7 @@ from selica._core.errors import ArgumentError, ColumnError, DoesNotApply
 from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array
-from selica._core.validation import choice, count, number
+from selica._core.validation import choice, count, error_level, number
 from selica._core.warning import warn
 from selica.control import joint_threshold, joint_wins, knockoff_threshold, posthoc_evalues
 from selica.plots import plot_fdp_bound, plot_statistics
@@ -19,7 +19,7 @@ from selica.sampling import Exchangeability, Sampler
 from selica.sampling.automatic import AutomaticSampler
 from selica.sampling.exchangeability import DOUBTFUL_RATIO, FEWEST_ROWS, WITHDRAWN_RATIO
 from selica.sampling.sampler import as_sampler
-from selica.selectors.after_fit import CONFIDENCE, AfterTheFit, BoundCurve
+from selica.selectors.after_fit import CONFIDENCE, AfterTheFit, BoundCurve, ListBound
 from selica.selectors.base import AssumptionWarning, Selector
 from selica.selectors.comparison import KnockoffComparison, Measure, sampler_choice
 from selica.selectors.empty import Demand, of_copies
@@ -244,6 +244,9 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         As in `StabilitySelection`. Copies need to be exchangeable with the columns only if whole
         groups change places, so that they can differ more from columns that are much alike: those
         of a `GaussianKnockoffs` are made for it.
+    confidence : float
+        Probability with which bounds on the false variables of any list hold, all at once
+        (`fdp_bound`). It does not change what is selected.
     response, n_jobs, random_state
         As in `StabilitySelection`.
 
@@ -287,6 +290,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         l1_ratio: float = 1.0,
         estimator: Any = None,
         groups: Any = None,
+        confidence: float = CONFIDENCE,
         response: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -300,11 +304,13 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         self.l1_ratio = l1_ratio
         self.estimator = estimator
         self.groups = groups
+        self.confidence = confidence
         self.response = response
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _select(self, data: Data, table: Array) -> None:
+        error_level("confidence", self.confidence)
         m, measure = count("joint_copies", self.joint_copies, at_most=_MOST_JOINT), self._measure()
         if m > 1 and self.offset != 1:
             raise ArgumentError("offset must be 1 with several joint copies.")
@@ -336,6 +342,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
             ),
             self.statistics_,
             ties="",
+            more=self._bound_columns(),
         )  # fmt: skip
 
     def _lead(self) -> str:
@@ -355,6 +362,34 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         """Return how many variables a selection has at least."""
         return ceiling(self.offset / (self.joint_copies * self.fdr)) if self.offset else 1
 
+    def _bound_columns(self) -> list[TableColumn]:
+        """Return the bounds of the lists from the first variable on, as a column of a table."""
+        curve = self.fdp_bound()
+        assert isinstance(curve, BoundCurve)
+        if self.guarantee_.level is None or np.all(curve.false == curve.size):
+            return []
+        below = {row["W"]: row["false at most"] for row in curve.table}
+        return [
+            TableColumn(
+                "false at most", [below.get(w) for w in self.statistics_.tolist()],
+                f"with probability {curve.confidence:g}, so many of the variables from the first "
+                "to this one are false at most, for all such lists at once; blank where there is "
+                "no bound",
+            )
+        ]  # fmt: skip
+
+    def _notes(self) -> tuple[str, ...]:
+        chosen = self.statistics_ >= self.threshold_
+        if self.guarantee_.level is None or not chosen.any():
+            return super()._notes()
+        bound = self.fdp_bound(chosen)
+        assert isinstance(bound, ListBound)
+        rests = "" if bound.false is None else " It rests on what the promise rests on."
+        return (*super()._notes(), f"{bound.claim}{rests}")
+
+    def _confidence(self) -> float:
+        return self.confidence
+
     def _why(self) -> str:
         least = self._fewest()
         positive = int(np.count_nonzero(self.statistics_ > 0.0))
@@ -366,7 +401,8 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
 
     def _posthoc_evalues(self) -> tuple[Array, float]:
         check_is_fitted(self)
-        return posthoc_evalues(self.statistics_, self.fdr), float(self.fdr)
+        e = posthoc_evalues(self.statistics_, self.fdr, joint_copies=self.joint_copies)
+        return e, float(self.fdr)
 
     def _one_copy(self) -> Array:
         check_is_fitted(self)
@@ -375,7 +411,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
     def _demand(self) -> Demand | None:
         return of_copies(self._unit_support().size, 0.5, self._fewest())
 
-    def plot(self, kind: str = "decision", confidence: float = CONFIDENCE) -> Figure:
+    def plot(self, kind: str = "decision") -> Figure:
         """Draw what decided, or bounds on the false variables (needs matplotlib).
 
         Parameters
@@ -383,13 +419,11 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         kind : {"decision", "bound"}
             The statistics with the threshold, or how many of the variables with the largest
             statistics are false at most.
-        confidence : float
-            Probability with which the bounds hold, all at once.
         """
         self._get_support_mask()
         if choice("kind", kind, ("decision", "bound")) == "decision":
             return plot_statistics(self.statistics_, self.threshold_)
-        curve = self.fdp_bound(confidence=confidence)
+        curve = self.fdp_bound()
         assert isinstance(curve, BoundCurve)
         selected = int(np.count_nonzero(self.statistics_ >= self.threshold_))
         return plot_fdp_bound(curve.size, curve.false, curve.confidence, selected=selected)

@@ -436,7 +436,7 @@ def _two_lines(heading: str) -> tuple[str, str]:
     first, space, second = heading.partition(" per ")
     if space:
         return first, f"per {second}"
-    if heading in ("close call", "inclusion rate"):
+    if heading in ("close call", "false at most", "inclusion rate"):
         first, _, second = heading.partition(" ")
         return first, second
     return "", heading
