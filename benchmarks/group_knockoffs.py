@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -108,41 +108,58 @@ def select(
     return {level: joint_selection(wins.winner, wins.lead, wins.n_joint, level) for level in LEVELS}
 
 
-def measure(design: Design, runs: int) -> Iterator[PromiseRow]:
-    """Return the rows of all methods on one design."""
-    p = len(design.covariance)
-    labels = np.arange(p) // SIZE
-    root = np.linalg.cholesky(design.covariance)
-    samplers = {
+def samplers_of(design: Design) -> dict[str, GaussianKnockoffs]:
+    """Return what draws the copies of each method."""
+    labels = np.arange(len(design.covariance)) // SIZE
+    return {
         name: GaussianKnockoffs(
             0.0, design.covariance, "maxent", groups=labels if grouped else None, n_joint=m
         )
         for name, (grouped, m) in METHODS.items()
     }
-    found: dict[tuple[str, float], list[Outcome]] = {}
-    for seed in range(runs):
-        rng = np.random.default_rng(seed)
-        X = rng.standard_normal((design.rows, p)) @ root.T
-        matter = rng.choice(p // SIZE, design.matter, replace=False)
-        coef = np.zeros(p)
-        coef[matter * SIZE + rng.integers(0, SIZE, design.matter)] = design.effect * rng.choice(
-            [-1.0, 1.0], design.matter
-        )
-        y = X @ coef + rng.standard_normal(design.rows)
-        groups = np.isin(np.arange(p // SIZE), matter)
-        for name, (grouped, _) in METHODS.items():
-            chosen = select(X, y, samplers[name], labels if grouped else None, seed)
-            for level, selected in chosen.items():
-                truth = groups if grouped else coef != 0.0
-                found.setdefault((name, level), []).append(outcome(selected, truth))
-    for (name, level), outcomes in found.items():
-        false, power, some = np.array(outcomes, dtype=float).T
+
+
+def data_set(
+    design: Design, samplers: dict[str, GaussianKnockoffs], seed: int
+) -> dict[tuple[str, float], Outcome]:
+    """Return what all methods select at all levels on one data set."""
+    p = len(design.covariance)
+    labels = np.arange(p) // SIZE
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((design.rows, p)) @ np.linalg.cholesky(design.covariance).T
+    matter = rng.choice(p // SIZE, design.matter, replace=False)
+    signs = rng.choice([-1.0, 1.0], design.matter)
+    coef = np.zeros(p)
+    coef[matter * SIZE + rng.integers(0, SIZE, design.matter)] = design.effect * signs
+    y = X @ coef + rng.standard_normal(design.rows)
+    found = {}
+    for name, (grouped, _) in METHODS.items():
+        truth = np.isin(np.arange(p // SIZE), matter) if grouped else coef != 0.0
+        chosen = select(X, y, samplers[name], labels if grouped else None, seed)
+        for level, selected in chosen.items():
+            found[name, level] = outcome(selected, truth)
+    return found
+
+
+def rows_of(
+    design: Design, found: Sequence[dict[tuple[str, float], Outcome]]
+) -> Iterator[PromiseRow]:
+    """Return the rows of all methods on one design."""
+    runs = len(found)
+    for name, level in found[0]:
+        false, power, some = np.array([one[name, level] for one in found], dtype=float).T
         yield PromiseRow(
             design.name, name, "FDR", level, float(false.mean()),
             float(false.std() / np.sqrt(runs)), "proven", float(some.mean()),
             float(power.mean()) if design.matter else None, runs, COMMAND,
             "groups are counted" if METHODS[name][0] else "single variables are counted",
         )  # fmt: skip
+
+
+def measure(design: Design, runs: int) -> list[PromiseRow]:
+    """Return the rows of one design, measured on so many data sets."""
+    samplers = samplers_of(design)
+    return list(rows_of(design, [data_set(design, samplers, seed) for seed in range(runs)]))
 
 
 def published(runs: int) -> None:
@@ -216,7 +233,7 @@ def main() -> None:
         runs = options.runs or design.runs
         if done.get(design.name, 0) >= runs:
             continue
-        rows = list(measure(design, runs))
+        rows = measure(design, runs)
         if options.csv:
             write_promises(options.csv, rows)
         for row in rows:
