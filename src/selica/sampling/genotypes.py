@@ -107,7 +107,7 @@ class GenotypeKnockoffs(Sampler):
         self,
         law: HaplotypeLaw | None = None,
         *,
-        n_motifs: int = 12,
+        n_motifs: int = 16,
         n_steps: int = 25,
         segments: ArrayLike | None = None,
         ploidy: int = 2,

@@ -26,8 +26,9 @@ MISSING = -1
 """A genotype that is not known."""
 MOST_MOTIFS = 255
 """Motifs that a distribution may have: their numbers are kept in one byte."""
-RAREST = 1e-3
-"""Smallest and, from one, largest frequency of an allele in a fitted motif."""
+RAREST = 1e-4
+"""Smallest and, from one, largest frequency of an allele in a fitted motif. With 1e-3 copies of
+markers that are all but the same in all people are visibly less so."""
 SMALLEST_RATE = 1e-5
 """Smallest fitted probability to leave a motif between two markers."""
 _FIRST_STAY = 0.95
