@@ -183,19 +183,18 @@ def promises(runs: int, target: Path | None, kept: Path) -> None:
         print(f"{len(read_promises(target))} rows in {target}")
 
 
-def speed(people: int, markers: int, motifs: int | None) -> None:
+def speed(people: int, markers: int, steps: int) -> None:
     """Time a fit and a copy, and say how much memory the process took at most."""
     law = founders(markers, 40, 0.02, 0)
     X = law.simulate(people, random_state=1)
-    settings = {} if motifs is None else {"n_motifs": motifs}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     wall, cpu = time.perf_counter(), time.process_time()
-    fitted = GenotypeKnockoffs(**settings).fit(X)
+    fitted = GenotypeKnockoffs(n_steps=steps).fit(X)
     middle = time.perf_counter() - wall, time.process_time() - cpu
     copy = fitted.sample(X, random_state=2)
     after = time.perf_counter() - wall, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{people:,} people, {markers:,} markers, {fitted}")
+    print(f"{people:,} people, {markers:,} markers, {steps} steps, {fitted}")
     print(f"fit: {middle[0]:.0f} s, {middle[1]:.0f} s of processors")
     print(f"copy: {after[0] - middle[0]:.1f} s, {after[1] - middle[1]:.1f} s of processors")
     print(f"memory: {peak:.0f} MB at most, {before:.0f} MB before the fit")
@@ -249,7 +248,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--people", type=int, default=1000)
     parser.add_argument("--markers", type=int, default=20_000)
-    parser.add_argument("--motifs", type=int)
+    parser.add_argument("--steps", type=int, default=25)
     parser.add_argument("--promises", action="store_true")
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--csv", type=Path)
@@ -261,7 +260,7 @@ def main() -> None:
     elif given.real:
         real()
     else:
-        speed(given.people, given.markers, given.motifs)
+        speed(given.people, given.markers, given.steps)
 
 
 if __name__ == "__main__":

@@ -26,15 +26,17 @@ class Workers {
 
   // Does all tasks. Each thread calls `make` once, for memory of its own, and what it gets for each
   // of its tasks. `poll` is called every 50 ms on the calling thread; it returns false to stop.
-  // Throws what a task threw.
+  // Throws what a task threw. One thread is the calling one, which polls between tasks: to start
+  // another and to wait for it can take longer than a small problem.
   void run(const std::function<Work()>& make, const std::function<bool()>& poll) {
+    if (threads_ == 1) return run_here(make(), poll);
     std::vector<std::thread> workers;
     for (Index t = 0; t < threads_; ++t) workers.emplace_back([this, &make] { work(make); });
     bool goes_on = true;
     {
       std::unique_lock lock(mutex_);
       while (finished_ < threads_) {
-        news_.wait_for(lock, std::chrono::milliseconds(50));
+        news_.wait_for(lock, kPause);
         lock.unlock();
         if (goes_on && !poll()) {
           goes_on = false;
@@ -48,6 +50,19 @@ class Workers {
   }
 
  private:
+  static constexpr std::chrono::milliseconds kPause{50};
+
+  void run_here(const Work& task, const std::function<bool()>& poll) const {
+    auto last = std::chrono::steady_clock::now();
+    for (Index number = 0; number < tasks_; ++number) {
+      task(number);
+      const auto now = std::chrono::steady_clock::now();
+      if (now - last < kPause) continue;
+      last = now;
+      if (!poll()) return;
+    }
+  }
+
   void work(const std::function<Work()>& make) {
     try {
       const StopScope scope(stop_);
