@@ -165,14 +165,25 @@ def test_every_selector_selects_whole_groups(selector):
     assert str(again.summary()) == str(table)
 
 
-@parametrize_with_checks(
-    [clone(one).set_params(groups=("correlation", 0.99)) for one in SELECTORS],
-    expected_failed_checks=lambda _: {
-        f"check_sample_weight_equivalence_on_{kind}_data": "rows are resampled or put into folds"
-        for kind in ("dense", "sparse")
-    },
-)  # fmt: skip
+WEIGHTS = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "rows are resampled or put into folds"
+    for kind in ("dense", "sparse")
+}
+CLUSTERED = [clone(one).set_params(groups=("correlation", 0.99)) for one in SELECTORS]
+
+
+@parametrize_with_checks(CLUSTERED[3:6:2], expected_failed_checks=lambda _: WEIGHTS)
 def test_scikit_learn_checks_with_clusters(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [*CLUSTERED[:3], *CLUSTERED[4:5], *CLUSTERED[6:]], expected_failed_checks=lambda _: WEIGHTS
+)
+def test_scikit_learn_checks_of_the_others(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(estimator)
@@ -477,3 +488,49 @@ def test_a_map_shows_selected_groups_first_and_says_what_it_leaves_out():
     inside = shown.groups[:, None] == shown.groups
     assert shown.correlations[inside].mean() > 0.8 > shown.correlations[~inside].max()
     assert len(shown.plot().axes[1].patches) == len(shown.group_names)
+
+
+# --- levels ---------------------------------------------------------------------------------------
+
+
+def chain(seed, matter, rows=200, groups=12, size=5, correlation=0.9):
+    """Return columns of a chain in groups, a response, which groups matter, and the covariance."""
+    rng = np.random.default_rng([seed, 7])
+    p = groups * size
+    covariance = correlation ** np.abs(np.subtract.outer(np.arange(p), np.arange(p)))
+    table = rng.standard_normal((rows, p)) @ np.linalg.cholesky(covariance).T
+    coef = np.zeros(p)
+    chosen = rng.choice(groups, matter, replace=False)
+    coef[chosen * size + rng.integers(0, size, matter)] = 0.5 * rng.choice([-1.0, 1.0], matter)
+    truth = np.isin(np.arange(groups), chosen)
+    return table, table @ coef + rng.standard_normal(rows), truth, covariance
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("matter", [0, 4])
+@pytest.mark.parametrize("copies", [1, 5])
+def test_the_rate_of_false_groups_is_kept(matter, copies):
+    shares, proven = [], []
+    for seed in range(100):
+        table, y, truth, covariance = chain(seed, matter)
+        sampler = GaussianKnockoffs(0.0, covariance)
+        found = fitted(KnockoffSelection(0.25, sampler=sampler, joint_copies=copies, lam=0.05),
+                       table, y, groups=np.arange(60) // 5)  # fmt: skip
+        chosen = found.group_support_
+        shares.append((chosen & ~truth).sum() / max(chosen.sum(), 1))
+        proven.append(found.guarantee_.proven)
+    assert np.mean(proven) >= 0.95  # the check of exact copies fails in one of a hundred
+    assert np.mean(shares) <= 0.25 + 3.0 * np.std(shares) / 10.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("matter", [0, 4])
+def test_the_bound_on_false_groups_is_kept(matter):
+    false, bounds = [], []
+    for seed in range(60):
+        table, y, truth, _ = chain(seed, matter)
+        found = fitted(StabilitySelection(pfer=1.0, n_resamples=60), table, y,
+                       groups=np.arange(60) // 5)  # fmt: skip
+        false.append((found.group_support_ & ~truth).sum())
+        bounds.append(found.guarantee_.level)
+    assert np.mean(false) <= max(bounds) + 3.0 * np.std(false) / np.sqrt(60)
