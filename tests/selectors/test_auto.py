@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from selica import AutoSelection, reports
 from selica._core.errors import ArgumentError
 from selica._core.random import seed_sequence
-from selica.sampling import simulate
+from selica.sampling import GaussianKnockoffs, simulate
 from selica.selectors import AssumptionWarning, UnstableWarning
 from selica.selectors.choice import RULES, choose
 from selica.statistics import make_data
@@ -235,3 +236,25 @@ def test_the_report_of_the_chosen_selector_knows_two_classes():
     names = tuple(f"v{j}" for j in range(6))
     selection = reports.answer(found, data.X, data.y, names, "y")
     assert found.response_ == found.selector_.response_ == selection.used["response"] == "binary"
+
+
+def test_the_law_of_the_columns_is_fitted_once(monkeypatch):
+    """What the choice has made is used, and is what the chosen selector would have made."""
+    data = simulate(100, 80, 6, snr=10.0, covariance=("ar1", 0.9), random_state=1)
+    fits = []
+    plain = GaussianKnockoffs.fit
+
+    def counted(self, X, sample_weight=None):
+        fits.append(self.law)
+        return plain(self, X, sample_weight)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GaussianKnockoffs, "fit", counted)
+        found = fit(data.X, data.y, pfer=1.0)
+    assert found.method_ == "knockoffs-frequency"
+    assert len(fits) == len(set(fits)) >= 1  # each law once
+    alone = clone(found.selector_).fit(data.X, data.y)
+    np.testing.assert_array_equal(alone.statistics_, found.selector_.statistics_)
+    np.testing.assert_array_equal(alone.support_, found.support_)
+    assert alone.law_ == found.selector_.law_
+    assert alone.exchangeability_ == found.selector_.exchangeability_

@@ -142,6 +142,8 @@ class AutoSelection(Selector):
         choice = choose(data, table, seed)
         self.method_ = choice.method
         self.selector_ = self._chosen(data, seed)
+        if isinstance(self.selector_, DerandomizedKnockoffs):
+            self.selector_._prepared = choice.comparison
         self.reason_ = choice.sentences(self.method_)
         if self.fdr is not None and self.method_ == KNOCKOFFS:
             many = ceiling(1.0 / self.fdr)

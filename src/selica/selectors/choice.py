@@ -83,7 +83,7 @@ class Facts:
         return float(size.max(initial=0.0))
 
     @cached_property
-    def _comparison(self) -> KnockoffComparison:
+    def comparison(self) -> KnockoffComparison:
         """The columns beside copies of them, as knockoffs would have them."""
         sampler = as_sampler(sampler_choice(self._data, self._table).name)
         return KnockoffComparison(
@@ -93,7 +93,7 @@ class Facts:
     @property
     def departure(self) -> float:
         """How far copies are from exchangeable with the columns; 1 is as they should be."""
-        checked = self._comparison.exchangeability
+        checked = self.comparison.exchangeability
         return 1.0 if checked is None else float(checked.departure)
 
     @property
@@ -102,7 +102,7 @@ class Facts:
 
         It is known of copies by a covariance; of others it is taken to be all of it.
         """
-        sampler = self._comparison.sampler
+        sampler = self.comparison.sampler
         if not isinstance(sampler, GaussianKnockoffs):
             return 1.0
         return float(np.mean(sampler.s_ / np.diagonal(sampler.covariance)))
@@ -239,6 +239,9 @@ class Choice(NamedTuple):
     """Why, as a clause."""
     otherwise: str
     """When the other method would have been chosen, as the end of a sentence."""
+    comparison: KnockoffComparison | None = None
+    """The columns beside copies of them, where the rules have looked at them and knockoffs were
+    chosen."""
 
     def sentences(self, method: str | None = None) -> str:
         """Say what was chosen and why, and what else would have been.
@@ -267,4 +270,5 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
     """
     facts = Facts(data, table, seed)
     rule = next(rule for rule in RULES if rule.applies(facts))
-    return Choice(rule.method, rule.because(facts), rule.otherwise)
+    made = facts.__dict__.get("comparison") if rule.method == KNOCKOFFS else None
+    return Choice(rule.method, rule.because(facts), rule.otherwise, made)

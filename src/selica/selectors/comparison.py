@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -216,6 +218,17 @@ class KnockoffComparison:
 
     def _take(self, found: _Drawn) -> None:
         self.sampler, self._copies, self.exchangeability = found
+
+    def with_copies(self, n_copies: int) -> KnockoffComparison:
+        """Return the same comparison for up to so many copies.
+
+        Parameters
+        ----------
+        n_copies : int
+        """
+        other = copy(self)
+        other._copies = replace(self._copies, members=np.arange(n_copies))
+        return other
 
     @property
     def _rows(self) -> Array | None:

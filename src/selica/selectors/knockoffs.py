@@ -46,6 +46,8 @@ class KnockoffSelector(Selector):
     random_state: Any
     exchangeability_: Exchangeability | None
     law_: str | None
+    _prepared: KnockoffComparison | None = None
+    """What `AutoSelection` has made of the same table with the same seed, for the next fit."""
     sampler_: str
     _sampler_notes: tuple[str, ...] = ()
 
@@ -75,11 +77,16 @@ class KnockoffSelector(Selector):
         named = isinstance(self.sampler, str)
         columns = int(np.count_nonzero(data.varies)) if named else table.shape[1]
         sampler.needs(len(table), columns, data.loss)
+        prepared, self._prepared = self._prepared, None
         try:
             # a constant column has no copy, and needs none
-            found = KnockoffComparison(
-                data, table, sampler, seed_sequence(self.random_state), n_copies=n_copies,
-                drop_constant=named, n_joint=n_joint,
+            found = (
+                KnockoffComparison(
+                    data, table, sampler, seed_sequence(self.random_state), n_copies=n_copies,
+                    drop_constant=named, n_joint=n_joint,
+                )
+                if prepared is None
+                else prepared.with_copies(n_copies)
             )  # fmt: skip
         except ColumnError as error:
             raise error.named(self._column_names()[error.column]) from None
