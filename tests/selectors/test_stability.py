@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 from selica import Bolasso, LassoSelection, StabilitySelection
 from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.random import child, seed_sequence
+from selica._core.warning import noted
 from selica.control import supported_bound
 from selica.sampling import resample_weights, simulate
 from selica.selectors import UnstableWarning
@@ -164,6 +165,43 @@ def test_the_r_concave_promise_holds_where_nothing_matters(q):
         false.append(np.count_nonzero(selector.support_))
         level = selector.guarantee_.level
     assert np.mean(false) <= level + 3.0 * np.std(false) / np.sqrt(60)
+
+
+@pytest.mark.parametrize("shape", [(200, 2000), (100, 1000)])
+def test_no_promise_at_low_thresholds_with_few_variables_of_each_half(shape):
+    """q = 10 down to a threshold of 0.08, where more than the promise of before was measured."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal(shape), rng.standard_normal(shape[0])
+    with noted():
+        low = StabilitySelection(q=10, threshold=0.08, n_resamples=20, random_state=0).fit(X, y)
+        assert low.guarantee_.level is None
+        assert not low.guarantee_.proven
+        chosen = StabilitySelection(q=10, pfer=1.0, n_resamples=20, random_state=0).fit(X, y)
+    assert chosen.threshold_ > 0.5
+    assert chosen.guarantee_.level <= 1.0
+    for settings in ({"threshold": 0.08}, {"threshold": 0.5}):
+        with pytest.raises(ArgumentError, match=r"threshold must be above 1/2"):
+            StabilitySelection(pfer=1.0, n_resamples=20, **settings).fit(X, y)
+
+
+def test_halves_that_are_no_pairs_are_promised_less():
+    """Two overlapping halves agree more often than chance allows two disjoint ones."""
+    found = fit(resampling="subsample", q=3, threshold=1.0, assumption="none")
+    assert not found.guarantee_.proven
+    assert "so many halves are drawn" in found.guarantee_.assumptions
+    pairs = fit(resampling="pairs", q=3, threshold=1.0, assumption="none")
+    assert pairs.guarantee_.proven
+    assert pairs.guarantee_.level == found.guarantee_.level
+    false = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        selector = StabilitySelection(q=4, resampling="subsample", threshold=1.0, n_resamples=2,
+                                      random_state=seed)  # fmt: skip
+        with noted():
+            selector.fit(rng.standard_normal((40, 40)), rng.standard_normal(40))
+        false.append(np.count_nonzero(selector.support_))
+    # 4^2 / 40 would be promised of two disjoint halves
+    assert np.mean(false) - 3.0 * np.std(false) / np.sqrt(200) > 0.4
 
 
 def test_decisions_that_hang_on_the_seed_are_announced():

@@ -28,6 +28,8 @@ _ASSUMPTIONS = {
 }
 
 
+MANY_HALVES = "so many halves are drawn that their share is as good as a probability"
+"""What a bound rests on where halves do not come in complementary pairs."""
 THRESHOLD = 0.9
 """Probability from which a variable is selected where a bound decides and nothing else was said."""
 _PREFERRED_THRESHOLD = 0.7
@@ -74,7 +76,7 @@ class Bound(NamedTuple):
 
     @property
     def proven(self) -> bool:
-        """Whether the theorem is for this resampling."""
+        """Whether a theorem is for this resampling."""
         half = self.resampling == "subsample" and self.rate == 0.5
         return self.resampling == "pairs" or (half and self.assumption == "none")
 
@@ -152,7 +154,7 @@ class Bound(NamedTuple):
         if obstacle:
             return no_guarantee(obstacle.rstrip("."))
         level = supported_bound(p, q, threshold, pairs, self.assumption)
-        return Guarantee(
+        promise = Guarantee(
             controls="expected number of false selections",
             level=float(level),
             proven=exact,
@@ -160,6 +162,8 @@ class Bound(NamedTuple):
             source=_SOURCES[self.assumption],
             settings=_settings(q, threshold, level, exact=exact, asked=asked),
         )
+        # the theorem is about probabilities; shares of pairs obey it for any number of pairs
+        return promise if self.resampling == "pairs" else promise.supposing(MANY_HALVES)
 
 
 def _settings(q: float, threshold: float, level: float, *, exact: bool, asked: float | None) -> str:
