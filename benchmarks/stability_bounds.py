@@ -14,7 +14,7 @@ from selica import StabilitySelection
 from selica._core.rounding import ceiling
 from selica._core.table import Row, Table
 from selica._core.types import Array
-from selica.control import stability_bound, supported_bound
+from selica.control import stability_bound, stability_parameters, supported_bound
 from selica.experiments.chance import reached_by_chance
 from selica.sampling import simulate
 
@@ -114,6 +114,49 @@ def rows(setting: Setting, pairs: int, runs: int) -> Iterator[Row]:
             }  # fmt: skip
 
 
+CORNER = (
+    Setting("independent", 200, 2000, (10,)),
+    Setting("independent", 100, 1000, (10,)),
+    Setting("independent, Cauchy noise", 100, 500, (5, 10), noise="Cauchy"),
+    Setting("independent, one outlier", 100, 500, (5, 10, 20), noise="outlier"),
+)
+"""Few variables of each half, and rows that decide alone."""
+
+
+def promised(setting: Setting, pairs: int, runs: int) -> Iterator[Row]:
+    """Measured promises: one false selection allowed, and a threshold that promises nothing."""
+    found = false_selections(setting, pairs, runs)
+    for i, q in enumerate(setting.q):
+        used = stability_parameters(setting.p, q=q, pfer=1.0, n_pairs=pairs, assumption="r-concave")
+        before = stability_bound(setting.p, q, 0.08, pairs, "r-concave")
+        for cutoff, level, promise, note in (
+            (used.cutoff, _rounded(used.bound), "proven", f"threshold {used.cutoff:g}"),
+            (0.08, None, "nothing", f"published bound at 0.08: {before:.3g}"),
+        ):
+            counts = found[:, i, ceiling(2 * pairs * cutoff)]
+            yield {
+                "setting": f"{setting.name}, {setting.n} x {setting.p}",
+                "method": f"stability, q = {q}, "
+                + ("threshold 0.08" if level is None else "one false allowed"),
+                "controls": "false selections", "level": level,
+                "measured": _rounded(counts.mean()),
+                "error": _rounded(counts.std(ddof=1) / np.sqrt(runs)), "promised": promise,
+                "selects": _rounded(np.mean(counts > 0)), "power": None, "runs": runs,
+                "command": "python -m benchmarks.stability_bounds --corner", "note": note,
+            }  # fmt: skip
+
+
+def corner(pairs: int, runs: int, file: Path | None) -> None:
+    """Print the promises in the corner, and put them into a file."""
+    out: list[Row] = []
+    for setting in CORNER:
+        for row in promised(setting, pairs, runs):
+            print(" | ".join(map(str, row.values())), flush=True)
+            out.append(row)
+            if file:
+                Table.of(out).to_csv(file)
+
+
 def kind(row: Row) -> tuple[str, int, int, int]:
     """What is measured together."""
     return row["columns"], row["n"], row["p"], row["pairs"]
@@ -159,10 +202,14 @@ def main() -> None:
         "--settings", type=int, nargs="+", help="places in SETTINGS; all by default"
     )
     parser.add_argument("--chance", action="store_true", help="computed, where nothing matters")
+    parser.add_argument("--corner", action="store_true", help="promises with few variables")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="file to put the rows into")
     options = parser.parse_args()
     if options.chance:
         chance(options.csv)
+        return
+    if options.corner:
+        corner(options.pairs, options.runs, options.csv)
         return
     chosen = options.settings or range(len(SETTINGS))
     measure([SETTINGS[i] for i in chosen], options.pairs, options.runs, options.csv)

@@ -8,9 +8,11 @@ from itertools import product
 import numpy as np
 import pytest
 
+from selica import KnockoffSelection
 from selica._core.errors import ArgumentError, RefusedError
-from selica.sampling import AugmentationWarning, FixedKnockoffs, s_matrix
+from selica.sampling import AugmentationWarning, FixedKnockoffs, s_matrix, simulate
 from selica.sampling.s_matrices import METHODS
+from selica.sampling.sampler import as_sampler
 from tests.sampling.members import assert_members_do_not_depend_on_the_chunk
 from tests.sampling.test_s_matrices import ar1, nearly_singular
 
@@ -270,3 +272,40 @@ def test_refused_data(call, message):
     with pytest.raises(RefusedError, match=message) as error:
         call()
     assert "\n" not in str(error.value)
+
+
+def test_the_seed_changes_nothing_unless_it_is_asked_to():
+    X = np.random.default_rng(0).standard_normal((30, 5))
+    sampler = FixedKnockoffs(intercept=True)
+    one, two = sampler.copies(X, 1, 3), sampler.copies(X, 2, 3)
+    for b in range(3):
+        np.testing.assert_array_equal(one[b], two[b])
+    assert not np.allclose(one[0], one[1])  # copies of one selection differ
+    drawn = FixedKnockoffs(intercept=True, randomized=True)
+    assert not np.allclose(drawn.copies(X, 1, 1)[0], drawn.copies(X, 2, 1)[0])
+
+
+def test_a_selection_by_fixed_copies_does_not_hang_on_the_seed():
+    data = simulate(200, 30, 10, snr=5.0, random_state=0)
+    found = [
+        KnockoffSelection(0.3, sampler="fixed", statistic="entry", random_state=seed)
+        .fit(data.X, data.y)
+        .statistics_
+        for seed in range(3)
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+@pytest.mark.parametrize("method", ["equi", "mvr", "maxent", "sdp"])
+def test_the_method_can_be_named_after_a_colon(method):
+    assert as_sampler(f"fixed:{method}").method == method
+    assert as_sampler(f"fixed:{method}").intercept
+    assert as_sampler(f"gaussian:{method}").method == method
+
+
+def test_equicorrelated_copies_are_the_default():
+    assert FixedKnockoffs().method == as_sampler("fixed").method == "equi"
+    for wrong in ("fixed:best", "iid:mvr", "fixed:"):
+        with pytest.raises(ArgumentError, match="sampler"):
+            as_sampler(wrong)

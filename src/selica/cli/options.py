@@ -153,7 +153,8 @@ CopySampler = Annotated[
     str | None,
     typer.Option(
         help="How knockoff copies are made: auto (the default: by the kinds of the columns), "
-        f"gaussian, sequential, genotypes, markov, fixed or iid ({takers('sampler')})."
+        "gaussian, sequential, genotypes, markov, fixed or iid; gaussian and fixed may name the "
+        f"method of their S-matrix, as in fixed:mvr ({takers('sampler')})."
     ),
 ]
 EngineName = Annotated[

@@ -21,6 +21,7 @@ from selica._core.random import RandomState
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, short
 from selica.sampling.copies import Copies, callable_copies
+from selica.sampling.s_matrices import METHODS
 
 
 class Doubt(NamedTuple):
@@ -260,7 +261,7 @@ def _load(place: str, **settings: Any) -> Sampler:
     return made
 
 
-_ROWS: dict[str, Callable[[], Sampler]] = {
+_ROWS: dict[str, Callable[..., Sampler]] = {
     "auto": partial(_load, "selica.sampling.automatic:AutomaticSampler"),
     "gaussian": partial(_load, "selica.sampling.knockoffs:GaussianKnockoffs"),
     "fixed": partial(_load, "selica.sampling.fixed:FixedKnockoffs", intercept=True),
@@ -270,6 +271,8 @@ _ROWS: dict[str, Callable[[], Sampler]] = {
     "markov": partial(_load, "selica.sampling.chains:MarkovKnockoffs"),
 }
 """The built-in samplers by name, each as a function that makes one."""
+_WITH_METHOD = ("gaussian", "fixed")
+"""Those whose S-matrix can be chosen by a word after the name."""
 _samplers = dict(_ROWS)
 """Those and the registered ones."""
 
@@ -332,14 +335,20 @@ def as_sampler(value: Any) -> Sampler:
     Parameters
     ----------
     value : str, Sampler, object with `copies`, or callable
+        "fixed" and "gaussian" may be followed by the method of their S-matrix, as in "fixed:mvr"
+        (see `s_matrix`).
 
     Examples
     --------
     >>> from selica.sampling.sampler import as_sampler
-    >>> as_sampler("fixed")
-    FixedKnockoffs(method='sdp', intercept=True)
+    >>> as_sampler("fixed"), as_sampler("fixed:mvr")
+    (FixedKnockoffs(method='equi', intercept=True), FixedKnockoffs(method='mvr', intercept=True))
     """
     if isinstance(value, str):
+        name, _, method = value.partition(":")
+        if method and name in _WITH_METHOD:
+            make = partial(_ROWS[name], method=choice("sampler: method", method, METHODS))
+            return make()
         return _samplers[choice("sampler", value, names())]()
     if isinstance(value, Sampler):
         return value
