@@ -20,9 +20,10 @@ from selica import (
     KnockoffSelection,
     LassoSelection,
     StabilitySelection,
+    planning,
 )
 from selica.control import joint_selection
-from selica.errors import ArgumentError, RefusedError, SelicaError
+from selica.errors import ArgumentError, DoesNotApply, RefusedError, SelicaError
 from selica.sampling import GaussianKnockoffs
 from selica.selectors.group_map import joined
 from selica.selectors.grouping import in_groups, read_groups, representative_weights
@@ -488,6 +489,22 @@ def test_a_map_shows_selected_groups_first_and_says_what_it_leaves_out():
     inside = shown.groups[:, None] == shown.groups
     assert shown.correlations[inside].mean() > 0.8 > shown.correlations[~inside].max()
     assert len(shown.plot().axes[1].patches) == len(shown.group_names)
+
+
+def test_figures_speak_of_groups():
+    for selector in (SELECTORS[2], SELECTORS[5], SELECTORS[6]):
+        found = fitted(selector, groups=LABELS)
+        assert len(found.plot("groups").axes[1].patches) == 8
+        with pytest.raises(ArgumentError, match="groups were not given"):
+            fitted(selector).plot("groups")
+    assert fitted(SELECTORS[5], groups=LABELS).plot().axes[0].get_xlabel().startswith("groups by")
+    shown = fitted(SELECTORS[2], groups=LABELS).plot("histogram")
+    assert shown.axes[0].get_ylabel() == "groups"
+
+
+def test_a_diagnosis_knows_no_groups():
+    with pytest.raises(DoesNotApply, match="groups"):
+        planning.diagnose(fitted(SELECTORS[2], groups=LABELS), X, Y)
 
 
 # --- levels ---------------------------------------------------------------------------------------

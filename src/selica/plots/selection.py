@@ -175,11 +175,13 @@ def _label_entries(
         )  # fmt: skip
 
 
-def plot_statistics(W: Array, threshold: float, title: str = "") -> Figure:
+def plot_statistics(
+    W: Array, threshold: float, title: str = "", *, unit: str = "variable"
+) -> Figure:
     """Draw knockoff statistics in order of size: variables ahead of their copies, and behind.
 
     Below minus the threshold are the copies that were ahead: they estimate how many of the
-    variables above it are false.
+    variables above it are false. `unit` is what is selected: "variable", or "group".
 
     Examples
     --------
@@ -192,6 +194,7 @@ def plot_statistics(W: Array, threshold: float, title: str = "") -> Figure:
     W = check.numbers("W", W)
     check.number("threshold", threshold)
     check.text("title", title)
+    check.text("unit", unit)
     figure, ((axes,),) = canvas()
     order = np.argsort(-np.abs(W), kind="stable")
     rank = np.arange(W.size)
@@ -208,7 +211,7 @@ def plot_statistics(W: Array, threshold: float, title: str = "") -> Figure:
         for level in (threshold, -threshold):
             axes.axhline(level, **_MARK)
     axes.axhline(0.0, color="0.6", lw=0.8)
-    axes.set(xlabel="variables by size of the statistic", ylabel="W", title=title)
+    axes.set(xlabel=f"{unit}s by size of the statistic", ylabel="W", title=title)
     legend(axes, loc="upper right")
     return figure
 
@@ -220,6 +223,7 @@ def plot_fdp_bound(
     *,
     selected: int = 0,
     title: str = "",
+    unit: str = "variable",
 ) -> Figure:
     """Draw how many variables of the longest lists are false at most, and how many are true.
 
@@ -234,6 +238,8 @@ def plot_fdp_bound(
     selected : int
         Size of the list that was selected, marked where there is one.
     title : str
+    unit : str
+        What is selected: "variable", or "group".
 
     Examples
     --------
@@ -249,6 +255,7 @@ def plot_fdp_bound(
     check.number("confidence", confidence)
     count("selected", selected, at_least=0)
     check.text("title", title)
+    check.text("unit", unit)
     figure, ((axes,),) = canvas()
     x = np.concatenate([[0.0], size])
     bound = np.concatenate([[0.0], false])
@@ -260,8 +267,8 @@ def plot_fdp_bound(
     if selected:
         axes.axvline(selected, **_MARK, label=f"selected: {selected}")
     axes.set(
-        xlabel="variables with the largest statistics",
-        ylabel=f"variables, with probability {confidence:g}",
+        xlabel=f"{unit}s with the largest statistics",
+        ylabel=f"{unit}s, with probability {confidence:g}",
         title=title,
     )
     axes.set_xlim(0.0, max(float(x[-1]), 1.0))
@@ -270,8 +277,12 @@ def plot_fdp_bound(
     return figure
 
 
-def plot_frequencies(probabilities: Array, threshold: float | None, title: str = "") -> Figure:
+def plot_frequencies(
+    probabilities: Array, threshold: float | None, title: str = "", *, unit: str = "variable"
+) -> Figure:
     """Draw how many variables have which selection probability.
+
+    `unit` is what is selected: "variable", or "group".
 
     Examples
     --------
@@ -284,12 +295,13 @@ def plot_frequencies(probabilities: Array, threshold: float | None, title: str =
     if threshold is not None:
         check.number("threshold", threshold)
     check.text("title", title)
+    check.text("unit", unit)
     figure, ((axes,),) = canvas(size=(6.4, 3.4))
     axes.hist(probabilities, bins=np.linspace(0.0, 1.0, 41).tolist(), color=_CHOSEN, alpha=0.85)
     if threshold is not None and np.isfinite(threshold):
         axes.axvline(threshold, **_MARK, label="threshold")
         legend(axes, loc="upper right")
-    axes.set(xlabel="selection probability", ylabel="variables", yscale="symlog", title=title)
+    axes.set(xlabel="selection probability", ylabel=f"{unit}s", yscale="symlog", title=title)
     axes.set_xlim(0.0, 1.0)
     return figure
 

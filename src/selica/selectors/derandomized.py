@@ -551,16 +551,20 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
 
         Parameters
         ----------
-        kind : {"decision", "histogram"}
-            Bars of the first variables, or how many variables are selected by which share of the
-            copies.
+        kind : {"decision", "histogram", "groups"}
+            Bars of the first variables; how many variables are selected by which share of the
+            copies; a map of the groups.
         """
         check_is_fitted(self)
         by_evalues = self.evalues_ is not None
-        if choice("kind", kind, ("decision", "histogram")) == "histogram":
+        choice("kind", kind, ("decision", "histogram", "groups"))
+        if kind == "groups":
+            return self.group_map().plot()
+        if kind == "histogram":
             return plot_frequencies(
-                self.selection_probabilities_, None if by_evalues else self.threshold_
-            )
+                self.selection_probabilities_, None if by_evalues else self.threshold_,
+                unit=self._unit(),
+            )  # fmt: skip
         column = "e-value" if by_evalues else "probability"
         return plot_bars(self.summary().variables, column, threshold=self.threshold_)
 

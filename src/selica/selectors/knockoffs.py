@@ -423,14 +423,19 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
 
         Parameters
         ----------
-        kind : {"decision", "bound"}
-            The statistics with the threshold, or how many of the variables with the largest
-            statistics are false at most.
+        kind : {"decision", "bound", "groups"}
+            The statistics with the threshold; how many of the variables with the largest
+            statistics are false at most; a map of the groups.
         """
         self._get_support_mask()
-        if choice("kind", kind, ("decision", "bound")) == "decision":
-            return plot_statistics(self.statistics_, self.threshold_)
+        choice("kind", kind, ("decision", "bound", "groups"))
+        if kind == "groups":
+            return self.group_map().plot()
+        if kind == "decision":
+            return plot_statistics(self.statistics_, self.threshold_, unit=self._unit())
         curve = self.fdp_bound()
         assert isinstance(curve, BoundCurve)
         selected = int(np.count_nonzero(self.statistics_ >= self.threshold_))
-        return plot_fdp_bound(curve.size, curve.false, curve.confidence, selected=selected)
+        return plot_fdp_bound(
+            curve.size, curve.false, curve.confidence, selected=selected, unit=self._unit()
+        )

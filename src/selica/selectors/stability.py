@@ -716,17 +716,21 @@ class StabilitySelection(Selector):
 
         Parameters
         ----------
-        kind : {"probabilities", "path", "histogram"}
+        kind : {"probabilities", "path", "histogram", "groups"}
             Bars of the first variables; probabilities along the penalty; how many variables have
-            which probability.
+            which probability; a map of the groups.
         X, y : optional
             The data of the fit, for "path" where the selector does not have them any more; see
             `stability_path`.
         """
         self._get_support_mask()
-        choice("kind", kind, ("probabilities", "path", "histogram"))
+        choice("kind", kind, ("probabilities", "path", "histogram", "groups"))
+        if kind == "groups":
+            return self.group_map().plot()
         if kind == "histogram":
-            return plot_frequencies(self.selection_probabilities_, self.threshold_)
+            return plot_frequencies(
+                self.selection_probabilities_, self.threshold_, unit=self._words("variable")
+            )
         if kind == "path":
             return self.stability_path(X, y).plot()
         return plot_bars(self.summary().variables, "probability", threshold=self.threshold_)

@@ -20,7 +20,7 @@ from scipy.special import expit
 
 from selica import catalogue
 from selica._core.effects import GaussianEffects
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.losses import loss_of, require
 from selica._core.results import Result
 from selica._core.types import Array
@@ -347,6 +347,10 @@ def diagnose(selector: Any, X: Any, y: Any, *, power: float = 0.8) -> Diagnosis:
     """
     if not isinstance(selector, Selector) or not hasattr(selector, "support_"):
         raise ArgumentError("selector must be a fitted selector.")
+    if selector.groups_ is not None:
+        raise DoesNotApply(
+            "groups: a diagnosis is about single variables; fit the selector without groups."
+        )
     require("diagnosis", loss_of(selector.response_))
     target = number("power", power, at_least=0.01, at_most=0.999)
     table = matrix("X", X, columns=selector.support_.size)
