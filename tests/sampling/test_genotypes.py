@@ -10,6 +10,7 @@ import pytest
 from selica import KnockoffSelection
 from selica._core.compiled import core
 from selica._core.errors import ArgumentError, ColumnError, RefusedError
+from selica._core.warning import noted
 from selica.sampling import GenotypeKnockoffs, HaplotypeLaw, exchangeability
 from selica.sampling.motifs import as_genotypes, fit_motifs
 from selica.selectors import AssumptionWarning
@@ -382,3 +383,33 @@ def test_a_selection_says_what_it_rests_on():
     assert named.exchangeability_.departure < 1.25
     with pytest.warns(AssumptionWarning, match="fitted to 60 rows only"):
         KnockoffSelection(0.2, sampler="genotypes", random_state=0).fit(X[:60], y[:60])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_longer_laws_are_exchangeable_too(seed):
+    small = Enumerated(random_law(seed, 5, 2), 2)
+    J = small.chance[:, None] * small.copies(small.rows)
+    assert J.sum() == pytest.approx(1.0, abs=1e-13)
+    assert swap_error(small.rows, J) < 1e-15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("known", [True, False])
+def test_the_false_discovery_rate_is_kept_on_linked_markers(known):
+    law = founders(60, 20, 0, rate=0.1)
+    matter = np.zeros(60, dtype=bool)
+    matter[::4] = True
+    coef = 0.5 * matter * (-1.0) ** np.cumsum(matter)
+    shares, power = [], []
+    for seed in range(100):
+        X = law.simulate(300, random_state=seed)
+        y = X @ coef + np.random.default_rng([seed, 1]).standard_normal(300)
+        sampler = GenotypeKnockoffs(law if known else None)
+        selector = KnockoffSelection(0.2, sampler=sampler, lam=0.05, random_state=seed)
+        with noted():
+            found = selector.fit(X, y).support_
+        shares.append((found & ~matter).sum() / max(found.sum(), 1))
+        power.append((found & matter).sum() / matter.sum())
+    assert np.mean(shares) <= 0.2 + 3.0 * np.std(shares) / np.sqrt(100)
+    assert np.mean(power) > 0.4
