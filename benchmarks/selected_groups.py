@@ -20,7 +20,7 @@ from selica._core.types import Array, IntArray
 from selica.experiments.promise_rows import PromiseRow, write_promises
 
 COMMAND = "python -m benchmarks.selected_groups"
-RUNS = 120
+RUNS = 60
 """Data sets of each design by default."""
 ROWS = 200
 """Rows of a data set."""
