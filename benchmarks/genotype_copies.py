@@ -141,7 +141,7 @@ def measured(rows: list[dict[str, str]], setting: Setting) -> Iterator[PromiseRo
             share = np.array([float(r["fdp"]) for r in some])
             ratio = np.median([float(r["ratio"]) for r in some])
             rest = len(some) - usual
-            other = f"; another promise in {rest} runs" if rest else ""
+            other = f"; another promise on {rest} of the data sets" if rest else ""
             yield PromiseRow(
                 setting.name, method, "FDR", level, float(share.mean()),
                 float(share.std(ddof=1) / np.sqrt(share.size)), promised,

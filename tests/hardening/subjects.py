@@ -122,6 +122,23 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy]] = {
         "method": s_methods,
     },
     "sampling.FixedKnockoffs": {"method": s_methods, "intercept": st.booleans()},
+    "sampling.GenotypeKnockoffs": {
+        "law": st.none(),
+        "n_motifs": st.integers(1, 20),
+        "n_steps": st.integers(1, 30),
+        "segments": st.none(),
+        "ploidy": st.sampled_from([1, 2]),
+    },
+    "sampling.HaplotypeLaw": {
+        "rates": st.just([0.0, 0.5]),
+        "shares": st.just([[0.7, 0.3], [0.5, 0.5]]),
+        "frequencies": st.just([[0.1, 0.8], [0.3, 0.9]]),
+    },
+    "sampling.MarkovKnockoffs": {
+        "first": st.just([0.5, 0.5]),
+        "steps": st.just([[[0.9, 0.1], [0.2, 0.8]]]),
+        "segments": st.none(),
+    },
     "sampling.s_matrix": {"method": s_methods},
     "sampling.resample_weights": {
         "n_samples": st.just(ROWS),
@@ -272,7 +289,14 @@ _SLOW = {"theory.rate_function": 0.25, "experiments.reproduce": 0.25}
 """Functions that take seconds at their best."""
 _CHECKED = {
     theory: ("EmpiricalEffects", "Logistic", "Model", "PointEffects", "Spectrum"),
-    sampling: ("FixedKnockoffs", "GaussianKnockoffs", "IndependentKnockoffs"),
+    sampling: (
+        "FixedKnockoffs",
+        "GaussianKnockoffs",
+        "GenotypeKnockoffs",
+        "HaplotypeLaw",
+        "IndependentKnockoffs",
+        "MarkovKnockoffs",
+    ),
     experiments: ("Store",),
 }
 """Classes that people build themselves."""

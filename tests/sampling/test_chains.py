@@ -178,6 +178,7 @@ def test_rows_without_weight_have_a_copy():
         (([0.5, 0.5], [np.eye(3)]), r"steps\[0\] must have one row for each of the 2 values"),
         (([0.5, 0.5], [np.full((2, 2), 0.6)]), r"steps\[0\] must hold probabilities"),
         (([0.5, 1.5], [np.eye(2)]), "first must be between 0 and 1"),
+        (([0.5, 0.5], 3), "steps must be a sequence of tables; got 3"),
     ],
 )
 def test_tables_of_probabilities_are_checked(arguments, message):

@@ -19,7 +19,7 @@ from selica._core.compiled import core, threads
 from selica._core.errors import ArgumentError, ColumnError, RefusedError
 from selica._core.random import RandomState
 from selica._core.types import Array
-from selica._core.validation import matrix, numbers
+from selica._core.validation import matrix, numbers, short
 from selica.sampling.checks import row_shares
 from selica.sampling.copies import Copies, draw_copies
 from selica.sampling.motifs import segment_starts
@@ -222,6 +222,8 @@ class GivenStates:
 def _given(first: ArrayLike, steps: Sequence[ArrayLike]) -> ChainLaw:
     """Return a chain with the values 0, 1, ..., checked."""
     start = numbers("first", first, at_least=0.0, at_most=1.0)
+    if isinstance(steps, str) or not isinstance(steps, Sequence | np.ndarray):
+        raise ArgumentError(f"steps must be a sequence of tables; got {short(steps)}.")
     each = [numbers(f"steps[{j}]", one, ndim=2, at_least=0.0, at_most=1.0)
             for j, one in enumerate(steps)]  # fmt: skip
     sizes = [start.size, *(one.shape[1] for one in each)]

@@ -214,7 +214,7 @@ def segment_starts(segments: Any, markers: int) -> Any:
             f"{label.shape}."
         )
     starts[1:] = label[1:] != label[:-1]
-    if np.unique(label).size != np.count_nonzero(starts):
+    if len({*map(str, label.tolist())}) != np.count_nonzero(starts):
         raise ArgumentError(
             "segments must be contiguous: the columns of one segment stand side by side."
         )
