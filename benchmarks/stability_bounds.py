@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from selica import StabilitySelection
+from selica import DerandomizedKnockoffs, StabilitySelection
 from selica._core.rounding import ceiling
 from selica._core.table import Row, Table
 from selica._core.types import Array
@@ -157,6 +158,49 @@ def corner(pairs: int, runs: int, file: Path | None) -> None:
                 Table.of(out).to_csv(file)
 
 
+def until_settled(runs: int, file: Path | None) -> None:
+    """Print promises where close calls decide how many resamples or copies are drawn."""
+    selectors: dict[str, Any] = {
+        "stability, none, n_resamples=auto": partial(StabilitySelection, assumption="none"),
+        "stability, r-concave, n_resamples=auto": partial(
+            StabilitySelection, assumption="r-concave"
+        ),
+        "first negatives, n_copies=auto": partial(
+            DerandomizedKnockoffs, sampler="iid", lam=0.2, n_copies="auto"
+        ),
+    }
+    out: list[Row] = []
+    setting = Setting("nothing matters, independent", 60, 50, ())
+    for name, make in selectors.items():
+        counts, drawn, level = [], [], 1.0
+        for run in range(runs):
+            X, y, irrelevant = data_set(setting, run)
+            selector = make(pfer=1.0, random_state=run)
+            if name.startswith("stability"):
+                selector.set_params(n_resamples="auto")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                selector.fit(X, y)
+            counts.append(int(np.count_nonzero(selector.support_[irrelevant])))
+            drawn.append(getattr(selector, "n_resamples_", getattr(selector, "n_copies_", 0)))
+            level = float(selector.guarantee_.level)
+        number = np.array(counts)
+        row: Row = {
+            "setting": f"{setting.name}, {setting.n} x {setting.p}", "method": name,
+            "controls": "false selections", "level": _rounded(level),
+            "measured": _rounded(number.mean()),
+            "error": _rounded(number.std(ddof=1) / np.sqrt(runs)),
+            "promised": "expected" if "r-concave" in name else "proven",
+            "selects": _rounded(np.mean(number > 0)), "power": None, "runs": runs,
+            "command": "python -m benchmarks.stability_bounds --auto",
+            "note": f"{np.mean(drawn):.0f} drawn on average",
+        }  # fmt: skip
+        print(" | ".join(map(str, row.values())), flush=True)
+        out.append(row)
+        if file:
+            Table.of(out).to_csv(file)
+
+
 def kind(row: Row) -> tuple[str, int, int, int]:
     """What is measured together."""
     return row["columns"], row["n"], row["p"], row["pairs"]
@@ -203,10 +247,14 @@ def main() -> None:
     )
     parser.add_argument("--chance", action="store_true", help="computed, where nothing matters")
     parser.add_argument("--corner", action="store_true", help="promises with few variables")
+    parser.add_argument("--auto", action="store_true", help="promises of numbers by close calls")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="file to put the rows into")
     options = parser.parse_args()
     if options.chance:
         chance(options.csv)
+        return
+    if options.auto:
+        until_settled(options.runs, options.csv)
         return
     if options.corner:
         corner(options.pairs, options.runs, options.csv)
