@@ -144,7 +144,7 @@ def test_warnings_become_notes_with_names(data):
     X = data.X.copy()
     X[:, 11] = X[:, 11] > 0
     names = [f"name {j}" for j in range(12)]
-    found = answer(KnockoffSelection(random_state=0), X, data.y, names, "y")
+    found = answer(KnockoffSelection(sampler="gaussian", random_state=0), X, data.y, names, "y")
     few = "Columns with few values are not normally distributed, as knockoff copies assume"
     assert f"{few}: name 11." in found.cautions
     X[:, 3] = 1.0
