@@ -20,6 +20,18 @@ Y = MIXED[:, :6].sum(axis=1) + 0.5 * RNG.standard_normal(200)
     ("X", "settings", "name", "because"),
     [
         (NUMBERS, {}, "gaussian", "all columns are continuous"),
+        (
+            np.where(np.arange(12) == 3, NUMBERS > 0, NUMBERS),
+            {},
+            "gaussian",
+            "nearly all columns are continuous (1 binary, 11 continuous)",
+        ),
+        (
+            np.where(np.arange(12) < 2, NUMBERS > 0, NUMBERS),
+            {},
+            "sequential",
+            "(2 binary, 10 continuous)",
+        ),
         (MIXED, {}, "sequential", "several kinds or discrete (4 binary, 8 continuous)"),
         (RNG.poisson(2.0, (100, 3)), {}, "sequential", "(3 count)"),
         (MIXED, {"row_groups": True}, "gaussian", "rows that belong together"),

@@ -147,6 +147,8 @@ def used_by(selector: Any) -> dict[str, Any]:
         used |= {"q": int(selector.q_), "lam": "not used"}
     elif isinstance(selector, KnockoffSelector) and isinstance(selector.lam, str):
         used["lam"] = "by cross-validation, for each copy"
+    if isinstance(used.get("sampler"), str) and hasattr(selector, "sampler_"):
+        used["sampler"] = selector.sampler_
     if threshold_of(selector) is not None:
         used["threshold"] = threshold_of(selector)
     if getattr(selector, "evalues_", None) is not None:

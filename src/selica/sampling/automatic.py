@@ -32,6 +32,9 @@ FEWEST_MARKERS = 20
 SMALLEST_LINKAGE = 0.1
 """Squared correlation of neighbouring markers, on average, from which on they are linked; that of
 markers far apart must be below half of it."""
+FEW_OTHERS = 0.1
+"""Share of the variables that may be of another kind where columns are called continuous: Gaussian
+copies keep more power among many correlated numbers, and one column of two values does no harm."""
 MOST_WORK = 650_000_000
 """Work up to which models of all columns take about six seconds on one core."""
 
@@ -81,9 +84,14 @@ class TableFacts:
         return {kind: found.count(kind) for kind in KINDS if kind in found and kind != CONSTANT}
 
     @property
+    def others(self) -> int:
+        """How many variables are not continuous."""
+        return sum(many for kind, many in self.kinds.items() if kind != CONTINUOUS)
+
+    @property
     def continuous(self) -> bool:
-        """Whether all columns are continuous."""
-        return set(self.kinds) <= {CONTINUOUS}
+        """Whether all but a few variables are continuous."""
+        return self.others <= FEW_OTHERS * sum(self.kinds.values())
 
     @property
     def genotypes(self) -> bool:
@@ -160,10 +168,14 @@ RULES = (
         lambda facts: "the columns are numbers of alleles, and neighbours depend on each other",
     ),
     SamplerRule(
-        "continuous columns",
+        f"continuous columns, all or at least {1.0 - FEW_OTHERS:.0%} of them",
         lambda facts: facts.continuous,
         GAUSSIAN,
-        lambda facts: "all columns are continuous",
+        lambda facts: (
+            f"nearly all columns are continuous ({facts.described})"
+            if facts.others
+            else "all columns are continuous"
+        ),
     ),
     SamplerRule(
         "large tables, as 500 rows with more than 600 columns",
