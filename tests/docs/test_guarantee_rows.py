@@ -63,3 +63,13 @@ def test_the_worst_is_the_measurement_closest_to_its_level():
     table = promises.short_table([row, close, other])
     assert "| 0.1 to 0.2 | 0.090 (0.010) of 0.1: b | - | 70 |" in table
     assert "1 further row" in table
+
+
+def test_the_page_has_the_short_table_of_the_rows():
+    page = promises.PAGE.read_text("utf-8")
+    made = promises.page_with(page, promises.short_table(promises.all_rows()))
+    assert page == made, "Run `python docs/_ext/promises.py` after a change of the rows."
+
+
+def test_the_readme_describes_every_file():
+    assert {*promises.titles()} == {path.name for path in (*FILES, *OTHERS)}
