@@ -307,7 +307,7 @@ def table(rows: list[Row]) -> None:
                 print(f"{when}: {row.design.name}: withdrawn {row.withdrawn:.0%}")
 
 
-def write(rows: list[Row], path: Path, seeds: range) -> None:
+def write(rows: list[Row], path: Path) -> None:
     """Write the rows as docs/data/guarantees has them."""
     header = [
         "setting", "method", "controls", "level", "measured", "error", "promised", "selects",
@@ -317,14 +317,14 @@ def write(rows: list[Row], path: Path, seeds: range) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         for row in rows:
-            promised = "expected" if row.promised == "warned" and not row.fails else row.promised
+            promised = "nothing" if row.promised == "warned" else row.promised
             writer.writerow(
                 [
                     row.design.name,
-                    "knockoff+, Ledoit-Wolf only" if row.when == "before" else "knockoff+",
+                    "knockoff+, Ledoit-Wolf" if row.when == "before" else "knockoff+",
                     "FDR", f"{row.design.level:g}", f"{row.false:.4f}", f"{row.error:.4f}",
                     promised, f"{row.selects:.2f}", f"{row.power:.3f}", row.runs,
-                    f"python -m benchmarks.exchangeability --runs {len(seeds)}",
+                    "python -m benchmarks.exchangeability --data FOLDER",
                     f"median ratio {row.ratio:.3g}; laws: {row.laws}; warned {row.warned:.0%}, "
                     f"withdrawn {row.withdrawn:.0%}",
                 ]
@@ -332,23 +332,23 @@ def write(rows: list[Row], path: Path, seeds: range) -> None:
 
 
 def times(sizes: list[tuple[int, int]]) -> None:
-    """Print seconds of a fit and of the check in it."""
+    """Print processor seconds of a fit and of the check in it, for one thread."""
     print("| n x p | knockoff fit | check | check / fit | other laws compared |")
     print("|---|---|---|---|---|")
     for n, p in sizes:
         X = chain(n, p, 0.5)(0)
         y = X[:, : p // 10].sum(axis=1) + np.random.default_rng(0).standard_normal(n)
-        begin = time.perf_counter()
+        begin = time.process_time()
         KnockoffSelection(0.1, random_state=0).fit(X, y)
-        fit = time.perf_counter() - begin
+        fit = time.process_time() - begin
         knockoffs = GaussianKnockoffs().fit(X)
         copy = knockoffs.sample(X, random_state=0)
-        begin = time.perf_counter()
+        begin = time.process_time()
         exchangeability(X, copy, centre=knockoffs.mean, random_state=0)
-        check = time.perf_counter() - begin
-        begin = time.perf_counter()
+        check = time.process_time() - begin
+        begin = time.process_time()
         list(GaussianKnockoffs().alternatives(X, random_state=0))
-        others = time.perf_counter() - begin
+        others = time.process_time() - begin
         print(
             f"| {n} x {p} | {fit:.2f} s | {check:.2f} s | {check / fit:.0%} | {others:.2f} s |",
             flush=True,
@@ -366,7 +366,7 @@ def main() -> None:
     parser.add_argument("--times", action="store_true", help="seconds instead")
     options = parser.parse_args()
     if options.times:
-        times([(500, 500), (2000, 500), (500, 2000), (2000, 2000)])
+        times([(500, 500), (2000, 500), (500, 2000)])
         return
     every = [design for design in designs(options.data) if options.only in design.name]
     seeds = range(options.first, options.first + options.runs)
@@ -374,7 +374,7 @@ def main() -> None:
     rows = list(summarised(every, seeds, options.store))
     table(rows)
     if options.csv is not None:
-        write(rows, options.csv, seeds)
+        write(rows, options.csv)
 
 
 if __name__ == "__main__":

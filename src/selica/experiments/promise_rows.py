@@ -75,9 +75,11 @@ class PromiseRow:
 
     @property
     def holds(self) -> bool:
-        """Whether the measurement is within three standard errors of its level."""
+        """Whether nothing was promised, or the measurement is within three standard errors."""
+        if self.promised not in ("proven", "expected"):
+            return True
         if self.level is None or self.measured is None:
-            return self.promised not in ("proven", "expected")
+            return False
         return self.measured <= self.level + ERRORS * (self.error or 0.0) + 1e-12
 
 
