@@ -359,7 +359,7 @@ class GaussianKnockoffs(Sampler):
         >>> from selica.sampling import GaussianKnockoffs, simulate
         >>> X = simulate(200, 30, 0, noise_variance=1.0, covariance=("ar1", 0.9), random_state=0).X
         >>> [other.law for other in GaussianKnockoffs().alternatives(X, random_state=0)]
-        ['neighbours', 'factors_neighbours', 'shrinkage']
+        ['neighbours']
         """
         if self._given[1] is not None:
             return []
