@@ -19,7 +19,7 @@ from selica.selectors import GroupMap
 from selica.selectors.summary import middle_cut
 
 STYLE = """
-.map { display: block; width: 100%; max-width: 640px; font-size: 12px; }
+.map { display: block; width: 100%; max-width: 640px; overflow: visible; font-size: 12px; }
 .map text { fill: var(--soft, #555555); }
 .map .picked { fill: var(--accent, #0072b2); font-weight: 600; }
 .map .frame { fill: none; stroke: #8a8a8a; stroke-width: .8; }
