@@ -121,7 +121,7 @@ SETTINGS = (
         "normal columns, neighbours 0.5", normal, 200, 0.5, 0.3,
         {
             f"{GAUSSIAN}, known covariance": lambda: GaussianKnockoffs(0.0, covariance(P, 0.5)),
-            GAUSSIAN: GaussianKnockoffs,
+            f"{GAUSSIAN}, estimated covariance": GaussianKnockoffs,
             SEQUENTIAL: SequentialKnockoffs,
         },
     ),
