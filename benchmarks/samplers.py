@@ -18,6 +18,7 @@ from scipy.stats import norm, poisson
 from selica._core.types import Array, IntArray
 from selica.control import fdp, knockoff_threshold, tpp
 from selica.sampling import GaussianKnockoffs, Sampler, SequentialKnockoffs
+from selica.sampling.exchangeability import DOUBTFUL_RATIO, WITHDRAWN_RATIO
 from selica.selectors.comparison import KnockoffComparison, Measure
 from selica.statistics import make_data
 
@@ -180,8 +181,8 @@ def rows(setting: Setting, found: Array) -> list[list[str]]:
             promised = "proven" if "known" in name else "expected"
             note = (
                 f"{setting.n} rows, {P} variables, {SIGNALS} signals; copies doubted in "
-                f"{np.count_nonzero(departure > 1.25)} runs, promise withdrawn in "
-                f"{np.count_nonzero(departure > 1.5)}"
+                f"{np.count_nonzero(departure > DOUBTFUL_RATIO)} runs, promise withdrawn in "
+                f"{np.count_nonzero(departure > WITHDRAWN_RATIO)}"
             )
             error = false.std(ddof=1) / np.sqrt(len(false))
             made.append([
