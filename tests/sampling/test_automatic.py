@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from selica import AggregatedKnockoffs, AutoSelection, DerandomizedKnockoffs, KnockoffSelection
-from selica.sampling import GaussianKnockoffs, HaplotypeLaw
-from selica.sampling.automatic import RULES, AutomaticSampler, choose_sampler
+from selica.sampling import GaussianKnockoffs, HaplotypeLaw, simulate
+from selica.sampling.automatic import RULES, AutomaticSampler, SamplerChoice, choose_sampler
+from selica.sampling.exchangeability import DOUBTFUL_RATIO
 from selica.sampling.sampler import as_sampler, names
+from selica.selectors import AssumptionWarning
 
 RNG = np.random.default_rng(0)
 NUMBERS = RNG.standard_normal((200, 12))
@@ -125,3 +127,33 @@ def test_the_automatic_sampler_alone():
     copy = sampler.sample(MIXED, random_state=0)
     np.testing.assert_array_equal(copy, as_sampler("sequential").fit(MIXED).sample(MIXED, 0))
     assert isinstance(sampler.fit(NUMBERS), GaussianKnockoffs)
+
+
+def test_another_sampler_takes_over_where_copies_do_not_behave_like_the_columns(monkeypatch):
+    data = simulate(200, 30, 10, snr=20.0, covariance=("ar1", 0.9), random_state=0)
+    # copies of independent entries stand for a sampler that the columns do not suit
+    chosen = SamplerChoice("iid", "of a test", 30)
+    monkeypatch.setattr("selica.selectors.knockoffs.sampler_choice", lambda *_: chosen)
+    selector = KnockoffSelection(0.2, random_state=0).fit(data.X, data.y)
+    assert selector.sampler_ == "gaussian"
+    assert selector.exchangeability_.departure <= DOUBTFUL_RATIO
+    assert any("copies by sampler='iid' did not behave" in note for note in selector.notes_)
+    assert not any("because of a test" in note for note in selector.notes_)
+    asked = KnockoffSelection(0.2, sampler="gaussian", random_state=0).fit(data.X, data.y)
+    # the stand-in copies standardised columns, which changes the last digits
+    assert selector.statistics_ == pytest.approx(asked.statistics_, abs=1e-9)
+    assert selector.guarantee_.level == 0.2
+
+
+def test_a_sampler_that_was_asked_for_is_kept():
+    data = simulate(200, 30, 10, snr=20.0, covariance=("ar1", 0.9), random_state=0)
+    with pytest.warns(AssumptionWarning, match="no error rate is promised"):
+        selector = KnockoffSelection(0.2, sampler="iid", random_state=0).fit(data.X, data.y)
+    assert selector.sampler_ == "iid"
+    assert selector.guarantee_.level is None
+
+
+def test_no_spare_sampler_where_a_covariance_takes_minutes():
+    assert SamplerChoice("genotypes", "", 2000).spare is not None
+    assert SamplerChoice("genotypes", "", 2001).spare is None
+    assert SamplerChoice("gaussian", "", 10).spare is None

@@ -37,6 +37,8 @@ FEW_OTHERS = 0.1
 copies keep more power among many correlated numbers, and one column of two values does no harm."""
 MOST_WORK = 650_000_000
 """Work up to which models of all columns take about six seconds on one core."""
+MOST_SPARE_COLUMNS = 2000
+"""Columns up to which copies by a covariance are tried after others; beyond, they take minutes."""
 
 
 class TableFacts:
@@ -201,6 +203,15 @@ class SamplerChoice(NamedTuple):
     name: str
     because: str
     """Why, as a clause."""
+    columns: int
+    """Of the table."""
+
+    @property
+    def spare(self) -> Sampler | None:
+        """The sampler to be tried where copies by the chosen one do not behave like the columns."""
+        if self.name == GAUSSIAN or self.columns > MOST_SPARE_COLUMNS:
+            return None
+        return as_sampler(GAUSSIAN)
 
     @property
     def sentence(self) -> str:
@@ -241,7 +252,7 @@ def choose_sampler(
         joint_copies=joint_copies,
     )  # fmt: skip
     rule = next(rule for rule in RULES if rule.applies(facts))
-    return SamplerChoice(rule.sampler, rule.because(facts))
+    return SamplerChoice(rule.sampler, rule.because(facts), facts.columns)
 
 
 class AutomaticSampler(Sampler):

@@ -85,10 +85,11 @@ class Facts:
     @cached_property
     def comparison(self) -> KnockoffComparison:
         """The columns beside copies of them, as knockoffs would have them."""
-        sampler = as_sampler(sampler_choice(self._data, self._table).name)
+        chosen = sampler_choice(self._data, self._table)
         return KnockoffComparison(
-            self._data, self._table, sampler, self._seed, n_copies=1, drop_constant=True
-        )
+            self._data, self._table, as_sampler(chosen.name), self._seed, n_copies=1,
+            drop_constant=True, spare=chosen.spare,
+        )  # fmt: skip
 
     @property
     def departure(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selica._core.compiled import threads
-from selica._core.errors import ColumnError, RefusedError
+from selica._core.errors import ColumnError, RefusedError, SelicaError
 from selica._core.parallel import blas_threads_for, pieces
 from selica._core.progress import reporter_of
 from selica._core.random import child, generator
@@ -100,6 +101,8 @@ class KnockoffComparison:
         Number of copies that are exchangeable with the columns and with each other; more than one
         for `importances` only, and neither with covariates that are kept nor with rows that belong
         together.
+    spare : Sampler, optional
+        To be tried where copies by the other sampler do not behave like the columns.
 
     Attributes
     ----------
@@ -109,6 +112,8 @@ class KnockoffComparison:
         Whether the first copy is exchangeable with the columns, where it is meant to be.
     replaced : Exchangeability or None
         The same of the sampler that was given, where another took its place.
+    spared : bool
+        Whether that other one is the spare sampler.
     units : array of int, shape (n,), or None
         Which rows belong together.
     keeps : bool
@@ -131,6 +136,7 @@ class KnockoffComparison:
         n_copies: int,
         drop_constant: bool,
         n_joint: int = 1,
+        spare: Sampler | None = None,
     ) -> None:
         varies = data.varies.copy() if drop_constant else np.ones(table.shape[1], dtype=bool)
         self.units = data.units
@@ -146,6 +152,8 @@ class KnockoffComparison:
         self.grouped = self._groups is not None
         self.exchangeability: Exchangeability | None = None
         self.replaced: Exchangeability | None = None
+        self.spared = False
+        self._spare = spare
         self.sampler: Sampler
         self._copies: Copies
         self._seed = seed
@@ -205,16 +213,35 @@ class KnockoffComparison:
         n_copies: int,
     ) -> None:
         """Take the first alternative whose copies pass, or else whichever is nearest to that."""
-        best = first
-        others = sampler.alternatives(columns, self._rows, child(self._seed, LEFT_OUT))
-        for place, other in enumerate(others, start=1):
-            found = self._drawn(other, columns, parts, n_copies, place=place)
+        best, spared = first, False
+        others = self._others(sampler, columns)
+        for place, (other, spare) in enumerate(others, start=1):
+            try:
+                found = self._drawn(other, columns, parts, n_copies, place=place)
+            except SelicaError:
+                if not spare:
+                    raise
+                break  # the spare sampler cannot copy these columns at all
             if _departure(found) < _departure(best):
-                best = found
+                best, spared = found, spare
             if _departure(best) <= DOUBTFUL_RATIO:
                 break
         self._take(best)
         self.replaced = None if best is first else first.exchangeability
+        self.spared = spared
+
+    def _others(self, sampler: Sampler, columns: Array) -> Iterator[tuple[Sampler, bool]]:
+        """Yield the alternatives of a sampler, then the spare one and its alternatives.
+
+        Beside each stands whether it is from the spare sampler.
+        """
+        seed = child(self._seed, LEFT_OUT)
+        for other in sampler.alternatives(columns, self._rows, seed):
+            yield other, False
+        if self._spare is not None:
+            yield self._spare, True
+            for other in self._spare.alternatives(columns, self._rows, seed):
+                yield other, True
 
     def _take(self, found: _Drawn) -> None:
         self.sampler, self._copies, self.exchangeability = found

@@ -16,7 +16,7 @@ from selica._core.warning import warn
 from selica.control import joint_threshold, joint_wins, knockoff_threshold, posthoc_evalues
 from selica.plots import plot_fdp_bound, plot_statistics
 from selica.sampling import Exchangeability, Sampler
-from selica.sampling.automatic import AutomaticSampler
+from selica.sampling.automatic import GAUSSIAN, AutomaticSampler
 from selica.sampling.exchangeability import DOUBTFUL_RATIO, FEWEST_ROWS, WITHDRAWN_RATIO
 from selica.sampling.sampler import as_sampler
 from selica.selectors.after_fit import CONFIDENCE, AfterTheFit, BoundCurve, ListBound
@@ -59,7 +59,7 @@ class KnockoffSelector(Selector):
             raise ArgumentError(
                 "l1_ratio is a setting of the penalised fit, and statistic='correlation' fits none."
             )
-        sampler = self._sampler_of(data, table, n_joint)
+        sampler, spare = self._sampler_of(data, table, n_joint)
         if data.keep is not None and not sampler.exchangeable:
             raise DoesNotApply(
                 "sampler: fixed-X knockoffs know no covariates to keep; use sampler='gaussian'."
@@ -83,7 +83,7 @@ class KnockoffSelector(Selector):
             found = (
                 KnockoffComparison(
                     data, table, sampler, seed_sequence(self.random_state), n_copies=n_copies,
-                    drop_constant=named, n_joint=n_joint,
+                    drop_constant=named, n_joint=n_joint, spare=spare,
                 )
                 if prepared is None
                 else prepared.with_copies(n_copies)
@@ -94,15 +94,9 @@ class KnockoffSelector(Selector):
             listed = f": {self._listed(doubt.columns)}" if doubt.columns else ""
             # of single columns, what is measured of the copies decides whether it matters
             self._caution(f"{doubt.clause}{listed}", act=not listed)
-        self.law_ = getattr(found.sampler, "law", None)
-        if found.replaced is not None:
-            self._caution(
-                "knockoff copies by the shrunk covariance of the table did not behave like the "
-                f"columns (ratio {found.replaced.departure:.3g}), so they are drawn from another "
-                "estimate, which describes left-out rows better and takes for granted that "
-                f"{found.sampler.structure}",
-                act=False,
-            )
+        law = getattr(found.sampler, "law", None)
+        self.law_ = law if isinstance(law, str) else None
+        self._say_replaced(found)
         if found.grouped and data.n_units < columns:
             self._caution(
                 f"the covariance of the means of {columns} columns is estimated from "
@@ -110,16 +104,38 @@ class KnockoffSelector(Selector):
             )
         return found
 
-    def _sampler_of(self, data: Data, table: Array, n_joint: int) -> Sampler:
-        """Return the sampler that was asked for, or the one that suits the columns."""
+    def _say_replaced(self, found: KnockoffComparison) -> None:
+        """Say where copies did not behave like the columns, and what took their place."""
+        if found.replaced is None:
+            return
+        ratio, structure = f"(ratio {found.replaced.departure:.3g})", found.sampler.structure
+        if found.spared:
+            first, self.sampler_ = self.sampler_, GAUSSIAN
+            self._sampler_notes = ()
+            text = (
+                f"knockoff copies by sampler={first!r} did not behave like the columns {ratio}, so "
+                f"they are made by sampler={GAUSSIAN!r}, whose copies are closer to them"
+            )
+            if structure:
+                text += f"; their covariance is estimated as if {structure}"
+        else:
+            text = (
+                "knockoff copies by the shrunk covariance of the table did not behave like the "
+                f"columns {ratio}, so they are drawn from another estimate, which describes "
+                f"left-out rows better and takes for granted that {structure}"
+            )
+        self._caution(text, act=False)
+
+    def _sampler_of(self, data: Data, table: Array, n_joint: int) -> tuple[Sampler, Sampler | None]:
+        """Return the sampler that was asked for, or the one that suits the columns and a spare."""
         sampler = as_sampler(self.sampler)
         self.sampler_ = self.sampler if isinstance(self.sampler, str) else repr(self.sampler)
         self._sampler_notes = ()
-        if isinstance(sampler, AutomaticSampler):
-            choice = sampler_choice(data, table, n_joint)
-            self.sampler_, self._sampler_notes = choice.name, (choice.sentence,)
-            sampler = as_sampler(choice.name)
-        return sampler
+        if not isinstance(sampler, AutomaticSampler):
+            return sampler, None
+        choice = sampler_choice(data, table, n_joint)
+        self.sampler_, self._sampler_notes = choice.name, (choice.sentence,)
+        return as_sampler(choice.name), choice.spare
 
     @property
     def notes_(self) -> tuple[str, ...]:
