@@ -78,10 +78,18 @@ class Dependence(NamedTuple):
     """Whether more than a pattern of values says so."""
 
     def weakened(self, guarantee: Guarantee) -> Guarantee:
-        """Return what is left of a promise: nothing or, where it is not certain, a practice."""
-        if self.effect <= TOLERATED_EFFECT or guarantee.level is None:
+        """Return what is left of a promise: nothing or, where it is not certain, a practice.
+
+        Rows are named as the reason also where something else withdrew the promise before, since
+        what is measured of columns and copies follows from the rows.
+        """
+        if self.effect <= TOLERATED_EFFECT:
             return guarantee
-        return no_guarantee(self.reason) if self.certain else replace(guarantee, proven=False)
+        if guarantee.level is None and not guarantee.withdrawn:
+            return guarantee
+        if self.certain:
+            return no_guarantee(self.reason, withdrawn=True)
+        return replace(guarantee, proven=False)
 
 
 def copied_rows(table: Array, target: Column) -> Dependence | None:

@@ -37,6 +37,8 @@ class Guarantee(Result):
         What must be independent of each other.
     discoveries : {"variables", "groups"}
         What is selected, and so what the level counts.
+    withdrawn : bool
+        Whether the rule has a promise that these data took away.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Guarantee(Result):
     settings: str = ""
     units: str = "the rows"
     discoveries: str = "variables"
+    withdrawn: bool = False
 
     def __str__(self) -> str:
         if self.level is None:
@@ -141,6 +144,14 @@ def kept_by_number(promise: Guarantee, fdr: float) -> Guarantee:
     return replace(promise, controls="false discovery rate", settings=f"{said}.")
 
 
-def no_guarantee(reason: str) -> Guarantee:
-    """Return the guarantee of a selection without error control, and why."""
-    return Guarantee("nothing", None, False, reason, "")
+def no_guarantee(reason: str, *, withdrawn: bool = False) -> Guarantee:
+    """Return the guarantee of a selection without error control, and why.
+
+    Parameters
+    ----------
+    reason : str
+        As a clause.
+    withdrawn : bool
+        Whether the rule has a promise that these data took away.
+    """
+    return Guarantee("nothing", None, False, reason, "", withdrawn=withdrawn)

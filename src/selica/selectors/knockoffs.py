@@ -197,7 +197,8 @@ class KnockoffSelector(Selector):
         if copies is not None and copies.departure > WITHDRAWN_RATIO:
             self._caution(f"{copies.measured}{mismatch}; no error rate is promised")
             return no_guarantee(
-                f"the knockoff copies do not behave like the columns: {copies.measured}"
+                f"the knockoff copies do not behave like the columns: {copies.measured}",
+                withdrawn=True,
             )
         doubtful = copies is not None and copies.differs
         if copies is not None and doubtful and (sampler.exact or copies.departure > DOUBTFUL_RATIO):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from selica._core.progress import report
 from selica._core.random import RandomState, generator
 from selica._core.types import Array
 from selica.sampling.checks import column_mean
@@ -70,8 +71,9 @@ def best_law(
         centre = column_mean(rows[~out], known)
         scale = np.sqrt(known @ (rows[~out] - centre) ** 2)
         inside, left = (rows[~out] - centre) / scale, (rows[out] - centre) / scale
-        for name, law in LAWS.items():
+        for place, (name, law) in enumerate(LAWS.items()):
             found[name] += log_likelihood(law.estimate(inside, known), left, share[out])
+            report("laws of the columns", one * len(LAWS) + place + 1, PARTS * len(LAWS))
     judged = [Judged(name, total / max(rows.shape[1], 1)) for name, total in found.items()]
     return sorted(judged, key=lambda one: -one.likelihood)
 

@@ -9,7 +9,7 @@ columns hardly vary as much as any other.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import svd
 
 from selica._core.types import Array
 from selica.sampling.laws.moments import second_moments, with_nugget
@@ -58,7 +58,13 @@ def held_out_shrinkage(rows: Array, share: Array) -> Array:
 
 def _misfit(known: Array, share: Array, others: Array, weight: Array) -> Array:
     """Return minus twice the log likelihood of other rows, for each strength."""
-    value, vector = eigh(second_moments(known, share))
-    squares = weight @ (others @ vector) ** 2
-    spread = (1.0 - STRENGTHS[:, None]) * np.maximum(value, 0.0) + STRENGTHS[:, None]
-    return np.asarray((squares / spread + weight.sum() * np.log(spread)).sum(axis=1))
+    n, p = known.shape
+    _, size, vector = svd(known * np.sqrt(share)[:, None], full_matrices=False)
+    value, turned = size**2, others @ vector.T
+    squares = weight @ turned**2
+    spread = (1.0 - STRENGTHS[:, None]) * value + STRENGTHS[:, None]
+    out = (squares / spread + weight.sum() * np.log(spread)).sum(axis=1)
+    if n < p:  # in all other directions the rows have no length, and the spread is the strength
+        rest = float(weight @ (others**2).sum(axis=1)) - float(squares.sum())
+        out += max(rest, 0.0) / STRENGTHS + (p - n) * weight.sum() * np.log(STRENGTHS)
+    return np.asarray(out)
