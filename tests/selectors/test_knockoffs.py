@@ -407,7 +407,7 @@ def test_promises_in_words():
     assert said(KnockoffSelection(0.2, sampler=given)) == (
         "On average at most 20 % of the selected variables are false. This is proven if the rows "
         "are independent and the joint distribution of the predictors is the one that was given "
-        "[Barber and Candès 2015; 2018]."
+        "[Barber and Candès 2015; Candès et al. 2018]."
     )
     assert said(DerandomizedKnockoffs(kfwer=(2, 0.15), sampler=given, n_copies=3)) == (
         "The probability of 2 or more false selections is at most 15 %. This is proven if the rows "

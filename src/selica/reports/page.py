@@ -144,6 +144,7 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
   .cards td.name::before { content: attr(data-rank) ". "; }
   .cards td.rank { display: none; }
   .cards td.wide { grid-column: 1 / -1; }
+  .cards td.wide::before { flex: none; }
   .cards tr.rest { display: block; }
   .cards tr.rest td::before { content: none; }
   .facts, .facts tbody, .facts tr, .facts td { display: block; width: auto; }

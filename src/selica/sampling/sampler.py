@@ -85,7 +85,8 @@ class Sampler(ABC):
     >>> selector = KnockoffSelection(0.2, sampler=Shuffled(), lam=0.05, random_state=0)
     >>> print(selector.fit(data.X, data.y).guarantee_)  # doctest: +NORMALIZE_WHITESPACE
     On average at most 20 % of the selected variables are false. This is proven if the rows are
-    independent and the predictors are independent of each other [Barber and Candès 2015; 2018].
+    independent and the predictors are independent of each other [Barber and Candès 2015; Candès et
+    al. 2018].
     """
 
     assumption: str

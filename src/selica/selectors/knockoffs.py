@@ -351,7 +351,8 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
             self._check_level(self.fdr, self.statistics_.size, m)
         self.support_ = self.statistics_ >= self.threshold_
         what = "false discovery rate" if self.offset == 1 else "modified false discovery rate"
-        source = "Barber and Candès 2015; 2018" if m == 1 else "Gimenez and Zou 2019"
+        one = "Barber and Candès 2015; Candès et al. 2018"
+        source = one if m == 1 else "Gimenez and Zou 2019"
         self.guarantee_ = self._promise(found, what, float(self.fdr), source)
 
     def summary(self) -> Summary:

@@ -140,8 +140,8 @@ class StabilitySelection(Selector):
     groups : sequence, mapping, "correlation" or ("correlation", cut), optional
         Variables that are selected or not as a whole: one label for each variable, in order or by
         its name (a mapping, or a Series of pandas with names for its index), or as text
-        "FILE:COLUMN", a column of a table of the variables; a label that is missing makes a group
-        of the variable alone. "correlation", or "correlation:0.7": clusters of columns whose
+        "FILE:COLUMN", a column of a table of the variables; an empty label makes a group of the
+        variable alone. "correlation", or "correlation:0.7": clusters of columns whose
         correlation is above `cut` in size, 0.5 by default, by average linkage. A resample selects
         a group if it selects any member of it (cluster stability selection, Faletto and Bien
         2022), and `q` counts groups.
