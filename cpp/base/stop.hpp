@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <exception>
+#include <functional>
+#include <utility>
 
 namespace selica {
 
@@ -12,14 +14,19 @@ struct Stopped : std::exception {
 
 class StopFlag {
  public:
+  StopFlag() = default;
+  // A flag that nobody sets: `goes_on` is asked at every check, on the thread that checks.
+  explicit StopFlag(std::function<bool()> goes_on) : goes_on_(std::move(goes_on)) {}
+
   void set() { flag_.store(true, std::memory_order_relaxed); }
   bool is_set() const { return flag_.load(std::memory_order_relaxed); }
-  // Throws where the flag is set.
+  // Throws where the work is to end.
   void check() const {
-    if (is_set()) throw Stopped();
+    if (is_set() || (goes_on_ && !goes_on_())) throw Stopped();
   }
 
  private:
+  std::function<bool()> goes_on_;
   std::atomic<bool> flag_{false};
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/stop.hpp"
+#include "base/threads.hpp"
 #include "base/types.hpp"
 
 namespace selica {
@@ -26,12 +27,13 @@ class Workers {
 
   // Does all tasks. Each thread calls `make` once, for memory of its own, and what it gets for each
   // of its tasks. `poll` is called every 50 ms on the calling thread; it returns false to stop.
-  // Throws what a task threw. One thread is the calling one, which polls between tasks: to start
-  // another and to wait for it can take longer than a small problem.
+  // Throws what a task threw, or a thread that could not be started. One thread is the calling one,
+  // which polls between tasks and wherever a task checks: to start another and to wait for it can
+  // take longer than a small problem.
   void run(const std::function<Work()>& make, const std::function<bool()>& poll) {
     if (threads_ == 1) return run_here(make(), poll);
-    std::vector<std::thread> workers;
-    for (Index t = 0; t < threads_; ++t) workers.emplace_back([this, &make] { work(make); });
+    std::vector<std::thread> workers =
+        start_threads(threads_, stop_, [this, &make] { work(make); });
     bool goes_on = true;
     {
       std::unique_lock lock(mutex_);
@@ -54,12 +56,20 @@ class Workers {
 
   void run_here(const Work& task, const std::function<bool()>& poll) const {
     auto last = std::chrono::steady_clock::now();
-    for (Index number = 0; number < tasks_; ++number) {
-      task(number);
+    const StopFlag stop([&] {
       const auto now = std::chrono::steady_clock::now();
-      if (now - last < kPause) continue;
+      if (now - last < kPause) return true;
       last = now;
-      if (!poll()) return;
+      return poll();
+    });
+    const StopScope scope(stop);
+    try {
+      for (Index number = 0; number < tasks_; ++number) {
+        task(number);
+        stop.check();
+      }
+    } catch (const Stopped&) {
+      // somebody asked for it
     }
   }
 

@@ -129,6 +129,7 @@ chains::Motifs law_of(const Vector& stay, const Matrix& enter, const Matrix& all
 
 chains::People people_of(const Genotypes& x, const chains::Motifs& law, Index haplotypes) {
   const Index people = x.shape(0);
+  require(people > 0, "There are no genotypes.");
   require(shaped(people, law.sites, x), "Sizes of motifs and genotypes differ.");
   within(x.data(), people * law.sites, chains::kMissing, haplotypes, "A genotype is impossible.");
   return {people, law.sites, x.data()};

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/stop.hpp"
+#include "base/threads.hpp"
 #include "paths/chunk.hpp"
 
 namespace selica {
@@ -74,8 +75,7 @@ class Ensemble {
   // member threw. `prepare` is called before, on another thread, so that it can be stopped too.
   void run(const std::function<bool(Index)>& poll, std::function<void()> prepare = {}) {
     prepare_ = std::move(prepare);
-    std::vector<std::thread> workers;
-    for (Index t = 0; t < threads_; ++t) workers.emplace_back([this] { work(); });
+    std::vector<std::thread> workers = start_threads(threads_, stop_, [this] { work(); });
     bool goes_on = true;
     {
       std::unique_lock lock(mutex_);

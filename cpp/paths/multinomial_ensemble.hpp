@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/stop.hpp"
+#include "base/threads.hpp"
 #include "paths/multinomial_path.hpp"
 
 namespace selica {
@@ -30,8 +31,7 @@ class MultinomialEnsemble {
   // Solves all members. `poll` is called now and then on the calling thread, with the number of
   // members that are done; it returns false to stop. Throws what a member threw.
   void run(const std::function<bool(Index)>& poll) {
-    std::vector<std::thread> workers;
-    for (Index t = 0; t < threads_; ++t) workers.emplace_back([this] { work(); });
+    std::vector<std::thread> workers = start_threads(threads_, stop_, [this] { work(); });
     bool goes_on = true;
     {
       std::unique_lock lock(mutex_);

@@ -282,3 +282,19 @@ def test_which_boundary_depends_on_the_number_only():
 def test_boundaries_are_checked(negatives, allowed):
     with pytest.raises(ArgumentError, match="rising whole numbers"):
         crossing_probability(negatives, allowed)
+
+
+@pytest.mark.parametrize(("level", "nonzero"), [(0.6, 100), (0.9, 400), (0.99, 9600)])
+def test_large_levels_allow_few_and_are_kept(level, nonzero):
+    found = sign_boundary(level, nonzero)
+    assert np.all(found.allowed >= 0)
+    assert np.all(np.diff(found.allowed) >= 0)
+    assert 0.9 * level < found.missed <= level
+    again = crossing_probability(found.negatives, found.allowed)
+    assert again == pytest.approx(found.missed, rel=1e-12)
+
+
+def test_levels_that_cannot_be_computed_are_refused():
+    assert joint_boundary(1e-200, 50).missed <= 1e-200
+    with pytest.raises(ArgumentError, match=r"^level must be at least 1e-200"):
+        sign_boundary(1e-300, 400)

@@ -214,3 +214,25 @@ def test_threads_that_ask_for_the_core_at_once_have_the_same() -> None:
         "    assert len({id(one) for one in pool.map(ask, range(8))}) == 1\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=120)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory of Linux")
+def test_a_thread_that_cannot_be_started_is_an_error():
+    code = """
+import re, resource
+import numpy as np
+from pathlib import Path
+from selica.sampling import HaplotypeLaw
+law = HaplotypeLaw(np.full(400, 0.1), np.full((400, 16), 1 / 16), np.full((400, 16), 0.3))
+X, out, key = np.ones((4000, 400), np.int8), np.empty((4000, 400), np.int8), np.ones(2, np.uint64)
+draw = lambda: core().draw_genotypes(
+    2, *law.arrays, X, complete=False, key=key, out=out, threads=64
+)
+used = int(re.search(r"VmSize:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**25, resource.RLIM_INFINITY))
+try:
+    draw()
+except (RuntimeError, MemoryError) as error:
+    print(type(error).__name__, error)
+"""
+    assert said(code).startswith(("RuntimeError", "MemoryError"))

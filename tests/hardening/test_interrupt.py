@@ -99,6 +99,12 @@ RUNS = {
         "X, y = table(1000, 1000)",
         "StabilitySelection(n_resamples=3000, random_state=0).fit(X, y)",
     ),
+    "one step of the fit of motifs, on one thread": (
+        "from selica._core.compiled import core; from selica.sampling import HaplotypeLaw; "
+        "law = HaplotypeLaw(np.full(4000, 0.1), np.full((4000, 32), 1 / 32), "
+        "rng.random((4000, 32))); X = np.ones((16000, 4000), np.int8)",
+        "core().motif_counts(2, *law.arrays, X, np.ones(16000), np.empty((3, 4000, 32)), 1)",
+    ),
     "KnockoffSelection": (
         "X, y = table(3000, 1400)",
         "KnockoffSelection(random_state=0).fit(X, y)",

@@ -309,3 +309,8 @@ def test_equicorrelated_copies_are_the_default():
     for wrong in ("fixed:best", "iid:mvr", "fixed:"):
         with pytest.raises(ArgumentError, match="sampler"):
             as_sampler(wrong)
+
+
+def test_a_drawn_rotation_is_in_its_name():
+    shown = repr(FixedKnockoffs("mvr", intercept=True, randomized=True))
+    assert shown == "FixedKnockoffs(method='mvr', intercept=True, randomized=True)"

@@ -413,3 +413,29 @@ def test_the_false_discovery_rate_is_kept_on_linked_markers(known):
         power.append((found & matter).sum() / matter.sum())
     assert np.mean(shares) <= 0.2 + 3.0 * np.std(shares) / np.sqrt(100)
     assert np.mean(power) > 0.4
+
+
+@pytest.mark.parametrize("gap", [np.nan, -1.0, "impute"])
+def test_a_table_with_gaps_is_told_what_completes_it(gap):
+    X = founders(20, 4, seed=0).simulate(100, random_state=1).astype(float)
+    X[3, 0] = np.nan if gap == "impute" else gap
+    y = np.random.default_rng(2).standard_normal(100)
+    settings = {"missing": "impute"} if gap == "impute" else {}
+    with pytest.raises((ArgumentError, RefusedError)) as error:
+        KnockoffSelection(sampler="genotypes", random_state=0).fit(X, y, **settings)
+    assert "sampling.GenotypeKnockoffs().fit(X).complete(X)" in str(error.value)
+
+
+def test_a_marker_that_nobody_has_is_not_constant():
+    X = founders(6, 4, seed=0).simulate(50, random_state=1)
+    X[:, 2] = -1
+    law = fit_motifs(X, 3, 2, ploidy=2, random_state=0).law
+    assert np.all((law.frequencies[2] > 0.0) & (law.frequencies[2] < 1.0))
+
+
+def test_the_core_refuses_a_table_without_people():
+    law = random_law(0, 4, 3)
+    with pytest.raises(ValueError, match="no genotypes"):
+        core().motif_counts(
+            2, *law.arrays, np.zeros((0, 4), np.int8), np.zeros(0), np.empty((3, 4, 3)), 1
+        )

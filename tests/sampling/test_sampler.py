@@ -189,3 +189,9 @@ def test_doubts_name_columns_that_are_not_normal():
     assert "few values" in few.clause
     assert "40 columns is estimated from 30 rows" in wide.clause
     assert GaussianKnockoffs(0.0, np.eye(40)).doubts(X) == []
+
+
+@pytest.mark.parametrize("kind", [FixedKnockoffs, int])
+def test_a_class_is_no_sampler(kind):
+    with pytest.raises(ArgumentError, match=rf"^sampler .*the class {kind.__name__}, not an"):
+        samplers.as_sampler(kind)

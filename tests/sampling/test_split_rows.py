@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from selica import DerandomizedKnockoffs, KnockoffSelection
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, RefusedError
 from selica.sampling import GaussianKnockoffs, SplitRows, simulate
 
 DATA = simulate(200, 20, 8, snr=10.0, covariance=("ar1", 0.5), random_state=0)
@@ -85,3 +85,11 @@ def test_a_sampler_with_a_known_law_is_still_exact():
 def test_bad_settings(settings, word):
     with pytest.raises(ArgumentError, match=word):
         SplitRows(**settings)
+
+
+def test_values_of_the_other_rows_alone_are_told():
+    X = np.random.default_rng(0).integers(0, 2, (40, 3)).astype(float)
+    rows = SplitRows("markov").fit(X).own_rows
+    X[np.flatnonzero(~rows)[0], 1] = 7.0
+    with pytest.raises(RefusedError, match=r"holds 7.*does not occur in the rows that the chain"):
+        SplitRows("markov").fit(X).sample(X, 0)

@@ -386,3 +386,63 @@ def test_published_levels_of_low_dimensions(signals, amplitude, published):
     for name, values in found.items():
         error = np.std(values, ddof=1) * np.sqrt(1.0 / sets + 1.0 / 2000)
         assert np.mean(values) == pytest.approx(published[name], abs=3.0 * error), name
+
+
+GROUPED = KnockoffSelection(
+    0.2, sampler="iid", lam=0.05, groups=[j // 2 for j in range(40)], random_state=0
+).fit(FEW.X, FEW.y)
+
+
+@pytest.mark.parametrize("call", ["level_of", "fdp_bound"])
+@pytest.mark.parametrize(
+    ("selector", "names", "sentence"),
+    [
+        (ONE, [["x0"], ["x1", "x2"]], r"names: \['x0'\] is none of the variables"),
+        (ONE, np.ones(5, bool), "names must have one entry for each of the 40 variables"),
+        (ONE, [True] * 41, "names must have one entry for each of the 40 variables"),
+        (GROUPED, np.ones(40, bool), "names must have one entry for each of the 20 groups"),
+        (GROUPED, ["x0"], "names: 'x0' is none of the groups"),
+    ],
+)
+def test_lists_that_are_none_are_told_why(selector, names, sentence, call):
+    with pytest.raises(ArgumentError, match=f"^{sentence}"):
+        getattr(selector, call)(names)
+
+
+def test_a_low_confidence_has_bounds_too():
+    data = simulate(300, 120, 30, snr=20.0, random_state=0)
+    selector = KnockoffSelection(0.2, sampler="iid", statistic="correlation", random_state=0)
+    selector.fit(data.X, data.y)
+    assert np.count_nonzero(selector.statistics_) >= 100
+    bounds = [selector.fdp_bound(confidence=share).false.sum() for share in (0.05, 0.3, 0.8)]
+    assert bounds == sorted(bounds)
+
+
+@pytest.mark.parametrize(
+    ("selector", "changes"),
+    [
+        (
+            KnockoffSelection(0.1, joint_copies=2, sampler="gaussian", lam=0.05, random_state=0),
+            {"fdr": 0.5, "joint_copies": 1},
+        ),
+        (
+            DerandomizedKnockoffs(0.1, n_copies=3, sampler="iid", lam=0.05, random_state=0),
+            {"fdr": 0.5, "copy_fdr": 0.4},
+        ),
+        (
+            DerandomizedKnockoffs(0.1, n_copies=3, sampler="iid", lam=0.05, random_state=0),
+            {"fdr": None, "threshold": 0.7},
+        ),
+    ],
+    ids=["joint copies", "copies", "another rule"],
+)
+def test_parameters_that_are_set_after_the_fit_do_not_change_it(selector, changes):
+    def said():
+        found = selector.posthoc()
+        bound = selector.fdp_bound(["x11", "x13"])
+        return found.level, found.names, str(bound), str(selector.summary())
+
+    quietly(selector, FEW.X, FEW.y)
+    before = said()
+    selector.set_params(**changes)
+    assert said() == before

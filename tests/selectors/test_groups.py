@@ -551,3 +551,23 @@ def test_the_bound_on_false_groups_is_kept(matter):
         false.append((found.group_support_ & ~truth).sum())
         bounds.append(found.guarantee_.level)
     assert np.mean(false) <= max(bounds) + 3.0 * np.std(false) / np.sqrt(60)
+
+
+def test_names_of_groups_differ_whatever_the_labels_are():
+    data = make_data(X[:, :4], Y, "squared")
+    found = read_groups([1, "1", "1 (2)", "1 (3)"], list("abcd"), data)
+    assert found.names == ("1", "1 (4)", "1 (2)", "1 (3)")
+
+
+def test_sentences_on_groups_name_the_argument():
+    with pytest.raises(ArgumentError, match=r"^groups: nofile.csv: No such file"):
+        KnockoffSelection(groups="nofile.csv:pathway").fit(X, Y)
+    pairs = [j // 2 for j in range(X.shape[1])]
+    with pytest.raises(ArgumentError, match=r"^sampler: .*method must be one of.*got 'sdp'"):
+        KnockoffSelection(sampler="gaussian:sdp", groups=pairs).fit(X, Y)
+
+
+@pytest.mark.parametrize("settings", [{"groups": [j // 2 for j in range(24)]}, {"joint_copies": 2}])
+def test_two_rows_are_too_few(settings):
+    with pytest.raises(RefusedError, match=r"X must have at least 3 rows .*; got 2"):
+        KnockoffSelection(sampler="gaussian", **settings).fit(X[:2], Y[:2])

@@ -49,6 +49,8 @@ _MOST_NEGATIVES = 1200
 """Negative statistics that the joint boundary looks at, at most."""
 _LONGEST_WALK = 10_000
 """Heads or tails for which probabilities of a walk are computed, at most."""
+_SMALLEST_LEVEL = 1e-200
+"""Level of a joint boundary, at least: far smaller probabilities are rounded to zero."""
 _HALVINGS = 32
 """Steps of a bisection for a probability."""
 
@@ -191,7 +193,7 @@ def joint_boundary(level: float, most: int) -> SignBoundary:
     Parameters
     ----------
     level : float
-        Probability with which a fair walk may cross the boundary, between 0 and 1.
+        Probability with which a fair walk may cross the boundary, from 1e-200 to below 1.
     most : int
         Largest number of negative statistics that is looked at; fixed before their signs are seen.
 
@@ -203,6 +205,11 @@ def joint_boundary(level: float, most: int) -> SignBoundary:
     (array([1, 2, 5, 8]), array([ 5,  7, 13, 17]), 0.047784)
     """
     level, most = error_level("level", level), count("most", most, at_most=_LONGEST_WALK)
+    if level < _SMALLEST_LEVEL:
+        raise ArgumentError(
+            f"level must be at least {_SMALLEST_LEVEL:g}, below which probabilities are not exact; "
+            f"got {level:g}."
+        )
     i = np.arange(1, int(np.sqrt(2.0 * most)) + 2)
     v = (i * i + 1) // 2
     v = v[v <= most]
@@ -230,10 +237,11 @@ def _fewest_heads(v: IntArray, share: float) -> IntArray:
     low, high = np.zeros(v.size, dtype=int), np.ones(v.size, dtype=int)
     while np.any(more := betainc(high, v, 0.5) > share):
         low, high = np.where(more, high, low), np.where(more, 2 * high, high)
-    while np.any(high - low > 1):
+    while np.any(between := high - low > 1):
         middle = (low + high) // 2
         fine = betainc(np.maximum(middle, 1), v, 0.5) <= share
-        low, high = np.where(fine, low, middle), np.where(fine, middle, high)
+        low = np.where(between & ~fine, middle, low)
+        high = np.where(between & fine, middle, high)
     return high
 
 

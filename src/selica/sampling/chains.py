@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -170,6 +170,8 @@ class ChainLaw:
     """Probabilities of the first column, (K,)."""
     steps: Array
     """Transitions, (p - 1, K, K)."""
+    estimated: bool = False
+    """Whether values and transitions come from rows."""
 
     def states(self, table: Array) -> Any:
         """Return the numbers of the values in a table, (n, p)."""
@@ -182,7 +184,12 @@ class ChainLaw:
             if wrong.any():
                 raise ColumnError(
                     f"X: {{column}} holds {table[wrong, j][0]:g}, which is no value that the "
-                    "Markov chain knows there.",
+                    "Markov chain knows there"
+                    + (
+                        ": it does not occur in the rows that the chain was estimated from."
+                        if self.estimated
+                        else "."
+                    ),
                     j,
                 )
             out[:, j] = place
@@ -272,4 +279,4 @@ def _estimated(table: Array, weight: Array, starts: Any) -> ChainLaw:
         joint = np.bincount(places[j - 1] * after + places[j], weight, before * after)
         counts = joint.reshape(before, after) * (not starts[j])
         steps.append(counts + _PSEUDO_COUNT * shares[j])
-    return _padded(values, shares[0], steps)
+    return replace(_padded(values, shares[0], steps), estimated=True)

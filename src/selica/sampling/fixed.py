@@ -251,7 +251,8 @@ class FixedKnockoffs(Sampler):
 
     def __repr__(self) -> str:
         intercept = ", intercept=True" if self.intercept else ""
-        return f"FixedKnockoffs(method={self.method!r}{intercept})"
+        randomized = ", randomized=True" if self.randomized else ""
+        return f"FixedKnockoffs(method={self.method!r}{intercept}{randomized})"
 
 
 class _Design(NamedTuple):

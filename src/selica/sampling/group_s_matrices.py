@@ -99,9 +99,9 @@ def group_s_matrix(covariance: Any, groups: Any, method: str = "maxent", n_joint
     return unit_group_s(correlation, labels, method, count("n_joint", n_joint)) * np.outer(sd, sd)
 
 
-def check_group_method(method: object) -> str:
+def check_group_method(method: object, name: str = "method") -> str:
     """Return `method` if S of groups, or of several joint copies, can be chosen by it."""
-    return choice("method", method, GROUP_METHODS)
+    return choice(name, method, GROUP_METHODS)
 
 
 def unit_group_s(correlation: Array, labels: IntArray, method: str, n_joint: int) -> Array:

@@ -52,6 +52,8 @@ from selica.sampling.shrinkage import ledoit_wolf
 _ESTIMATE = "The covariance estimated from X"
 _FIRST = "ledoit_wolf"
 """The law that is tried first."""
+_FEWEST_ROWS = 3
+"""Rows from which the first law is estimated: with two, all correlations are 1 or -1."""
 _FEW_VALUES = 10
 """A column with so few different values is not normal."""
 _BYTES = 84.0
@@ -199,13 +201,13 @@ class GaussianKnockoffs(Sampler):
         # what `fit` starts from, also when it is called a second time
         self._given = (self.mean, covariance if unknown else self.covariance)
 
-    def _set_groups(self, groups: Any, n_joint: Any) -> None:
+    def _set_groups(self, groups: Any, n_joint: Any, name: str = "method") -> None:
         """Set groups, the number of joint copies, and the method that suits them."""
         self.groups = None if groups is None else group_labels(groups)
         self.n_joint = count("n_joint", n_joint)
         self.method = self._asked or ("mvr" if groups is None else "maxent")
         if groups is not None or self.n_joint > 1:
-            check_group_method(self.method)
+            check_group_method(self.method, name)
 
     def of_groups(self, groups: ArrayLike | None, n_joint: int = 1) -> GaussianKnockoffs:
         """Return knockoffs of the same variables for these groups; this object stays as it is.
@@ -225,7 +227,7 @@ class GaussianKnockoffs(Sampler):
         GaussianKnockoffs(n_features=4, method='maxent', n_groups=2, n_joint=5)
         """
         other = copy(self)
-        other._set_groups(groups, n_joint)
+        other._set_groups(groups, n_joint, "sampler: for groups and joint copies, method")
         if other._law is not None:
             other._set_covariance("covariance", other.covariance)
         return other
@@ -295,6 +297,11 @@ class GaussianKnockoffs(Sampler):
             )
         varying("X", table, share)
         if covariance is None or covariance == _FIRST:
+            if mean is None and table.shape[1] > 1 and np.count_nonzero(share) < _FEWEST_ROWS:
+                raise RefusedError(
+                    f"X must have at least {_FEWEST_ROWS} rows for an estimate of the covariance "
+                    f"of its columns; got {np.count_nonzero(share)}."
+                )
             found = ledoit_wolf(table, mean=mean, sample_weight=sample_weight, standardise=True)
             fitted._set_covariance(_ESTIMATE, found.covariance)
             fitted._set_mean(found.mean)

@@ -195,7 +195,9 @@ def as_genotypes(name: str, value: Any, ploidy: int, *, columns: int | None = No
         known = " and ".join(filter(None, (", ".join(map(str, range(ploidy))), str(ploidy))))
         raise ColumnError(
             f"{name} must hold numbers of alleles, {known}, where genotypes are copied; "
-            f"{{column}} holds {bad:g}.",
+            f"{{column}} holds {bad:g}. Missing genotypes are drawn by "
+            f"sampling.GenotypeKnockoffs({'' if ploidy == 2 else 'ploidy=1'}).fit(X).complete(X), "
+            "from a table in which they are NaN, or -1 in integers.",
             column,
         )
     return found
@@ -291,7 +293,7 @@ def _constant(part: Any, ploidy: int) -> tuple[Any, Array]:
     known = part != MISSING
     largest = part.max(axis=0)
     smallest = np.where(known, part, ploidy).min(axis=0)
-    constant = (largest <= smallest) & ((largest == 0) | (smallest == ploidy))
+    constant = (largest <= smallest) & ((largest == 0) | (smallest == ploidy)) & known.any(axis=0)
     return constant, np.where(largest == 0, 0.0, 1.0)
 
 

@@ -353,6 +353,10 @@ def as_sampler(value: Any) -> Sampler:
         return _samplers[choice("sampler", value, names())]()
     if isinstance(value, Sampler):
         return value
+    if isinstance(value, type):
+        raise ArgumentError(
+            f"sampler must be an object; got the class {value.__name__}, not an object of it."
+        )
     if hasattr(value, "copies"):
         return ObjectSampler(value)
     if callable(value):

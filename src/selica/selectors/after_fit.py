@@ -403,15 +403,30 @@ class AfterTheFit:
 
     def _listed_mask(self, names: Any, size: int) -> BoolArray:
         """Return a list as a mask."""
-        values = np.asarray(names)
-        if values.dtype == bool and values.shape == (size,):
-            support = values.copy()
-        elif isinstance(names, str) or not isinstance(names, Iterable):
+        if isinstance(names, str) or not isinstance(names, Iterable):
             raise ArgumentError(f"names must be a list of names; got {short(names)}.")
+        listed = list(names)
+        if listed and all(isinstance(one, bool | np.bool_) for one in listed):
+            if len(listed) != size:
+                raise ArgumentError(
+                    f"names must have one entry for each of the {_counted(size, self._unit())}, as "
+                    f"a mask; got {len(listed)}."
+                )
+            support = np.array(listed, dtype=bool)
         else:
-            support = _places(list(names), self._unit_names())
+            support = self._places(listed)
         if not support.any():
             raise ArgumentError("names must have at least one name.")
+        return support
+
+    def _places(self, names: Sequence[Any]) -> BoolArray:
+        """Return which variables, or groups, are listed."""
+        places = {name: j for j, name in enumerate(self._unit_names())}
+        unknown = [name for name in names if not isinstance(name, str) or name not in places]
+        if unknown:
+            raise ArgumentError(f"names: {short(unknown[0])} is none of the {self._unit()}s.")
+        support = np.zeros(len(places), dtype=bool)
+        support[[places[name] for name in names]] = True
         return support
 
     def _said_after(self) -> str:
@@ -427,14 +442,3 @@ class AfterTheFit:
             f"{found.level:.3g}: {few(found.names)}. The false share divided by this "
             "level is at most 1 on average, on the assumptions of the promise."
         )
-
-
-def _places(names: Sequence[Any], known: Sequence[str]) -> BoolArray:
-    """Return which of the known names are listed."""
-    places = {name: j for j, name in enumerate(known)}
-    unknown = [name for name in names if not isinstance(name, str) or name not in places]
-    if unknown:
-        raise ArgumentError(f"names: {short(unknown[0])} is none of the variables.")
-    support = np.zeros(len(known), dtype=bool)
-    support[[places[name] for name in names]] = True
-    return support

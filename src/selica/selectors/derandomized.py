@@ -181,7 +181,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         self.random_state = random_state
 
     def _select(self, data: Data, table: Array) -> None:
-        rule = self._rule()
+        rule = self._rule_of_fit = self._rule()
         fewest = copies_for(self._allowed(rule))
         self._offered = possible_copies(min(fewest, MOST_NEEDED))
         self._before, self._asked = 0, 0
@@ -363,7 +363,8 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
 
     def _by_evalues(self, found: KnockoffComparison) -> None:
         """Select by e-BH with the averages of the e-values of the copies."""
-        level = self._level()
+        level = self._level_of_fit = self._level()
+        self._copy_level_of_fit = 0.5 * level if self.copy_fdr is None else float(self.copy_fdr)
         each = self._evalues(level)
         self.evalues_ = e = each.mean(axis=0)
         self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(each)
@@ -455,7 +456,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
             meaning = (
                 "evidence that the variable matters, averaged over the knockoff copies (artificial "
                 "columns that cannot matter): an irrelevant variable has at most 1 on average, and "
-                f"each of k selected ones needs {p / self._level():.4g} / k"
+                f"each of k selected ones needs {p / self._level_of_fit:.4g} / k"
             )
             column = TableColumn("e-value", self.evalues_.tolist(), meaning)
             return self._ranked(
@@ -476,7 +477,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
     def _why(self) -> str:
         if self.evalues_ is None:
             return self._why_no_votes()
-        level = self._level()
+        level = self._level_of_fit
         least = ceiling(1.0 / level)
         text = f"At FDR {level:g} these e-values select at least {least} variables or none."
         text = f"{text}{self._said_after()}"
@@ -490,13 +491,12 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
                 "A level after the fit needs e-values: DerandomizedKnockoffs has them with fdr, "
                 "not with pfer, kfwer or threshold."
             )
-        level = self._level()
-        own = 0.5 * level if self.copy_fdr is None else self.copy_fdr
-        return np.mean([posthoc_evalues(w, own) for w in self.statistics_], axis=0), level
+        each = [posthoc_evalues(w, self._copy_level_of_fit) for w in self.statistics_]
+        return np.mean(each, axis=0), self._level_of_fit
 
     def _one_copy(self) -> Array:
         check_is_fitted(self)
-        if self._rule() == "threshold":
+        if self._rule_of_fit == "threshold":
             raise DoesNotApply(
                 "A bound on the false variables of a list needs fdr, pfer or kfwer: with threshold "
                 "the copies promise nothing."
@@ -510,7 +510,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
     def _demand(self) -> Demand | None:
         p = self._unit_support().size
         if self.evalues_ is not None:
-            return of_copies(p, 0.5, ceiling(1.0 / self._level()))
+            return of_copies(p, 0.5, ceiling(1.0 / self._level_of_fit))
         if self.negatives_ is None or self.negatives_ < 1.0 - 1e-9:
             return None
         return of_copies(p, self.threshold_)

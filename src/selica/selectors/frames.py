@@ -18,6 +18,12 @@ from selica._core.validation import printable, short
 from selica.tables.categories import indicators
 from selica.tables.columns import counted, listed
 
+_GENOTYPES = (
+    " If these are genotypes, sampling.GenotypeKnockoffs().fit(X).complete(X) draws the missing "
+    "ones, which stay numbers of alleles."
+)
+"""What to do where a table of the values 0, 1 and 2 has gaps."""
+
 
 def plain(X: Any) -> Any:
     """Return a table in a form that scikit-learn reads, if it has another one.
@@ -182,6 +188,7 @@ def refuse_gaps(X: Any, infinite_only: bool) -> None:
     raise ArgumentError(
         f"X: {cells} {are} missing (NaN), in {listed(where)}: fit(..., missing='impute') "
         "estimates them; selica.select can also leave out the rows or the columns."
+        + (_GENOTYPES if {*np.unique(values[~missing])} == {0.0, 1.0, 2.0} else "")
     )
 
 

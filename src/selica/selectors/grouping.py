@@ -231,11 +231,15 @@ def _labels(groups: Any, names: Sequence[str]) -> list[Any]:
 
 def _different(titles: Sequence[str]) -> tuple[str, ...]:
     """Return names of groups that differ: labels may look alike, as 1 and "1" do."""
+    taken, out = {*titles}, []
     seen: dict[str, int] = {}
-    out = []
     for title in titles:
-        seen[title] = seen.get(title, 0) + 1
-        out.append(title if seen[title] == 1 else f"{title} ({seen[title]})")
+        name, many = title, seen.get(title, 0) + 1
+        while many > 1 and (name := f"{title} ({many})") in taken:
+            many += 1
+        seen[title] = many
+        taken.add(name)
+        out.append(name)
     return tuple(out)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -231,6 +231,14 @@ class KnockoffSelector(Selector):
         )
 
 
+class _Settings(NamedTuple):
+    """What a fit was asked for; parameters may be others by now."""
+
+    fdr: float
+    copies: int
+    offset: int
+
+
 class KnockoffSelection(KnockoffSelector, AfterTheFit):
     """Selects variables that are clearly ahead of their knockoff copies, at an FDR level.
 
@@ -336,6 +344,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
     def _select(self, data: Data, table: Array) -> None:
         error_level("confidence", self.confidence)
         m, measure = count("joint_copies", self.joint_copies, at_most=_MOST_JOINT), self._measure()
+        self._of_fit = _Settings(self.fdr, m, self.offset)
         if m > 1 and self.offset != 1:
             raise ArgumentError("offset must be 1 with several joint copies.")
         found = self._compare(data, table, 1, m)
@@ -360,7 +369,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         check_is_fitted(self)
         needed = f", and {self.threshold_:.3g} was needed" if np.isfinite(self.threshold_) else ""
         return self._ranked(
-            f"Knockoffs at FDR {self.fdr:g}",
+            f"Knockoffs at FDR {self._of_fit.fdr:g}",
             TableColumn(
                 "W", self.statistics_.tolist(),
                 f"{self._lead()}{needed}",
@@ -372,20 +381,21 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
 
     def _lead(self) -> str:
         """Say what a statistic is, as a clause."""
-        if self.joint_copies == 1:
+        if self._of_fit.copies == 1:
             return (
                 "how far the variable is ahead of its knockoff copy, an artificial column that "
                 "cannot matter; negative where the copy is ahead"
             )
         return (
-            f"how far the variable is ahead of the median of its {self.joint_copies} knockoff "
+            f"how far the variable is ahead of the median of its {self._of_fit.copies} knockoff "
             "copies, artificial columns that cannot matter; negative where one of these is the "
             "largest"
         )
 
     def _fewest(self) -> int:
         """Return how many variables a selection has at least."""
-        return ceiling(self.offset / (self.joint_copies * self.fdr)) if self.offset else 1
+        fdr, copies, offset = self._of_fit
+        return ceiling(offset / (copies * fdr)) if offset else 1
 
     def _bound_columns(self) -> list[TableColumn]:
         """Return the bounds of the lists from the first variable on, as a column of a table."""
@@ -419,15 +429,15 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         least = self._fewest()
         positive = int(np.count_nonzero(self.statistics_ > 0.0))
         text = (
-            f"At FDR {self.fdr:g} knockoffs select at least {least} variables or none, and "
+            f"At FDR {self._of_fit.fdr:g} knockoffs select at least {least} variables or none, and "
             f"{positive} have a larger statistic than their copies."
         )
         return f"{text}{self._said_after()}"
 
     def _posthoc_evalues(self) -> tuple[Array, float]:
         check_is_fitted(self)
-        e = posthoc_evalues(self.statistics_, self.fdr, joint_copies=self.joint_copies)
-        return e, float(self.fdr)
+        fdr, copies, _ = self._of_fit
+        return posthoc_evalues(self.statistics_, fdr, joint_copies=copies), float(fdr)
 
     def _one_copy(self) -> Array:
         check_is_fitted(self)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, SelicaError
 from selica._core.validation import written
 from selica.tables.columns import listed
 from selica.tables.files import read_table
@@ -47,7 +47,10 @@ def feature_labels(
     ...     feature_labels("groups", path, "pathway", ["EGFR", "TP53"])
     {'TP53': 'cell cycle', 'EGFR': None}
     """
-    table = read_table(path)
+    try:
+        table = read_table(path)
+    except SelicaError as error:
+        raise ArgumentError(f"{argument}: {error}") from None
     if column not in table.names:
         raise ArgumentError(
             f"{argument}: {path} has no column {column!r}; it has {listed(list(table.names))}."
