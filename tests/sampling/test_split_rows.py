@@ -80,6 +80,8 @@ def test_a_sampler_with_a_known_law_is_still_exact():
         ({"share": "half"}, "share"),
         ({"sampler": "nothing"}, "sampler"),
         ({"sampler": 3}, "sampler"),
+        ({"sampler": "fixed"}, "sampler must be one whose copies are exchangeable"),
+        ({"sampler": "iid"}, "sampler must be one whose copies are exchangeable"),
     ],
 )
 def test_bad_settings(settings, word):
@@ -93,3 +95,13 @@ def test_values_of_the_other_rows_alone_are_told():
     X[np.flatnonzero(~rows)[0], 1] = 7.0
     with pytest.raises(RefusedError, match=r"holds 7.*does not occur in the rows that the chain"):
         SplitRows("markov").fit(X).sample(X, 0)
+
+
+def test_what_the_sampler_allows_is_passed_on():
+    class Grams(GaussianKnockoffs):
+        any_statistic = False
+
+    assert SplitRows().any_statistic
+    assert not SplitRows(Grams()).any_statistic
+    with pytest.raises(ArgumentError, match="sampler draws 2 joint copies"):
+        KnockoffSelection(sampler=SplitRows(GaussianKnockoffs(n_joint=2))).fit(DATA.X, DATA.y)

@@ -79,6 +79,11 @@ class FixedKnockoffs(Sampler):
         self.intercept = flag("intercept", intercept)
         self.randomized = flag("randomized", randomized)
 
+    @property
+    def seeded(self) -> bool:  # type: ignore[override]
+        """Whether copies differ from seed to seed."""
+        return self.randomized
+
     def rows_needed(self, n_features: int) -> int:
         """Return how many rows copies of so many columns need: 2p, or 2p + 1 with an intercept.
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.losses import Loss
 from selica._core.random import RandomState
-from selica._core.types import Array, BoolArray
+from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, short
 from selica.sampling.copies import Copies, callable_copies
 from selica.sampling.s_matrices import METHODS
@@ -64,6 +64,12 @@ class Sampler(ABC):
         given covariates, which would be subtracted.
     own_rows : array of bool, shape (n,), or None
         Rows of the table whose copies are these rows themselves; they are not checked.
+    seeded : bool
+        Whether copies are drawn with the seed of the selection; False where they are the same for
+        every seed.
+    groups : array of int, shape (p,), or None
+        Groups of columns of which only whole ones are exchangeable with their copies; None where
+        single columns are.
     structure : str
         What an estimate of the distribution takes for granted, as a clause; empty where that is
         nothing to speak of.
@@ -98,6 +104,8 @@ class Sampler(ABC):
     standardised: bool = False
     independent: bool = False
     discrete: bool = False
+    seeded: bool = True
+    groups: IntArray | None = None
     structure: str = ""
     own_rows: BoolArray | None = None
 

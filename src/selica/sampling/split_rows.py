@@ -24,9 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from selica._core.errors import ArgumentError
 from selica._core.losses import Loss
 from selica._core.random import RandomState, generator
-from selica._core.types import Array, BoolArray
+from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import matrix, number
 from selica.sampling.checks import row_shares
 from selica.sampling.copies import Copies, CopyLaw
@@ -43,7 +44,7 @@ class SplitRows(Sampler):
     ----------
     sampler : str or Sampler
         What estimates a distribution and draws copies, e.g. "gaussian" or
-        `GaussianKnockoffs(covariance="neighbours")`.
+        `GaussianKnockoffs(covariance="neighbours")`; not "fixed" or "iid", which estimate none.
     share : float
         Share of the rows that estimate the distribution.
     random_state : None, int, SeedSequence, Generator or RandomState
@@ -67,6 +68,11 @@ class SplitRows(Sampler):
         random_state: RandomState | None = 0,
     ) -> None:
         self.sampler = as_sampler(sampler)
+        if not self.sampler.exchangeable or self.sampler.standardised:
+            raise ArgumentError(
+                "sampler must be one whose copies are exchangeable with the rows of the table as "
+                f"they are, such as 'gaussian'; got {self.sampler!r}."
+            )
         self.share = number("share", share, at_least=1.0 - _LARGEST_SHARE, at_most=_LARGEST_SHARE)
         self.random_state = random_state
         self.own_rows: BoolArray | None = None
@@ -161,6 +167,21 @@ class SplitRows(Sampler):
     def exact(self) -> bool:  # type: ignore[override]
         """Whether the distribution is known."""
         return self.sampler.exact
+
+    @property
+    def any_statistic(self) -> bool:  # type: ignore[override]
+        """Whether the promise holds for statistics that look at single rows."""
+        return self.sampler.any_statistic
+
+    @property
+    def groups(self) -> IntArray | None:  # type: ignore[override]
+        """Groups of columns of which only whole ones are exchangeable."""
+        return self.sampler.groups
+
+    @property
+    def n_joint(self) -> int:
+        """Number of joint copies that the sampler draws."""
+        return int(getattr(self.sampler, "n_joint", 1))
 
     @property
     def mismatch(self) -> str:  # type: ignore[override]
