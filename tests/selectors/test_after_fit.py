@@ -14,6 +14,7 @@ from selica import (
     KnockoffSelection,
     StabilitySelection,
 )
+from selica._core.warning import noted
 from selica.control import (
     fdp,
     knockoff_threshold,
@@ -266,6 +267,26 @@ def test_rules_without_evalues_have_no_level_after_the_fit():
     ).fit(FEW.X, FEW.y)
     with pytest.raises(DoesNotApply, match="needs fdr, pfer or kfwer"):
         share.fdp_bound()
+
+
+@pytest.mark.parametrize("groups", [None, [f"g{j // 2}" for j in range(40)]])
+@pytest.mark.parametrize("missing", [None, "impute"])
+def test_a_bound_by_one_copy_needs_no_shape_of_frequencies(groups, missing):
+    X = MANY.X.copy()
+    if missing:
+        X[0, 0] = np.nan
+    settings = {"n_copies": 5, "groups": groups, "lam": 0.05, "random_state": 0}
+    frequency = DerandomizedKnockoffs(pfer=1.0, sampler="iid", **settings)
+    chosen = AutoSelection(pfer=1.0, n_resamples=5, groups=groups, random_state=0)
+    for selector in (frequency, chosen):
+        with noted():
+            selector.fit(X, MANY.y, missing=missing)
+        assert "high selection frequencies" in str(selector.guarantee_)
+        bound = selector.fdp_bound().guarantee
+        assert "high selection frequencies" not in str(bound)
+        assert bound.discoveries == ("variables" if groups is None else "groups")
+        assert bound.proven == selector.guarantee_.proven
+        assert ("missing" in bound.assumptions) == (missing is not None)
 
 
 def test_the_automatic_choice_passes_it_on():

@@ -10,8 +10,14 @@ from selica._core.errors import ArgumentError
 from selica._core.warning import noted
 from selica.control import frequency_bound
 from selica.progress import reporting, stoppable
-from selica.sampling import simulate
-from selica.selectors.drawing import ANY_NUMBER, FIRST_COPIES, FIRST_RESAMPLES, possible_copies
+from selica.sampling import FixedKnockoffs, simulate
+from selica.selectors.drawing import (
+    ANY_COPIES,
+    ANY_NUMBER,
+    FIRST_COPIES,
+    FIRST_RESAMPLES,
+    possible_copies,
+)
 
 DATA = simulate(120, 40, 5, snr=3.0, random_state=0)
 CLOSE = simulate(100, 60, 8, snr=3.0, random_state=1)
@@ -115,7 +121,25 @@ def test_copies_of_the_pilot_do_not_count(rule):
     assert found.n_copies_ in possible_copies(FIRST_COPIES)
     np.testing.assert_array_equal(found.statistics_, drawn[FIRST_COPIES:])
     assert any(f"asked for {found.n_copies_} copies" in note for note in found.notes_)
-    assert found.guarantee_.proven == copies(rule, n_copies=5).guarantee_.proven
+    given = copies(rule, n_copies=5).guarantee_
+    by_shape = "pfer" in rule  # a bound on the shape of shares is expected only
+    assert found.guarantee_.proven == (given.proven and not by_shape)
+    assert (ANY_COPIES in found.guarantee_.assumptions) == by_shape
+    if by_shape:  # which one copy does not need
+        alone = found.fdp_bound().guarantee
+        assert alone.proven
+        assert ANY_COPIES not in alone.assumptions
+
+
+@pytest.mark.parametrize("randomized", [False, True])
+def test_copies_that_are_the_same_for_every_seed_know_their_pilot(randomized):
+    sampler = FixedKnockoffs(intercept=True, randomized=randomized)
+    settings = {"sampler": sampler, "statistic": "correlation", "random_state": 0}
+    found = fitted(DerandomizedKnockoffs(0.3, n_copies="auto", **settings))
+    assert found.guarantee_.proven == randomized
+    assert (ANY_COPIES in found.guarantee_.assumptions) == (not randomized)
+    assert found.posthoc().guarantee.proven == randomized
+    assert fitted(DerandomizedKnockoffs(0.3, n_copies=3, **settings)).guarantee_.proven
 
 
 def test_the_pilot_decides_how_many_copies():
@@ -211,3 +235,16 @@ def test_ctrl_c_after_the_pilot_leaves_what_came_after_it():
     assert 5 <= found.n_copies_ < FIRST_COPIES
     whole = copies({"pfer": 1.0}, n_copies="auto")
     np.testing.assert_array_equal(found.statistics_, whole.statistics_[: found.n_copies_])
+
+
+@pytest.mark.parametrize("pfer", [1.0, 0.04])
+def test_ctrl_c_after_the_pilot_keeps_the_bound_for_what_is_there(pfer):
+    selector = DerandomizedKnockoffs(
+        pfer=pfer, n_copies="auto", sampler="iid", lam=0.1, random_state=0
+    )
+    found = stopped(selector, FIRST_COPIES + 6, DATA)
+    given = copies({"pfer": pfer}, n_copies=found.n_copies_)
+    assert found.threshold_ == given.threshold_
+    assert found.negatives_ == given.negatives_
+    bound = frequency_bound(found.n_copies_, found.threshold_)
+    np.testing.assert_allclose(found.negatives_ * bound, pfer)

@@ -24,9 +24,14 @@ from selica import (
 )
 from selica.control import joint_selection
 from selica.errors import ArgumentError, DoesNotApply, RefusedError, SelicaError
-from selica.sampling import GaussianKnockoffs
+from selica.sampling import GaussianKnockoffs, RepresentativeKnockoffs, SplitRows
 from selica.selectors.group_map import joined
-from selica.selectors.grouping import in_groups, read_groups, representative_weights
+from selica.selectors.grouping import (
+    SAME_ROWS,
+    in_groups,
+    read_groups,
+    representative_weights,
+)
 from selica.statistics import make_data
 
 SELECTORS = [
@@ -441,6 +446,40 @@ def test_a_known_covariance_makes_exact_copies_of_groups():
     assert found.guarantee_.proven
     assert found.group_support_[:2].all()
     assert sampler.groups is None  # the user's sampler stays as it is
+
+
+@pytest.mark.parametrize("sampler", [GaussianKnockoffs(0.0, np.eye(6)), "iid", "fixed"])
+def test_groups_that_are_formed_from_the_copied_rows_are_not_proven(sampler):
+    table = np.random.default_rng(0).standard_normal((60, 6))
+    y = np.random.default_rng(1).standard_normal(60)
+    selector = KnockoffSelection(0.5, sampler=sampler, statistic="correlation")
+    given = fitted(selector, table, y, groups=[0, 0, 1, 1, 2, 3]).guarantee_
+    assert given.proven
+    assert SAME_ROWS not in given.assumptions
+    design = sampler == "fixed"  # a fixed design, groups included
+    for groups in (("correlation", 0.1), ("correlation", 1.0)):
+        found = fitted(selector, table, y, groups=groups)
+        for promise in (found.guarantee_, found.posthoc().guarantee):
+            assert promise.proven == design
+            assert (SAME_ROWS in promise.assumptions) == (not design)
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        GaussianKnockoffs(0.0, np.eye(24), groups=np.repeat(np.arange(8), 3)),
+        GaussianKnockoffs(groups=np.repeat(np.arange(8), 3)),
+        RepresentativeKnockoffs(np.repeat(np.arange(8), 3)),
+        SplitRows(GaussianKnockoffs(groups=np.repeat(np.arange(8), 3))),
+    ],
+)
+def test_copies_of_groups_are_not_for_single_variables(sampler):
+    for selector in (KnockoffSelection(0.5), DerandomizedKnockoffs(n_copies=2)):
+        with pytest.raises(ArgumentError, match=r"^sampler is for groups of columns; give groups="):
+            fitted(selector, sampler=sampler, lam=0.05)
+    fitted(KnockoffSelection(0.5), sampler=sampler, lam=0.05, groups=LABELS)
+    alone = GaussianKnockoffs(0.0, np.eye(24), groups=np.arange(24))
+    fitted(KnockoffSelection(0.5), sampler=alone, lam=0.05)
 
 
 def test_rows_that_belong_together_and_groups_of_columns():

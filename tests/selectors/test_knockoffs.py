@@ -252,6 +252,17 @@ def test_constant_columns_need_no_copy():
     assert np.count_nonzero(selector.statistics_) > 5
 
 
+@pytest.mark.parametrize("sampler", ["fixed", "iid"])
+def test_weights_of_the_rows_of_a_fixed_design_are_not_proven(sampler):
+    data = simulate(120, 10, 3, snr=3.0, random_state=0)
+    selector = KnockoffSelection(0.5, sampler=sampler, statistic="correlation", random_state=0)
+    equal = selector.fit(data.X, data.y, sample_weight=np.full(120, 2.0)).guarantee_
+    assert equal.proven
+    weighted = selector.fit(data.X, data.y, sample_weight=np.linspace(0.5, 2.0, 120)).guarantee_
+    assert weighted.proven == (sampler == "iid")
+    assert ("rows have different weights" in weighted.assumptions) == (sampler == "fixed")
+
+
 def test_fixed_copies_are_for_a_centred_linear_response():
     with pytest.raises(DoesNotApply, match="continuous"):
         KnockoffSelection(0.3, sampler=FixedKnockoffs(intercept=True)).fit(DATA.X, DATA.y > 0)

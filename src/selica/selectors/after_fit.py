@@ -259,6 +259,7 @@ class AfterTheFit:
 
     guarantee_: Guarantee
     statistics_: Array
+    _of_copies: Guarantee | None
 
     @abstractmethod
     def _posthoc_evalues(self) -> tuple[Array, float]:
@@ -397,9 +398,10 @@ class AfterTheFit:
 
     def _resting_on_copies(self, controls: str, level: float, source: str) -> Guarantee:
         """Return a promise that needs proper copies only, withdrawn where that of the fit is."""
-        if self.guarantee_.level is None:
-            return self.guarantee_
-        return replace(self.guarantee_, controls=controls, level=level, source=source, settings="")
+        promise = self.guarantee_ if self._of_copies is None else self._of_copies
+        if promise.level is None:
+            return promise
+        return replace(promise, controls=controls, level=level, source=source, settings="")
 
     def _listed_mask(self, names: Any, size: int) -> BoolArray:
         """Return a list as a mask."""

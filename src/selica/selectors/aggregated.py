@@ -147,11 +147,12 @@ class AggregatedKnockoffs(KnockoffSelector):
         self.guarantee_ = self._promise(
             found, "false discovery rate", AGGREGATION_CONSTANT * float(self.fdr),
             "Nguyen, Chevalier, Thirion and Arlot 2020",
-            also="the statistics of irrelevant variables, of which there are many, are independent "
-            "of each other and alike",
             proven=False,
             settings=f"You asked for {100.0 * float(self.fdr):.3g} %; the theorem bounds "
             f"the rate by {AGGREGATION_CONSTANT:.3g} times that only.",
+        ).needing(
+            "the statistics of irrelevant variables, of which there are many, are independent of "
+            "each other and alike"
         )  # fmt: skip
 
     def _distances(self, each: Array) -> Array:

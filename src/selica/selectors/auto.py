@@ -124,6 +124,7 @@ class AutoSelection(Selector):
     def _finish(self) -> None:
         # what is known of the rows and of identical columns is as true of the chosen selector
         self.selector_.guarantee_ = self.guarantee_
+        self.selector_._of_copies = self._of_copies
         self.selector_.duplicates_ = self.duplicates_
         self.selector_.near_duplicates_ = self.near_duplicates_
         self.selector_.cautions_ = self.cautions_
@@ -168,6 +169,7 @@ class AutoSelection(Selector):
         self.support_ = self.selector_.support_
         self.stability_ = self.selector_.stability_
         self.guarantee_ = self._as_asked(self.selector_.guarantee_)
+        self._of_copies = self.selector_._of_copies
 
     def _as_asked(self, promise: Guarantee) -> Guarantee:
         """Return a promise on false selections in the words of what was asked for."""

@@ -153,6 +153,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _columns: tuple[str, ...] = ()
     _references: tuple[str, ...] = ()
     _imputed: bool = False
+    _of_copies: Guarantee | None = None
+    """What knockoff copies promise by themselves, where the rule of the selector needs more."""
     note_: str | None = None
     effects_: RefitEffects | None = None
     stability_: Stability | None = None
@@ -231,16 +233,23 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._select(data, table)
         self._list_members()
         self._measured(data)
-        for found in dependent:
-            self.guarantee_ = found.weakened(self.guarantee_)
-        if data.imputation is not None:
-            self.guarantee_ = self.guarantee_.supposing(FILLED_IN)
-        if data.units is not None:
-            self.guarantee_ = replace(self.guarantee_, units=f"the {data.n_units} groups of rows")
-        if self._grouping is not None:
-            self.guarantee_ = for_groups(self.guarantee_)
+        self.guarantee_ = self._of_table(self.guarantee_, data, dependent)
+        if self._of_copies is not None:
+            self._of_copies = self._of_table(self._of_copies, data, dependent)
         self.duplicates_ = self._same_columns(data, checks.identical_to)
         self.near_duplicates_ = self._same_columns(data, checks.nearly_identical_to)
+
+    def _of_table(
+        self, promise: Guarantee, data: Data, dependent: Sequence[Dependence]
+    ) -> Guarantee:
+        """Return what is left of a promise with these rows, in the words of what is selected."""
+        for found in dependent:
+            promise = found.weakened(promise)
+        if data.imputation is not None:
+            promise = promise.supposing(FILLED_IN)
+        if data.units is not None:
+            promise = replace(promise, units=f"the {data.n_units} groups of rows")
+        return promise if self._grouping is None else for_groups(promise)
 
     def _list_members(self) -> None:
         """Select the members of the selected groups, where groups are what was selected from."""

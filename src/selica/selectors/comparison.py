@@ -122,6 +122,8 @@ class KnockoffComparison:
         Whether copies were drawn given the covariates that are kept.
     grouped : bool
         Whether copies were drawn for rows that belong together.
+    weighted : bool
+        Whether rows have different weights.
     stopped : bool
         Whether Ctrl-C ended it before all copies were compared.
     """
@@ -258,10 +260,15 @@ class KnockoffComparison:
         return other
 
     @property
+    def weighted(self) -> bool:
+        """Whether rows have different weights."""
+        weight = self._data.weight
+        return bool(np.any(weight != weight[0]))
+
+    @property
     def _rows(self) -> Array | None:
         """Weights of the rows; None where all are the same."""
-        weight = self._data.weight
-        return None if bool(np.all(weight == weight[0])) else weight
+        return self._data.weight if self.weighted else None
 
     def _drawn(
         self,

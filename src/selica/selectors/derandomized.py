@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +30,7 @@ from selica.selectors.after_fit import AfterTheFit
 from selica.selectors.agreement import AGREEMENT, COPIES_NOUN, joint_distances, stability_of
 from selica.selectors.comparison import NEGATIVES, KnockoffComparison, Measure
 from selica.selectors.drawing import (
+    ANY_COPIES,
     FIRST_COPIES,
     by_pilot,
     is_auto,
@@ -51,7 +51,7 @@ from selica.selectors.engine import (
     penalty_for_power,
     warn_of_fields,
 )
-from selica.selectors.guarantee import Guarantee, no_guarantee
+from selica.selectors.guarantee import no_guarantee
 from selica.selectors.knockoffs import KnockoffSelector
 from selica.selectors.members import near, standard_errors
 from selica.selectors.summary import Summary, TableColumn, precision
@@ -95,7 +95,9 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
     n_copies : int or "auto"
         Number of knockoff copies. "auto": a pilot of 31 copies, which do not count in the
         selection, says how many settle the decisions, from 31 to 309 (more where fewer than 0.0625
-        false selections are allowed). The promise is that for a number given beforehand.
+        false selections are allowed). With `fdr` the promise is that for a number given beforehand,
+        unless copies are the same for every seed (`sampler="fixed"`); with `pfer` and `kfwer` it is
+        expected, not proven.
     copy_fdr : float, optional
         Level of each copy's e-values. By default fdr / 2, and fdr where a copy has fewer than
         2 / fdr statistics left that are positive, so that fdr / 2 is out of its reach.
@@ -196,6 +198,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         self.note_ = None
         self.stability_ = None
         self.exchangeability_ = None
+        self._of_copies = None
         self.statistics_ = np.zeros((0, data.n_variables))
         if rule == "threshold":
             self._by_threshold(data, table, B, eta)
@@ -263,6 +266,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
             if not is_auto(self.n_copies):
                 asked = int(self.n_copies)
             self._caution(stopped_after(self.n_copies_, asked, "knockoff copies"), act=False)
+            self._asked = 0  # the bound is that for the copies that are there
 
     def _by_votes(self, votes: BoolArray, eta: float) -> None:
         """Select the variables with the votes of a share of the copies."""
@@ -376,6 +380,8 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         self.guarantee_ = self._promise(
             found, "false discovery rate", float(level), "Ren and Barber 2024"
         )
+        if self._before and not found.sampler.seeded:
+            self.guarantee_ = self.guarantee_.supposing(ANY_COPIES)
 
     def _level(self) -> float:
         """Return the false discovery rate that e-values are to keep."""
@@ -396,10 +402,10 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
             k, level = checked_kfwer(self.kfwer)
             what = f"probability of {k} or more false selections"
         self.negatives_ = allowed / self._frequency_bound(eta)
-        self.guarantee_ = self._promise(
-            found, what, level, "Ren, Wei and Candès 2023",
-            also=_RARER,
-        )  # fmt: skip
+        self._of_copies = self._promise(found, what, level, "Ren, Wei and Candès 2023")
+        self.guarantee_ = self._of_copies.needing(_RARER)
+        if self._before:
+            self.guarantee_ = self.guarantee_.supposing(ANY_COPIES)
         return self._votes(allowed, eta)
 
     def _share_needed(self, allowed: float, B: int) -> float:
@@ -502,10 +508,6 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
                 "the copies promise nothing."
             )
         return np.asarray(self.statistics_[0])
-
-    def _resting_on_copies(self, controls: str, level: float, source: str) -> Guarantee:
-        found = super()._resting_on_copies(controls, level, source)
-        return replace(found, assumptions=found.assumptions.replace(f", and {_RARER}", ""))
 
     def _demand(self) -> Demand | None:
         p = self._unit_support().size

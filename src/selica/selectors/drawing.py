@@ -18,6 +18,11 @@ the mean over N copies. Where N is chosen by the copies that are averaged this m
 when a mean happens to be large makes it large. A pilot decides therefore, and does not count. Given
 the data, the copies after it do not depend on it, so that :math:`E(\bar e_N) = E\,E(\bar e_N |
 \text{data}, N) = E(e)`, for every rule by which a pilot may choose N.
+
+Two promises are expected, not proven, after a pilot. A bound on shares that uses the shape of their
+distribution, as those on the number of false selections do, needs that shape for the number of
+copies that was chosen by the same data. And copies that are the same for every seed, such as those
+of a fixed design that are not randomized, are no fresh draws given the data.
 """
 
 from __future__ import annotations
@@ -40,6 +45,8 @@ FIRST_COPIES = 31
 that a pilot asks for: the bound for half of the copies is smallest for odd numbers."""
 ANY_NUMBER = "it does not matter that close calls decided how many resamples were drawn"
 """What an unproven promise rests on where resamples went on until decisions were settled."""
+ANY_COPIES = "it does not matter that a pilot decided how many knockoff copies were drawn"
+"""What an unproven promise rests on where the argument for a pilot is not enough."""
 
 
 def number_drawn(name: str, value: Any, first: int, *, at_least: int = 1) -> int:

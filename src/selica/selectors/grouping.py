@@ -1,8 +1,10 @@
 """Groups of variables: which variables are selected, or not, together.
 
 A group is the unit of a selection: statistics, filters and bounds count groups, a discovery is a
-group, and its members are listed without a promise of their own. Groups may come from the columns
-alone, never from the response: then they cost no promise.
+group, and its members are listed without a promise of their own. Groups may come from the columns,
+never from the response. Where they are formed from the rows that are copied, what is promised by
+copies that trade places with the columns is expected, not proven: an exchange of columns and copies
+could change the groups. Groups that are given, and any groups of a fixed design, cost no promise.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ _MOST_NAMES = 5
 """Names that an error lists."""
 _KINDS = "labels of the variables, 'correlation', 'correlation:0.7' or 'FILE:COLUMN'"
 """What groups may be, for an error."""
+SAME_ROWS = "it does not matter that groups were formed from the same rows"
+"""What an unproven promise rests on where groups come from the rows that are copied."""
 _WORD = re.compile(r"\b(V|v)ariable(s?)\b")
 
 
@@ -46,6 +50,8 @@ class Groups(NamedTuple):
     """Of the groups."""
     origin: str
     """Where they come from, as a clause."""
+    formed: bool = False
+    """Whether they were formed from the rows of the table."""
 
     @property
     def sizes(self) -> IntArray:
@@ -193,6 +199,7 @@ def _clusters(cut: float, names: Sequence[str], data: Data) -> Groups:
     return Groups(
         of, titles,
         f"columns whose correlation is above {cut:g} in size, on average, are a group",
+        formed=True,
     )  # fmt: skip
 
 

@@ -81,8 +81,8 @@ class Guarantee(Result):
         source = f" [{self.source}]" if self.source else ""
         return f"This is {how} if {rests}{source}."
 
-    def supposing(self, clause: str) -> Guarantee:
-        """Return the promise with one more assumption, under which it is expected, not proven.
+    def needing(self, clause: str) -> Guarantee:
+        """Return the promise with one more assumption, under which it is as proven as before.
 
         Parameters
         ----------
@@ -90,7 +90,16 @@ class Guarantee(Result):
         """
         if self.level is None:
             return self
-        return replace(self, proven=False, assumptions=f"{self.assumptions}, and {clause}")
+        return replace(self, assumptions=f"{self.assumptions}, and {clause}")
+
+    def supposing(self, clause: str) -> Guarantee:
+        """Return the promise with one more assumption, under which it is expected, not proven.
+
+        Parameters
+        ----------
+        clause : str
+        """
+        return replace(self.needing(clause), proven=False)
 
     def _claim(self, level: float) -> str:
         """Say what is controlled, as a sentence."""

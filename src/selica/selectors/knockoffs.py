@@ -23,6 +23,7 @@ from selica.selectors.after_fit import CONFIDENCE, AfterTheFit, BoundCurve, List
 from selica.selectors.base import AssumptionWarning, Selector
 from selica.selectors.comparison import KnockoffComparison, Measure, sampler_choice
 from selica.selectors.empty import Demand, of_copies
+from selica.selectors.grouping import SAME_ROWS
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.summary import Summary, TableColumn
 from selica.statistics import Data
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 _MOST_JOINT = 50
 """Joint copies at most: the fit has a column for each of them, and each variable."""
+_WEIGHTED = "it does not matter that rows have different weights, which the theorem excludes"
+"""What an unproven promise rests on where the rows of a fixed design are weighted."""
 
 
 class KnockoffSelector(Selector):
@@ -64,6 +67,8 @@ class KnockoffSelector(Selector):
             raise DoesNotApply(
                 "sampler: fixed-X knockoffs know no covariates to keep; use sampler='gaussian'."
             )
+        if data.member is None and _has_groups(sampler, data):
+            raise ArgumentError("sampler is for groups of columns; give groups= too.")
         drawn = getattr(sampler, "n_joint", 1)
         if drawn not in (1, n_joint):
             raise ArgumentError(
@@ -168,7 +173,6 @@ class KnockoffSelector(Selector):
         level: float,
         source: str,
         *,
-        also: str = "",
         proven: bool = True,
         settings: str = "",
     ) -> Guarantee:
@@ -182,8 +186,6 @@ class KnockoffSelector(Selector):
         found : KnockoffComparison
         controls, level, source, settings
             As in `Guarantee`.
-        also : str
-            What the rule needs beside proper copies, as a clause.
         proven : bool
             Whether a theorem covers the rule.
         """
@@ -219,9 +221,7 @@ class KnockoffSelector(Selector):
             rests_on += ", and the predictors do not depend on the covariates that are kept"
         if found.grouped:
             rests_on += ", and the rows of a group differ from its mean by chance alone"
-        if also:
-            rests_on += f", and {also}"
-        return Guarantee(
+        promise = Guarantee(
             controls,
             level,
             proven and sampler.exact and not row_wise and not doubtful,
@@ -229,6 +229,23 @@ class KnockoffSelector(Selector):
             source,
             settings,
         )
+        if not sampler.exchangeable and found.weighted:
+            promise = promise.supposing(_WEIGHTED)
+        if sampler.exchangeable and self._grouping is not None and self._grouping.formed:
+            promise = promise.supposing(SAME_ROWS)
+        return promise
+
+
+def _has_groups(sampler: Sampler, data: Data) -> bool:
+    """Tell whether a group of columns of a sampler has more than one variable."""
+    own = sampler.groups
+    if own is None:
+        return False
+    variable = np.arange(own.size) if data.variable is None else data.variable
+    if own.size != variable.size:
+        return True
+    pairs = np.unique(np.stack([own, variable]), axis=1)
+    return bool(pairs.shape[1] > np.unique(own).size)
 
 
 class _Settings(NamedTuple):
