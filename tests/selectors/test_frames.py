@@ -65,6 +65,21 @@ def test_a_category_is_one_variable():
         assert list(found.get_feature_names_out()) == ["g0", "g1", "sex"]
         rows = {row["variable"]: row["direction"] for row in found.summary().variables}
         assert rows["sex"] == "m > f"
+        assert (
+            'its levels from high to low, such as "a > b"'
+            in found.summary().explanations["direction"]
+        )
+
+
+@pytest.mark.parametrize("sign", [2.0, -2.0])
+def test_the_effect_of_two_levels_has_the_sign_of_its_direction(sign):
+    found = LassoSelection(lam=0.3).fit(WITH_SEX, Y + sign * (SEX == "m"))
+    summary = found.summary()
+    row = next(row for row in summary.variables if row["variable"] == "sex")
+    assert row["direction"] == ("m > f" if sign > 0.0 else "f > m")
+    assert row["effect per unit"] == pytest.approx(2.0, abs=0.5)
+    assert row["effect per SD"] > 0.0
+    assert "the largest difference between two levels" in summary.explanations["effect"]
 
 
 GAPS = np.where(X > 1.8, np.nan, X)

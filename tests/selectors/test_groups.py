@@ -302,6 +302,26 @@ def test_categories_inside_groups():
     assert rows["2"]["direction"].startswith("lung > ")  # a group of one category has levels
 
 
+def test_members_are_read_below_a_table_that_is_too_wide():
+    names = [f"{'a name that is long ' * 2}{j:02}" for j in range(24)]
+    table = pandas.DataFrame(X, columns=names)
+    found = fitted(KnockoffSelection(fdr=0.5, lam=0.05), table, groups="correlation")
+    text = found.summary().table()
+    printed, below = text.split("In this group, by rank:")
+    assert max(map(len, text.splitlines())) <= 80
+    assert printed.count("\N{HORIZONTAL ELLIPSIS}") >= 2
+    assert all(
+        " and 2 more " in line for line in printed.splitlines() if "\N{HORIZONTAL ELLIPSIS}" in line
+    )
+    listed = " ".join(below.split())
+    assert all(", ".join(names[k : k + 3]) in listed for k in (0, 3))
+
+
+def test_a_cluster_of_two_names_both():
+    found = fitted(LassoSelection(0.1), X[:, [0, 1, 3, 4, 5, 6]], groups="correlation")
+    assert found.group_names_.tolist() == ["x0 and x1", "x2 and 2 more", "x5"]
+
+
 def test_correlated_columns_become_clusters():
     found = fitted(LassoSelection(0.1), groups="correlation")
     assert found.groups_.tolist() == np.repeat(np.arange(8), 3).tolist()

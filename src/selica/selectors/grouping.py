@@ -191,10 +191,11 @@ def _clusters(cut: float, names: Sequence[str], data: Data) -> Groups:
     _, first, of = np.unique(labels, return_index=True, return_inverse=True)
     order = np.argsort(np.argsort(first))
     of = order[of].astype(np.intp)
-    sizes = np.bincount(of)
+    places = np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
+    members = [[names[j] for j in own.tolist()] for own in places]
     titles = tuple(
-        names[j] if size == 1 else f"{names[j]} and {size - 1} more"
-        for j, size in zip(np.sort(first), sizes, strict=True)
+        " and ".join(own) if len(own) < 3 else f"{own[0]} and {len(own) - 1} more"
+        for own in members
     )
     return Groups(
         of, titles,

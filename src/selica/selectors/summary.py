@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,8 +40,10 @@ _SHARES = ("probability", "inclusion rate")
 """Columns of shares, which have as many decimals in every row."""
 _WORDS = ("variable", "group", "in this group", "identical to", "nearly identical to")
 """Columns that are set to the left."""
-_CUT = ("in this group", *_WORDS, "direction")
+_CUT = (*_WORDS, "direction")
 """Columns that are cut where a printed table is too wide, in turn."""
+_MORE = re.compile(r" and [\d,]+ more$")
+"""How names of groups end that name one of several members."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,10 +106,10 @@ class Summary:
         """Return the selected variables and the near misses as text, with what columns mean."""
         rows = self.variables.rows[: self.shown]
         hidden = len(self.variables) - len(rows)
-        lines = _text_table(rows, reader_columns(rows))
+        lines, below = _text_table(rows, reader_columns(rows))
         if hidden > 0:
             lines.append(f"... and {hidden:,} more {self.unit}s")
-        return "\n".join([*lines, "", *map(wrapped, self.meanings())])
+        return "\n".join([*lines, *below, "", *map(wrapped, self.meanings())])
 
     def meanings(self) -> list[str]:
         """Return sentences on what the columns mean."""
@@ -203,7 +206,12 @@ def effect_columns(effects: RefitEffects, p: int, names: Directions) -> list[Tab
     place = {int(variable): k for k, variable in enumerate(effects.variables)}
     directions = [names.of(effects, j, place.get(j)) for j in range(p)]
     columns = [TableColumn("direction", directions, names.meaning)]
-    sizes = {"SD": effects.per_sd, "unit": effects.per_unit}
+    # a direction such as "m > f" has the sign, whichever of the levels has the column
+    paired = np.array([names.is_pair(int(j)) for j in effects.variables], dtype=bool)
+    sizes = {
+        unit: np.where(paired, np.abs(values), values)
+        for unit, values in (("SD", effects.per_sd), ("unit", effects.per_unit))
+    }
     for unit, values in sizes.items():
         each = [_known(values[place[j]]) if j in place else None for j in range(p)]
         columns.append(TableColumn(f"effect per {unit}", each, ""))
@@ -253,6 +261,10 @@ class Directions(NamedTuple):
         reference = self.level(-1, variable)
         return f"{level} > {reference}" if sign > 0 else f"{reference} > {level}"
 
+    def is_pair(self, variable: int) -> bool:
+        """Tell whether a variable is a category of two levels, which has one column."""
+        return self._only_level(variable) is not None
+
     def _only_level(self, variable: int) -> str | None:
         """Return the level of a variable with two of them, which has one column; else None."""
         if not self.columns:
@@ -275,10 +287,13 @@ class Directions(NamedTuple):
     @property
     def categories(self) -> bool:
         """Whether any of the variables has levels."""
-        if self.variable is None or not self.columns:
+        if not self.columns:
             return False
-        names = [self.names[j] for j in self.variable]
-        return any(column != name for column, name in zip(self.columns, names, strict=True))
+        owner = range(len(self.columns)) if self.variable is None else self.variable
+        names = [self.names[j] for j in owner]
+        return any(
+            column.startswith(f"{name}: ") for column, name in zip(self.columns, names, strict=True)
+        )
 
     @property
     def meaning(self) -> str:
@@ -291,7 +306,11 @@ class Directions(NamedTuple):
         }.get(self.response, "the response rises with the variable, - it falls")
         if self.classes is not None and len(self.classes) == 2:
             rises = f"{written(self.classes[1])} becomes more likely as the variable rises, - less"
-        levels = "; of a category, its levels from high to low" if self.categories else ""
+        levels = (
+            '; of a category, its levels from high to low, such as "a > b"'
+            if self.categories
+            else ""
+        )
         if self.grouped:
             levels += "; a group with several members has none"
         return f"+ {rises}{levels}; a variable that is not selected is looked at alone"
@@ -305,7 +324,7 @@ class Directions(NamedTuple):
             "hazard ratio": "the hazard of an event is multiplied by this",
         }[effects.ratio]
         levels = ""
-        if any(effects.levels):
+        if any(effects.levels) or any(self.is_pair(int(j)) for j in effects.variables):
             levels = (
                 "; of a category, per SD is the spread of its effects, and per unit the largest "
                 "difference between two levels"
@@ -349,9 +368,15 @@ def _rounded(values: Array) -> Array:
     return np.asarray(np.where(np.isfinite(values), np.round(values / unit) * unit, values))
 
 
-def _text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[str]:
-    """Return rows as lines of text, headings in two lines, selected rows before the others."""
-    heads = [_two_lines(name) for name in columns]
+def _text_table(
+    rows: Sequence[Mapping[str, Any]], columns: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return rows as lines of text, headings in two lines, selected rows before the others.
+
+    Where members of groups make the table too wide, they are the lines below it, which are
+    returned as well, and effects of a unit are left out if that is not enough.
+    """
+    columns, heads = list(columns), [_two_lines(name) for name in columns]
     cells = [[column_cell(name, row[name]) for name in columns] for row in rows]
 
     def widths() -> list[int]:
@@ -360,14 +385,23 @@ def _text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> li
             for i, head in enumerate(heads)
         ]
 
-    for name in _CUT:
-        beyond = sum(widths()) + 2 * (len(columns) - 1) - TEXT_WIDTH
-        if name in columns and beyond > 0:
+    def beyond() -> int:
+        return sum(widths()) + 2 * (len(columns) - 1) - TEXT_WIDTH
+
+    members = "in this group" in columns and beyond() > 0
+    per_unit = [name for name in columns if members and name.endswith(" per unit")]
+    for name in ["in this group", *per_unit] if members else []:
+        if beyond() > 0:
             place = columns.index(name)
-            most = max(widths()[place] - beyond, _NARROWEST)
-            own = [c[place] for c in cells]
-            cut = [list_cut(c, most) for c in own] if name == "in this group" else _cut(own, most)
-            for row, short in zip(cells, cut, strict=True):
+            columns = [one for one in columns if one != name]
+            del heads[place]
+            for row in cells:
+                del row[place]
+    for name in _CUT:
+        if name in columns and beyond() > 0:
+            place = columns.index(name)
+            most = max(widths()[place] - beyond(), _NARROWEST)
+            for row, short in zip(cells, _cut([c[place] for c in cells], most), strict=True):
                 row[place] = short
     wide = widths()
 
@@ -383,7 +417,21 @@ def _text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> li
     lines += [line(values) for values in cells[:chosen]]
     if 0 < chosen < len(rows):
         lines += ["", "Not selected, the closest first:"]
-    return [*lines, *(line(values) for values in cells[chosen:])]
+    lines += [line(values) for values in cells[chosen:]]
+    return lines, _member_lines(rows[:chosen]) if members else []
+
+
+def _member_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the members of groups that have several, a paragraph each, below a heading."""
+    several = [row for row in rows if row["members"] > 1]
+    texts = [
+        textwrap.fill(
+            f"{row['rank']:4}  {column_cell('in this group', row['in this group'])}",
+            TEXT_WIDTH, subsequent_indent=" " * 6, break_long_words=False, break_on_hyphens=False,
+        )
+        for row in several
+    ]  # fmt: skip
+    return ["", "In this group, by rank:", *texts] if texts else []
 
 
 def text_width(text: str) -> int:
@@ -397,8 +445,15 @@ def text_width(text: str) -> int:
 
 
 def _cut(texts: Sequence[str], most: int) -> list[str]:
-    """Return texts cut in the middle; whole where others would look the same."""
-    short = [middle_cut(text, most) for text in texts]
+    """Return texts cut in the middle; whole where others would look the same.
+
+    That a group has more members than its name says is never cut.
+    """
+    ends = [found.group() if (found := _MORE.search(text)) else "" for text in texts]
+    short = [
+        middle_cut(text.removesuffix(end), most - len(end)) + end
+        for text, end in zip(texts, ends, strict=True)
+    ]
     alike = {text for text in short if short.count(text) > 1}
     return [
         whole if text in alike and text != whole else text
