@@ -52,7 +52,7 @@ class GroupMap(Result):
     >>> selector = StabilitySelection(groups="correlation", random_state=0)
     >>> found = selector.fit(X, Z[:, 0] + rng.standard_normal(100)).group_map()
     >>> found.correlations.shape, found.group_names[0]
-    ((10, 10), 'x0 and 1 more')
+    ((10, 10), 'x0 and x1')
     """
 
     names: tuple[str, ...]
