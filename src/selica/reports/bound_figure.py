@@ -12,8 +12,10 @@ STYLE = """
   stroke-width: 1.5; vector-effect: non-scaling-stroke; }
 """
 """Style of the figure, beside that of bars; colours are variables of the page around it."""
-_HEIGHT = 190
-"""Height of a curve, in pixels."""
+_HEIGHT = 228
+"""Height of a curve with its axes, in pixels."""
+_TOP = 26
+"""Height of the title of the upright axis, in pixels."""
 _AXIS = 9.0
 """Width of the numbers beside a curve, in per cent."""
 
@@ -27,7 +29,7 @@ def bound_svg(curve: BoundCurve, chosen: int) -> str:
     chosen : int
         Length of the list that was selected, which is marked; 0 for none.
     """
-    most, bottom = int(curve.size[-1]), _HEIGHT - 20
+    most, bottom = int(curve.size[-1]), _HEIGHT - 36
 
     def steps(heights: Sequence[int]) -> list[str]:
         ends = zip([0, *curve.size.tolist()], curve.size.tolist(), heights, strict=False)
@@ -39,9 +41,9 @@ def bound_svg(curve: BoundCurve, chosen: int) -> str:
     at = f"{_AXIS:g}"
     width = 100.0 - _AXIS - 2.0
     parts = [
-        f'<svg class="bars" role="img" aria-label="false variables, at most" width="100%" '
+        f'<svg class="bars" role="img" aria-label="false {curve.unit}s, at most" width="100%" '
         f'height="{_HEIGHT}">',
-        f'<svg x="{at}%" y="6" width="{width:g}%" height="{bottom - 6}" '
+        f'<svg x="{at}%" y="{_TOP}" width="{width:g}%" height="{bottom - _TOP}" '
         f'viewBox="0 0 {most} {most}" preserveAspectRatio="none">',
         f'<path class="area" d="{above}"/>',
         f'<path class="bound" d="{below}"/>',
@@ -54,12 +56,18 @@ def bound_svg(curve: BoundCurve, chosen: int) -> str:
     parts.append("</svg>")
     for value in dict.fromkeys((0, most // 2, most)):
         x = _AXIS + width * value / most
-        y = bottom - (bottom - 6) * value / most
+        y = bottom - (bottom - _TOP) * value / most
         parts.append(
-            f'<text class="soft" x="{x:.2f}%" y="{_HEIGHT - 5}" text-anchor="middle">{value}</text>'
+            f'<text class="soft" x="{x:.2f}%" y="{_HEIGHT - 21}" text-anchor="middle">{value}'
+            "</text>"
         )
         parts.append(
             f'<text class="soft" x="{_AXIS - 1.0:g}%" y="{y + 4:.1f}" text-anchor="end">{value}'
             "</text>"
         )
+    parts.append(f'<text class="soft" x="0" y="11">{curve.unit}s, false at most</text>')
+    parts.append(
+        f'<text class="soft" x="{_AXIS + width / 2.0:g}%" y="{_HEIGHT - 5}" text-anchor="middle">'
+        f"{curve.unit}s with the largest W</text>"
+    )
     return "".join([*parts, "</svg>"])

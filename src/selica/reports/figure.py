@@ -7,7 +7,7 @@ telephone as it fills a screen, with letters of the same size. Colours come from
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +19,7 @@ from selica.reports.group_figure import STYLE as MAP_STYLE
 from selica.reports.group_figure import group_svg
 from selica.selectors import BoundCurve, KnockoffSelection
 from selica.selectors.base import is_mapped
-from selica.selectors.summary import NEAR_MISSES, column_cell, middle_cut
+from selica.selectors.summary import NEAR_MISSES, column_cell, middle_cut, text_width
 
 if TYPE_CHECKING:
     from selica.reports.selection import Selection
@@ -60,6 +60,8 @@ class Bar(NamedTuple):
     picked: bool
     spread: float = 0.0
     """Half the length of its whisker."""
+    short: str = ""
+    """What is written where the name is too long, if not the name cut in the middle."""
 
 
 class VectorFigure(NamedTuple):
@@ -92,8 +94,11 @@ def figures(selection: Selection) -> list[VectorFigure]:
         colours = f"Selected {unit}s in colour" if selection.selected else "None is selected"
         is_cut = len(selection.selected) + NEAR_MISSES > MOST_BARS < len(selection.rows)
         cut = f"; the first {MOST_BARS} are shown" if is_cut else ""
+        more = "; + and a number stand for more members" if unit == "group" else ""
         found.append(
-            VectorFigure(f"What decided: {summary.measure}", measured, f"{colours}{lines}{cut}.")
+            VectorFigure(
+                f"What decided: {summary.measure}", measured, f"{colours}{lines}{cut}{more}."
+            )
         )
     bounds = bound_figure(selection)
     if bounds is not None:
@@ -106,13 +111,19 @@ def figures(selection: Selection) -> list[VectorFigure]:
             else f"Change of {selection.target}"
         )  # fmt: skip
         grouped = summary.unit == "group"
-        title = "What each group contributes" if grouped else "Effect of one standard deviation"
-        spread = " by the spread of what its members contribute together" if grouped else ""
+        title = "How much each group contributes" if grouped else "Effect of one standard deviation"
+        size = (
+            " by one standard deviation of a single variable, whose number says which way, or by "
+            "the spread of what several members contribute together, which has no direction; bars "
+            "show the size alone"
+            if grouped
+            else ""
+        )
         found.append(
             VectorFigure(
                 title,
                 effects,
-                f"{what}{spread}, from a refit on the selected variables: optimistic, because the "
+                f"{what}{size}; from a refit on the selected variables: optimistic, because the "
                 "same rows chose them.",
             )
         )
@@ -153,6 +164,7 @@ def measure_figure(selection: Selection) -> str | None:
             column_cell(summary.measure, row[summary.measure]),
             bool(row["selected"]),
             2.0 * (row.get("s.e.") or 0.0),
+            _short(row, summary.unit),
         )
         for row in rows
     ]
@@ -170,11 +182,11 @@ def bound_figure(selection: Selection) -> VectorFigure | None:
         return None
     chosen = int(np.count_nonzero(selector.statistics_ >= selector.threshold_))
     return VectorFigure(
-        "Bound on false variables",
+        f"Bound on false {curve.unit}s",
         bound_svg(curve, chosen),
-        f"Against the number of {curve.unit}s with the largest W: how many of them are false at "
-        f"most (line), with probability {curve.confidence:g} and for all lists at once"
-        f"{'; the dashed line is the selected list' if chosen else ''}.",
+        f"Of the {curve.unit}s with the largest W, how many are false at most (below the line) and "
+        f"true at least (the blue area above it), with probability {curve.confidence:g} and for "
+        f"all lists at once{'; the dashed line is the selected list' if chosen else ''}.",
     )
 
 
@@ -188,14 +200,29 @@ def effect_figure(selection: Selection) -> str | None:
     bars = [
         Bar(
             row[summary.unit],
-            row["effect per SD"] or 0.0,
+            _effect(row["effect per SD"] or 0.0, summary.unit),
             column_cell(ratio, row[ratio]),
             picked=True,
+            short=_short(row, summary.unit),
         )
         for row in rows
         if row[ratio] is not None
     ]
     return _svg(bars, f"{ratio} of the selected {summary.unit}s", None) if bars else None
+
+
+def _effect(value: float, unit: str) -> float:
+    """Return the length of the bar of an effect; those of groups have no sign."""
+    return abs(value) if unit == "group" else value
+
+
+def _short(row: Mapping[str, Any], unit: str) -> str:
+    """Return the name of a group by its first member, as "TP53 +4"; nothing for other names."""
+    first = row[unit].rpartition(" and ")[0]
+    if unit != "group" or not first or not row["in this group"].startswith(f"{first}, "):
+        return ""
+    more = f" +{row['members'] - 1}"
+    return f"{middle_cut(first, _SIGNS - len(more))}{more}"
 
 
 def _length(value: Any, small: bool) -> float:
@@ -242,10 +269,12 @@ def _bar(bar: Bar, place: int, at: Any, low: float, width: float) -> Iterable[st
     base = middle + 4.0
     first, length = min(0.0, bar.value), abs(bar.value)
     share = f"{_LENGTH * length / width:.2f}%"
+    fits = text_width(bar.name) <= _SIGNS or not bar.short
+    shown = middle_cut(bar.name, _SIGNS) if fits else bar.short
     # what is inside of an inner SVG ends at its edge, so that long names do not run into the bars
     yield (
         f'<svg x="0" y="{top}" width="{_NAMES:g}%" height="{_ROW}">'
-        f'<text x="0" y="{_ROW / 2.0 + 4.0:g}">{escape(middle_cut(bar.name, _SIGNS))}'
+        f'<text x="0" y="{_ROW / 2.0 + 4.0:g}">{escape(shown)}'
         f"<title>{escape(bar.name)}</title></text></svg>"
     )
     kind = "on" if bar.picked else "off"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import numpy as np
@@ -25,6 +25,7 @@ STYLE = """
 .map .frame { fill: none; stroke: #8a8a8a; stroke-width: .8; }
 .map .chosen { fill: none; stroke: var(--accent, #0072b2); stroke-width: 2.4; }
 .map .tree { fill: none; stroke: var(--soft, #555555); stroke-width: 1; }
+.map .lead { fill: none; stroke: var(--accent, #0072b2); stroke-width: .8; }
 .map image { image-rendering: pixelated; }
 """
 """Style of a map; colours are variables of the page around it."""
@@ -35,9 +36,11 @@ _SIDE = 380.0
 _NAMES = 165.0
 """Width of the names."""
 _LINE = 13.0
-"""Height of a name: groups whose names would touch have none, unless they are selected."""
-_SIGNS = 26
+"""Height of a name: names of selected groups move apart, others that would touch are left out."""
+_SIGNS = 24
 """Signs of a name."""
+_LEAD = 16.0
+"""Width of the line from a selected group to its name."""
 
 
 def group_svg(found: GroupMap) -> str:
@@ -121,15 +124,51 @@ def _frames(found: GroupMap, step: float) -> Iterable[str]:
 
 def _names(found: GroupMap, step: float) -> Iterable[str]:
     """Yield the names of groups at the right; selected ones first, others where there is room."""
-    taken: list[float] = []
-    for group in np.argsort(~found.selected, kind="stable"):
-        middle = (np.flatnonzero(found.groups == group).mean() + 0.5) * step
-        if any(abs(middle - other) < _LINE for other in taken) and not found.selected[group]:
-            continue
-        taken.append(middle)
+    middles = [
+        (float(np.flatnonzero(found.groups == group).mean()) + 0.5) * step
+        for group in range(len(found.group_names))
+    ]
+    picked = sorted(np.flatnonzero(found.selected).tolist(), key=middles.__getitem__)
+    places = dict(zip(picked, _apart([middles[group] for group in picked]), strict=True))
+    taken = [*places.values()]
+    for group in np.flatnonzero(~found.selected).tolist():
+        if all(abs(middles[group] - other) >= _LINE for other in taken):
+            places[group] = middles[group]
+            taken.append(middles[group])
+    left = _TREE + _SIDE
+    for group, place in places.items():
         name = found.group_names[group]
-        kind = ' class="picked"' if found.selected[group] else ""
+        kind = ""
+        if found.selected[group]:
+            kind = ' class="picked"'
+            yield (
+                f'<path class="lead" d="M{left + 2.0:g} {middles[group]:.1f}'
+                f'L{left + _LEAD:g} {place:.1f}"/>'
+            )
         yield (
-            f'<text{kind} x="{_TREE + _SIDE + 6.0:g}" y="{middle + 4.0:.1f}">'
+            f'<text{kind} x="{left + _LEAD + 3.0:g}" y="{place + 4.0:.1f}">'
             f"{escape(middle_cut(name, _SIGNS))}<title>{escape(name)}</title></text>"
         )
+
+
+def _apart(middles: Sequence[float]) -> list[float]:
+    """Return places that are a line apart, in the same order and near those that are given.
+
+    Places that are moved form blocks around the mean of what they want; where there are more than
+    the map is high, they are nearer.
+    """
+    line = min(_LINE, _SIDE / max(len(middles), 1))
+    blocks: list[tuple[float, int]] = []  # where the first one is, and how many there are
+
+    def inside(first: float, size: int) -> float:
+        return max(min(first, _SIDE - line * (size - 0.5)), line / 2.0)
+
+    for middle in middles:
+        first, size = inside(middle, 1), 1
+        while blocks and blocks[-1][0] + line * blocks[-1][1] > first:
+            start, count = blocks.pop()
+            mean = (start * count + (first - line * count) * size) / (count + size)
+            size += count
+            first = inside(mean, size)
+        blocks.append((first, size))
+    return [first + line * k for first, size in blocks for k in range(size)]

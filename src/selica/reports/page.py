@@ -131,6 +131,8 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
 @media (max-width: 38rem) {
   main { padding: 1.5rem 1rem 3rem; }
   h1 { font-size: 1.4rem; }
+  .figures .wide .scroll { overflow-x: auto; }
+  .figures .wide .map { min-width: 600px; }
   .cards, .cards tbody { display: block; }
   .cards thead { display: none; }
   .cards tr { display: grid; grid-template-columns: 1fr 1fr; gap: .1rem 1rem; padding: .6rem 0;
@@ -377,8 +379,8 @@ def _listed(heading: str, notes: Sequence[str]) -> list[str]:
 def _figures(selection: Selection) -> list[str]:
     """Return what was measured, and the effects, side by side where there is room."""
     parts = [
-        f"<figure{' class=wide' if one.wide else ''}><h3>{escape(one.title)}</h3>{one.svg}"
-        f"<figcaption>{escape(one.caption)}</figcaption></figure>"
+        f"<figure{' class=wide' if one.wide else ''}><h3>{escape(one.title)}</h3>"
+        f"<div class=scroll>{one.svg}</div><figcaption>{escape(one.caption)}</figcaption></figure>"
         for one in figure.figures(selection)
     ]
     return [f"<div class=figures>{''.join(parts)}</div>"] if parts else []
