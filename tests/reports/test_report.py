@@ -22,7 +22,6 @@ from selica import (
 )
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.table import Table
-from selica._core.warning import noted
 from selica.reports import FileIdentity, Provenance, answer, select, write_report
 from selica.reports.figure import MOST_BARS, effect_figure, measure_figure
 from selica.reports.page import page
@@ -86,7 +85,8 @@ def test_a_report_says_whether_copies_pass_as_columns(data):
         told = found.to_dict()["exchangeability"]
         assert (told["ratio"], told["p_value"]) == (measured.ratio, measured.p_value)
         text = page(found)
-        assert f"The copies cannot be told from the columns: {measured.measured};" in text
+        said = str(measured).removesuffix(".")
+        assert f"{said}; a ratio of 1 would be perfect, and up to 1.25 is accepted." in text
     found = selection(data, SELECTORS["lasso"])
     assert found.to_dict()["exchangeability"] is None
     assert "knockoff copies" not in page(found)
@@ -145,7 +145,10 @@ def test_warnings_become_notes_with_names(data):
     X[:, 11] = X[:, 11] > 0
     names = [f"name {j}" for j in range(12)]
     found = answer(KnockoffSelection(sampler="gaussian", random_state=0), X, data.y, names, "y")
-    few = "Columns with few values are not normally distributed, as knockoff copies assume"
+    few = (
+        "Columns with few values, or many equal ones, are not normally distributed, as knockoff "
+        "copies assume"
+    )
     assert f"{few}: name 11." in found.cautions
     X[:, 3] = 1.0
     found = answer(LassoSelection(random_state=0), X, data.y, names, "y")
@@ -448,15 +451,17 @@ def test_what_a_person_should_act_on_is_apart_from_what_is_only_told(data):
 
 
 def test_what_to_do_next_fits_the_answer(data):
-    selector = StabilitySelection(0.02, n_resamples=20, random_state=0)
-    with noted():
-        P = selector.fit(data.X, data.y).selection_probabilities_
-    between = float(np.sort(P[(P > 0.2) & (P < 0.8)])[0])
-    close = selection(data, selector.set_params(threshold=between))
+    selector = StabilitySelection(0.02, n_resamples=100, random_state=0)
+    hopeless = selection(data, selector.set_params(threshold=0.3))
+    assert "even 1,000 resamples may not settle them" in " ".join(hopeless.notes)
+    assert not any("--n-resamples" in step for step in hopeless.next_steps)
+    close = selection(data, selector.set_params(threshold=0.5))
     assert close.close["close calls"]
     wanted = close.selector.stability_.suggested
-    assert 20 < wanted <= 200
-    assert any(f"(--n-resamples {wanted})" in step for step in close.next_steps)
+    assert 100 < wanted < 1000
+    step = next(one for one in close.next_steps if f"(--n-resamples {wanted})" in one)
+    assert f"about {wanted} instead of 100 resamples" in step
+    assert step.endswith("(--n-resamples auto).")
     assert any("Confirm" in step for step in close.next_steps)
     noise = np.random.default_rng(0).standard_normal(120)
     names = [f"v{j}" for j in range(12)]

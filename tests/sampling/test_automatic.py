@@ -35,6 +35,7 @@ Y = MIXED[:, :6].sum(axis=1) + 0.5 * RNG.standard_normal(200)
             "(2 binary, 10 continuous)",
         ),
         (MIXED, {}, "sequential", "several kinds or discrete (4 binary, 8 continuous)"),
+        (MIXED > 0.5, {}, "sequential", "because all columns have two values."),
         (RNG.poisson(2.0, (100, 3)), {}, "sequential", "(3 count)"),
         (MIXED, {"row_groups": True}, "gaussian", "rows that belong together"),
         (MIXED, {"covariates": True}, "gaussian", "given the covariates that are kept"),

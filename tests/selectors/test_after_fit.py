@@ -159,7 +159,8 @@ def test_bounds_of_lists_follow_the_rule():
     assert found.proportion == found.false / LONG.support_.sum()
     assert str(found).startswith(
         f"With probability 0.95, at most {found.false} of these {LONG.support_.sum()} variables "
-        "are false, for this and any other list. This is proven if the rows are independent"
+        "are false. Such bounds hold for all lists at once, with this probability. This is "
+        "proven if the rows are independent"
     )
     assert LONG.fdp_bound(LONG.support_, confidence=0.5).false < found.false
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -120,10 +122,15 @@ def test_words_for_close_calls():
     assert "b is exactly at the threshold" in exact.words
     far = stability_of(Z, np.array([np.inf, 0.01, np.inf, np.inf]), names, "resamples")
     assert "even 200 resamples may not settle it" in far.words
+    assert (close.capped, far.capped, far.noun) == (False, True, "resamples")
+    ones = np.repeat(np.eye(4, dtype=bool), 500, axis=0) | np.eye(4, dtype=bool)[0]
+    alike = stability_of(np.tile(ones, (20, 1)), np.full(4, np.inf), names, "resamples", each=2)
+    digits = re.search(r"agree by ([\d.-]+) on the 2 variables that each of them", alike.words)
+    assert len(digits[1].split(".")[1]) == 3
     nobody = stability_of(np.zeros((9, 4)), np.full(4, np.inf), names, "splits")
     assert nobody.enough
     assert np.isnan([nobody.index, nobody.lower, nobody.upper]).all()
-    assert nobody.words.startswith("No member selects any variable")
+    assert nobody.words.startswith("None of the 9 splits selects any variable")
 
 
 def test_distance_of_a_joint_decision_is_that_of_its_mean():

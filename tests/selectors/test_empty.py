@@ -122,6 +122,8 @@ def test_a_threshold_that_is_named_selects_what_is_said():
 def test_rows_of_a_demand():
     assert RowsNeeded.of(Demand(1, 3.0), np.zeros(5), 100) is None
     assert RowsNeeded.of(Demand(1, 3.0), np.ones(5), 10) is None
+    # the formula says that fewer rows than these would have done, and they have not
+    assert RowsNeeded.of(Demand(1, 3.0), np.array([9.0, 1.0]), 100) is None
     few, more = (RowsNeeded.of(Demand(k, 3.0), np.array([3.0, 2.0, 1.0]), 100) for k in (1, 2))
     assert (few.variable, more.variable) == (0, 1)
     assert few.rows == 170

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selica.reports import account
+from selica.selectors.drawing import AUTO
 
 if TYPE_CHECKING:
     from selica.reports.selection import Selection
@@ -50,10 +51,14 @@ def _more_resamples(selection: Selection) -> list[str]:
     found = account.chosen_of(selection.selector).stability_
     if found is None or not found.close_calls or found.suggested <= found.members:
         return []
+    if found.capped:  # a note says that so many may not settle it
+        return []
+    settings = account.chosen_of(selection.selector).get_params(deep=False)
+    until_settled = AUTO in (settings.get("n_resamples"), settings.get("n_copies"))
     calls = len(found.close_calls)
     many = "1 decision is" if calls == 1 else f"{calls} decisions are"
     return [
         f"{many} close and may change with the seed: run it with about {found.suggested:,} instead "
-        f"of {found.members:,} draws (--n-resamples {found.suggested}), or with as many as settle "
-        "it (--n-resamples auto)."
+        f"of {found.members:,} {found.noun} (--n-resamples {found.suggested})"
+        f"{'' if until_settled else ', or with as many as settle it (--n-resamples auto)'}."
     ]

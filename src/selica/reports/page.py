@@ -16,6 +16,7 @@ from selica import catalogue
 from selica._version import __version__
 from selica.reports import account, again, figure
 from selica.reports.selection import Selection
+from selica.sampling.exchangeability import DOUBTFUL_RATIO
 from selica.selectors import Guarantee
 from selica.selectors.summary import (
     NEAR_MISSES,
@@ -412,8 +413,8 @@ def _copies(measured: Any) -> str:
     """Say how well the knockoff copies imitate the columns."""
     if measured.ratio is None:
         return str(measured)
-    how = "can be told from" if measured.differs else "cannot be told from"
-    return f"The copies {how} the columns: {measured.measured}; 1 would be perfect."
+    said = str(measured).removesuffix(".")
+    return f"{said}; a ratio of 1 would be perfect, and up to {DOUBTFUL_RATIO} is accepted."
 
 
 def _facts(facts: Mapping[str, str], kind: str = "facts") -> str:

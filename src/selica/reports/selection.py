@@ -124,7 +124,8 @@ class Selection:
         variables = f"{self.n_samples:,} rows, {self.selector.n_features_in_:,} variables"
         if self.summary.unit == "variable":
             return variables
-        return f"{variables} in {len(self.summary.variables):,} groups"
+        many = len(self.summary.variables)
+        return f"{variables} in {many:,} {'group' if many == 1 else 'groups'}"
 
     @property
     def rows(self) -> list[dict[str, Any]]:

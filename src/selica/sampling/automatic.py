@@ -18,7 +18,7 @@ from selica._core.random import RandomState
 from selica._core.types import Array
 from selica._core.validation import matrix
 from selica.sampling.copies import Copies
-from selica.sampling.kinds import CONSTANT, CONTINUOUS, GENOTYPE, KINDS, variables_of
+from selica.sampling.kinds import BINARY, CONSTANT, CONTINUOUS, GENOTYPE, KINDS, variables_of
 from selica.sampling.sampler import Sampler, as_sampler
 
 GAUSSIAN = "gaussian"
@@ -184,14 +184,19 @@ RULES = (
         lambda facts: facts.work > MOST_WORK,
         GAUSSIAN,
         lambda facts: (
-            f"models of {facts.columns:,} columns would take too long with {facts.rows:,} rows"
+            f"one model for each of {facts.columns:,} columns would take too long with "
+            f"{facts.rows:,} rows"
         ),
     ),
     SamplerRule(
         "every other table",
         lambda facts: True,
         SEQUENTIAL,
-        lambda facts: f"the variables are of several kinds or discrete ({facts.described})",
+        lambda facts: (
+            "all columns have two values"
+            if list(facts.kinds) == [BINARY]
+            else f"the variables are of several kinds or discrete ({facts.described})"
+        ),
     ),
 )
 """The table of samplers: the first rule that applies decides."""

@@ -48,6 +48,8 @@ here on a level may be exceeded. Practice, by the designs of docs/copies.md."""
 WITHDRAWN_RATIO = 1.3
 """The same ratio, from which on no promise is made: at 1.37 twice as many selections were false as
 the level allows."""
+_ALIKE = 0.05
+"""Ratios that differ from 1 by at most so much are called alike."""
 FLIPS = 999
 """Random signs that a sum of differences is compared with."""
 _NUMBERS_AT_ONCE = 1_000_000
@@ -112,10 +114,10 @@ class Exchangeability(Result):
             if self.swap == "full"
             else "the table with half of its columns replaced by copies varies"
         )
-        return (
-            f"{who} {self.ratio:.3g} times as much as the columns where the columns vary least "
-            f"(p = {self.p_value:.3g})"
-        )
+        columns = "as much as the columns where the columns vary least"
+        if abs(self.ratio - 1.0) <= _ALIKE:
+            return f"{who} {columns} (ratio {self.ratio:.2f}, p = {self.p_value:.3g})"
+        return f"{who} {self.ratio:.3g} times {columns} (p = {self.p_value:.3g})"
 
     def __str__(self) -> str:
         if self.ratio is None:

@@ -44,6 +44,7 @@ from selica.sampling.group_s_matrices import (
     check_group_method,
     unit_group_s,
 )
+from selica.sampling.kinds import CONSTANT, CONTINUOUS, kind_of
 from selica.sampling.laws import LAWS, best_law, law_names
 from selica.sampling.s_matrices import EDGE_METHODS, check_method, unit_s
 from selica.sampling.sampler import Doubt, Sampler
@@ -54,8 +55,6 @@ _FIRST = "ledoit_wolf"
 """The law that is tried first."""
 _FEWEST_ROWS = 3
 """Rows from which the first law is estimated: with two, all correlations are 1 or -1."""
-_FEW_VALUES = 10
-"""A column with so few different values is not normal."""
 _BYTES = 84.0
 """Memory for a covariance and what is computed from it, for each pair of columns: ten matrices."""
 
@@ -413,17 +412,19 @@ class GaussianKnockoffs(Sampler):
             return []
         n, p = X.shape
         found = []
-        few = tuple(j for j in range(p) if 1 < np.unique(X[:, j]).size <= _FEW_VALUES)
+        few = tuple(j for j in range(p) if kind_of(X[:, j]) not in (CONSTANT, CONTINUOUS))
         if few:
             found.append(
                 Doubt(
-                    "columns with few values are not normally distributed, as knockoff copies "
-                    "assume",
+                    "columns with few values, or many equal ones, are not normally distributed, "
+                    "as knockoff copies assume",
                     few,
                 )
             )
         if n < p:
-            found.append(Doubt(f"the covariance of {p} columns is estimated from {n} rows only"))
+            found.append(
+                Doubt(f"the covariance of {p:,} columns is estimated from {n:,} rows only")
+            )
         return found
 
     @property

@@ -33,6 +33,10 @@ CONFIDENCE = 0.95
 """Probability with which bounds hold, unless another is asked for."""
 _SHOWN_LISTS = 20
 """Lists of a curve that are printed, at most."""
+_LISTED_NAMES = 10
+"""Names that a sentence lists where nothing was selected, at most."""
+_HALF = 0.5 - ROUNDING
+"""Level from which on a sentence says how little it means."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -153,7 +157,7 @@ class ListBound(Result):
         are = "is" if self.false == 1 else "are"
         return (
             f"With probability {self.confidence:g}, at most {self.false or 'none'} of these {many} "
-            f"{are} false, for this and any other list."
+            f"{are} false. Such bounds hold for all lists at once, with this probability."
         )
 
     def __repr__(self) -> str:
@@ -438,9 +442,13 @@ class AfterTheFit:
         found = self.posthoc()
         if found.level is None:
             return f" {found}"
+        if found.level > 1.0 - ROUNDING:  # a share is at most 1 anyway
+            return f" The data support no list of {found.unit}s at a level below 1."
         many = _counted(len(found.names), found.unit)
+        half = " At such a level half of the list, or more, may be false."
         return (
             f" With a level that is chosen after the fit, the data support {many} at level "
-            f"{found.level:.3g}: {few(found.names)}. The false share divided by this "
-            "level is at most 1 on average, on the assumptions of the promise."
+            f"{found.level:.3g}: {few(found.names, _LISTED_NAMES)}. The false share divided by "
+            "this level is at most 1 on average, on the assumptions of the promise."
+            f"{half if found.level >= _HALF else ''}"
         )

@@ -45,11 +45,15 @@ class Stability(Result):
         How many members there are.
     suggested : int
         How many would be enough, in tens, at most ten times as many; see `control.members_needed`.
+    capped : bool
+        Whether more than that would be needed.
     close_calls : tuple of str
         Variables whose decision another seed may change, the closest first.
     at_threshold : tuple of str
         Those of them that are exactly at the threshold: no number of members is sure to settle
         them.
+    noun : str
+        What the members are, e.g. "resamples".
     words : str
         The same as sentences.
 
@@ -69,8 +73,10 @@ class Stability(Result):
     enough: bool
     members: int
     suggested: int
+    capped: bool
     close_calls: tuple[str, ...]
     at_threshold: tuple[str, ...]
+    noun: str
     words: str
 
     def __str__(self) -> str:
@@ -78,7 +84,13 @@ class Stability(Result):
 
 
 def stability_of(
-    selections: Any, distances: Array, names: Sequence[str], noun: str, *, pairs: bool = False
+    selections: Any,
+    distances: Array,
+    names: Sequence[str],
+    noun: str,
+    *,
+    pairs: bool = False,
+    each: int | None = None,
 ) -> Stability | None:
     """Return how stable a selection is; None with fewer than two members.
 
@@ -94,6 +106,8 @@ def stability_of(
         What the members are, e.g. "resamples".
     pairs : bool
         Whether members are complementary halves.
+    each : int, optional
+        How many variables every member selects, where these are not what decides.
     """
     M = selections.shape[0]
     if M < 2:
@@ -102,12 +116,14 @@ def stability_of(
     found = stability_index(selections, pairs=pairs)
     needed = members_needed(distances, M, found.half_width)
     lower, upper = np.clip([found.lower, found.upper], -1.0, 1.0)
+    digits = 3 if f"{lower:.2f}" == f"{upper:.2f}" else 2
+    on = f" on the {each:,} variables that each of them selects" if each and each > 1 else ""
     agreement = (
-        f"The {M} {noun} agree by {found.index:.2f} (95 % interval {lower:.2f} to {upper:.2f}; 1 "
-        "is full agreement, 0 is chance)."
+        f"The {M:,} {noun} agree by {found.index:.{digits}f}{on} (95 % interval "
+        f"{lower:.{digits}f} to {upper:.{digits}f}; 1 is full agreement, 0 is chance)."
     )
     if found.why_undefined:
-        agreement = found.why_undefined
+        agreement = found.why_undefined.replace("No member", f"None of the {M:,} {noun}")
     names = list(names)
     return Stability(
         index=found.index,
@@ -116,8 +132,10 @@ def stability_of(
         enough=needed.enough,
         members=M,
         suggested=_rounded_up(needed),
+        capped=needed.capped,
         close_calls=tuple(names[j] for j in needed.close),
         at_threshold=tuple(names[j] for j in needed.undecided),
+        noun=noun,
         words=f"{agreement} {_about_decisions(needed, names, noun)}",
     )
 

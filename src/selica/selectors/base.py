@@ -42,6 +42,7 @@ from selica.selectors.summary import (
     TableColumn,
     effect_columns,
     order_of,
+    reader_columns,
 )
 from selica.statistics import Data, make_data
 from selica.statistics.imputation import filled
@@ -210,7 +211,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._imputed = False  # what `transform` accepts is known when this fit is
         with heard() as said:
             self._fit(X, y, RowArguments(sample_weight, keep, rows_of, offset, strata, missing))
-        self._noticed = tuple(one.message for one in said)
+        # how stable the selection is stands in the notes: more resamples are a next step
+        self._noticed = tuple(one.message for one in said if one.category is not UnstableWarning)
         self._imputed = missing is not None
         self._finish()
         return self
@@ -531,18 +533,20 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             sizes = effect_columns(self.effects_, len(names), self._directions())
         columns = [measured, *(one for one in more if not one.last), *sizes,
                    *(one for one in more if one.last), *self._member_columns()]  # fmt: skip
-        explained = {c.name: c.meaning for c in columns if c.meaning and any(c.values)}
-        if chosen and self.effects_ is not None:
-            explained[self.effects_.ratio or "effect"] = self._directions().size(self.effects_)
-        then = [part for part in (ties, "the association with the response") if part]
-        explained["rank"] = f"by {measured.name}; ties by {', then by '.join(then)}"
         order = order_of(support, keys)
         rows = Table.of(
             {"rank": rank, unit: names[j], "selected": bool(support[j])}
             | {one.name: one.values[j] for one in columns}
             for rank, j in enumerate(order, start=1)
         )
-        heading = f"{title}: {chosen} of {len(names)} {unit}s"
+        shown = reader_columns(rows.rows)
+        explained = {c.name: c.meaning for c in columns if c.meaning and c.name in shown}
+        if chosen and self.effects_ is not None:
+            explained[self.effects_.ratio or "effect"] = self._directions().size(self.effects_)
+        then = [part for part in (ties, "the association with the response") if part]
+        explained["rank"] = f"by {measured.name}; ties by {', then by '.join(then)}"
+        units = unit if len(names) == 1 else f"{unit}s"
+        heading = f"{title}: {chosen:,} of {len(names):,} {units}"
         return Summary(
             heading, self._with_duplicates(rows), str(self.guarantee_), self._notes(),
             chosen + NEAR_MISSES, measured.name, explained, unit=unit,
@@ -623,7 +627,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         units = self._unit_support()
         if units.any():
             chosen = int(np.count_nonzero(units))
-            return self._words(f"{chosen} of {units.size} variables were selected.")
+            return self._words(f"{chosen:,} of {units.size:,} variables were selected.")
         return " ".join(["Nothing was selected.", self._words(self._why()), *self._more_rows()])
 
     @abstractmethod
@@ -655,8 +659,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self._grouping is None:
             return ()
         many, p = len(self._grouping.names), self._grouping.of.size
-        are = "variable is in 1 group" if p == 1 else f"variables are in {many} groups"
-        return (f"{p} {are} ({self._grouping.origin}).",)
+        are = "variable is" if p == 1 else "variables are"
+        groups = "1 group" if many == 1 else f"{many:,} groups"
+        return (f"{p:,} {are} in {groups} ({self._grouping.origin}).",)
 
     def _duplicate_notes(self) -> tuple[str, ...]:
         """Return sentences on columns that are identical to selected ones."""

@@ -82,6 +82,11 @@ class Facts:
             size[own[:, None] == own] = 0.0
         return float(size.max(initial=0.0))
 
+    @property
+    def apart(self) -> str:
+        """The columns whose correlation counts, as a noun with its verb."""
+        return f"columns {'' if self._data.member is None else 'of different groups '}that are"
+
     @cached_property
     def comparison(self) -> KnockoffComparison:
         """The columns beside copies of them, as knockoffs would have them."""
@@ -128,7 +133,7 @@ class Rule(NamedTuple):
     """Why, as a clause."""
     why: str
     """Why, for the documentation."""
-    otherwise: str
+    otherwise: Callable[[Facts], str]
     """When the other method would have been chosen, as the end of a sentence; empty where nothing
     else could be."""
 
@@ -140,7 +145,7 @@ RULES = (
         KNOCKOFFS,
         lambda facts: f"the only {facts.unit_name} can be compared with its copies",
         "a single column can be compared with its copies, and has no competitors in a resample",
-        "",
+        lambda facts: "",
     ),
     Rule(
         "no column that varies",
@@ -148,7 +153,7 @@ RULES = (
         STABILITY,
         lambda facts: "no column varies",
         "there is nothing to select",
-        "",
+        lambda facts: "",
     ),
     Rule(
         f"more than {MOST_COLUMNS:,} columns",
@@ -159,7 +164,7 @@ RULES = (
             f"{MOST_COLUMNS:,} take too long"
         ),
         "knockoffs take minutes and much memory there",
-        f"for at most {MOST_COLUMNS:,} columns",
+        lambda facts: f"for at most {MOST_COLUMNS:,} columns",
     ),
     Rule(
         f"more than {MOST_CELLS:,} cells (rows times columns), or {MOST_CELLS_OF_CLASSES:,} where "
@@ -171,7 +176,7 @@ RULES = (
             f"{facts.most_cells:,} take too long"
         ),
         "knockoffs take minutes there",
-        "for a smaller table",
+        lambda facts: "for a smaller table",
     ),
     Rule(
         f"fewer than {FEWEST_ROWS} rows, or groups of rows that belong together",
@@ -181,7 +186,7 @@ RULES = (
             f"{facts.rows} {facts.row_name} are too few to check knockoff copies of the columns"
         ),
         "whether copies pass as columns cannot be checked",
-        f"for {FEWEST_ROWS} or more",
+        lambda facts: f"for {FEWEST_ROWS} or more",
     ),
     Rule(
         f"two columns with a correlation above {LARGEST_CORRELATION}",
@@ -192,7 +197,7 @@ RULES = (
             f"{facts.correlation:.3f})"
         ),
         "copies do not tell such columns apart",
-        f"without columns that are correlated by more than {LARGEST_CORRELATION}",
+        lambda facts: f"without {facts.apart} correlated by more than {LARGEST_CORRELATION}",
     ),
     Rule(
         "copies that are far from exchangeable with the columns (a ratio above "
@@ -204,7 +209,7 @@ RULES = (
             f"{facts.departure:.3g}, at most {WITHDRAWN_RATIO} is accepted)"
         ),
         "the promise of knockoffs would not hold",
-        "for columns that are easier to copy, as with more rows",
+        lambda facts: "for columns that are easier to copy, as with more rows",
     ),
     Rule(
         "copies that hardly differ from their columns (in less than "
@@ -216,7 +221,7 @@ RULES = (
             f"{100.0 * facts.freedom:.2g} % of the variance)"
         ),
         "such copies have hardly any power",
-        "for columns that depend less on each other",
+        lambda facts: "for columns that depend less on each other",
     ),
     Rule(
         "every other table",
@@ -224,8 +229,10 @@ RULES = (
         KNOCKOFFS,
         lambda facts: "the table is small enough for knockoffs and its columns can be copied",
         "most power",
-        f"for more than {MOST_COLUMNS:,} columns, fewer than {FEWEST_ROWS} rows, or columns that "
-        f"are correlated by more than {LARGEST_CORRELATION}",
+        lambda facts: (
+            f"for more than {MOST_COLUMNS:,} columns, fewer than {FEWEST_ROWS} rows, or "
+            f"{facts.apart} correlated by more than {LARGEST_CORRELATION}"
+        ),
     ),
 )
 """The table of choices: the first rule that applies decides."""
@@ -272,4 +279,4 @@ def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:
     facts = Facts(data, table, seed)
     rule = next(rule for rule in RULES if rule.applies(facts))
     made = facts.__dict__.get("comparison") if rule.method == KNOCKOFFS else None
-    return Choice(rule.method, rule.because(facts), rule.otherwise, made)
+    return Choice(rule.method, rule.because(facts), rule.otherwise(facts), made)

@@ -200,7 +200,7 @@ looks, about 170 rows would select it with a probability of 0.8.
 
     @classmethod
     def of(cls, demand: Demand, association: Array, rows: int) -> RowsNeeded | None:
-        """Return what it takes if associations are as strong as they look; None if there is none.
+        """Return what it takes if associations are as strong as they look; None if it is not known.
 
         Parameters
         ----------
@@ -215,7 +215,9 @@ looks, about 170 rows would select it with a probability of 0.8.
         z = float(association[j])
         if z <= 0.0 or rows < _FEWEST_ROWS:
             return None
-        many = max(rows * ((demand.size + float(ndtri(CHANCE))) / z) ** 2, rows + 1.0)
+        many = rows * ((demand.size + float(ndtri(CHANCE))) / z) ** 2
+        if many <= rows:  # these rows should have done, so that the formula does not hold here
+            return None
         unit = 10 ** max(int(np.log10(many)) - 1, 0)
         chance = float(bdtrc(rank - 1, p, 2.0 * ndtr(-z)))
         return cls(j, rank, z, ceiling(many / unit) * unit, chance, p)

@@ -97,15 +97,16 @@ class KnockoffSelector(Selector):
             raise error.named(self._column_names()[error.column]) from None
         for doubt in found.sampler.doubts(table):
             listed = f": {self._listed(doubt.columns)}" if doubt.columns else ""
-            # of single columns, what is measured of the copies decides whether it matters
-            self._caution(f"{doubt.clause}{listed}", act=not listed)
+            # what is measured of the copies decides whether it matters
+            self._caution(f"{doubt.clause}{listed}", act=False)
         law = getattr(found.sampler, "law", None)
         self.law_ = law if isinstance(law, str) else None
         self._say_replaced(found)
         if found.grouped and data.n_units < columns:
             self._caution(
                 f"the covariance of the means of {columns} columns is estimated from "
-                f"{data.n_units} groups of rows only"
+                f"{data.n_units} groups of rows only",
+                act=False,
             )
         return found
 
@@ -436,7 +437,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
             return super()._notes()
         bound = self.fdp_bound(chosen)
         assert isinstance(bound, ListBound)
-        rests = "" if bound.false is None else " It rests on what the promise rests on."
+        rests = "" if bound.false is None else " They rest on what the promise rests on."
         return (*super()._notes(), f"{bound.claim}{rests}")
 
     def _confidence(self) -> float:
@@ -445,9 +446,14 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
     def _why(self) -> str:
         least = self._fewest()
         positive = int(np.count_nonzero(self.statistics_ > 0.0))
+        have = {0: "none has a larger statistic than its", 1: "1 has a larger statistic than its"}
+        ahead = have.get(positive, f"{positive:,} have a larger statistic than their")
+        # without copies that are ahead so many would have been selected
+        but = ", but too many copies are ahead of their variables by as much" * (positive >= least)
+        fewest = "variable" if least == 1 else "variables"
         text = (
-            f"At FDR {self._of_fit.fdr:g} knockoffs select at least {least} variables or none, and "
-            f"{positive} have a larger statistic than their copies."
+            f"At FDR {self._of_fit.fdr:g} knockoffs select at least {least} {fewest} or none, and "
+            f"{ahead} {'copy' if positive < 2 else 'copies'}{but}."
         )
         return f"{text}{self._said_after()}"
 

@@ -423,7 +423,7 @@ class StabilitySelection(Selector):
         self.support_ = most >= ceiling(self.threshold_ * B)
         self.stability_ = stability_of(
             found.chosen, share_distances(most / B, self.threshold_, B), self._unit_names(),
-            "resamples", pairs=self.resampling_ == "pairs",
+            "resamples", pairs=self.resampling_ == "pairs", each=self.q_,
         )  # fmt: skip
 
     def _by_fields(self, data: Data) -> None:
@@ -568,7 +568,9 @@ class StabilitySelection(Selector):
             return f"share of {rows} whose fit would select the variable, by message passing"
         first = "" if self.q_ is None else f" among its first {self.q_}"
         needed = f"; {self.threshold_:.3g} is needed" if np.isfinite(self.threshold_) else ""
-        return f"share of {self.n_resamples_} {rows} whose fit selects the variable{first}{needed}"
+        return (
+            f"share of {self.n_resamples_:,} {rows} whose fit selects the variable{first}{needed}"
+        )
 
     def _why(self) -> str:
         if self.fdr_ is not None:

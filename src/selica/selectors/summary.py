@@ -106,14 +106,17 @@ class Summary:
         """Return the selected variables and the near misses as text, with what columns mean."""
         rows = self.variables.rows[: self.shown]
         hidden = len(self.variables) - len(rows)
-        lines, below = _text_table(rows, reader_columns(rows))
+        columns = reader_columns(rows)
+        lines, below = _text_table(rows, columns)
+        unseen = {*self.variables.columns} - {*columns}
+        said = {name: text for name, text in self.explanations.items() if name not in unseen}
         if hidden > 0:
             lines.append(f"... and {hidden:,} more {self.unit}s")
-        return "\n".join([*lines, *below, "", *map(wrapped, self.meanings())])
+        return "\n".join([*lines, *below, "", *map(wrapped, _sentences(said))])
 
     def meanings(self) -> list[str]:
         """Return sentences on what the columns mean."""
-        return [f"{name}: {text}." for name, text in self.explanations.items()]
+        return _sentences(self.explanations)
 
     def __str__(self) -> str:
         head = [self.title, *([self.chosen] if self.chosen else [])]
@@ -133,6 +136,11 @@ class TableColumn(NamedTuple):
     """A clause, or nothing."""
     last: bool = False
     """Whether it stands behind the effects."""
+
+
+def _sentences(meanings: Mapping[str, str]) -> list[str]:
+    """Return names and what they mean as sentences."""
+    return [f"{name}: {text}." for name, text in meanings.items()]
 
 
 def wrapped(text: str) -> str:
