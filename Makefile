@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DOCS_STAMP := $(VENV)/.docs
 # Not the cluster: its processes are started anew and wait for each other longer than they may.
-SANITIZED ?= tests/solvers tests/amp tests/correlated -m "not slow" --ignore tests/solvers/test_cluster.py -n 2
+SANITIZED ?= tests/solvers tests/amp tests/correlated tests/sampling/test_chains.py tests/statistics/test_mlr.py -m "not slow" --ignore tests/solvers/test_cluster.py -n 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # What builds the C++ core, and dependencies that come as sources. It is in the environment: a build that finds the same tools again compiles only what changed.
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja setuptools wheel

@@ -243,10 +243,13 @@ def measured(
 ) -> dict[str, float]:
     """What a data set says: power, level (the one asked for where there is none) and ratio."""
     many = study.name == "P2"
+    common: dict[str, Any] = {
+        "sampler": sampler, "statistic": "coefficient", "n_jobs": 1, "random_state": seed,
+    }  # fmt: skip
     selector: Any = (
-        DerandomizedKnockoffs(study.fdr, n_copies=100, sampler=sampler, n_jobs=1, random_state=seed)
+        DerandomizedKnockoffs(study.fdr, n_copies=100, **common)
         if many
-        else KnockoffSelection(study.fdr, sampler=sampler, n_jobs=1, random_state=seed)
+        else KnockoffSelection(study.fdr, **common)
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

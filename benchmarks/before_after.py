@@ -87,8 +87,9 @@ def line(table: Table, way: Way, seed: int) -> str:
     """A row: what is selected, and how far copies are from exchangeable."""
     X = table.frame.drop(columns=table.target)
     selector = DerandomizedKnockoffs(
-        pfer=1.0, n_copies=COPIES, sampler=way.sampler, n_jobs=1, random_state=seed
-    )
+        pfer=1.0, n_copies=COPIES, sampler=way.sampler, statistic="coefficient", n_jobs=1,
+        random_state=seed,
+    )  # fmt: skip
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -22,6 +22,7 @@ from selica import (
     Bolasso,
     DataSplitting,
     DerandomizedKnockoffs,
+    IntegratedStability,
     KnockoffSelection,
     LassoSelection,
     StabilitySelection,
@@ -63,7 +64,10 @@ def table(n: int, p: int, *, binary: bool = False, common: float = 0.3) -> tuple
 def fitted(selector: Any, **settings: Any) -> list[Any]:
     """What a selector says of a table."""
     selector.fit(*table(300, **{"p": 60, **settings}))
-    kept = ("selection_probabilities_", "statistics_", "evalues_", "pvalues_", "coef_", "bound_")
+    kept = (
+        "selection_probabilities_", "statistics_", "evalues_", "pvalues_", "coef_", "bound_",
+        "scores_", "efp_",
+    )  # fmt: skip
     return [selector.get_support(), *(getattr(selector, name, None) for name in kept)]
 
 
@@ -75,6 +79,7 @@ def subjects() -> dict[str, Callable[[], Any]]:
     study = {"n_samples": 400, "n_features": 500, "n_signals": 25, "r2": 0.5}
     X, y = table(200, 100, common=0.0)
     weights, lams = sampling.resample_weights(200, 20, random_state=0), np.array([0.3, 0.1])
+    lasso: dict[str, Any] = {"statistic": "coefficient", "random_state": 0}
     methods = ("lasso", "stability-ideal", "knockoffs-ideal", "knockoffs-frequency")
     return {
         "theory.solve": lambda: [
@@ -129,16 +134,20 @@ def subjects() -> dict[str, Callable[[], Any]]:
         "StabilitySelection, binary": lambda: fitted(
             StabilitySelection(random_state=0), binary=True
         ),
-        "KnockoffSelection": lambda: fitted(KnockoffSelection(fdr=0.2, random_state=0)),
+        "KnockoffSelection": lambda: fitted(KnockoffSelection(fdr=0.2, **lasso)),
         "KnockoffSelection, binary": lambda: fitted(
-            KnockoffSelection(fdr=0.2, random_state=0), binary=True
+            KnockoffSelection(fdr=0.2, **lasso), binary=True
         ),
-        "DerandomizedKnockoffs": lambda: fitted(DerandomizedKnockoffs(fdr=0.2, random_state=0)),
-        "DerandomizedKnockoffs(pfer=)": lambda: fitted(
-            DerandomizedKnockoffs(pfer=1.0, random_state=0)
+        "DerandomizedKnockoffs": lambda: fitted(DerandomizedKnockoffs(fdr=0.2, **lasso)),
+        "DerandomizedKnockoffs(pfer=)": lambda: fitted(DerandomizedKnockoffs(pfer=1.0, **lasso)),
+        "AggregatedKnockoffs": lambda: fitted(AggregatedKnockoffs(**lasso)),
+        "KnockoffSelection, default": lambda: fitted(KnockoffSelection(fdr=0.2, random_state=0)),
+        "DerandomizedKnockoffs, default": lambda: fitted(
+            DerandomizedKnockoffs(fdr=0.2, random_state=0)
         ),
-        "AggregatedKnockoffs": lambda: fitted(AggregatedKnockoffs(random_state=0)),
+        "AggregatedKnockoffs, default": lambda: fitted(AggregatedKnockoffs(random_state=0)),
         "DataSplitting": lambda: fitted(DataSplitting(random_state=0)),
+        "IntegratedStability": lambda: fitted(IntegratedStability(random_state=0)),
         "LassoSelection": lambda: fitted(LassoSelection(random_state=0)),
         "Bolasso": lambda: fitted(Bolasso(random_state=0)),
         "AutoSelection": lambda: fitted(AutoSelection(random_state=0)),

@@ -169,7 +169,7 @@ FIELDS = ("design", "seed", "when", "law", "ratio", "departure", "false", "true"
 
 def fitted(X: Array, y: Array, sampler: Any, level: float, seed: int) -> Any:
     """A selector, without its warnings."""
-    selector = KnockoffSelection(level, sampler=sampler, random_state=seed)
+    selector = KnockoffSelection(level, sampler=sampler, statistic="coefficient", random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return selector.fit(X, y)
@@ -339,7 +339,7 @@ def times(sizes: list[tuple[int, int]]) -> None:
         X = chain(n, p, 0.5)(0)
         y = X[:, : p // 10].sum(axis=1) + np.random.default_rng(0).standard_normal(n)
         begin = time.process_time()
-        KnockoffSelection(0.1, random_state=0).fit(X, y)
+        KnockoffSelection(0.1, statistic="coefficient", random_state=0).fit(X, y)
         fit = time.process_time() - begin
         knockoffs = GaussianKnockoffs().fit(X)
         copy = knockoffs.sample(X, random_state=0)

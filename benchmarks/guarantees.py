@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from selica._core.table import Table
+from selica.experiments.calibration import (
+    BESIDE_SETTINGS,
+    LEFT_OUT_SETTINGS,
+    beside_methods,
+    calibrated_methods,
+    left_out_methods,
+)
 from selica.experiments.calibration import SETTINGS as CALIBRATED
-from selica.experiments.calibration import calibrated_methods
 from selica.experiments.guarantees import SETTINGS, Setting, all_methods, guarantees_by_setting
 from selica.experiments.power import power_beside_theory
 from selica.experiments.promise_rows import (
@@ -41,6 +47,8 @@ PARTS = {
     "errors": Part(SETTINGS, all_methods, 500),
     "tables": Part(TABLE_SETTINGS, table_methods, 200),
     "calibration": Part(CALIBRATED, calibrated_methods, 500),
+    "left_out": Part(LEFT_OUT_SETTINGS, left_out_methods, 500),
+    "left_out_beside": Part(BESIDE_SETTINGS, beside_methods, 15),
 }
 
 

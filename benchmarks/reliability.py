@@ -14,9 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from benchmarks import page_users
-from benchmarks.page_users import resident
 
+from benchmarks import page_users
 from selica import KnockoffSelection, StabilitySelection
 from selica.amp import stability_amp
 
@@ -43,10 +42,10 @@ def growth(fit: Callable[[int], object], count: int, warm_up: int = 50) -> tuple
         warnings.simplefilter("ignore", UserWarning)
         for seed in range(warm_up):
             fit(seed)
-        before = resident()
+        before = page_users.resident()
         for seed in range(count):
             fit(seed)
-    return before, resident() - before
+    return before, page_users.resident() - before
 
 
 def memory(count: int) -> None:

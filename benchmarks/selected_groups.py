@@ -55,7 +55,8 @@ METHODS: dict[str, tuple[str, float, bool, Callable[[], Any]]] = {
         "false selections", 1.0, True, lambda: StabilitySelection(pfer=1.0, n_resamples=100),
     ),
     "derandomized knockoffs of groups": (
-        "false selections", 1.0, True, lambda: DerandomizedKnockoffs(pfer=1.0, n_copies=15),
+        "false selections", 1.0, True,
+        lambda: DerandomizedKnockoffs(pfer=1.0, n_copies=15, statistic="coefficient"),
     ),
     "knockoffs of groups, 5 joint copies": (
         "FDR", 0.2, True, lambda: KnockoffSelection(0.2, joint_copies=5),
@@ -64,7 +65,8 @@ METHODS: dict[str, tuple[str, float, bool, Callable[[], Any]]] = {
         "false selections", 1.0, False, lambda: StabilitySelection(pfer=1.0, n_resamples=100),
     ),
     "derandomized knockoffs of single variables": (
-        "false selections", 1.0, False, lambda: DerandomizedKnockoffs(pfer=1.0, n_copies=15),
+        "false selections", 1.0, False,
+        lambda: DerandomizedKnockoffs(pfer=1.0, n_copies=15, statistic="coefficient"),
     ),
 }  # fmt: skip
 """What is measured, its level, whether groups are selected, and what selects."""

@@ -65,6 +65,6 @@ figure.tight_layout()
 
 # %%
 # **What to see:** power falls for both as neighbours become alike, since the data no longer say
-# who acts. Knockoffs that know the correlation stay far below their level by selecting less. A
+# who acts. Knockoffs that know the correlation stay below their level and select less. A
 # fixed threshold on frequencies selects more and promises nothing: its share of false selections
 # grows with the correlation.

@@ -3,9 +3,10 @@ Which mutations of HIV-1 make it resistant to a drug?
 =====================================================
 
 Knockoffs on the data of Rhee et al. (2006), 16 drugs, at a false discovery rate of 0.2: with one
-copy, and derandomized with 50 copies and e-values. Copies are Gaussian with an estimated
-covariance; the columns are indicators, so no theorem promises the level here. An independent list
-of mutations that treatment selects (TSM) is an approximate truth, position by position.
+copy, and derandomized with 50 copies and e-values, by coefficients of a lasso. Copies are Gaussian
+with an estimated covariance; the columns are indicators, so no theorem promises the level here. An
+independent list of mutations that treatment selects (TSM) is an approximate truth, position by
+position.
 
 Three drugs, others, or all of them::
 
@@ -95,8 +96,8 @@ def main() -> None:
         X, y = read_drug(folder, family, drug)
         cells = []
         for selector in (
-            KnockoffSelection(fdr=LEVEL, random_state=0),
-            DerandomizedKnockoffs(fdr=LEVEL, n_copies=50, random_state=0),
+            KnockoffSelection(fdr=LEVEL, statistic="coefficient", random_state=0),
+            DerandomizedKnockoffs(fdr=LEVEL, n_copies=50, statistic="coefficient", random_state=0),
         ):
             start = time.perf_counter()
             selector.fit(X, y)

@@ -1,7 +1,8 @@
-"""Small problems as files that Python and R read, and answers as files that Python reads.
+"""Problems as files that Python and R read, and answers as files that Python reads.
 
-A folder has `manifest.csv`, a line a problem, and for problem k the raw doubles, by columns, of
-k.X (n, p), k.rows (n, 5: response, event, stratum, offset, weight) and k.lams (L,). A peer writes
+A folder has `manifest.csv`, a line a problem, and for problem k files of raw doubles, by columns.
+Here: k.X (n, p), k.rows (n, 5: response, event, stratum, offset, weight) and k.lams (L,); what
+`selecting` sends and receives stands there. A peer writes
 k.answer: for each penalty the intercepts, one a class, and the coefficients, class after class; and
 k.largest: the smallest penalty, in its own unit times the total weight, that selects nothing.
 """
@@ -9,11 +10,12 @@ k.largest: the smallest penalty, in its own unit times the total weight, that se
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 COLUMNS = ("number", "loss", "ties", "n", "p", "penalties", "classes", "ridge", "kind")
@@ -54,33 +56,55 @@ class Small:
         return self.rows[:, 4]
 
 
-def write(folder: Path, problems: list[Small]) -> None:
-    """All problems, for the peers to read."""
+def put(folder: Path, number: int, name: str, values: ArrayLike) -> None:
+    """Write one array of one problem."""
+    raw = np.asarray(values, dtype=np.float64).tobytes("F")
+    (folder / f"{number}.{name}").write_bytes(raw)
+
+
+def get(folder: Path, number: int, name: str, *shape: int) -> Array:
+    """Read one array of one problem."""
+    return np.fromfile(folder / f"{number}.{name}").reshape(shape or -1, order="F")
+
+
+def write_manifest(folder: Path, columns: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
+    """Write a line for each problem."""
     with (folder / "manifest.csv").open("w", newline="") as file:
         out = csv.writer(file)
-        out.writerow(COLUMNS)
-        for s in problems:
-            sizes = (*s.X.shape, len(s.lams), s.classes)
-            out.writerow((s.number, s.loss, s.ties, *sizes, s.ridge, s.kind))
-            for name in ("X", "rows", "lams"):
-                (folder / f"{s.number}.{name}").write_bytes(getattr(s, name).tobytes("F"))
+        out.writerow(columns)
+        out.writerows(lines)
+
+
+def read_manifest(folder: Path) -> list[dict[str, str]]:
+    """Read the lines of the problems."""
+    with (folder / "manifest.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write(folder: Path, problems: list[Small]) -> None:
+    """All problems, for the peers to read."""
+    lines = []
+    for s in problems:
+        sizes = (*s.X.shape, len(s.lams), s.classes)
+        lines.append((s.number, s.loss, s.ties, *sizes, s.ridge, s.kind))
+        for name in ("X", "rows", "lams"):
+            put(folder, s.number, name, getattr(s, name))
+    write_manifest(folder, COLUMNS, lines)
 
 
 def read(folder: Path) -> list[Small]:
     """The problems of a folder."""
     problems = []
-    with (folder / "manifest.csv").open(newline="") as file:
-        for line in csv.DictReader(file):
-            n, p = int(line["n"]), int(line["p"])
-            X = np.fromfile(folder / f"{line['number']}.X").reshape((n, p), order="F")
-            rows = np.fromfile(folder / f"{line['number']}.rows").reshape((n, 5), order="F")
-            lams = np.fromfile(folder / f"{line['number']}.lams")
-            problems.append(
-                Small(
-                    int(line["number"]), line["loss"], X, rows, lams, float(line["ridge"]),
-                    int(line["classes"]), line["ties"], line["kind"],
-                )
-            )  # fmt: skip
+    for line in read_manifest(folder):
+        number, n, p = int(line["number"]), int(line["n"]), int(line["p"])
+        X = get(folder, number, "X", n, p)
+        rows = get(folder, number, "rows", n, 5)
+        problems.append(
+            Small(
+                number, line["loss"], X, rows, get(folder, number, "lams"), float(line["ridge"]),
+                int(line["classes"]), line["ties"], line["kind"],
+            )
+        )  # fmt: skip
     return problems
 
 

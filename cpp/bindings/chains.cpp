@@ -13,6 +13,8 @@
 
 #include "base/workers.hpp"
 #include "bindings/arrays.hpp"
+#include "bindings/interruptible.hpp"
+#include "bindings/keys.hpp"
 #include "bindings/parts.hpp"
 #include "chains/expectation.hpp"
 #include "chains/genotype_copies.hpp"
@@ -30,32 +32,10 @@ namespace {
 using chains::Allele;
 using chains::Path;
 using chains::State;
-using chains::Word;
 using States = Array<const State, 2>;
 using Genotypes = Array<const Allele, 2>;
 using Choices = Array<const Index, 2>;
-using Words = Array<const Word, 1>;
 using Place = std::pair<Index, Index>;
-
-// Does work that asks now and then whether to go on; Ctrl-C is raised when it has ended.
-template <class Work>
-void interruptible(Work&& work) {
-  bool interrupted = false;
-  {
-    const nb::gil_scoped_release unlocked;
-    work([&interrupted] {
-      const nb::gil_scoped_acquire locked;
-      interrupted = PyErr_CheckSignals() != 0;
-      return !interrupted;
-    });
-  }
-  if (interrupted) throw nb::python_error();
-}
-
-chains::Key key_of(const Words& key) {
-  require(sized(2, key), "A key has two words.");
-  return {key.data()[0], key.data()[1]};
-}
 
 template <class T>
 void within(const T* values, Index size, Index least, Index most, const char* sentence) {
@@ -63,7 +43,7 @@ void within(const T* values, Index size, Index least, Index most, const char* se
           sentence);
 }
 
-void uniforms(const Words& key, Index row, const VectorOut& out) {
+void uniforms(const KeyWords& key, Index row, const VectorOut& out) {
   chains::Stream stream(key_of(key), row);
   std::generate_n(out.data(), out.shape(0), [&] { return stream.uniform(); });
 }
@@ -75,13 +55,13 @@ chains::Chain chain_of(const Vector& first, const Array<const double, 3>& step) 
 }
 
 Place copy_chains(const Vector& first, const Array<const double, 3>& step, const States& x,
-                  const Words& key, const Array<State, 2>& out, Index threads) {
+                  const KeyWords& key, const Array<State, 2>& out, Index threads) {
   constexpr Index kRows = 16;  // that one thread does in one go
   const chains::Chain chain = chain_of(first, step);
   const Index rows = x.shape(0), p = chain.sites;
   require(shaped(rows, p, x, out), "Sizes of the chain and of the rows differ.");
   within(x.data(), rows * p, 0, chain.states - 1, "A state is not one of the chain.");
-  const chains::Key words = key_of(key);
+  const Key words = key_of(key);
   chains::FirstWrong wrongs;
   interruptible([&](const std::function<bool()>& poll) {
     Workers workers((rows + kRows - 1) / kRows, threads);
@@ -163,13 +143,13 @@ std::tuple<double, Index, Index> motif_counts(Index haplotypes, const Vector& st
 }
 
 Place draw_genotypes(Index haplotypes, const Vector& stay, const Matrix& enter,
-                     const Matrix& allele, const Genotypes& x, bool complete, const Words& key,
+                     const Matrix& allele, const Genotypes& x, bool complete, const KeyWords& key,
                      const Array<Allele, 2>& out, Index threads) {
   const chains::Motifs law = law_of(stay, enter, allele);
   const chains::People people = people_of(x, law, haplotypes);
   require(shaped(people.people, law.sites, out), "Sizes of genotypes and copies differ.");
   const chains::Task task = complete ? chains::Task::complete : chains::Task::copy;
-  const chains::Key words = key_of(key);
+  const Key words = key_of(key);
   chains::FirstWrong wrongs;
   with_states(haplotypes, [&]<class Kind>(Kind) {
     interruptible([&](const std::function<bool()>& poll) {

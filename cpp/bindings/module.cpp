@@ -14,4 +14,5 @@ NB_MODULE(SELICA_MODULE, m) {
   bind_amp(m);
   bind_correlated(m);
   bind_chains(m);
+  bind_masked(m);
 }

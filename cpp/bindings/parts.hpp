@@ -8,3 +8,4 @@ void bind_multinomial(nanobind::module_& m);
 void bind_amp(nanobind::module_& m);
 void bind_correlated(nanobind::module_& m);
 void bind_chains(nanobind::module_& m);
+void bind_masked(nanobind::module_& m);

@@ -170,9 +170,10 @@ _COPIES = (
     "of the columns."
 )
 _CALIBRATED = (
-    "It is expected, not proven, if the rows are independent and the columns are many and close to "
-    "independent of each other; refits check the probabilities on the data. For other columns a "
-    "bound on the number of false selections keeps the share, and finds less."
+    "It is expected, not proven, if the rows are independent and the columns are close to "
+    "independent of each other, or depend on each other in a way that can be estimated; both are "
+    "checked on the data. Where neither is believed, a bound on the number of false selections "
+    "keeps the share, and finds less."
 )
 _TRUTH = (
     "In predictions the truth sets the threshold, which nobody can do in practice: they show how "
@@ -204,7 +205,7 @@ _ROWS = (
     ),
     Method(
         "stability-fdr",
-        "stability, message passing",
+        "stability, p-values",
         selector="selica.selectors:StabilitySelection",
         usual={"fdr": 0.1},
         levels=("fdr",),
@@ -287,6 +288,26 @@ _ROWS = (
         former={"planning": ("stability_none",)},
     ),
     Method(
+        "stability-integrated",
+        "stability, integrated path",
+        selector="selica.selectors:IntegratedStability",
+        usual={"pfer": 1.0},
+        levels=("pfer", "fdr"),
+        by_default=True,
+        controls="PFER",
+        promise=_PFER,
+        rests_on="It is expected, not proven, if the rows are independent, all irrelevant "
+        "variables are alike, and halves of the rows agree on them no more than chance makes "
+        "them. With calibration bound and order 1 it is proven if they are alike and picked no "
+        "more often than the average variable, and finds much less.",
+        calibrated=True,
+        options=_same("pfer", "fdr", "calibration", "order", "q")
+        | _same("n_resamples", "l1_ratio", "groups", "n_jobs"),
+        colour="#009E73",
+        dash=_MIDDLE,
+        marker="<",
+    ),
+    Method(
         "stability-ideal",
         "stability, ideal",
         selector="selica.selectors:StabilitySelection",
@@ -341,7 +362,10 @@ _ROWS = (
         levels=("fdr",),
         controls="FDR",
         promise=_FDR,
-        rests_on=_COPIES,
+        rests_on="It is expected, not proven, if the rows are independent, the copies are drawn "
+        "from the true distribution of the columns, and among irrelevant variables high e-values "
+        "are rarer than low ones. Without the last condition at most twice the chosen share is "
+        "proven: choose half of a share that has to be proven.",
         predictor="selica.planning.predict.knockoffs:e_values",
         correlated_rule="selica.planning.data.correlated_power:e_values",
         equations="knockoff",

@@ -57,7 +57,7 @@ def test_the_catalogue_calls_proven_what_the_selector_does(row):
     few = {name: value for name, value in few.items() if name in parameters}
     if row.equations == "stability":
         del few["lam"]
-    found = row.load_selector()(**row.arguments({row.levels[0]: 0.5}), **few).fit(data.X, data.y)
+    found = row.load_selector()(**row.arguments({row.levels[0]: 0.4}), **few).fit(data.X, data.y)
     assert ("It is proven if" in row.rests_on) == found.guarantee_.proven
     assert ("It is expected, not proven" in row.rests_on) != found.guarantee_.proven
 

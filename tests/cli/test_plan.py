@@ -215,7 +215,7 @@ def test_the_recommendation_agrees_with_its_table():
         f"Fewest samples: {value} with stability, PFER bound. The comparison is limited to methods"
         in text
     )
-    assert f"Left out: {fewer} with stability, message passing: {reason}." in text
+    assert f"Left out: {fewer} with stability, p-values: {reason}." in text
 
 
 def test_the_comparison_names_what_it_leaves_out():
@@ -225,7 +225,7 @@ def test_the_comparison_names_what_it_leaves_out():
     assert [row["settings"] for row in told["left_out"]] == ["best", "default"]
     reason = told["left_out"][0]["reason"]
     assert "above the level 0.1" in reason
-    assert f"Left out: stability, message passing, with its best settings: {reason}." in text
+    assert f"Left out: stability, p-values, with its best settings: {reason}." in text
 
 
 def test_a_method_named_twice_has_one_row_for_each_setting():

@@ -136,7 +136,7 @@ def test_what_procedures_reach_stands_beside_the_ideal():
     for name, row in reached.items():
         assert (row["power"], row["fdr"]) == (want.one(name).power, want.one(name).fdr)
     assert reached["knockoffs"]["power"] < 0.1
-    assert reached["knockoffs-evalues"]["power"] < 0.01
+    assert reached["knockoffs-evalues"]["power"] < 0.1
     lines = predict(*SPARSE).split("Real procedures at FDR 0.1")[1].splitlines()
     for row in reached.values():
         (line,) = (line for line in lines if line.startswith(row["label"]))

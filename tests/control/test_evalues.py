@@ -10,8 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selica._core.errors import ArgumentError
-from selica.control import ebh, fdp, knockoff_evalues, knockoff_threshold
+from selica.control import (
+    averaged_level,
+    ebh,
+    fdp,
+    frequency_bound,
+    knockoff_evalues,
+    knockoff_threshold,
+    posthoc_evalues,
+)
 from tests.control.test_knockoffs import SIZES, TOY, all_signs, fdrs, statistics
 
 
@@ -50,51 +57,6 @@ def test_the_first_time_to_stop(W, fdr, offset, early):
     np.testing.assert_allclose(knockoff_evalues(W, float(fdr), offset, early), want, rtol=1e-12)
 
 
-@given(statistics, fdrs, fdrs, st.sampled_from([0, 1]), st.booleans())
-@settings(max_examples=300, deadline=None)
-def test_the_first_time_to_stop_with_a_second_level(W, one, other, offset, early):
-    level, last = sorted((Fraction(one), Fraction(other)))
-    stop = None
-    for t in sorted({abs(w) for w in W} - {0}):
-        positive, negative = sum(w >= t for w in W), sum(w <= -t for w in W)
-        share = Fraction(offset + negative, max(1, positive))
-        within = share <= level or (positive < 1 / level and share <= last)
-        if within or (early and positive < 1 / last):
-            stop = t
-            break
-    want = np.zeros(len(W))
-    if stop is not None:
-        want[np.array(W) >= stop] = len(W) / (1 + negative)
-    found = knockoff_evalues(W, float(level), offset, early, fallback_fdr=float(last))
-    np.testing.assert_allclose(found, want, rtol=1e-12)
-
-
-@given(statistics, fdrs)
-@settings(max_examples=50, deadline=None)
-def test_the_same_level_twice_is_one_level(W, fdr):
-    e = knockoff_evalues(W, float(fdr))
-    np.testing.assert_array_equal(knockoff_evalues(W, float(fdr), fallback_fdr=float(fdr)), e)
-
-
-def test_the_second_level_is_no_smaller():
-    with pytest.raises(ArgumentError, match=r"fallback_fdr must be at least fdr = 0\.2"):
-        knockoff_evalues(TOY, 0.2, fallback_fdr=0.1)
-
-
-@pytest.mark.parametrize("signals", [10, 12, 15, 20, 40])
-def test_clear_signals_are_selected_with_half_the_level_and_the_level(signals):
-    # half of the level alone needs 20 selections
-    rng = np.random.default_rng(0)
-    noise = rng.standard_normal((30, 200 - signals))
-    W = np.concatenate([rng.uniform(4.0, 9.0, (30, signals)), noise], axis=1)
-    e = np.mean([knockoff_evalues(w, 0.05, fallback_fdr=0.1) for w in W], axis=0)
-    mask = ebh(e, 0.1)
-    assert mask[:signals].all()
-    assert mask.sum() <= signals + 2
-    alone = np.mean([knockoff_evalues(w, 0.05) for w in W], axis=0)
-    assert ebh(alone, 0.1).any() == (signals >= 20)
-
-
 @given(statistics, fdrs, st.randoms(use_true_random=False))
 @settings(max_examples=100, deadline=None)
 def test_order_does_not_matter(W, fdr, random):
@@ -114,18 +76,6 @@ def test_expectation_over_all_signs(sizes, true, fdr, offset):
     assert e[:, true:].sum(axis=1).mean() <= 9 + 1e-9
 
 
-@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
-@pytest.mark.parametrize("true", [0, 2, 4])
-@pytest.mark.parametrize("levels", [(0.12, 0.2), (0.15, 0.3), (0.2, 0.4), (0.3, 0.5), (0.4, 0.8)])
-@pytest.mark.parametrize("offset", [0, 1])
-def test_expectation_over_all_signs_with_a_second_level(sizes, true, levels, offset):
-    fdr, last = levels
-    e = np.array(
-        [knockoff_evalues(W, fdr, offset, fallback_fdr=last) for W in all_signs(sizes, true)]
-    )
-    assert e[:, true:].sum(axis=1).mean() <= 9 + 1e-9
-
-
 @pytest.mark.parametrize(("noise", "signals"), [(40, 0), (40, 8), (60, 12), (100, 25)])
 @pytest.mark.parametrize("fdr", [0.1, 0.2, 0.5])
 def test_expectation_with_many_variables(noise, signals, fdr):
@@ -135,7 +85,7 @@ def test_expectation_with_many_variables(noise, signals, fdr):
     total = []
     for coins in rng.choice((-1.0, 1.0), (1500, noise)):
         W = size * np.concatenate([coins, np.ones(signals)])
-        total.append(knockoff_evalues(W, fdr / 2, fallback_fdr=fdr)[:noise].sum())
+        total.append(knockoff_evalues(W, fdr / 2)[:noise].sum())
     error = np.std(total) / np.sqrt(len(total))
     assert np.mean(total) <= noise + signals + 3.0 * error
 
@@ -160,12 +110,10 @@ def test_stopping_at_the_next_positive_would_break_the_expectation():
 @pytest.mark.parametrize("true", [0, 3])
 @pytest.mark.parametrize("fdr", [0.3, 0.6])
 def test_false_discovery_rate_over_all_signs(sizes, true, fdr):
-    for last in (None, fdr):
-        found = [
-            fdp(ebh(knockoff_evalues(W, fdr / 2, fallback_fdr=last), fdr), range(true))
-            for W in all_signs(sizes, true)
-        ]
-        assert np.mean(found) <= fdr
+    found = [
+        fdp(ebh(knockoff_evalues(W, fdr / 2), fdr), range(true)) for W in all_signs(sizes, true)
+    ]
+    assert np.mean(found) <= fdr
 
 
 @given(statistics, fdrs)
@@ -215,3 +163,81 @@ def test_ebh_is_the_largest_self_consistent_set(evalues, fdr):
             if all(evalues[i] * level * size >= K for i in chosen):
                 best = chosen
     assert np.flatnonzero(ebh(evalues, float(fdr))).tolist() == list(best)
+
+
+@pytest.mark.parametrize(
+    ("fdr", "own", "copies", "level"),
+    [
+        (0.1, 0.05, 50, 5 / 26),
+        (0.2, 0.1, 50, 5 / 13),
+        (0.1, 0.05, 10, 1 / 6),
+        (0.1, 0.05, 2, 0.1),
+        (0.1, 0.05, 1, 0.1),  # one draw has one positive value
+        (0.1, 0.1, 50, 10 / 51),
+        (0.3, 0.15, 50, 0.5),  # no more than one half
+        (0.6, 0.3, 50, 0.6),  # but no less than what is asked for
+    ],
+)
+def test_levels_of_averages(fdr, own, copies, level):
+    assert averaged_level(fdr, own, copies) == pytest.approx(level)
+
+
+@pytest.mark.parametrize("fdr", [0.05, 0.1, 0.2])
+@pytest.mark.parametrize("share", [0.3, 0.5, 1.0])
+@pytest.mark.parametrize("copies", [5, 20, 31, 50])
+def test_the_level_of_averages_is_the_bound_on_frequencies(fdr, share, copies):
+    """All copies that select k variables give each of them the same, p / (own k).
+
+    Then e-BH asks for a share of own / raised of the copies, and if that is a whole number of them
+    times the bound on frequencies without Markov's factor is what is left of the level.
+    """
+    own = share * fdr
+    raised = averaged_level(fdr, own, copies)
+    needed = copies * own / raised
+    # rounded up to whole copies the bound only falls, so compare at the next number below
+    bound = frequency_bound(copies, min(np.ceil(needed - 1e-9), copies) / copies)
+    assert own * bound <= fdr * (1.0 + 1e-9)
+    assert own * copies / (2.0 * needed - 1.0) == pytest.approx(fdr)
+
+
+@pytest.mark.parametrize("most", range(1, 60))
+def test_probabilities_that_do_not_increase_halve_the_bound(most):
+    """P(E >= h) <= E / (2h - 1) on 0, 1, .. for the extreme laws, and so for their mixtures."""
+    law = np.full(most + 1, 1.0 / (most + 1))
+    mean = law @ np.arange(most + 1)
+    for h in range(1, most + 1):
+        assert law[h:].sum() <= mean / (2 * h - 1) * (1.0 + 1e-12)
+    h = (most + 1) // 2
+    if most % 2:
+        assert law[h:].sum() == pytest.approx(mean / (2 * h - 1))
+
+
+@pytest.mark.parametrize("true", [0, 3])
+def test_draws_that_do_not_differ_need_the_level_itself(true):
+    """Why `n_copies` counts draws that differ: many times the same draw is one draw.
+
+    Its e-values have one positive value, so that the raised level is used up, and not its half.
+    """
+    fdr, copies = 0.3, 50
+    raised = averaged_level(fdr, 0.5 * fdr, copies)
+    found = [
+        fdp(ebh(posthoc_evalues(W, raised), raised), range(true))
+        for W in all_signs(SIZES["distinct"], true)
+    ]
+    assert fdr < np.mean(found) <= raised
+
+
+def test_rare_high_averages_of_each_variable_are_not_enough():
+    """Why the raised level needs its condition given how many others are selected.
+
+    Nothing matters; k of p variables have p / (raised k), for k = 1, .., p with equal chances.
+    """
+    p = 12
+    raised = averaged_level(0.1, 0.05, 50)
+    chance = raised / p
+    value = p / (raised * np.arange(1, p + 1))
+    law = chance * np.arange(1, p + 1) / p  # of one variable, from the highest value to the lowest
+    assert np.all(np.diff([*law, 1.0 - law.sum()]) > 0.0)
+    assert p * law @ value == pytest.approx(p)
+    found = [ebh(np.where(np.arange(p) < k, value[k - 1], 0.0), raised) for k in range(1, p + 1)]
+    assert chance * sum(mask.any() for mask in found) == pytest.approx(raised)

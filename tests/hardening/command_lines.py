@@ -75,7 +75,7 @@ _SENSIBLE = {
     "sampler": ("gaussian", "fixed", "iid", "genotypes", "markov"),
     "joint_copies": ("1", "2"),
     "groups": ("correlation", "correlation:0.3"),
-    "statistic": ("coefficient", "entry", "correlation"),
+    "statistic": ("coefficient", "entry", "correlation", "bayes", "mlr"),
 }
 _STUDY = "-n 100 -p 50 -k 5 --r2 0.8 --method knockoffs"
 _STARTS = {

@@ -12,11 +12,12 @@ from scipy.stats import norm
 from selica import theory
 from selica._core.scalar import knockoff_probability
 from selica.control import (
+    averaged_level,
     benjamini_hochberg,
     ebh,
     fdp,
-    knockoff_evalues,
     knockoff_threshold,
+    posthoc_evalues,
     supported_bound,
     tpp,
 )
@@ -45,14 +46,22 @@ def study_of_ren_and_barber(amplitude):
         (3, "knockoffs", 0.394, 0.03),
         (4, "knockoffs", 0.820, 0.03),
         (5, "knockoffs", 0.964, 0.03),
-        (3, "knockoffs-evalues", 0.238, 0.08),  # a copy needs 20 selections: found by chance
-        (4, "knockoffs-evalues", 0.758, 0.03),
-        (5, "knockoffs-evalues", 0.953, 0.03),
     ],
 )
 def test_published_knockoff_simulations(amplitude, method, power, tolerance):
     found = predict(study_of_ren_and_barber(amplitude), method, 0.1, "default")
     assert found.power == pytest.approx(power, abs=tolerance)
+
+
+@pytest.mark.parametrize(("amplitude", "published"), [(3, 0.238), (4, 0.758), (5, 0.953)])
+def test_many_copies_find_more_than_published_and_nearly_what_one_copy_finds(amplitude, published):
+    # published with e-BH at the level itself, means of 100 runs with errors of at most 0.017
+    study = study_of_ren_and_barber(amplitude)
+    one, many = (
+        predict(study, name, 0.1, "default").power for name in ("knockoffs", "knockoffs-evalues")
+    )
+    assert many > published + 0.01
+    assert many > 0.92 * one
 
 
 @pytest.mark.parametrize("effects", LAWS, ids=NAMES)
@@ -195,8 +204,8 @@ def test_few_selections_are_predicted_with_their_fluctuations(rule):
 
         def select(g, rng):
             W = statistics(s, g, rng, copies)
-            each = [knockoff_evalues(w, 0.5 * level, fallback_fdr=level) for w in W]
-            return ebh(np.mean(each, axis=0), level)
+            each = [posthoc_evalues(w, 0.5 * level) for w in W]
+            return ebh(np.mean(each, axis=0), averaged_level(level, 0.5 * level, copies))
 
     (power, false), (power_error, false_error) = brute_force(study, s, select, 400)
     assert found.power == pytest.approx(power, abs=4.0 * power_error + 0.03)

@@ -26,6 +26,14 @@ def table():
     return simulate(150, 60, 0, noise_variance=1.0, random_state=0).X
 
 
+@pytest.fixture(scope="module")
+def tangled():
+    """Ten hidden causes of 40 columns: 60 rows do not tell how these depend on each other."""
+    rng = np.random.default_rng(0)
+    causes, loadings = rng.standard_normal((60, 10)), rng.standard_normal((10, 40))
+    return causes @ loadings + 0.03 * rng.standard_normal((60, 40))
+
+
 def plasmode(X, **settings):
     arguments = {"r2": 0.8, "fdr": 0.2, "methods": "knockoffs", "n_sets": 6, "random_state": 1}
     arguments |= {"theory": False}
@@ -112,10 +120,9 @@ def test_selectors_of_ones_own_and_progress(table):
     assert seen[-1] == (6, 6)
 
 
-def test_a_method_that_refuses_is_counted():
-    X = simulate(60, 40, 0, noise_variance=1.0, covariance=("ar1", 0.97), random_state=0).X
+def test_a_method_that_refuses_is_counted(tangled):
     (row,) = planning.plasmode_power(
-        X, 5, r2=0.8, methods="stability-fdr", n_sets=3, random_state=0
+        tangled, 5, r2=0.8, methods="stability-fdr", n_sets=3, random_state=0
     ).methods.rows
     assert row["refused"] == 3
     assert row["power"] == 0.0
@@ -177,10 +184,9 @@ def test_what_does_not_apply_is_said_with_the_name_of_the_selector(table):
         plasmode(table, selectors=own)
 
 
-def test_a_selector_of_ones_own_that_refuses_the_data_is_counted():
-    X = simulate(60, 40, 0, noise_variance=1.0, covariance=("ar1", 0.97), random_state=0).X
+def test_a_selector_of_ones_own_that_refuses_the_data_is_counted(tangled):
     own = {"mine": StabilitySelection(fdr=0.1, engine="auto")}
-    found = plasmode(X, methods="lasso", selectors=own, n_sets=3)
+    found = plasmode(tangled, methods="lasso", selectors=own, n_sets=3)
     row = found.methods.one(method="mine")
     assert row["refused"] == 3
     assert row["power"] == 0.0

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from selica.control import (
+    averaged_level,
     benjamini_hochberg,
     ebh,
-    knockoff_evalues,
     knockoff_pvalues,
     knockoff_threshold,
+    posthoc_evalues,
     quantile_aggregation,
 )
 from selica.planning.predict.rules import (
@@ -44,14 +45,12 @@ def test_knockoff_plus(statistics, fdr):
 
 
 @pytest.mark.parametrize("fdr", LEVELS)
-@pytest.mark.parametrize("last", [None, 1.0, 1.7, 2.0])
-def test_e_values(statistics, fdr, last):
-    own, second = 0.5 * fdr, None if last is None else 0.5 * last * fdr
-    e = mean_evalues(statistics, own, second)
+def test_e_values(statistics, fdr):
+    e = mean_evalues(statistics, 0.5 * fdr)
     found = step_up(e, fdr)
     assert e.any()
     for i, W in enumerate(statistics):
-        each = np.mean([knockoff_evalues(w, own, fallback_fdr=second) for w in W], axis=0)
+        each = np.mean([posthoc_evalues(w, 0.5 * fdr) for w in W], axis=0)
         np.testing.assert_allclose(e[i], each, rtol=1e-12)
         np.testing.assert_array_equal(found[i], ebh(each, fdr))
 
@@ -60,8 +59,9 @@ def test_e_values(statistics, fdr, last):
 def test_derandomized(statistics, fdr):
     found = derandomized(statistics, fdr)
     for i, W in enumerate(statistics):
-        each = np.mean([knockoff_evalues(w, 0.5 * fdr, fallback_fdr=fdr) for w in W], axis=0)
-        np.testing.assert_array_equal(found[i], ebh(each, fdr))
+        each = np.mean([posthoc_evalues(w, 0.5 * fdr) for w in W], axis=0)
+        raised = averaged_level(fdr, 0.5 * fdr, len(W))
+        np.testing.assert_array_equal(found[i], ebh(each, raised))
 
 
 @pytest.mark.parametrize("fdr", [0.1, 0.3])

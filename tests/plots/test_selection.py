@@ -15,6 +15,7 @@ from selica import (
     AggregatedKnockoffs,
     DataSplitting,
     DerandomizedKnockoffs,
+    IntegratedStability,
     KnockoffSelection,
     LassoSelection,
     StabilitySelection,
@@ -39,6 +40,7 @@ def fit(selector):
         DerandomizedKnockoffs(0.3, n_copies=4, sampler="iid"),
         AggregatedKnockoffs(0.3, n_copies=4, sampler="iid"),
         DataSplitting(0.3, n_splits=4),
+        IntegratedStability(n_resamples=20),
     ],
     ids=lambda s: type(s).__name__,
 )

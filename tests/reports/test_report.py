@@ -558,4 +558,4 @@ def test_settings_of_an_automatic_choice_are_those_of_what_it_chose(data):
     assert "(pfer)</td><td>1</td>" in text
     evalues = selection(data, SELECTORS["knockoffs-evalues"])
     assert evalues.used["fdr"] == 0.3
-    assert evalues.used["copy_fdr"] == "0.15, or 0.3 where a copy cannot reach that"
+    assert evalues.used["copy_fdr"] == 0.15

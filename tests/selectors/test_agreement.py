@@ -13,6 +13,7 @@ from selica import (
     Bolasso,
     DataSplitting,
     DerandomizedKnockoffs,
+    IntegratedStability,
     LassoSelection,
     StabilitySelection,
 )
@@ -44,6 +45,7 @@ def fitted(selector, data=DATA):
         DerandomizedKnockoffs(pfer=2, n_copies=6, random_state=0),
         AggregatedKnockoffs(0.5, n_copies=6, random_state=0),
         DataSplitting(0.3, n_splits=6, random_state=0),
+        IntegratedStability(n_resamples=40, random_state=0),
     ],
     ids=lambda one: f"{type(one).__name__}",
 )

@@ -118,24 +118,40 @@ def test_what_was_chosen_is_said_and_so_is_why():
 
 
 @pytest.mark.parametrize(
-    ("shape", "fdr", "evalues"),
+    ("shape", "fdr", "method"),
     [
-        ((200, 40), 0.1, False),
-        ((200, 210), 0.1, False),
-        ((200, 210), 0.2, True),
-        ((30, 40), 0.2, False),
+        ((200, 40), 0.1, "knockoffs-frequency"),
+        ((200, 60), 0.2, "stability-fdr"),
+        ((200, 210), 0.1, "stability-fdr"),
+        ((200, 210), 0.2, "knockoffs-evalues"),
+        ((30, 210), 0.2, "stability-pfer"),
+        ((30, 40), 0.2, "stability-pfer"),
     ],
 )
-def test_a_false_discovery_rate_is_kept(shape, fdr, evalues):
+def test_a_false_discovery_rate_is_kept(shape, fdr, method):
     data = simulate(*shape, 6, snr=5.0, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
         found = fit(data.X, data.y, fdr=fdr)
     assert found.guarantee_.level <= fdr
     assert found.guarantee_.controls == "false discovery rate"
-    assert (getattr(found.selector_, "evalues_", None) is not None) == evalues
-    by_number = found.method_ == "knockoffs-frequency"
-    assert ("more than 10 variables matter" in found.reason_) == by_number
+    assert found.method_ == method
+    assert method in found.reason_
+    by_number = method == "knockoffs-frequency"
+    assert ("more than 6 variables matter" in found.reason_) == by_number
+    by_pvalues = method == "stability-fdr"
+    assert ("a rate of 0.2 or more (you" in found.reason_) == (by_pvalues and fdr < 0.2)
+    few = by_pvalues and shape[1] < 200
+    assert (f"200 or more columns (there are {shape[1]})" in found.reason_) == few
+
+
+def test_what_speaks_against_copies_is_said_where_p_values_are_chosen():
+    data = simulate(200, 210, 6, snr=5.0, random_state=0)
+    X = data.X.copy()
+    X[:, 1] = X[:, 0] + 0.1 * X[:, 1]
+    found = fit(X, data.y, fdr=0.2)
+    assert found.method_ == "stability-fdr"
+    assert "e-values were not chosen because knockoffs cannot tell near-dup" in found.reason_
 
 
 def test_an_empty_list_comes_with_a_ranking_and_numbers_that_were_tried():

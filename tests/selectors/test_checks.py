@@ -12,6 +12,7 @@ import pytest
 from selica import (
     DataSplitting,
     DerandomizedKnockoffs,
+    IntegratedStability,
     KnockoffSelection,
     LassoSelection,
     StabilitySelection,
@@ -33,6 +34,7 @@ PROMISING = [
     KnockoffSelection(0.3, sampler="iid", lam=0.1, random_state=0),
     DerandomizedKnockoffs(pfer=1.0, sampler="iid", lam=0.1, n_copies=2, random_state=0),
     DataSplitting(0.3, n_splits=2, random_state=0),
+    IntegratedStability(n_resamples=20, random_state=0),
     StabilitySelection(
         resampling="pairs", pfer=1.0, assumption="r-concave", n_resamples=20, random_state=0
     ),

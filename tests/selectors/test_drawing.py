@@ -8,7 +8,7 @@ import pytest
 from selica import AggregatedKnockoffs, AutoSelection, DerandomizedKnockoffs, StabilitySelection
 from selica._core.errors import ArgumentError
 from selica._core.warning import noted
-from selica.control import frequency_bound
+from selica.control import averaged_level, frequency_bound
 from selica.progress import reporting, stoppable
 from selica.sampling import FixedKnockoffs, simulate
 from selica.selectors.drawing import (
@@ -122,9 +122,13 @@ def test_copies_of_the_pilot_do_not_count(rule):
     np.testing.assert_array_equal(found.statistics_, drawn[FIRST_COPIES:])
     assert any(f"asked for {found.n_copies_} copies" in note for note in found.notes_)
     given = copies(rule, n_copies=5).guarantee_
-    by_shape = "pfer" in rule  # a bound on the shape of shares is expected only
-    assert found.guarantee_.proven == (given.proven and not by_shape)
+    by_shape = "threshold" not in rule  # what rests on the shape at one number is expected only
+    assert not found.guarantee_.proven
+    assert given.proven == ("pfer" in rule)
     assert (ANY_COPIES in found.guarantee_.assumptions) == by_shape
+    if "fdr" in rule:  # proven is the level for all numbers that the pilot may ask for
+        most = averaged_level(0.3, 0.15, possible_copies(FIRST_COPIES)[-1])
+        assert f"at most {100 * most:.3g} %; this is proven" in found.guarantee_.settings
     if by_shape:  # which one copy does not need
         alone = found.fdp_bound().guarantee
         assert alone.proven
@@ -136,10 +140,13 @@ def test_copies_that_are_the_same_for_every_seed_know_their_pilot(randomized):
     sampler = FixedKnockoffs(intercept=True, randomized=randomized)
     settings = {"sampler": sampler, "statistic": "correlation", "random_state": 0}
     found = fitted(DerandomizedKnockoffs(0.3, n_copies="auto", **settings))
-    assert found.guarantee_.proven == randomized
-    assert (ANY_COPIES in found.guarantee_.assumptions) == (not randomized)
+    assert not found.guarantee_.proven
+    assert found.guarantee_.assumptions.count(ANY_COPIES) == 1
+    assert ("proven" in found.guarantee_.settings) == randomized
     assert found.posthoc().guarantee.proven == randomized
-    assert fitted(DerandomizedKnockoffs(0.3, n_copies=3, **settings)).guarantee_.proven
+    given = fitted(DerandomizedKnockoffs(0.3, n_copies=3, **settings)).guarantee_
+    assert ANY_COPIES not in given.assumptions
+    assert "at most 36 %; this is proven" in given.settings  # 2 / (1 / 0.3 + 1 / 0.45)
 
 
 def test_the_pilot_decides_how_many_copies():

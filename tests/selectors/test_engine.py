@@ -174,7 +174,7 @@ def test_settings_that_do_not_go_together(data, settings, words):
 
 def test_a_level_is_refused_where_it_cannot_be_held(correlated):
     with pytest.raises(RefusedError, match="no threshold is known to hold the level"):
-        fitted(correlated, fdr=0.1, engine="auto", lam=0.03)
+        fitted(correlated, fdr=0.1, engine="auto", lam=0.03, l1_ratio=0.5)
 
 
 def test_auto_refits_what_message_passing_is_not_for(data):

@@ -17,6 +17,7 @@ from selica import (
     Bolasso,
     DataSplitting,
     DerandomizedKnockoffs,
+    IntegratedStability,
     KnockoffSelection,
     LassoSelection,
     StabilitySelection,
@@ -44,9 +45,12 @@ SELECTORS = [
     DerandomizedKnockoffs(pfer=1.0, n_copies=5, lam=0.05),
     AggregatedKnockoffs(fdr=0.5, n_copies=3, lam=0.05),
     DataSplitting(fdr=0.5, n_splits=3),
+    IntegratedStability(n_resamples=20),
 ]
 """One of each kind."""
-MEASURED = ("statistics_", "selection_probabilities_", "evalues_", "pvalues_", "inclusion_rates_")
+MEASURED = (
+    "statistics_", "selection_probabilities_", "evalues_", "pvalues_", "inclusion_rates_", "efp_"
+)  # fmt: skip
 
 
 def blocks(rows=120, groups=8, size=3, noise=0.4, seed=0):

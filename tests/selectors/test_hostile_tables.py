@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from selica import (
     DataSplitting,
     DerandomizedKnockoffs,
+    IntegratedStability,
     KnockoffSelection,
     LassoSelection,
     StabilitySelection,
@@ -31,6 +32,7 @@ SELECTORS = [
     KnockoffSelection(0.5, sampler="iid", statistic="entry"),
     DerandomizedKnockoffs(0.5, n_copies=2, statistic="correlation"),
     DataSplitting(0.5, n_splits=2),
+    IntegratedStability(n_resamples=4),
 ]
 
 cells = st.one_of(

@@ -10,14 +10,25 @@ import pytest
 from scipy.ndimage import gaussian_filter
 from sklearn.base import clone
 from sklearn.covariance import OAS
+from sklearn.linear_model import Ridge
 
 from selica import AggregatedKnockoffs, DataSplitting, DerandomizedKnockoffs, KnockoffSelection
 from selica._core import memory
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
+from selica._core.losses import loss_of
 from selica._core.random import child
-from selica.control import ebh, frequency_bound, knockoff_evalues, knockoff_threshold
+from selica.control import (
+    averaged_level,
+    ebh,
+    frequency_bound,
+    knockoff_threshold,
+    posthoc_evalues,
+)
+from selica.reports.account import used_by
 from selica.sampling import FixedKnockoffs, GaussianKnockoffs, simulate
 from selica.selectors import AssumptionWarning
+from selica.selectors.base import FILLED_IN
+from selica.selectors.comparison import statistic_choice
 from selica.statistics import knockoff_statistic, make_data
 
 DATA = simulate(200, 25, 10, snr=10.0, covariance=("ar1", 0.3), random_state=0)
@@ -63,16 +74,71 @@ def test_samplers(sampler):
     assert selector.statistics_.shape == (25,)
     assert selector.statistics_[data.support].mean() > selector.statistics_[~data.support].mean()
     estimated = sampler == "gaussian" or isinstance(sampler, GaussianKnockoffs)
-    folds = isinstance(sampler, str) and sampler == "fixed"  # they look at single rows
-    assert selector.guarantee_.proven == (not estimated and not folds)
+    assert selector.guarantee_.proven == (not estimated)
 
 
 def test_evalues_are_averaged_over_copies():
     selector = DerandomizedKnockoffs(0.4, n_copies=8, sampler=KNOWN, random_state=1)
     selector.fit(DATA.X, DATA.y)
-    each = [knockoff_evalues(w, 0.2) for w in selector.statistics_]
+    each = [posthoc_evalues(w, 0.2) for w in selector.statistics_]
     np.testing.assert_allclose(selector.evalues_, np.mean(each, axis=0))
-    np.testing.assert_array_equal(selector.support_, ebh(np.mean(each, axis=0), 0.4))
+    # the harmonic mean of 0.4 and 8 times 0.2 is above one half
+    np.testing.assert_array_equal(selector.support_, ebh(np.mean(each, axis=0), 0.5))
+
+
+@pytest.mark.parametrize(("copies", "level"), [(10, 1 / 6), (2, 0.1)])
+def test_a_promise_says_what_is_kept_without_its_condition(copies, level):
+    found = DerandomizedKnockoffs(0.1, n_copies=copies, sampler=KNOWN, lam=0.1, random_state=0)
+    promise = found.fit(DATA.X, DATA.y).guarantee_
+    condition = "among irrelevant variables high e-values are rarer than low ones"
+    raised = copies > 2
+    assert promise.proven != raised
+    assert promise.level == 0.1
+    assert promise.assumptions.endswith(condition) == raised
+    assert promise.source.startswith("e-values: Ren and Barber 2024; level") == raised
+    said = (
+        f"If high e-values are not rarer, it is at most {100 * level:.3g} %; this is proven if the "
+        "other conditions hold, and so is 10 % if this method is asked for 5 %."
+    )
+    assert promise.settings == (said if raised else "")
+    # what is said after the fit does not need it
+    assert condition not in found.posthoc().guarantee.assumptions
+    assert found.posthoc().guarantee.proven
+
+
+@pytest.mark.parametrize("level", [0.05, 0.1, 0.3, 0.6])
+@pytest.mark.parametrize("own", [None, 0.2])
+def test_half_of_a_level_keeps_it_whatever_the_evalues_look_like(level, own):
+    half = DerandomizedKnockoffs(0.5 * level, n_copies=40, copy_fdr=own, sampler=KNOWN, lam=0.1,
+                                 random_state=0).fit(DATA.X, DATA.y)  # fmt: skip
+    assert half._raised_level_of_fit <= level
+    np.testing.assert_array_equal(
+        half.support_, ebh(half.evalues_, averaged_level(0.5 * level, own or 0.25 * level, 40))
+    )
+
+
+def test_what_is_kept_without_the_condition_is_not_proven_with_values_filled_in():
+    X = DATA.X.copy()
+    X[0, 0] = np.nan
+    found = DerandomizedKnockoffs(0.1, n_copies=10, sampler=KNOWN, lam=0.1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        promise = found.fit(X, DATA.y, missing="impute").guarantee_
+    assert promise.assumptions.endswith(FILLED_IN)
+    assert promise.settings == (
+        "If high e-values are not rarer, it is at most 16.7 %, and at most 10 % if this method is "
+        "asked for 5 %."
+    )
+
+
+def test_the_same_copy_many_times_is_one_copy():
+    data = INDEPENDENT
+    copy = np.random.default_rng(3).standard_normal(data.X.shape)
+    found = DerandomizedKnockoffs(
+        0.3, n_copies=20, sampler=lambda X, rng: copy, lam=0.1, random_state=0
+    ).fit(data.X, data.y)
+    assert "e-values" not in found.guarantee_.assumptions
+    np.testing.assert_array_equal(found.support_, ebh(found.evalues_, 0.3))
 
 
 def test_the_rule_of_the_article():
@@ -270,9 +336,12 @@ def test_fixed_copies_are_for_a_centred_linear_response():
     with pytest.raises(ArgumentError, match="intercept"):
         KnockoffSelection(0.3, sampler=FixedKnockoffs()).fit(DATA.X, DATA.y)
     selector = KnockoffSelection(0.3, sampler=FixedKnockoffs(intercept=True), random_state=0)
+    selector.set_params(statistic="coefficient")
     assert "linear" in selector.fit(DATA.X, DATA.y).guarantee_.assumptions
     assert not selector.guarantee_.proven  # the folds of the penalty look at single rows
-    for settings in ({"lam": 0.1}, {"statistic": "entry"}, {"statistic": "correlation"}):
+    for settings in (
+        {"lam": 0.1}, {"statistic": "auto"}, {"statistic": "entry"}, {"statistic": "correlation"},
+    ):  # fmt: skip
         assert (
             selector.set_params(lam="auto")
             .set_params(**settings)
@@ -397,8 +466,64 @@ def test_the_check_changes_no_other_random_number():
     copies = GaussianKnockoffs().fit(DATA.X).copies(DATA.X, child(seed, 0), 1)
     W = knockoff_statistic(make_data(DATA.X, DATA.y, "squared"), copies[0],
                            np.random.default_rng(child(seed, 1, 0)))  # fmt: skip
-    selector = KnockoffSelection(0.3, random_state=5).fit(DATA.X, DATA.y)
-    np.testing.assert_allclose(selector.statistics_, W, atol=1e-12)
+    selector = KnockoffSelection(0.3, statistic="coefficient", random_state=5)
+    np.testing.assert_allclose(selector.fit(DATA.X, DATA.y).statistics_, W, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("selector", "statistic", "because"),
+    [
+        (KnockoffSelection(0.3), "bayes", "no setting asks"),
+        (DerandomizedKnockoffs(pfer=1.0, n_copies=2), "bayes", "no setting asks"),
+        (AggregatedKnockoffs(0.3, n_copies=2), "bayes", "no setting asks"),
+        (KnockoffSelection(0.3, lam=0.1), "coefficient", "a penalty is given"),
+        (KnockoffSelection(0.3, lam="cv"), "coefficient", "a penalty is given"),
+        (KnockoffSelection(0.3, l1_ratio=0.5), "coefficient", "an elastic net is asked for"),
+        (KnockoffSelection(0.3, joint_copies=2), "coefficient", "several joint copies"),
+        (DerandomizedKnockoffs(threshold=0.6, n_copies=2), "coefficient", "one on coefficients"),
+    ],
+)
+def test_the_statistic_that_is_left_open(selector, statistic, because):
+    selector = clone(selector).set_params(random_state=0).fit(DATA.X, DATA.y)
+    assert selector.statistic_ == statistic
+    [note] = [one for one in selector.notes_ if "by statistic=" in one]
+    assert f"statistic={statistic!r} because" in note
+    assert because in note
+    named = clone(selector).set_params(statistic=statistic).fit(DATA.X, DATA.y)
+    np.testing.assert_array_equal(named.statistics_, selector.statistics_)
+    assert not any("by statistic=" in one for one in named.notes_)
+
+
+@pytest.mark.parametrize("statistic", ["bayes", "mlr"])
+@pytest.mark.parametrize("sampler", ["iid", "fixed", "gaussian"])
+def test_the_unit_of_a_column_does_not_matter(statistic, sampler):
+    selector = KnockoffSelection(0.3, sampler=sampler, statistic=statistic, random_state=0)
+    W = selector.fit(INDEPENDENT.X, INDEPENDENT.y).statistics_
+    unit = 2.0 ** np.arange(-12, 13)
+    other = clone(selector).fit(unit * INDEPENDENT.X, INDEPENDENT.y)
+    if sampler == "gaussian":  # the law of the columns is estimated in their units
+        assert np.mean(other.statistics_[INDEPENDENT.support] > 0.0) > 0.8
+    else:
+        np.testing.assert_allclose(other.statistics_, W, rtol=1e-6, atol=1e-6)
+
+
+def test_an_estimator_takes_the_place_of_the_statistic():
+    selector = KnockoffSelection(0.3, estimator=Ridge(), random_state=0).fit(DATA.X, DATA.y)
+    assert not any("by statistic=" in one for one in selector.notes_)
+    assert used_by(selector)["statistic"] == used_by(selector)["lam"] == "not used"
+    default = KnockoffSelection(0.3, random_state=0).fit(DATA.X, DATA.y)
+    assert (used_by(default)["statistic"], used_by(default)["lam"]) == ("bayes", "not used")
+
+
+def test_the_statistic_that_is_left_open_for_several_classes_and_large_tables():
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    made = make_data(X, np.arange(60) % 3, loss_of("multinomial"))
+    assert statistic_choice(made, "auto", None).because == "the response has several classes"
+    wide = np.broadcast_to(np.arange(3001.0)[:, None] % 7.0, (3001, 1501))
+    large = make_data(X, X[:, 0], "squared")._replace(X=wide)
+    assert statistic_choice(large, "auto", None) == ("coefficient", "the table is large")
+    tall = large._replace(X=wide[:, :1500])
+    assert statistic_choice(tall, "auto", None).name == "bayes"
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=RULES)
@@ -450,3 +575,25 @@ def test_many_covariates_leave_columns_no_better_than_their_copies(visits):
         W = selector.fit(X, y, keep=keep, rows_of=None if visits == 1 else units).statistics_
         ahead.append(np.sign(W).sum(axis=0))  # copies of one column are dependent
     assert abs(np.sum(ahead)) < 3.0 * np.linalg.norm(ahead)
+
+
+def test_columns_that_are_nearly_the_same_weaken_the_promise_of_an_estimated_law():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 8))
+    X[:, 7] = X[:, 0] + 0.2 * X[:, 7]
+    y = X[:, 1] + rng.standard_normal(200)
+    clause, way_out = "some columns are nearly the same", "groups='correlation'"
+    covariance = np.eye(8)
+    covariance[0, 7] = covariance[7, 0] = 1.0
+    covariance[7, 7] = 1.04
+    for settings, weaker in (
+        ({}, True),
+        ({"groups": "correlation"}, False),
+        ({"sampler": GaussianKnockoffs(0.0, covariance)}, False),
+    ):
+        found = KnockoffSelection(0.5, lam=0.1, random_state=0, **settings).fit(X, y)
+        assert (clause in str(found.guarantee_)) is weaker
+        assert any(way_out in note for note in found.notes_) is weaker
+    one = DerandomizedKnockoffs(pfer=1.0, n_copies=3, lam=0.1, random_state=0).fit(X, y)
+    assert clause in str(one.guarantee_)
+    assert sum(way_out in note for note in one.notes_) == 1

@@ -13,6 +13,7 @@ from selica.selectors import (
     Bolasso,
     DataSplitting,
     DerandomizedKnockoffs,
+    IntegratedStability,
     KnockoffSelection,
     LassoSelection,
     StabilitySelection,
@@ -20,7 +21,7 @@ from selica.selectors import (
 
 SELECTORS = (
     AggregatedKnockoffs, AutoSelection, Bolasso, DataSplitting, DerandomizedKnockoffs,
-    KnockoffSelection, LassoSelection, StabilitySelection,
+    IntegratedStability, KnockoffSelection, LassoSelection, StabilitySelection,
 )  # fmt: skip
 
 

@@ -169,7 +169,7 @@ def test_notes_are_those_of_the_last_fit():
 def test_notes_have_everything_a_reader_needs():
     rng = np.random.default_rng(0)
     table = np.column_stack([rng.standard_normal((80, 8)), np.ones(80)])
-    selector = DerandomizedKnockoffs(0.1, n_copies=4, lam=0.2, random_state=0)
+    selector = DerandomizedKnockoffs(0.05, n_copies=4, lam=0.2, random_state=0)
     with pytest.warns(AssumptionWarning) as caught:
         selector.fit(table, rng.standard_normal(80))
     notes = selector.notes_

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from selica import KnockoffSelection, LassoSelection, StabilitySelection
+from selica import DataSplitting, KnockoffSelection, LassoSelection, StabilitySelection
 from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.losses import LOSSES, loss_of
 from selica._core.warning import noted
@@ -58,6 +58,7 @@ def test_selectors_find_what_outliers_hide(robust, table):
     X, y = table
     for selector in (
         StabilitySelection(response="robust", n_resamples=20, random_state=0),
+        StabilitySelection(fdr=0.2, response="robust", random_state=0),
         KnockoffSelection(fdr=0.2, response="robust", random_state=0),
         LassoSelection(response="robust", random_state=0),
     ):
@@ -105,8 +106,8 @@ def test_cross_validation_message_passing_and_simulation(robust, table):
 
 
 def test_rooms_that_do_not_treat_it_say_so(robust, table):
-    with pytest.raises(DoesNotApply, match="a response with outliers use pfer, or knockoffs"):
-        StabilitySelection(fdr=0.2, engine="auto", response="robust").fit(*table)
+    with pytest.raises(DoesNotApply, match="for a response with outliers use knockoffs"):
+        DataSplitting(response="robust").fit(*table)
     with pytest.raises(DoesNotApply, match="use lam='cv' for a response with outliers"):
         LassoSelection(lam="theory", response="robust").fit(*table)
 

@@ -153,6 +153,30 @@ def test_exchanging_a_variable_with_its_copy_flips_its_statistic(statistic):
     assert np.count_nonzero(first) > 0
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_layout_of_a_table_in_memory_does_not_change_one_bit(weighted):
+    rng = generator(6)
+    X, weight = 1.0 + rng.standard_normal((301, 7)), rng.random(301) if weighted else None
+    first, scale = standardised(np.ascontiguousarray(X), weight)
+    again, same = standardised(np.asfortranarray(X), weight)
+    assert np.array_equal(first, again)
+    assert np.array_equal(scale, same)
+
+
+@pytest.mark.parametrize("statistic", ["coefficient", "entry", "correlation", "bayes", "mlr"])
+def test_a_copy_of_another_layout_takes_the_place_of_its_columns_to_the_bit(statistic):
+    X, copy = STUDY.X, iid_copies(STUDY.X, random_state=1, members=1)[0]
+    settings = {"statistic": statistic} | ({"penalty": 0.1} if statistic == "coefficient" else {})
+    data = make_data(np.asfortranarray(X), STUDY.y, "squared")
+    ahead = knockoff_statistic(data, np.ascontiguousarray(copy), generator(5), **settings)
+    data = make_data(np.asfortranarray(copy), STUDY.y, "squared")
+    behind = knockoff_statistic(data, np.ascontiguousarray(X), generator(5), **settings)
+    if statistic in ("bayes", "mlr"):
+        assert np.array_equal(behind, -ahead)
+    else:
+        np.testing.assert_allclose(behind, -ahead, atol=1e-9)
+
+
 def test_an_estimator_of_ones_own():
     copy = iid_copies(STUDY.X, random_state=1, members=1)[0]
     forest = RandomForestRegressor(20, random_state=0)

@@ -151,7 +151,7 @@ def _recipe(planned: Plan, power: float, study: UnsizedStudy) -> None:
     )
     if other is not None:
         st.caption(
-            "Refits check message passing on the data and may refuse it. To be prepared for that, "
+            "Checks on the data may refuse its p-values. To be prepared for that, "
             f"plan {_with(other)}:"
         )
         st.code(other.prediction.code, language="python", wrap_lines=True)

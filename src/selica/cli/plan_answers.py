@@ -28,8 +28,8 @@ _CONTROLS = {
 }
 """What a method controls, in the order in which it is explained."""
 _FEW_FITS = (
-    "message passing: selection probabilities are computed without refits; on the data a few "
-    "refits check them"
+    "stability, p-values: message passing computes selection probabilities without refits; on the "
+    "data a few refits check them"
 )
 _BOUNDS = (
     "PFER bound: it assumes that the distribution of the selection frequencies of irrelevant "
@@ -293,7 +293,7 @@ def _r2(effect_size: float | None, n_signals: int | None) -> float | None:
 def _tell_other(one: Prediction, what: str) -> None:
     """Print what to run where a check refuses the first choice."""
     typer.echo()
-    say(f"Refits check message passing on the data and may refuse it. In that case use {what}:")
+    say(f"Checks on the data may refuse its p-values. In that case use {what}:")
     typer.echo(copyable(SelectorRun.of(one).words))
 
 

@@ -74,12 +74,22 @@ class Assumption(StrEnum):
     r_concave = "r-concave"
 
 
+class Calibration(StrEnum):
+    """What sets the threshold of integrated stability selection."""
+
+    chance = "chance"
+    bound = "bound"
+
+
 class Statistic(StrEnum):
     """Ways to compare a variable with its copy."""
 
+    auto = "auto"
     coefficient = "coefficient"
     entry = "entry"
     correlation = "correlation"
+    bayes = "bayes"
+    mlr = "mlr"
 
 
 def select(
@@ -169,13 +179,27 @@ def select(
             f"irrelevant variables ({takers('assumption')})."
         ),
     ] = None,
+    calibration: Annotated[
+        Calibration | None,
+        typer.Option(
+            help="What sets the threshold: the scores that chance gives, or the published bound "
+            f"({takers('calibration')})."
+        ),
+    ] = None,
+    order: Annotated[
+        int | None,
+        typer.Option(
+            help="Power with which shares of the resamples count, 1 or 2; with 1 the bound is "
+            f"proven ({takers('order')})."
+        ),
+    ] = None,
     engine: EngineName = None,
     sampler: CopySampler = None,
     statistic: Annotated[
         Statistic | None,
         typer.Option(
-            help="How a variable is compared with its copy; coefficient by default "
-            f"({takers('statistic')})."
+            help="How a variable is compared with its copy; by default bayes, or coefficient where "
+            f"a penalty is given ({takers('statistic')})."
         ),
     ] = None,
     joint_copies: Annotated[
@@ -254,6 +278,8 @@ def select(
         resample_rate=resample_rate,
         resampling=resampling,
         assumption=assumption,
+        calibration=calibration,
+        order=order,
         engine=engine,
         sampler=sampler,
         statistic=statistic,

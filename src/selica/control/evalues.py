@@ -8,9 +8,8 @@ which is a set of e-values, :math:`\sum_{j\ \text{noise}} E\, e_j \le p`, for ev
 :math:`T` of the process that shows the signs of :math:`W` from the smallest :math:`|W|` upwards. So
 is the average over any number of draws. Here :math:`T` is the first :math:`t` at which the knockoff
 filter at level :math:`\alpha_{kn}` would stop or, with early stopping, fewer than
-:math:`1/\alpha_{kn}` positives are left: from there on knockoff+ cannot stop any more. Before it
-gives up the filter may go on at a second, larger level: whether fewer than :math:`1/\alpha_{kn}`
-positives are left is seen on the way up, so that this is a stopping time as well.
+:math:`1/\alpha_{kn}` positives are left: from there on knockoff+ cannot stop any more. The stop of
+`posthoc_evalues` finds more, and is the one of the selectors.
 
 The e-BH rule (Wang & Ramdas 2022) rejects the :math:`k^*` largest of :math:`K` e-values,
 
@@ -18,6 +17,32 @@ The e-BH rule (Wang & Ramdas 2022) rejects the :math:`k^*` largest of :math:`K` 
 
 none if there is no such k, and keeps the false discovery rate at :math:`\alpha` whatever the
 dependence between them.
+
+That much is wasted on averages :math:`E_j` over :math:`B` draws. Let e-BH run at a level
+:math:`\lambda`, and let :math:`R_j` be the number of variables that it would reject if :math:`E_j`
+were infinite. If it rejects j, it rejects :math:`R_j` variables, so that its false discovery rate
+is :math:`\sum_j E[\,1\{E_j \ge p/(\lambda R_j)\}/R_j\,]` over noise. Markov's inequality bounds
+it by :math:`\lambda`, with equality only if noise has one positive value. If instead high values
+of noise are rarer than low ones - given :math:`R_j`, the probabilities of
+:math:`0, \delta, 2\delta, ..` for :math:`E_j` do not increase - then
+
+.. math:: P(E_j \ge x \mid R_j) \le \frac{E[E_j \mid R_j]}{2x - \delta} .
+
+A draw of which the filter stops with :math:`R_j` positives adds about
+:math:`\delta = p / (B \alpha_{kn} R_j)` to a variable. This is an approximation: it adds
+:math:`p/(B(1+N))` with N negatives beyond the stop, which may be up to twice as much where
+:math:`N = 0`. With :math:`x = p/(\lambda R_j)` and :math:`\sum E\,E_j \le p` the false discovery
+rate is then at most :math:`1 / (2/\lambda - 1/(B \alpha_{kn}))`, which is :math:`\alpha` at
+
+.. math:: \lambda = \frac{2}{1/\alpha + 1/(B \alpha_{kn})} ,
+
+the harmonic mean of :math:`\alpha` and :math:`B \alpha_{kn}`: nearly twice the level for many
+draws. So :math:`\alpha` is expected, not proven: beside the approximation, the shape is needed
+given :math:`R_j`, and that of each average by itself is not enough. Let nothing matter, let k be
+each of the numbers 1 to p with probability :math:`\lambda / p`, and let k variables drawn at random
+have :math:`p/(\lambda k)`, all others zero: high values are rarer than low ones, and the false
+discovery rate is :math:`\lambda`. Whatever the values look like, :math:`\lambda` bounds it: this is
+proven.
 """
 
 from __future__ import annotations
@@ -25,11 +50,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.errors import ArgumentError
 from selica._core.rounding import ROUNDING
 from selica._core.types import Array, BoolArray
-from selica._core.validation import error_level, flag, numbers, offset_of
+from selica._core.validation import count, error_level, flag, numbers, offset_of
 from selica.control.knockoffs import sign_counts, within_level
+
+_LARGEST_LEVEL = 0.5
+"""Level of e-BH on averages, at most, unless a larger one is to be kept."""
 
 
 def knockoff_evalues(
@@ -37,12 +64,11 @@ def knockoff_evalues(
     fdr: float,
     offset: int = 1,
     early_stopping: bool = True,
-    *,
-    fallback_fdr: float | None = None,
 ) -> Array:
     """Return the e-values of one draw of knockoffs.
 
-    Average them over draws and pass the average to `ebh`.
+    Average them over draws and pass the average to `ebh`. They have the stop of the article, and
+    reproduce its method; selectors use `posthoc_evalues`, whose stop finds more.
 
     Parameters
     ----------
@@ -50,17 +76,13 @@ def knockoff_evalues(
         Knockoff statistics.
     fdr : float
         Level of the knockoff filter inside, between 0 and 1. The e-values are valid at any; half
-        the level that `ebh` is to keep is a good choice, with that level as `fallback_fdr`.
+        the level that `ebh` is to keep is a good choice.
     offset : {1, 0}
         Of the filter inside. The e-values are valid with both.
     early_stopping : bool
-        Whether to stop where fewer than 1 / fdr positives are left (1 / fallback_fdr, if given),
-        from where on the filter with offset 1 could not stop any more. Without it a draw in which
-        the filter selects nothing has no e-value at all.
-    fallback_fdr : float, optional
-        Level of the filter where fewer than 1 / fdr positives are left, so that `fdr` itself is
-        out of reach; at least `fdr`, which is the default. Without it a draw with fewer than
-        1 / fdr signals has no e-values that `ebh` could use.
+        Whether to stop where fewer than 1 / fdr positives are left, from where on the filter with
+        offset 1 could not stop any more. Without it a draw in which the filter selects nothing has
+        no e-value at all.
 
     Returns
     -------
@@ -78,29 +100,52 @@ def knockoff_evalues(
     >>> from selica.control import knockoff_evalues
     >>> knockoff_evalues([-5, -1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], fdr=0.2)
     array([ 0.,  0.,  0.,  0.,  0.,  0.,  0., 12., 12., 12., 12., 12.])
-
-    Six clear signals and an average for `ebh` at level 0.2: half of it needs ten.
-
-    >>> W = [9, 8, 7, 6, 5, 4, -1]
-    >>> knockoff_evalues(W, fdr=0.1)
-    array([3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 0. ])
-    >>> knockoff_evalues(W, fdr=0.1, fallback_fdr=0.2)
-    array([7., 7., 7., 7., 7., 7., 0.])
     """
     w = numbers("W", W)
     fdr, offset = error_level("fdr", fdr), offset_of(offset)
-    last = fdr if fallback_fdr is None else error_level("fallback_fdr", fallback_fdr)
-    if last < fdr:
-        raise ArgumentError(f"fallback_fdr must be at least fdr = {fdr:g}; got {last:g}.")
     counts = sign_counts(w)
-    few = fdr * counts.positive < 1.0 - ROUNDING
-    stop = within_level(counts, fdr, offset) | few & within_level(counts, last, offset)
+    stop = within_level(counts, fdr, offset)
     if flag("early_stopping", early_stopping):
-        stop |= last * counts.positive < 1.0 - ROUNDING
+        stop |= fdr * counts.positive < 1.0 - ROUNDING
     if not stop.any():
         return np.zeros(w.size)
     first = np.argmax(stop)
     return np.asarray(np.where(w >= counts.t[first], w.size / (1.0 + counts.negative[first]), 0.0))
+
+
+def averaged_level(fdr: float, copy_fdr: float, n_copies: int) -> float:
+    """Return the level at which e-BH may take averages over draws to keep a smaller one.
+
+    It is expected, not proven, that the smaller one is kept if among irrelevant variables high
+    averages are rarer than low ones. It is proven that the level that is returned, at most twice
+    the smaller one, bounds the false discovery rate of any valid e-values.
+
+    Parameters
+    ----------
+    fdr : float
+        False discovery rate to keep, between 0 and 1.
+    copy_fdr : float
+        Level of the filter of each draw, as in `posthoc_evalues`.
+    n_copies : int
+        Number of draws that differ from each other.
+
+    Returns
+    -------
+    float
+        Harmonic mean of `fdr` and `copy_fdr` times `n_copies`; at least `fdr`, and where it is more
+        than that, at most 1/2.
+
+    Examples
+    --------
+    >>> from selica.control import averaged_level
+    >>> round(averaged_level(0.1, copy_fdr=0.05, n_copies=50), 4)
+    0.1923
+    >>> averaged_level(0.1, copy_fdr=0.05, n_copies=1)
+    0.1
+    """
+    fdr, own = error_level("fdr", fdr), error_level("copy_fdr", copy_fdr)
+    mean = 2.0 / (1.0 / fdr + 1.0 / (count("n_copies", n_copies) * own))
+    return max(fdr, min(mean, _LARGEST_LEVEL))
 
 
 def ebh(evalues: ArrayLike, fdr: float) -> BoolArray:

@@ -74,6 +74,8 @@ class Setting:
     """Coefficient of each variable that matters, with alternating signs; the noise has variance
     one."""
     covariance: Any = "identity"
+    design: Any = "gaussian"
+    """Distribution of the independent variables that rows are made of, as in `simulate`."""
     binary: bool = False
     known: bool = True
     """Whether the knockoffs know the covariance."""
@@ -95,8 +97,9 @@ class Setting:
     def draw(self, seed: np.random.SeedSequence) -> DataSet:
         """Draw the data set of a seed."""
         blank = simulate(
-            self.n, self.p, 0, noise_variance=1.0, covariance=self.covariance, random_state=seed
-        )
+            self.n, self.p, 0, noise_variance=1.0, covariance=self.covariance,
+            design=self.design, random_state=seed,
+        )  # fmt: skip
         signal = blank.X @ self.coef
         y = np.asarray(blank.y + signal)
         if self.binary:

@@ -144,17 +144,20 @@ def used_by(selector: Any) -> dict[str, Any]:
         few = f"{lams.size} penalties from {lams.max():.4g} to {lams.min():.4g}"
         used["lam"] = float(lams[0]) if lams.size == 1 else few
     if getattr(selector, "q_", None) is not None:
-        used |= {"q": int(selector.q_), "lam": "not used"}
+        used |= {"q": int(selector.q_)} | ({"lam": "not used"} if hasattr(selector, "lam") else {})
     elif isinstance(selector, KnockoffSelector) and isinstance(selector.lam, str):
-        used["lam"] = "by cross-validation, for each copy"
+        fits = selector.statistic_ == "coefficient" and selector.estimator is None
+        used["lam"] = "by cross-validation, for each copy" if fits else "not used"
     if isinstance(used.get("sampler"), str) and hasattr(selector, "sampler_"):
         used["sampler"] = selector.sampler_
+    if "statistic" in used:
+        used["statistic"] = selector.statistic_ if selector.estimator is None else "not used"
     if threshold_of(selector) is not None:
         used["threshold"] = threshold_of(selector)
     if getattr(selector, "evalues_", None) is not None:
         level = used["fdr"] = selector._level()
         if selector.copy_fdr is None:
-            used["copy_fdr"] = f"{0.5 * level:g}, or {level:g} where a copy cannot reach that"
+            used["copy_fdr"] = 0.5 * level
     for name in ("pfer", "assumption", "resampling", "engine", "n_resamples", "n_copies"):
         value = getattr(selector, f"{name}_", None)
         if value is not None:

@@ -55,6 +55,8 @@ _LABELS = {
     "copy_fdr": "level of each copy (copy_fdr)",
     "resampling": "how rows are drawn (resampling)",
     "assumption": "assumption of the bound (assumption)",
+    "calibration": "what sets the threshold (calibration)",
+    "order": "power with which shares count (order)",
     "sampler": "how copies are made (sampler)",
     "statistic": "what is compared (statistic)",
     "estimator": "base learner (estimator)",

@@ -5,6 +5,7 @@ does not depend on how many members there are or on who draws them.
 """
 
 from selica.sampling.chains import MarkovKnockoffs
+from selica.sampling.chance_counts import ChanceCounts, chance_counts
 from selica.sampling.copies import Copies, callable_copies, iid_copies
 from selica.sampling.covariance import Covariance
 from selica.sampling.exchangeability import Exchangeability, exchangeability
@@ -26,6 +27,7 @@ from selica.sampling.weights import resample_weights
 
 __all__ = [
     "AugmentationWarning",
+    "ChanceCounts",
     "Copies",
     "Covariance",
     "Exchangeability",
@@ -42,6 +44,7 @@ __all__ = [
     "Simulation",
     "SplitRows",
     "callable_copies",
+    "chance_counts",
     "correlation_groups",
     "exchangeability",
     "group_representatives",

@@ -12,6 +12,7 @@ from selica.selectors.base import (
 from selica.selectors.derandomized import DerandomizedKnockoffs
 from selica.selectors.group_map import GroupMap
 from selica.selectors.guarantee import Guarantee
+from selica.selectors.integrated import IntegratedStability
 from selica.selectors.knockoffs import KnockoffSelection
 from selica.selectors.lasso import Bolasso, LassoSelection
 from selica.selectors.pipelines import InterceptIfEmpty
@@ -31,6 +32,7 @@ __all__ = [
     "EmptySelectionWarning",
     "GroupMap",
     "Guarantee",
+    "IntegratedStability",
     "InterceptIfEmpty",
     "KnockoffSelection",
     "LassoSelection",

@@ -126,7 +126,7 @@ class ListBound(Result):
     >>> selector = KnockoffSelection(0.2, sampler="iid", random_state=0).fit(data.X, data.y)
     >>> found = selector.fdp_bound(selector.get_feature_names_out())
     >>> len(found.names), found.false, round(found.proportion, 2)
-    (17, 7, 0.41)
+    (17, 6, 0.35)
     >>> print(selector.fdp_bound(["x1", "x2"]))
     There is no bound for this list of 2 variables at a confidence of 0.95: all may be false.
     """

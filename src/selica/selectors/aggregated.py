@@ -28,7 +28,7 @@ from selica.selectors.drawing import (
     possible_copies,
 )
 from selica.selectors.empty import FDR_LEVELS, first_that_selects
-from selica.selectors.knockoffs import KnockoffSelector
+from selica.selectors.knockoffs import AUTO, KnockoffSelector
 from selica.selectors.summary import Summary, TableColumn
 from selica.statistics import Data
 
@@ -65,6 +65,8 @@ class AggregatedKnockoffs(KnockoffSelector):
     statistics_ : array of shape (n_copies, p)
     sampler_ : str
         As in `KnockoffSelection`.
+    statistic_ : str
+        As in `KnockoffSelection`.
     law_ : str or None
         As in `KnockoffSelection`.
     exchangeability_ : Exchangeability or None
@@ -93,7 +95,7 @@ class AggregatedKnockoffs(KnockoffSelector):
         adaptive: bool = False,
         step_up: str = "bh",
         sampler: Any = "auto",
-        statistic: str = "coefficient",
+        statistic: str = AUTO,
         lam: Any = "auto",
         l1_ratio: float = 1.0,
         estimator: Any = None,
@@ -119,7 +121,8 @@ class AggregatedKnockoffs(KnockoffSelector):
 
     def _select(self, data: Data, table: Array) -> None:
         choice("step_up", self.step_up, ("bh", "by"))
-        copies, measure = number_drawn("n_copies", self.n_copies, FIRST_COPIES), self._measure()
+        copies = number_drawn("n_copies", self.n_copies, FIRST_COPIES)
+        measure = self._measure(data)
         if is_auto(self.n_copies):
             offered = possible_copies(FIRST_COPIES)
             found = self._compare(data, table, FIRST_COPIES + offered[-1])

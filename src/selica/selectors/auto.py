@@ -1,10 +1,12 @@
 """The selector that chooses a method by the table and what is asked, and selects with it.
 
 `choice` has the rules. What is asked for is a bound on the expected number of false selections
-(`pfer`), one if nothing is said. A false discovery rate (`fdr`) is kept by allowing that many false
+(`pfer`), one if nothing is said. A false discovery rate (`fdr`) is kept in one of three ways. From
+200 columns and a rate of 0.2 on, where knockoffs are used, e-values keep it: they select at least
+about half of one over the rate, or none. Elsewhere p-values of stability selection keep it, from 50
+columns on and where they are known. On all other tables it is kept by allowing that many false
 selections: the share of false ones is not zero only if there is one, and the chance of that is at
-most their expected number. From 200 columns and a rate of 0.2 on, where knockoffs are used,
-e-values keep it: they select at least as many variables as one over the rate, or none. A
+most their expected number. A
 probability of k or more false selections (`kfwer`) is at most their expected number over k.
 """
 
@@ -20,6 +22,8 @@ from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array
 from selica._core.validation import number
+from selica.control import averaged_level
+from selica.sampling.exchangeability import FEWEST_ROWS
 from selica.selectors.after_fit import (
     AfterTheFit,
     BoundCurve,
@@ -27,7 +31,8 @@ from selica.selectors.after_fit import (
     PosthocLevel,
 )
 from selica.selectors.base import Selector
-from selica.selectors.choice import KNOCKOFFS, STABILITY, choose
+from selica.selectors.calibration import calibration_route
+from selica.selectors.choice import KNOCKOFFS, STABILITY, Choice, choose
 from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, copies_for
 from selica.selectors.drawing import number_drawn
 from selica.selectors.empty import Demand
@@ -42,9 +47,24 @@ if TYPE_CHECKING:
 FEWEST_EVALUE_COLUMNS = 200
 """Columns from which on e-values keep a false discovery rate."""
 SMALLEST_EVALUE_FDR = 0.2
-"""False discovery rate from which on e-values keep it: at 0.1 they need ten variables that matter.
-On nine kinds of tables they were empty in half of the cases, with a power of 0.45, where allowing
-0.1 false selections had 0.57 and was never empty."""
+"""False discovery rate from which on e-values keep it: at 0.1 they need six variables that matter,
+and p-values are never empty for lack of them."""
+FEWEST_PVALUE_COLUMNS = 50
+"""Columns from which on p-values of stability selection keep a false discovery rate."""
+P_VALUES = "stability-fdr"
+"""Name of stability selection with p-values, in the catalogue."""
+EVALUES = "knockoffs-evalues"
+"""Name of derandomized knockoffs with e-values, in the catalogue."""
+_WHY_PVALUES = (
+    f"Stability selection with p-values ({P_VALUES}) was chosen because a false discovery rate is "
+    "asked for: p-values find few variables as well as many."
+)
+"""What is said first where p-values keep a rate."""
+_WHY_NO_PVALUES = (
+    f"Stability selection with a bound ({STABILITY}) was chosen because p-values cannot be trusted "
+    "on these data; a note says why."
+)
+"""What is said where p-values were to keep a rate and a bound took their place."""
 USUAL_COPIES = 31
 """Knockoff copies where nothing else is asked for."""
 MOST_COPIES = 199
@@ -78,7 +98,7 @@ class AutoSelection(Selector):
     ----------
     selector_ : selector
         The chosen one, fitted.
-    method_ : {"knockoffs-frequency", "knockoffs-evalues", "stability-pfer"}
+    method_ : {"knockoffs-frequency", "knockoffs-evalues", "stability-fdr", "stability-pfer"}
         Its name in the catalogue, and on the command line.
     reason_ : str
         Two sentences: what was chosen and why, and when it would have been another method.
@@ -88,7 +108,9 @@ class AutoSelection(Selector):
     -----
     Derandomized knockoffs are chosen where they are affordable and their copies pass as columns,
     stability selection elsewhere; `docs/choosing.md` has the table and what both find on tables of
-    many kinds. The choice looks at the columns and their number alone.
+    many kinds. The choice looks at the columns and their number, and not at what
+    the response says of them; only p-values that turn out not to be trusted are given up for a
+    bound by a look at the response, and the promise is then expected and not proven.
 
     Examples
     --------
@@ -140,14 +162,19 @@ class AutoSelection(Selector):
         if self.n_resamples is not None:
             number_drawn("n_resamples", self.n_resamples, 2, at_least=2)
         seed = seed_sequence(self.random_state)
-        choice = choose(data, table, seed)
-        self.method_ = choice.method
+        by_pvalues, by_evalues = self._has_pvalues(data), self._by_evalues(data.n_variables)
+        choice = None if by_pvalues and not by_evalues else choose(data, table, seed)
+        if choice is None or (by_pvalues and choice.method == STABILITY):
+            self.method_ = P_VALUES
+            self.reason_ = f"{_WHY_PVALUES} {self._why_no_evalues(data.n_variables, choice)}"
+        else:
+            self.method_ = EVALUES if by_evalues and choice.method == KNOCKOFFS else choice.method
+            self.reason_ = choice.sentences(self.method_)
         self.selector_ = self._chosen(data, seed)
-        if isinstance(self.selector_, DerandomizedKnockoffs):
+        if choice is not None and isinstance(self.selector_, DerandomizedKnockoffs):
             self.selector_._prepared = choice.comparison
-        self.reason_ = choice.sentences(self.method_)
         if self.fdr is not None and self.method_ == KNOCKOFFS:
-            many = ceiling(1.0 / self.fdr)
+            many = ceiling(1.0 / averaged_level(self.fdr, 0.5 * self.fdr, USUAL_COPIES))
             self.reason_ += self._words(
                 f" If you expect that more than {many} variables matter, e-values "
                 "(knockoffs-evalues) find more at this level; with fewer they find none."
@@ -165,6 +192,9 @@ class AutoSelection(Selector):
             if hasattr(self, name):
                 setattr(self.selector_, name, getattr(self, name))
         self.selector_._select(data._replace(l1_ratio=self.selector_._share()), table)
+        if self.method_ == P_VALUES and self.selector_.fdr_ is None:
+            self.method_ = STABILITY
+            self.reason_ = _WHY_NO_PVALUES
         self.cautions_ = (*self.cautions_, *self.selector_.cautions_)
         self.support_ = self.selector_.support_
         self.stability_ = self.selector_.stability_
@@ -189,21 +219,23 @@ class AutoSelection(Selector):
 
     def _chosen(self, data: Data, seed: np.random.SeedSequence) -> Any:
         """Return the chosen selector, with what was asked for."""
-        p = data.n_variables
         common: dict[str, Any] = {
             "groups": self.groups,
             "response": self.response,
             "n_jobs": self.n_jobs,
             "random_state": seed,
         }
+        if self.method_ == P_VALUES:
+            if self.n_resamples is not None:
+                common["n_resamples"] = self.n_resamples
+            return StabilitySelection(fdr=self.fdr, **common)
         if self.method_ == STABILITY:
             allowed = self._allowed()
             return StabilitySelection(
                 pfer=allowed, n_resamples=self.n_resamples or USUAL_RESAMPLES,
                 l1_ratio=WIDE_L1_RATIO if data.X.shape[1] > data.n_rows else 1.0, **common,
             )  # fmt: skip
-        if self._by_evalues(p):
-            self.method_ = "knockoffs-evalues"
+        if self.method_ == EVALUES:
             return DerandomizedKnockoffs(
                 self.fdr, n_copies=self.n_resamples or USUAL_COPIES, **common
             )
@@ -213,10 +245,37 @@ class AutoSelection(Selector):
             return DerandomizedKnockoffs(kfwer=self.kfwer, n_copies=copies, **common)
         return DerandomizedKnockoffs(pfer=allowed, n_copies=copies, **common)
 
+    def _has_pvalues(self, data: Data) -> bool:
+        """Tell whether p-values can keep the false discovery rate that is asked for."""
+        enough = data.n_variables >= FEWEST_PVALUE_COLUMNS and data.n_rows >= FEWEST_ROWS
+        if self.fdr is None or not (enough and data.plain):
+            return False
+        try:
+            calibration_route(data, "auto")
+        except DoesNotApply:
+            return False
+        return True
+
     def _by_evalues(self, p: int) -> bool:
-        """Tell whether e-values keep the false discovery rate that is asked for."""
+        """Tell whether e-values keep the false discovery rate, where knockoffs are used."""
         return (
             self.fdr is not None and self.fdr >= SMALLEST_EVALUE_FDR and p >= FEWEST_EVALUE_COLUMNS
+        )
+
+    def _why_no_evalues(self, p: int, choice: Choice | None) -> str:
+        """Say which condition of e-values is missing, as a sentence."""
+        if choice is not None:
+            return f"Derandomized knockoffs with e-values were not chosen because {choice.because}."
+        missing = []
+        if self.fdr is not None and self.fdr < SMALLEST_EVALUE_FDR:
+            missing.append(
+                f"a rate of {SMALLEST_EVALUE_FDR:g} or more (you asked for {self.fdr:g})"
+            )
+        if p < FEWEST_EVALUE_COLUMNS:
+            missing.append(f"{FEWEST_EVALUE_COLUMNS} or more columns (there are {p})")
+        return (
+            "Derandomized knockoffs with e-values would have been chosen for "
+            f"{' and '.join(missing)}, if knockoff copies behave like the columns."
         )
 
     def _allowed(self) -> float | None:
@@ -235,7 +294,11 @@ class AutoSelection(Selector):
         return replace(found, chosen=self.reason_, notes=tuple(self.selector_._notes()))
 
     def _notes(self) -> tuple[str, ...]:
-        chosen = getattr(self.selector_, "_sampler_notes", ())
+        chosen = (
+            self.selector_._chosen_notes()
+            if isinstance(self.selector_, DerandomizedKnockoffs)
+            else ()
+        )
         return (self.reason_, *self.selector_._notes(), *chosen)
 
     def _why(self) -> str:

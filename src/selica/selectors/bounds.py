@@ -17,14 +17,15 @@ _SOURCES = {
     "unimodal": "Shah and Samworth 2013, unimodal frequencies",
     "r-concave": "Shah and Samworth 2013, r-concave frequencies",
 }
-_ALIKE = (
+ALIKE = (
     "all irrelevant variables are alike (each as likely as any other to be picked from half of the "
     "rows)"
 )
+"""What every bound on false selections by frequencies rests on."""
 _ASSUMPTIONS = {
-    "none": _ALIKE,
-    "unimodal": f"{_ALIKE}, with selection frequencies whose distribution has one peak",
-    "r-concave": f"{_ALIKE}, with selection frequencies whose distribution falls smoothly",
+    "none": ALIKE,
+    "unimodal": f"{ALIKE}, with selection frequencies whose distribution has one peak",
+    "r-concave": f"{ALIKE}, with selection frequencies whose distribution falls smoothly",
 }
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from selica._core.parallel import blas_threads_for
 from selica._core.types import Array, BoolArray, IntArray
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.statistics import Data
@@ -30,9 +31,10 @@ from selica.tables.naming import (
 )
 
 __all__ = [
-    "FEWEST_GROUPS", "NEAR_CORRELATION", "TOLERATED_EFFECT", "Column", "Dependence", "copied_rows",
-    "few_values", "identical_groups", "identical_to", "identifiers", "near_duplicates",
-    "nearly_identical_to", "repeated_measures", "survival", "whole_columns",
+    "FEWEST_GROUPS", "LARGEST_CORRELATION", "NEAR_CORRELATION", "TOLERATED_EFFECT", "Column",
+    "Dependence", "copied_rows", "few_values", "identical_groups", "identical_to", "identifiers",
+    "most_correlated", "near_duplicates", "nearly_identical_to", "repeated_measures", "survival",
+    "whole_columns",
 ]  # fmt: skip
 
 TOLERATED_EFFECT = 1.1
@@ -51,6 +53,8 @@ _SKEWNESS_OF_COUNTS = 0.5
 """Skewness from which on whole numbers look like counts."""
 _COMPARED_COLUMNS = 256
 """Columns that are left out in turn to find rows that nearly agree."""
+LARGEST_CORRELATION = 0.95
+"""Columns more correlated than this cannot be told apart by their knockoff copies."""
 NEAR_CORRELATION = 0.999
 """Correlation from which two columns are near-duplicates."""
 _MOST_COMPARED = 5000
@@ -262,6 +266,28 @@ def near_duplicates(data: Data) -> list[tuple[int, int]] | None:
             for i, j in zip(first, second, strict=True)
         ]
     return pairs
+
+
+def most_correlated(data: Data) -> tuple[float, int, int]:
+    """Find the pair of columns of different variables with the largest correlation in size.
+
+    Returns
+    -------
+    (float, int, int)
+        The size of the correlation, and the columns.
+    """
+    where = np.flatnonzero(data.varies)
+    if where.size < 2:
+        return 0.0, 0, 0
+    X = data.X[:, where] * np.sqrt(data.weight / data.weight.sum())[:, None]
+    with blas_threads_for(X.shape):
+        size = np.abs(X.T @ X)
+    np.fill_diagonal(size, 0.0)
+    if data.variable is not None:  # columns of one category, or group, are correlated anyway
+        own = data.variable[where]
+        size[own[:, None] == own] = 0.0
+    first, second = divmod(int(size.argmax()), where.size)
+    return float(size[first, second]), int(where[first]), int(where[second])
 
 
 def identical_groups(data: Data) -> list[IntArray]:

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selica._core.parallel import blas_threads_for
 from selica._core.types import Array
 from selica.sampling import GaussianKnockoffs
 from selica.sampling.exchangeability import FEWEST_ROWS, WITHDRAWN_RATIO
 from selica.sampling.sampler import as_sampler
+from selica.selectors.checks import LARGEST_CORRELATION, most_correlated
 from selica.selectors.comparison import KnockoffComparison, sampler_choice
 from selica.statistics import Data
 
@@ -30,8 +30,6 @@ MOST_CELLS_OF_CLASSES = 400_000
 """The same where the response is not linear: each fit takes several steps."""
 SMALLEST_FREEDOM = 0.02
 """Copies that differ from their columns in less of the variance than this find hardly anything."""
-LARGEST_CORRELATION = 0.95
-"""Columns more correlated than this cannot be told apart by their copies."""
 STABILITY = "stability-pfer"
 """Name of stability selection with a bound, in the catalogue."""
 KNOCKOFFS = "knockoffs-frequency"
@@ -72,15 +70,7 @@ class Facts:
     @cached_property
     def correlation(self) -> float:
         """Size of the largest correlation between two columns."""
-        data = self._data
-        X = data.X[:, data.varies] * np.sqrt(data.weight / data.weight.sum())[:, None]
-        with blas_threads_for(X.shape):
-            size = np.abs(X.T @ X)
-        np.fill_diagonal(size, 0.0)
-        if data.variable is not None:  # columns of one category are correlated anyway
-            own = data.variable[data.varies]
-            size[own[:, None] == own] = 0.0
-        return float(size.max(initial=0.0))
+        return most_correlated(self._data)[0]
 
     @property
     def apart(self) -> str:

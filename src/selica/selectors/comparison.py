@@ -21,6 +21,7 @@ from selica.sampling.covariates import Conditioned, condition, spread_of_rest
 from selica.sampling.exchangeability import DOUBTFUL_RATIO
 from selica.sampling.row_groups import group_means, grouped_copies
 from selica.statistics import Data, joint_importances, knockoff_statistics
+from selica.statistics.knockoff import MASKED
 
 COPIES = 0
 """Spawn key of the copies of a fit."""
@@ -38,6 +39,8 @@ _TOGETHER_BYTES = 80_000_000
 """Size of the copies that are fitted together."""
 _MOST_TOGETHER = 8
 """Copies that are fitted together, at most."""
+_LARGEST_MATRIX = 3000
+"""Rows of the largest square matrix that "bayes" may need where it was not asked for."""
 
 
 class Measure(NamedTuple):
@@ -78,6 +81,76 @@ def sampler_choice(data: Data, table: Array, n_joint: int = 1) -> SamplerChoice:
         covariates=data.keep is not None, row_groups=data.units is not None,
         column_groups=data.member is not None, joint_copies=n_joint > 1,
     )  # fmt: skip
+
+
+class StatisticChoice(NamedTuple):
+    """How variables are compared with their copies where the user leaves it open, and why.
+
+    Examples
+    --------
+    >>> from selica.selectors.comparison import StatisticChoice
+    >>> chosen = StatisticChoice("coefficient", "a penalty is given (lam)")
+    >>> print(chosen.sentence)  # doctest: +NORMALIZE_WHITESPACE
+    Variables are compared with their copies by statistic='coefficient' because a penalty is given
+    (lam).
+    """
+
+    name: str
+    because: str
+
+    @property
+    def sentence(self) -> str:
+        """Which statistic compares them and why."""
+        return (
+            f"Variables are compared with their copies by statistic={self.name!r} because "
+            f"{self.because}."
+        )
+
+
+def statistic_choice(
+    data: Data,
+    lam: Any,
+    estimator: Any,
+    *,
+    n_joint: int = 1,
+    coefficients: str = "",
+) -> StatisticChoice:
+    """Choose how variables are compared with their copies, by settings, response and shape alone.
+
+    Parameters
+    ----------
+    data : Data
+        The table in standard form.
+    lam, estimator
+        As in `KnockoffSelection`.
+    n_joint : int
+        Number of joint copies.
+    coefficients : str
+        Why the rule of a selector is one on coefficients, as a clause; empty where it is not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.selectors.comparison import statistic_choice
+    >>> from selica.statistics import make_data
+    >>> data = make_data(np.eye(4), np.arange(4.0), "squared")
+    >>> statistic_choice(data, "auto", None).name, statistic_choice(data, 0.1, None).name
+    ('bayes', 'coefficient')
+    """
+    n, p = data.X.shape
+    reasons = {
+        "an estimator is given": estimator is not None,
+        "a penalty is given (lam)": not (isinstance(lam, str) and lam == "auto"),
+        "an elastic net is asked for (l1_ratio)": data.l1_ratio < 1.0,
+        "there are several joint copies": n_joint > 1,
+        "the response has several classes": data.loss.several,
+        "the table is large": min(n, 2 * p) > _LARGEST_MATRIX,
+        coefficients: bool(coefficients),
+    }
+    because = next((reason for reason, holds in reasons.items() if holds), "")
+    if because:
+        return StatisticChoice("coefficient", because)
+    return StatisticChoice("bayes", "no setting asks for a penalised fit")
 
 
 class KnockoffComparison:
@@ -178,6 +251,7 @@ class KnockoffComparison:
                     raise RefusedError("X: the covariates to keep determine all of its columns.")
             self._varies: BoolArray = varies
             self._data = data.some_columns(varies)
+            self._standardised = sampler.standardised
             self._variables = (
                 np.flatnonzero(varies)
                 if data.variable is None
@@ -324,6 +398,12 @@ class KnockoffComparison:
             ),
         )  # fmt: skip
 
+    def _compared(self, measure: Measure) -> Data:
+        """Return the table in the unit of its copies, which masked statistics need."""
+        if not self._standardised or measure.statistic not in MASKED:
+            return self._data
+        return self._data._replace(x_scale=np.ones_like(self._data.x_scale))
+
     def importances(self, measure: Measure, n_jobs: int | None) -> Array:
         """Return the importances of every variable and of its joint copies, (m + 1, p).
 
@@ -333,7 +413,7 @@ class KnockoffComparison:
         n_jobs : int, optional
         """
         [found] = joint_importances(
-            self._data, [self._copies[0]], [generator(child(self._seed, FOLDS, 0))],
+            self._compared(measure), [self._copies[0]], [generator(child(self._seed, FOLDS, 0))],
             n_jobs=n_jobs, **measure._asdict(),
         )  # fmt: skip
         every = np.zeros((len(found), self._statistics.shape[1]))
@@ -362,11 +442,12 @@ class KnockoffComparison:
             batches = [
                 range(start, min(start + size, copies)) for start in range(known, copies, size)
             ]
+            data = self._compared(measure)
             # batches side by side have one thread each
             each = 1 if len(batches) >= threads() or n_jobs is not None else None
             found = pieces(
                 _some,
-                [(self._data, self._copies, batch, self._seed, measure, each) for batch in batches],
+                [(data, self._copies, batch, self._seed, measure, each) for batch in batches],
                 n_jobs,
                 progress=_reporter(known, copies, size),
                 fewest=-(-max(FEWEST - known, 0) // size) if some else None,

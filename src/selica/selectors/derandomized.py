@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +14,14 @@ from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.losses import require, treats
 from selica._core.progress import stopped_after
 from selica._core.random import child, generator, seed_sequence
-from selica._core.rounding import ceiling
+from selica._core.rounding import ROUNDING, ceiling
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, error_level, number, real
 from selica.control import (
+    averaged_level,
     ebh,
     first_negatives_filter,
     frequency_bound,
-    knockoff_evalues,
     posthoc_evalues,
     share_distances,
 )
@@ -51,8 +52,8 @@ from selica.selectors.engine import (
     penalty_for_power,
     warn_of_fields,
 )
-from selica.selectors.guarantee import no_guarantee
-from selica.selectors.knockoffs import KnockoffSelector
+from selica.selectors.guarantee import Guarantee, no_guarantee
+from selica.selectors.knockoffs import AUTO, KnockoffSelector
 from selica.selectors.members import near, standard_errors
 from selica.selectors.summary import Summary, TableColumn, precision
 from selica.statistics import Data
@@ -62,6 +63,12 @@ if TYPE_CHECKING:
 
 _RARER = "among irrelevant variables high selection frequencies are rarer than low ones"
 """What frequencies over copies need beside proper copies, as a clause."""
+_RARER_EVALUES = "among irrelevant variables high e-values are rarer than low ones"
+"""What averages of e-values need beside proper copies, as a clause."""
+_EVALUES_SOURCE = "Ren and Barber 2024"
+"""Who proved that averages of e-values keep the level at which e-BH takes them."""
+_ON_COEFFICIENTS = "the threshold is one on coefficients (w_threshold)"
+"""Why the article's rule compares coefficients, as a clause."""
 
 MOST_NEEDED = 199
 """Copies that a level may need at least, where a pilot asks for them."""
@@ -72,7 +79,10 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
 
     One of four rules, by what is given:
 
-    - `fdr`: e-values of all copies are averaged, and e-BH selects (Ren and Barber 2024);
+    - `fdr`: e-values of all copies are averaged, and e-BH selects (Ren and Barber 2024), at nearly
+      twice the level. The level itself is expected, not proven, to be kept, if high e-values of
+      irrelevant variables are rarer than low ones; that of e-BH (`control.averaged_level`, at most
+      twice the level) is proven. Give half of a level that has to be proven;
     - `pfer`: frequency of being selected before the v-th negative statistic, at least
       `threshold` (Ren, Wei and Candès 2023);
     - `kfwer=(k, level)`: the same, for the probability of k or more false selections;
@@ -95,19 +105,18 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
     n_copies : int or "auto"
         Number of knockoff copies. "auto": a pilot of 31 copies, which do not count in the
         selection, says how many settle the decisions, from 31 to 309 (more where fewer than 0.0625
-        false selections are allowed). With `fdr` the promise is that for a number given beforehand,
-        unless copies are the same for every seed (`sampler="fixed"`); with `pfer` and `kfwer` it is
-        expected, not proven.
+        false selections are allowed). The promise is then expected, not proven. With `fdr` at most
+        twice the level stays proven, unless copies are the same for every seed (`sampler="fixed"`).
     copy_fdr : float, optional
-        Level of each copy's e-values. By default fdr / 2, and fdr where a copy has fewer than
-        2 / fdr statistics left that are positive, so that fdr / 2 is out of its reach.
+        Level of each copy's e-values, by default fdr / 2. A copy that cannot reach it takes the
+        variables that are ahead of all copies.
     engine : {"monte-carlo", "semi-analytic", "auto"}
         For `threshold` with independent copies (`sampler="iid"`): "semi-analytic" averages over
         all copies by message passing, without drawing one; "auto" checks that against some
         copies and draws all of them where it is off. With lam="auto" the penalty is then the one
         with the smallest estimated error of the average over the copies, the same for all.
     sampler, statistic, lam, l1_ratio, estimator, groups, response, n_jobs, random_state
-        As in `KnockoffSelection`.
+        As in `KnockoffSelection`; with `threshold` alone, statistic="auto" is "coefficient".
 
     Attributes
     ----------
@@ -122,6 +131,8 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
     probability_error_ : float or None
         Bound on its root mean square error, from the copies of "auto".
     sampler_ : str
+        As in `KnockoffSelection`.
+    statistic_ : str
         As in `KnockoffSelection`.
     law_ : str or None
         As in `KnockoffSelection`.
@@ -139,8 +150,11 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
     >>> int((chosen & data.support).sum()), int((chosen & ~data.support).sum())
     (13, 0)
     >>> print(selector.guarantee_)  # doctest: +NORMALIZE_WHITESPACE
-    On average at most 20 % of the selected variables are false. This is proven if the rows are
-    independent, and the predictors are independent of each other and normal [Ren and Barber 2024].
+    On average at most 20 % of the selected variables are false. This is expected, not proven, if
+    the rows are independent, the predictors are independent of each other and normal, and among
+    irrelevant variables high e-values are rarer than low ones [e-values: Ren and Barber 2024; level
+    of e-BH: own result, docs/many-copies]. If high e-values are not rarer, it is at most 33.3 %;
+    this is proven if the other conditions hold, and so is 20 % if this method is asked for 10 %.
     """
 
     def __init__(
@@ -154,7 +168,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         n_copies: int | str = 50,
         copy_fdr: float | None = None,
         sampler: Any = "auto",
-        statistic: str = "coefficient",
+        statistic: str = AUTO,
         lam: Any = "auto",
         l1_ratio: float = 1.0,
         estimator: Any = None,
@@ -209,7 +223,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
             )
         if engine == "auto":
             self.note_ = f"{REFITTED}message passing does not apply here."
-        measure = self._measure()
+        measure = self._measure(data)
         found = self._compare(data, table, self._most())
         self.exchangeability_ = found.exchangeability
         self._draw(found, measure, B, lambda W: self._distances(W, rule, eta))
@@ -217,7 +231,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         if not self._asked:
             eta = self._share_needed(self._allowed(rule), len(self.statistics_))
         if rule == "fdr":
-            self._by_evalues(found)
+            self._by_evalues(found, filled_in=data.imputation is not None)
         else:
             self._by_votes(self._by_negatives(found, rule, eta), eta)
 
@@ -247,7 +261,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         """Return how far the decisions of a pilot are from changing, in standard errors."""
         if rule == "fdr":
             level = self._level()
-            return self._joint(self._evalues(level, W), level)
+            return self._joint(self._evalues(level, W), self._raised(level, W))
         votes = self._votes(self._allowed(rule), eta, W)
         return share_distances(votes.mean(axis=0), eta, len(votes))
 
@@ -289,7 +303,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
             "beats"
         )
         attempts, penalty = self._message_passing(data, w)
-        measure = self._measure(penalty)
+        measure = self._measure(data, penalty, coefficients=_ON_COEFFICIENTS)
 
         found: KnockoffComparison | None = None
 
@@ -327,7 +341,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         engine = self.engine
         possible = (
             as_sampler(self.sampler).independent
-            and self.statistic == "coefficient"
+            and self.statistic in (AUTO, "coefficient")
             and self.estimator is None
             and not (isinstance(self.lam, str) and self.lam == "cv")
             and bool(np.all(data.weight == 1.0))
@@ -365,34 +379,65 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
             return given[0]
         return "threshold" if self.threshold is not None else "fdr"
 
-    def _by_evalues(self, found: KnockoffComparison) -> None:
+    def _by_evalues(self, found: KnockoffComparison, *, filled_in: bool) -> None:
         """Select by e-BH with the averages of the e-values of the copies."""
         level = self._level_of_fit = self._level()
-        self._copy_level_of_fit = 0.5 * level if self.copy_fdr is None else float(self.copy_fdr)
         each = self._evalues(level)
+        raised = self._raised_level_of_fit = self._raised(level, self.statistics_)
         self.evalues_ = e = each.mean(axis=0)
         self.selection_probabilities_ = np.count_nonzero(each, axis=0) / len(each)
-        self.support_ = ebh(e, level)
-        distances = self._joint(each, level)
+        self.support_ = ebh(e, raised)
+        distances = self._joint(each, raised)
         self.stability_ = stability_of(each > 0.0, distances, self._unit_names(), COPIES_NOUN)
-        self._check_level(level, e.size)
+        self._check_level(level, e.size, ceiling(1.0 / raised))
         self.threshold_ = float(e[self.support_].min(initial=np.inf))
-        self.guarantee_ = self._promise(
-            found, "false discovery rate", float(level), "Ren and Barber 2024"
-        )
+        promise = self._promise(found, "false discovery rate", float(level), _EVALUES_SOURCE)
         if self._before and not found.sampler.seeded:
-            self.guarantee_ = self.guarantee_.supposing(ANY_COPIES)
+            promise = promise.supposing(ANY_COPIES)
+        self._of_copies = self.guarantee_ = promise
+        if raised > level and promise.level is not None:
+            self.guarantee_ = replace(
+                self._by_shape(promise.supposing(_RARER_EVALUES)),
+                source=f"e-values: {_EVALUES_SOURCE}; level of e-BH: own result, docs/many-copies",
+                settings=self._without_shape(level, proven=promise.proven and not filled_in),
+            )
+
+    def _by_shape(self, promise: Guarantee) -> Guarantee:
+        """Return a promise that rests on a shape at one number of copies, after a pilot or not."""
+        if self._before and ANY_COPIES not in promise.assumptions:
+            return promise.supposing(ANY_COPIES)
+        return promise
+
+    def _without_shape(self, level: float, *, proven: bool) -> str:
+        """Say which level e-values keep whatever their distribution, and how to keep this one."""
+        # the data decide, by a pilot, which of the levels that it offers is taken
+        most = self._offered[-1] if self._asked else len(self.statistics_)
+        bound = averaged_level(level, self._copy_level(level), most)
+        said = f"If high e-values are not rarer, it is at most {100.0 * bound:.3g} %"
+        kept, asked = f"{100.0 * level:.3g} %", f"this method is asked for {50.0 * level:.3g} %"
+        if not proven:
+            return f"{said}, and at most {kept} if {asked}."
+        return f"{said}; this is proven if the other conditions hold, and so is {kept} if {asked}."
 
     def _level(self) -> float:
         """Return the false discovery rate that e-values are to keep."""
         return error_level("fdr", 0.1 if self.fdr is None else self.fdr)
 
+    def _copy_level(self, level: float) -> float:
+        """Return the level of the filter of each copy."""
+        return 0.5 * level if self.copy_fdr is None else error_level("copy_fdr", self.copy_fdr)
+
+    def _raised(self, level: float, statistics: Array) -> float:
+        """Return the level at which e-BH takes the averages over copies with these statistics."""
+        spread = float(np.ptp(statistics, axis=0).max(initial=0.0))
+        differ = spread > ROUNDING * float(np.abs(statistics).max(initial=0.0))
+        return averaged_level(level, self._copy_level(level), len(statistics) if differ else 1)
+
     def _evalues(self, level: float, statistics: Array | None = None) -> Array:
         """Return the e-values of every copy at a level, (copies, p), by default of the fit."""
         W = self.statistics_ if statistics is None else statistics
-        # without a level of its own, a copy takes one that it can reach with what it has
-        own, last = (0.5 * level, level) if self.copy_fdr is None else (self.copy_fdr, None)
-        return np.array([knockoff_evalues(w, own, fallback_fdr=last) for w in W])
+        own = self._copy_level(level)
+        return np.array([posthoc_evalues(w, own) for w in W])
 
     def _by_negatives(self, found: KnockoffComparison, rule: str, eta: float) -> BoolArray:
         """Return which copies select what, before their v-th negative statistic."""
@@ -403,9 +448,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
             what = f"probability of {k} or more false selections"
         self.negatives_ = allowed / self._frequency_bound(eta)
         self._of_copies = self._promise(found, what, level, "Ren, Wei and Candès 2023")
-        self.guarantee_ = self._of_copies.needing(_RARER)
-        if self._before:
-            self.guarantee_ = self.guarantee_.supposing(ANY_COPIES)
+        self.guarantee_ = self._by_shape(self._of_copies.needing(_RARER))
         return self._votes(allowed, eta)
 
     def _share_needed(self, allowed: float, B: int) -> float:
@@ -462,7 +505,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
             meaning = (
                 "evidence that the variable matters, averaged over the knockoff copies (artificial "
                 "columns that cannot matter): an irrelevant variable has at most 1 on average, and "
-                f"each of k selected ones needs {p / self._level_of_fit:.4g} / k"
+                f"each of k selected ones needs {p / self._raised_level_of_fit:.4g} / k"
             )
             column = TableColumn("e-value", self.evalues_.tolist(), meaning)
             return self._ranked(
@@ -484,7 +527,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         if self.evalues_ is None:
             return self._why_no_votes()
         level = self._level_of_fit
-        least = ceiling(1.0 / level)
+        least = ceiling(1.0 / self._raised_level_of_fit)
         text = f"At FDR {level:g} these e-values select at least {least} variables or none."
         text = f"{text}{self._said_after()}"
         many = self._selected_by_votes(1.0)
@@ -497,8 +540,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
                 "A level after the fit needs e-values: DerandomizedKnockoffs has them with fdr, "
                 "not with pfer, kfwer or threshold."
             )
-        each = [posthoc_evalues(w, self._copy_level_of_fit) for w in self.statistics_]
-        return np.mean(each, axis=0), self._level_of_fit
+        return self.evalues_, self._level_of_fit
 
     def _one_copy(self) -> Array:
         check_is_fitted(self)
@@ -512,7 +554,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
     def _demand(self) -> Demand | None:
         p = self._unit_support().size
         if self.evalues_ is not None:
-            return of_copies(p, 0.5, ceiling(1.0 / self._level_of_fit))
+            return of_copies(p, 0.5, ceiling(1.0 / self._raised_level_of_fit))
         if self.negatives_ is None or self.negatives_ < 1.0 - 1e-9:
             return None
         return of_copies(p, self.threshold_)

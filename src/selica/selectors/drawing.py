@@ -19,10 +19,11 @@ when a mean happens to be large makes it large. A pilot decides therefore, and d
 the data, the copies after it do not depend on it, so that :math:`E(\bar e_N) = E\,E(\bar e_N |
 \text{data}, N) = E(e)`, for every rule by which a pilot may choose N.
 
-Two promises are expected, not proven, after a pilot. A bound on shares that uses the shape of their
-distribution, as those on the number of false selections do, needs that shape for the number of
-copies that was chosen by the same data. And copies that are the same for every seed, such as those
-of a fixed design that are not randomized, are no fresh draws given the data.
+Two promises are expected, not proven, after a pilot. One that uses the shape of a distribution, of
+shares or of mean e-values, needs that shape for the number of copies that was chosen by the same
+data. And copies that are the same for every seed, such as those of a fixed design that are not
+randomized, are no fresh draws given the data. Where e-BH takes a level that grows with the number
+of copies, the level that is proven is that of the largest number that a pilot may ask for.
 """
 
 from __future__ import annotations

@@ -21,13 +21,19 @@ from selica.sampling.exchangeability import DOUBTFUL_RATIO, FEWEST_ROWS, WITHDRA
 from selica.sampling.sampler import as_sampler
 from selica.selectors.after_fit import CONFIDENCE, AfterTheFit, BoundCurve, ListBound
 from selica.selectors.base import AssumptionWarning, Selector
-from selica.selectors.comparison import KnockoffComparison, Measure, sampler_choice
+from selica.selectors.checks import LARGEST_CORRELATION, most_correlated
+from selica.selectors.comparison import (
+    KnockoffComparison,
+    Measure,
+    sampler_choice,
+    statistic_choice,
+)
 from selica.selectors.empty import Demand, of_copies
 from selica.selectors.grouping import SAME_ROWS
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.summary import Summary, TableColumn
 from selica.statistics import Data
-from selica.statistics.knockoff import STATISTICS
+from selica.statistics.knockoff import MASKED, SAMPLED, STATISTICS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,6 +42,10 @@ _MOST_JOINT = 50
 """Joint copies at most: the fit has a column for each of them, and each variable."""
 _WEIGHTED = "it does not matter that rows have different weights, which the theorem excludes"
 """What an unproven promise rests on where the rows of a fixed design are weighted."""
+_NEARLY_THE_SAME = "it does not matter that some columns are nearly the same"
+"""What a promise by an estimated distribution rests on where copies hardly tell columns apart."""
+AUTO = "auto"
+"""The statistic that `selectors.comparison.statistic_choice` chooses."""
 
 
 class KnockoffSelector(Selector):
@@ -52,15 +62,20 @@ class KnockoffSelector(Selector):
     _prepared: KnockoffComparison | None = None
     """What `AutoSelection` has made of the same table with the same seed, for the next fit."""
     sampler_: str
+    statistic_: str
+    _nearly_the_same: bool = False
+    """Whether columns are so correlated that an estimated distribution hardly tells them apart."""
     _sampler_notes: tuple[str, ...] = ()
+    _statistic_notes: tuple[str, ...] = ()
 
     def _compare(
         self, data: Data, table: Array, n_copies: int, n_joint: int = 1
     ) -> KnockoffComparison:
         """Prepare up to so many copies of the columns, or one set of joint copies."""
-        if data.l1_ratio < 1.0 and self.statistic == "correlation":
+        if data.l1_ratio < 1.0 and self.statistic_ in ("correlation", *MASKED):
             raise ArgumentError(
-                "l1_ratio is a setting of the penalised fit, and statistic='correlation' fits none."
+                "l1_ratio is a setting of the penalised fit, and "
+                f"statistic={self.statistic_!r} fits none."
             )
         sampler, spare = self._sampler_of(data, table, n_joint)
         if data.keep is not None and not sampler.exchangeable:
@@ -102,6 +117,7 @@ class KnockoffSelector(Selector):
         law = getattr(found.sampler, "law", None)
         self.law_ = law if isinstance(law, str) else None
         self._say_replaced(found)
+        self._say_nearly_the_same(found, data)
         if found.grouped and data.n_units < columns:
             self._caution(
                 f"the covariance of the means of {columns} columns is estimated from "
@@ -132,6 +148,23 @@ class KnockoffSelector(Selector):
             )
         self._caution(text, act=False)
 
+    def _say_nearly_the_same(self, found: KnockoffComparison, data: Data) -> None:
+        """Say which columns an estimated distribution hardly tells apart."""
+        self._nearly_the_same = False
+        if found.sampler.exact:
+            return
+        size, first, second = most_correlated(data)
+        self._nearly_the_same = size > LARGEST_CORRELATION
+        if self._nearly_the_same:
+            names = self._column_names()
+            self._caution(
+                f"columns {names[first]} and {names[second]} are nearly the same (correlation "
+                f"{size:.3f}), and knockoff copies from an estimated distribution may take one for "
+                "the other, so that more false variables are selected than the level allows; "
+                "groups='correlation' selects such columns together",
+                act=False,
+            )
+
     def _sampler_of(self, data: Data, table: Array, n_joint: int) -> tuple[Sampler, Sampler | None]:
         """Return the sampler that was asked for, or the one that suits the columns and a spare."""
         sampler = as_sampler(self.sampler)
@@ -145,12 +178,48 @@ class KnockoffSelector(Selector):
 
     @property
     def notes_(self) -> tuple[str, ...]:
-        """Sentences on what was noticed, and which sampler was chosen and why."""
-        return (*super().notes_, *self._sampler_notes)
+        """Sentences on what was noticed, and which sampler and statistic were chosen and why."""
+        return (*super().notes_, *self._chosen_notes())
 
-    def _measure(self, penalty: float | None = None) -> Measure:
-        """Return how variables are compared, with the selector's penalty or one for all copies."""
-        statistic = choice("statistic", self.statistic, STATISTICS)
+    def _chosen_notes(self) -> tuple[str, ...]:
+        """Return sentences on what was chosen where the user left it open."""
+        return (*self._statistic_notes, *self._sampler_notes)
+
+    def _measure(
+        self,
+        data: Data,
+        penalty: float | None = None,
+        *,
+        n_joint: int = 1,
+        coefficients: str = "",
+    ) -> Measure:
+        """Return how variables are compared, with the selector's penalty or one for all copies.
+
+        Parameters
+        ----------
+        data : Data
+        penalty : float, optional
+        n_joint, coefficients
+            As in `statistic_choice`.
+        """
+        statistic = choice("statistic", self.statistic, (AUTO, *STATISTICS))
+        self._statistic_notes = ()
+        if statistic == AUTO:
+            chosen = statistic_choice(
+                data, self.lam, self.estimator, n_joint=n_joint, coefficients=coefficients
+            )
+            statistic = chosen.name
+            if self.estimator is None:
+                self._statistic_notes = (chosen.sentence,)
+        self.statistic_ = statistic
+        if statistic in MASKED and self.estimator is not None:
+            raise ArgumentError(
+                f"estimator takes the place of a statistic, and statistic={statistic!r} is another."
+            )
+        if statistic in MASKED and not isinstance(self.lam, str):
+            raise ArgumentError(
+                f"lam is a setting of the penalised fit, and statistic={statistic!r} fits none."
+            )
         return Measure(statistic, self._penalty() if penalty is None else penalty, self.estimator)
 
     def _penalty(self) -> float | None:
@@ -160,9 +229,8 @@ class KnockoffSelector(Selector):
             return None
         return number("lam", self.lam, at_least=1e-12)
 
-    def _check_level(self, fdr: float, p: int, copies: int = 1) -> None:
-        """Say so where the level cannot be reached with so few variables, and joint copies."""
-        least = ceiling(1.0 / (copies * fdr))
+    def _check_level(self, fdr: float, p: int, least: int) -> None:
+        """Say so where a selection has more variables, at least, than there are."""
         if least > p:
             said = f"A selection at FDR {fdr:g} has at least {least} variables, and there are {p}"
             warn(self._words(f"{said}: nothing can be selected."), AssumptionWarning)
@@ -206,13 +274,19 @@ class KnockoffSelector(Selector):
         doubtful = copies is not None and copies.differs
         if copies is not None and doubtful and (sampler.exact or copies.departure > DOUBTFUL_RATIO):
             self._caution(f"{copies.measured}{mismatch}; the level may be exceeded")
-        # some copies allow statistics of inner products with the columns only; folds, and most
-        # estimators, look at single rows
-        folds = self.statistic == "coefficient" and isinstance(self.lam, str)
-        row_wise = not sampler.any_statistic and (folds or self.estimator is not None)
+        # some copies allow statistics of inner products only; folds, the random numbers that follow
+        # the order of masked pairs, and most estimators look at single rows. "bayes" does not
+        # depend on that order: `statistics.bayes` has the argument
+        part = ""
+        if self.estimator is not None:
+            part = "the estimator"
+        elif self.statistic_ in SAMPLED:
+            part = "the order of the masked pairs"
+        elif self.statistic_ == "coefficient" and isinstance(self.lam, str):
+            part = "the cross-validated penalty"
+        row_wise = not sampler.any_statistic and bool(part)
         rests_on = sampler.assumption
         if row_wise:
-            part = "the cross-validated penalty" if self.estimator is None else "the estimator"
             rests_on += (
                 f", and it does not matter that {part} uses single rows, which the theorem excludes"
             )
@@ -230,6 +304,8 @@ class KnockoffSelector(Selector):
             source,
             settings,
         )
+        if self._nearly_the_same:
+            promise = promise.supposing(_NEARLY_THE_SAME)
         if not sampler.exchangeable and found.weighted:
             promise = promise.supposing(_WEIGHTED)
         if sampler.exchangeable and self._grouping is not None and self._grouping.formed:
@@ -281,8 +357,10 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         columns. "fixed": fixed-X knockoffs. "iid": the article's independent copies. Or a
         `sampling.Sampler`, an object with its method `copies`, or a function of (X, rng) that
         returns a copy.
-    statistic : {"coefficient", "entry", "correlation"}
-        As in `statistics.knockoff_statistic`.
+    statistic : {"auto", "bayes", "coefficient", "entry", "correlation", "mlr"}
+        As in `statistics.knockoff_statistic`; docs/statistics says when which finds most. "auto":
+        "bayes"; where `lam`, `l1_ratio`, `estimator` or several joint copies are given, for several
+        classes and for very large tables "coefficient".
     lam : {"auto", "cv"} or float
         Penalty of "coefficient", in glmnet's unit; by default cross-validated on both halves.
     l1_ratio : float
@@ -310,6 +388,8 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         Smallest W that is selected; infinite if none is.
     sampler_ : str
         Name of the sampler that made the copies, or what a given one is called.
+    statistic_ : str
+        Name of the statistic that compared variables with their copies, unless `estimator` did.
     law_ : str or None
         Name of the law of the columns that normal copies were drawn from (`sampling.laws`), where
         it was estimated.
@@ -335,7 +415,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
         offset: int = 1,
         joint_copies: int = 1,
         sampler: Any = "auto",
-        statistic: str = "coefficient",
+        statistic: str = AUTO,
         lam: Any = "auto",
         l1_ratio: float = 1.0,
         estimator: Any = None,
@@ -361,7 +441,8 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
 
     def _select(self, data: Data, table: Array) -> None:
         error_level("confidence", self.confidence)
-        m, measure = count("joint_copies", self.joint_copies, at_most=_MOST_JOINT), self._measure()
+        m = count("joint_copies", self.joint_copies, at_most=_MOST_JOINT)
+        measure = self._measure(data, n_joint=m)
         self._of_fit = _Settings(self.fdr, m, self.offset)
         if m > 1 and self.offset != 1:
             raise ArgumentError("offset must be 1 with several joint copies.")
@@ -375,7 +456,7 @@ class KnockoffSelection(KnockoffSelector, AfterTheFit):
             self.statistics_ = found.statistics(1, measure, self.n_jobs)[0]
             self.threshold_ = float(knockoff_threshold(self.statistics_, self.fdr, self.offset))
         if self.offset == 1:
-            self._check_level(self.fdr, self.statistics_.size, m)
+            self._check_level(self.fdr, self.statistics_.size, self._fewest())
         self.support_ = self.statistics_ >= self.threshold_
         what = "false discovery rate" if self.offset == 1 else "modified false discovery rate"
         one = "Barber and Candès 2015; Candès et al. 2018"

@@ -14,7 +14,7 @@ from selica._core.random import child, generator
 from selica._core.types import Array, BoolArray, IntArray, Progress
 from selica.sampling import resample_weights
 from selica.statistics.data import Data, fit_members, null_gradient, pull
-from selica.statistics.importance import selections
+from selica.statistics.importance import ranking, selections
 
 FEWEST = 20
 """Members with which Ctrl-C is answered by what is there, at least."""
@@ -49,19 +49,31 @@ class MemberRule(NamedTuple):
     penalties: Array | None
     q: int | None
     estimator: Any
+    every: bool = False
+    """Whether the first 1, 2, .., q variables are counted, and not the first q alone."""
+
+    @property
+    def lengths(self) -> IntArray:
+        """How many of the first variables are counted: q, or 1, 2, .., q."""
+        assert self.q is not None
+        return np.arange(1 if self.every else self.q, self.q + 1)
 
 
 class Selections(NamedTuple):
     """Counts over the members."""
 
     counts: IntArray
-    """(L, p): members that select each variable, at each penalty (L = 1 without penalties)."""
+    """(L, p): members that select each variable, at each penalty, or among the first variables of
+    each number (L = 1 where there is one number)."""
     means: Array
     """(L, p): mean coefficients; 0 where they are unknown."""
     chosen: Any
     """Sparse boolean array (members, p): what each member selects, at any of the penalties."""
     member_counts: IntArray | None = None
     """(L, variables): members that select each variable, where the counts are those of groups."""
+    lists: Any = None
+    """Sparse array of int (members, p): how many of the lists of the first 1, 2, .., q variables of
+    a member have each variable; None for other rules."""
 
     @property
     def members(self) -> int:
@@ -89,6 +101,7 @@ class Selections(NamedTuple):
         return Selections(
             self.counts + more.counts, a * self.means + b * more.means,
             vstack([self.chosen, more.chosen], format="csr"), single,
+            None if self.lists is None else vstack([self.lists, more.lists], format="csr"),
         )  # fmt: skip
 
 
@@ -177,9 +190,12 @@ class Refits:
         }
         data, rule = self._data, self._rule
         if rule.estimator is not None:
+            if rule.every:
+                seeds = [child(self._seeds[1], b) for b in range(part.start, part.stop)]
+                return _first_by_estimator(data, weights, rule, seeds, settings)
             return _of_estimator(data, weights, rule.estimator, rule.q, settings)
         if rule.q is not None:
-            return _first(data, weights, rule.q, self._path, settings)
+            return _first(data, weights, rule.lengths, self._path, settings)
         assert rule.penalties is not None
         if data.variable is not None or data.loss.several:
             return _at_penalties(data, weights, rule.penalties, settings)
@@ -291,11 +307,12 @@ def _active(data: Data, path: Array, weights: Array, settings: dict[str, Any]) -
     return _Active(large @ together, coef @ one, single, reached)
 
 
-def _summed(owner: IntArray) -> Any:
+def _summed(owner: IntArray, owners: int | None = None) -> Any:
     """Return the sparse array that adds up the columns of each owner."""
     columns = owner.size
     place = (np.arange(columns), owner)
-    return csr_array((np.ones(columns), place), shape=(columns, int(owner.max()) + 1))
+    many = int(owner.max()) + 1 if owners is None else owners
+    return csr_array((np.ones(columns), place), shape=(columns, many))
 
 
 def _at_penalties(
@@ -334,18 +351,24 @@ def _largest_pull(data: Data, squares: Array, weights: Array) -> float:
     return float(np.max(size / np.where(sd > 1e-9, sd, np.inf), initial=0.0))
 
 
-def _first(data: Data, weights: Array, q: int, path: Array, settings: dict[str, Any]) -> Selections:
+def _first(
+    data: Data, weights: Array, lengths: IntArray, path: Array, settings: dict[str, Any]
+) -> Selections:
     """Return the variables active at the smallest penalty before which no more than q ever were.
 
+    Counts and means have a row for each of the numbers q; what members select is for the largest.
     Columns are standardised in each member, as glmnet does.
     """
-    most = q
+    most = q = int(lengths[-1])
     if data.variable is not None:  # so many columns may the largest q variables have
         most = int(np.sort(np.bincount(data.variable))[::-1][:q].sum())
     limits = settings | {"max_active": most, "standardize": True}
-    counts, total = np.zeros((2, data.n_variables))
+    counts, total = np.zeros((2, lengths.size, data.n_variables))
     sets: list[Any] = []
-    single = None if data.member is None else np.zeros(int(data.member.max()) + 1)
+    lists: list[Any] = []
+    single = None
+    if data.member is not None:
+        single = np.zeros((lengths.size, int(data.member.max()) + 1))
     members, L = len(weights), path.size
     step = _members_at_once(data, L, members)
     tell = settings["progress"]
@@ -356,22 +379,27 @@ def _first(data: Data, weights: Array, q: int, path: Array, settings: dict[str, 
         limits["progress"] = None if tell is None else partial(_later, tell, start)
         found = _active(data, path, weights[part], limits)
         number = np.asarray((found.chosen > 0.0).sum(axis=1)).reshape(-1, L)
-        over = np.where((number > q).any(axis=1), (number > q).argmax(axis=1), L)
-        last = np.minimum(over, found.reached) - 1
-        some = np.flatnonzero(last >= 0)
-        rows = some * L + last[some]
+        ever = np.maximum.accumulate(number, axis=1)
+        # (lengths, members): the last penalty up to which no more than q variables were active
+        below = np.array([np.searchsorted(row, lengths, side="right") for row in ever]).T
+        last = np.minimum(below, found.reached) - 1
+        of, some = np.nonzero(last >= 0)
+        rows = some * L + last[of, some]
         chosen = found.chosen[rows] > 0.0
-        counts += np.asarray(chosen.sum(axis=0)).ravel()
-        total += np.asarray(found.signed[rows].sum(axis=0)).ravel()
+        added = _summed(of, lengths.size).T
+        counts += (added @ chosen).toarray()
+        total += (added @ found.signed[rows]).toarray()
         if single is not None:
-            single += np.asarray((found.single[rows] > 0.0).sum(axis=0)).ravel()
-        place = csr_array((np.ones(some.size, dtype=bool), (some, np.arange(some.size))),
-                          shape=(len(last), some.size))  # fmt: skip
-        sets.append((place @ chosen).astype(bool))
+            single += (added @ (found.single[rows] > 0.0)).toarray()
+        final = of == lengths.size - 1
+        sets.append(_summed(some[final], last.shape[1]).T @ chosen[final])
+        if lengths[0] == 1:
+            lists.append(_summed(some, last.shape[1]).T @ chosen)
     return Selections(
-        counts.astype(np.intp)[None], _signed(data, total / members)[None],
-        vstack(sets, format="csr"),
-        None if single is None else single.astype(np.intp)[None],
+        counts.astype(np.intp), _signed(data, total / members),
+        vstack(sets, format="csr").astype(bool),
+        None if single is None else single.astype(np.intp),
+        vstack(lists, format="csr").astype(np.intp) if lists else None,
     )  # fmt: skip
 
 
@@ -403,6 +431,33 @@ def _of_estimator(
     return Selections(
         counts[None], np.zeros((1, chosen.shape[1])), csr_array(chosen),
         np.count_nonzero(single, axis=0)[None] if single else None,
+    )  # fmt: skip
+
+
+def _first_by_estimator(
+    data: Data,
+    weights: Array,
+    rule: MemberRule,
+    seeds: list[np.random.SeedSequence],
+    settings: dict[str, Any],
+) -> Selections:
+    """Return the most important variables of a base learner, in lists of 1, 2, .., q of them."""
+    lengths, q, p = rule.lengths, int(rule.q or 0), data.n_variables
+    found = pieces(
+        ranking,
+        ((rule.estimator, data, row, q, seed) for row, seed in zip(weights, seeds, strict=True)),
+        settings["n_jobs"], progress=settings["progress"],
+    )  # fmt: skip
+    member = np.repeat(np.arange(len(found)), [order.size for order in found])
+    rank = np.concatenate([np.arange(order.size) for order in found])
+    place = (member, np.concatenate(found))
+    # variable number r, counted from 0, is on all lists but the first r
+    lists: Any = csr_array((q - rank, place), shape=(len(found), p))
+    entered = np.zeros((q, p), dtype=np.intp)
+    np.add.at(entered, (rank, place[1]), 1)
+    return Selections(
+        np.cumsum(entered, axis=0)[lengths - 1], np.zeros((lengths.size, p)), lists > 0,
+        lists=lists,
     )  # fmt: skip
 
 

@@ -24,6 +24,14 @@ from selica.sampling.weights import SCHEMES
 from selica.selectors.agreement import close_by_error, stability_of
 from selica.selectors.base import Selector, UnstableWarning
 from selica.selectors.bounds import THRESHOLD, Bound, carried, weakest_assumption
+from selica.selectors.calibration import (
+    LEFT_OUT,
+    FieldCalibration,
+    ResponseError,
+    calibrated,
+    calibration_route,
+    penalty_for_fields,
+)
 from selica.selectors.drawing import (
     ANY_NUMBER,
     FIRST_RESAMPLES,
@@ -73,8 +81,19 @@ PFER = 1.0
 """False selections that are expected at most where nothing else is asked for."""
 UNEQUAL = "groups with many members are picked no more often than those with few"
 """What a bound on false groups rests on where their sizes differ."""
+BY_RESPONSE = "it does not matter that the response decided between p-values and a bound"
+"""What a bound rests on where what the response says of the columns spoke against p-values."""
 PENALTY = 0
 """Spawn key of the folds that choose a penalty."""
+FIELDS = 3
+"""Spawn key of what left-out fields draw: resamples for a penalty, and parts of the rows."""
+
+
+_MEANING_OF_P_VALUES = (
+    "of the association with what is left of the column once the other columns have predicted it, "
+    "in the average over the resamples"
+)
+"""What the p-values of left-out fields are, as a clause."""
 
 
 class StabilitySelection(Selector):
@@ -87,9 +106,9 @@ class StabilitySelection(Selector):
         standardised columns and (linear response) a response of unit variance. "cv": by
         cross-validation; "theory", for a linear response: smallest expected prediction error
         of one resample; "power": smallest error of the average over the resamples, as message
-        passing estimates it, which gives the most power. "auto" is "power" where `fdr` is given,
-        else "cv". With an array a variable counts with its largest probability over these
-        penalties. Not used where `q` or `pfer` decides.
+        passing or the refits estimate it, which gives the most power. "auto" is "power" where
+        `fdr` is given and the response is linear, else "cv". With an array a variable counts with
+        its largest probability over these penalties. Not used where `q` or `pfer` decides.
     resampling : {"bootstrap", "poisson", "subsample", "pairs", "exponential"}, optional
         As in `sampling.resample_weights`; "pairs" are complementary halves. By default "pairs"
         where `q` or `pfer` decides, else "bootstrap".
@@ -123,10 +142,13 @@ class StabilitySelection(Selector):
         Below 1, members are elastic nets with the ridge lam * (1 - l1_ratio) / l1_ratio beside the
         penalty: scikit-learn's ElasticNet with alpha = lam / l1_ratio.
     fdr : float, optional
-        Target false discovery rate; determines the threshold by message passing, which knows how
-        large the fields of irrelevant variables get. For columns that are close to independent;
-        elsewhere, unless `engine` or `lam` is given, a bound on the number of false selections
-        keeps it (`pfer` = `fdr`), which finds less, and `notes_` says so.
+        Target false discovery rate, kept by p-values of the fields of the ensemble. Where columns
+        are close to independent and no more than the rows, message passing knows how large the
+        fields of irrelevant variables get; elsewhere it is known from what is left of a column
+        once the others have predicted it, by an estimated distribution that is checked. Where
+        that fails, and neither `engine` nor `lam` is given, a bound on the number of false
+        selections keeps it (`pfer` = `fdr`), which finds less. `notes_` says which it was;
+        a bound that the response brought about is expected and not proven.
     estimator : scikit-learn estimator, optional
         Base learner with `coef_` or `feature_importances_` instead of the lasso. It selects its
         `q` most important variables; where neither `q` nor `pfer` decides, those with non-zero
@@ -163,6 +185,9 @@ class StabilitySelection(Selector):
         Sign of the mean coefficient; 0 where there is none.
     fields_ : StabilityAmp, StabilityVamp or None
         The result of message passing, where it gave the probabilities.
+    calibration_ : FieldCalibration or None
+        The p-values that keep a false discovery rate and what they rest on, where they are not
+        those of message passing (`fields_.p_values`).
     probability_error_ : float or None
         Bound on its root mean square error, from the refits of "auto".
     member_probabilities_ : array of shape (p,), or None without groups of several members
@@ -237,10 +262,12 @@ class StabilitySelection(Selector):
             self._settle(data, bounded=True)
             self._answer(data, B)
             self.note_ = (
-                "A bound keeps the false discovery rate here, and not message passing. Reason: "
+                "A bound keeps the false discovery rate here, and not p-values. Reason: "
                 f"{str(refused).removeprefix('fdr: ').split('. ')[0].rstrip('.')}."
             )
             self.guarantee_ = kept_by_number(self.guarantee_, float(self.fdr or 0.0))
+            if isinstance(refused, ResponseError):
+                self.guarantee_ = self.guarantee_.supposing(BY_RESPONSE)
         self._say_doubts(data)
 
     def _may_be_bounded(self, data: Data) -> bool:
@@ -258,6 +285,8 @@ class StabilitySelection(Selector):
         )  # fmt: skip
         self._seed = seed = seed_sequence(self.random_state)
         analytic = self._analytic(data)
+        self.calibration_: FieldCalibration | None = None
+        self._route = None if self.fdr_ is None else calibration_route(data, self.engine_)
         self.lams_ = None
         if self.q_ is None and self.estimator is None:
             self.lams_ = self._penalties(data, scheme, generator(child(seed, PENALTY)), analytic)
@@ -272,9 +301,9 @@ class StabilitySelection(Selector):
         self.stability_ = None
         asked = B
         if self.fields_ is None:
-            self._by_refits(refits.at_least(B))
+            self._by_refits(data, refits.at_least(B))
             if is_auto(self.n_resamples):
-                asked = self._go_on(refits, B)
+                asked = self._go_on(data, refits, B)
         else:
             self._by_fields(data)
         if refits.stopped:
@@ -287,7 +316,7 @@ class StabilitySelection(Selector):
         if data.member is not None and not equal_sizes(data):
             self.guarantee_ = self.guarantee_.supposing(UNEQUAL)
 
-    def _go_on(self, refits: Refits, first: int) -> int:
+    def _go_on(self, data: Data, refits: Refits, first: int) -> int:
         """Fit further resamples until no decision is a close call; return how many were asked for.
 
         The threshold stays what it was for the first block.
@@ -296,7 +325,7 @@ class StabilitySelection(Selector):
         while self._close().any() and total < most_drawn(first) and not refits.stopped:
             total += first
             refits.extend(total)
-            self._by_refits(refits.at_least(total))
+            self._by_refits(data, refits.at_least(total))
         self.n_resamples_ = total
         if self._close().any() and not refits.stopped:
             self._caution(
@@ -310,7 +339,7 @@ class StabilitySelection(Selector):
     ) -> EngineOutcome:
         """Return what message passing found, where it applies and is believed."""
         attempts: list[Any] = []
-        if analytic:
+        if analytic and (self._route is None or self._route.messages):
             assert self.lams_ is not None
             attempts = stability_attempts(
                 data, float(self.lams_[0]), scheme, self.engine_, self.fdr_ is not None
@@ -378,7 +407,8 @@ class StabilitySelection(Selector):
                 "estimator and engine='monte-carlo', or use knockoffs."
             )
         if self.fdr_ is not None:
-            require("message passing with p-values", data.loss)
+            unchecked = engine == "semi-analytic"
+            require("message passing with p-values" if unchecked else "left-out fields", data.loss)
         return engine != "monte-carlo" and possible
 
     def _penalties(
@@ -391,8 +421,15 @@ class StabilitySelection(Selector):
         if isinstance(lam, str) and lam == "power":
             if not analytic:
                 raise ArgumentError("lam='power' needs engine='semi-analytic' or 'auto'.")
+            best, route = None, self._route
+            if self.lam == "auto" and not data.loss.quadratic:
+                return choose_penalties("cv", data, rng)
             require("penalty for power", data.loss)
-            best = penalty_for_power(data, partial(stability_fields, data, scheme=scheme))
+            if route is None or route.messages:
+                best = penalty_for_power(data, partial(stability_fields, data, scheme=scheme))
+            if best is None and route is not None and route.left_out:
+                seed = child(self._seed, FIELDS)
+                best = penalty_for_fields(data, scheme, seed, self.n_jobs)
             if best is not None:
                 return np.array([best])
             self._caution(
@@ -403,10 +440,10 @@ class StabilitySelection(Selector):
             lam = "cv"
         return choose_penalties(lam, data, rng, method="stability-ideal", mu_B=scheme.rate)
 
-    def _by_refits(self, found: Selections) -> None:
+    def _by_refits(self, data: Data, found: Selections) -> None:
         """Take frequencies for probabilities, and compare thresholds in whole numbers."""
-        if self.fdr_ is not None:
-            raise RefusedError(
+        if self._route is not None and not self._route.left_out:
+            raise ResponseError(
                 f"fdr: {str(self.note_).removeprefix(REFITTED)} Without it no threshold is known "
                 "to hold the level: ask for pfer instead, or use knockoffs."
             )
@@ -420,6 +457,9 @@ class StabilitySelection(Selector):
         self.member_probabilities_ = None
         if found.member_counts is not None:
             self.member_probabilities_ = found.member_counts.max(axis=0) / B
+        if self._route is not None:
+            self._by_left_out_fields(data, found.mean, found.mean_selected)
+            return
         self.support_ = most >= ceiling(self.threshold_ * B)
         self.stability_ = stability_of(
             found.chosen, share_distances(most / B, self.threshold_, B), self._unit_names(),
@@ -438,17 +478,34 @@ class StabilitySelection(Selector):
             self.support_ = self.threshold_ <= P
             return
         if not self.fields_.converged:
-            raise RefusedError(
+            raise ResponseError(
                 "fdr: message passing did not converge, and without it no threshold is known to "
                 "hold the level: ask for pfer instead, or use knockoffs."
             )
+        if self._route is not None and self._route.fields == LEFT_OUT:
+            self._by_left_out_fields(data, self.fields_.coef, self.mean_selected_)
+            return
         # by fields, since probabilities may all be one; where variances are alike it is the same
         self.support_ = self._by_p_values(self.fdr_)
         self.threshold_ = float(P[self.support_].min(initial=np.inf))
 
+    def _by_left_out_fields(self, data: Data, coef: Array, selected: float) -> None:
+        """Select by p-values of the fields as if each variable had been left out."""
+        level, seed = float(self.fdr_ or 0.0), child(self._seed, FIELDS)
+        self.calibration_ = calibrated(data, coef, selected, level, seed)
+        self.note_ = self.calibration_.sentence
+        self.support_ = self._by_p_values(level)
+        self.threshold_ = LOWEST_PROBABILITY
+
+    @property
+    def _p_values(self) -> Array:
+        """(p,): p-values by which a false discovery rate is kept."""
+        found = self.fields_ if self.calibration_ is None else self.calibration_
+        return np.asarray(found.p_values)
+
     def _by_p_values(self, level: float) -> BoolArray:
-        """Return what the p-values of message passing select at a level."""
-        chosen = benjamini_hochberg(self.fields_.p_values, level)
+        """Return what the p-values of the fields select at a level."""
+        chosen = benjamini_hochberg(self._p_values, level)
         return np.asarray(chosen & (self.selection_probabilities_ >= LOWEST_PROBABILITY))
 
     def _rate(self) -> float:
@@ -494,6 +551,13 @@ class StabilitySelection(Selector):
         return Bound(self.assumption_, self.resampling_, self._rate())
 
     def _guarantee(self, p: int, B: int) -> Guarantee:
+        if self.calibration_ is not None:
+            return Guarantee(
+                "false discovery rate", float(self.fdr_ or 0.0), False,
+                self.calibration_.assumption,
+                "fields with degrees of freedom, Bellec and Zhang 2022; conditional "
+                "randomisation, Liu et al. 2022",
+            )  # fmt: skip
         if self.fdr_ is not None:
             return Guarantee(
                 "false discovery rate", float(self.fdr_), False,
@@ -543,14 +607,19 @@ class StabilitySelection(Selector):
         """Return the variables with their probabilities, the decision, and near misses."""
         self._get_support_mask()
         P = self.selection_probabilities_
+        probability = TableColumn("probability", P.tolist(), self._meaning())
+        if self.calibration_ is not None:
+            return self._ranked(
+                self._title,
+                TableColumn("p-value", self._p_values.tolist(), _MEANING_OF_P_VALUES),
+                -self._p_values, P, self._mean_size, ties="the probability", more=[probability],
+            )  # fmt: skip
         # a level decides by p-values, since probabilities may all be one
-        evidence = [] if self.fdr_ is None else [-self.fields_.p_values]
+        evidence = [] if self.fdr_ is None else [-self._p_values]
         by_learner = self.estimator is not None
         coefficients = [] if by_learner else [self._mean_size]
         found = self._ranked(
-            self._title,
-            TableColumn("probability", P.tolist(), self._meaning()),
-            P, *evidence, *coefficients,
+            self._title, probability, P, *evidence, *coefficients,
             ties="" if by_learner else "the mean coefficient over the resamples",
             more=precision(self._errors(), self._close()),
         )  # fmt: skip
@@ -607,7 +676,7 @@ class StabilitySelection(Selector):
         return of_halves(self._unit_support().size, self.q_, self.threshold_)
 
     def _why_no_evidence(self) -> str:
-        P, level = self.fields_.p_values, float(self.fdr_ or 0.0)
+        P, level = self._p_values, float(self.fdr_ or 0.0)
         text = f"The smallest p-value of a variable is {P.min():.3g}, among {_variables(P.size)}."
         found = first_that_selects(
             [x for x in FDR_LEVELS if x > level],

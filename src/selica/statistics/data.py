@@ -135,9 +135,11 @@ class Data(NamedTuple):
 def standardised(X: Array, weight: Array | None = None) -> tuple[Array, Array]:
     """Return columns of weighted mean 0 and variance 1, and what they were divided by.
 
-    Column by column, so that exchanging a column with its knockoff exchanges the results. A
-    constant column becomes zero, with a scale of one.
+    Column by column, so that exchanging a column with its knockoff exchanges the results: sums are
+    taken in the same order whatever the layout of the table in memory. A constant column becomes
+    zero, with a scale of one.
     """
+    X = np.asfortranarray(X)
     share = None if weight is None else weight / weight.sum()
     mean = X.mean(axis=0) if share is None else share @ X
     centred = X - mean
@@ -189,7 +191,9 @@ def make_data(
     ([-1.0, 1.0], [-1.0, 1.0], [True, False])
     """
     rows = np.ones(X.shape[0]) if weight is None else weight / weight.mean()
-    columns, scale = standardised(X, weight)
+    # as copies are standardised later, to the last bit
+    even = None if np.all(rows == 1.0) else rows
+    columns, scale = standardised(X, even)
     varies = np.asarray(columns.any(axis=0))
     kind = loss_of(loss)
     y, y_scale = kind.standardised(y, rows)
@@ -198,7 +202,7 @@ def make_data(
         imputation=imputation,
     )  # fmt: skip
     if keep is not None:
-        kept, _ = standardised(keep, weight)
+        kept, _ = standardised(keep, even)
         kept = kept[:, kept.any(axis=0)]
         data = data._replace(keep=kept if kept.shape[1] else None)
     return data
@@ -421,6 +425,44 @@ def _fit_each_copy(
     return replace(done[0], **fields)
 
 
+def null_predictors(data: Data, rows: Array) -> Array:
+    """Return the predictors of all rows without any variable.
+
+    Columns of `data.keep` are fitted.
+
+    Parameters
+    ----------
+    data : Data
+    rows : array of shape (..., n)
+        Weights of the rows.
+
+    Returns
+    -------
+    array of shape (..., n), or (..., n, K) for K classes
+    """
+    flat = rows.reshape(-1, data.n_rows)
+    if data.keep is None:
+        intercept = data.loss.null(data.y, flat).intercept[:, None]
+        eta = np.broadcast_to(intercept, (*flat.shape, *intercept.shape[2:]))
+    else:
+        free = np.ones(data.n_kept, dtype=bool)
+        lams = np.ones((len(flat), 1))
+        fit: LassoBatch
+        if data.loss.several:
+            fit = multinomial_path_batch(data.keep, data.y, lams, flat, unpenalised=free)
+            assert fit.coef is not None
+            eta = np.einsum("nk,bkc->bnc", data.keep, fit.coef[:, 0]) + fit.intercept[:, 0, None]
+        else:
+            problem = make_problem(
+                data.keep, data.y, lams, flat, data.loss, unpenalised=free,
+                fit_intercept=data.loss.identified,
+            )  # fmt: skip
+            fit = solve(problem)
+            assert fit.coef is not None
+            eta = fit.coef[:, 0] @ data.keep.T + fit.intercept
+    return np.asarray(eta.reshape(*rows.shape, *eta.shape[2:]))
+
+
 def null_gradient(data: Data, rows: Array) -> Array:
     """Return the slopes of the loss in the predictors of all rows, without any variable.
 
@@ -438,25 +480,7 @@ def null_gradient(data: Data, rows: Array) -> Array:
     """
     if data.keep is None:
         return data.loss.null(data.y, rows).gradient
-    flat = rows.reshape(-1, data.n_rows)
-    free = np.ones(data.n_kept, dtype=bool)
-    lams = np.ones((len(flat), 1))
-    fit: LassoBatch
-    if data.loss.several:
-        fit = multinomial_path_batch(data.keep, data.y, lams, flat, unpenalised=free)
-        assert fit.coef is not None
-        eta = np.einsum("nk,bkc->bnc", data.keep, fit.coef[:, 0]) + fit.intercept[:, 0, None]
-    else:
-        intercept = data.loss.identified
-        fit = solve(
-            make_problem(
-                data.keep, data.y, lams, flat, data.loss, unpenalised=free, fit_intercept=intercept
-            )
-        )
-        assert fit.coef is not None
-        eta = fit.coef[:, 0] @ data.keep.T + fit.intercept
-    slope = data.loss.gradient(data.y, flat, eta)
-    return np.asarray(slope.reshape(*rows.shape, *slope.shape[2:]))
+    return data.loss.gradient(data.y, rows, null_predictors(data, rows))
 
 
 def pull(data: Data, gradient: Array, X: Array) -> Array:

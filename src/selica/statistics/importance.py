@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.base import clone
 
 from selica._core.errors import ArgumentError
-from selica._core.types import Array, BoolArray
+from selica._core.random import generator
+from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import short
 from selica.statistics.data import Data
 
@@ -48,6 +49,33 @@ def selections(
         ties = np.count_nonzero(size >= cut) > q
         chosen &= size > cut if ties else size >= cut
     return np.asarray(chosen), _members(data, columns, chosen, dense=dense)
+
+
+def ranking(
+    estimator: Any, data: Data, weight: Array, q: int, seed: np.random.SeedSequence
+) -> IntArray:
+    """Return the q most important variables, the first one first.
+
+    They are fewer where fewer have any importance. Variables of the same importance come in a
+    random order. Every fit has random numbers of its own, also where the estimator was given a
+    seed: with the same ones the same columns would be favoured in all halves of the rows.
+
+    Parameters
+    ----------
+    estimator, data, weight
+        As in `importances`.
+    q : int
+    seed : SeedSequence
+        Of this fit.
+    """
+    rng = generator(seed)
+    own = clone(estimator, safe=False)
+    if hasattr(own, "get_params"):
+        drawn = [name for name in own.get_params() if name.split("__")[-1] == "random_state"]
+        own.set_params(**{name: int(rng.integers(2**31)) for name in sorted(drawn)})
+    size = data.summed(importances(own, data, weight))
+    order = np.lexsort((rng.random(size.size), -size))
+    return np.asarray(order[: min(q, np.count_nonzero(size > 0.0))])
 
 
 def _members(data: Data, size: Array, chosen: BoolArray, *, dense: bool) -> BoolArray | None:

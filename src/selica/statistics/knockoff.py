@@ -18,7 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from selica._core.errors import DoesNotApply
+from selica._core.parallel import one_blas_thread
 from selica._core.types import Array
+from selica.statistics.bayes import bayes_importances
 from selica.statistics.cross_validation import Validation, predictors
 from selica.statistics.data import (
     Data,
@@ -30,9 +33,14 @@ from selica.statistics.data import (
     standardised,
 )
 from selica.statistics.importance import importances
+from selica.statistics.mlr import mlr_odds
 
-STATISTICS = ("coefficient", "entry", "correlation")
+STATISTICS = ("coefficient", "entry", "correlation", "bayes", "mlr")
 """Names of the statistics."""
+MASKED = ("bayes", "mlr")
+"""Those of a model of masked pairs, which have neither a penalty nor an estimator."""
+SAMPLED = ("mlr",)
+"""Those by Gibbs sampling, which compare a variable with one copy."""
 COMBINATIONS = ("sum", "max", "l2")
 """How the importances of the columns of one variable, or of one group, are combined."""
 _LEAST_TOP = 1e-300
@@ -60,11 +68,14 @@ def knockoff_statistic(
     copy : array of shape (n, p)
         Knockoff copy of the columns as they were given, before standardisation.
     rng : Generator
-        For the folds.
-    statistic : {"coefficient", "entry", "correlation"}
+        For the folds, and for Gibbs sampling.
+    statistic : {"coefficient", "entry", "correlation", "bayes", "mlr"}
         - "coefficient": abs(w_j) - abs(w_copy_j) of the penalised fit;
         - "entry": the penalty at which the first of the two enters the path, with its sign;
-        - "correlation": the same difference for correlations with the response.
+        - "correlation": the same difference for correlations with the response;
+        - "bayes": log odds that the variable, and not its copy, is the original, in a sparse
+          Bayesian model whose prior is estimated, by message passing (`statistics.bayes`);
+        - "mlr": the same, by Gibbs sampling: the masked likelihood ratio (`statistics.mlr`).
     penalty : float, optional
         In glmnet's unit; by default from cross-validation on both halves together.
     estimator : scikit-learn estimator, optional
@@ -112,7 +123,7 @@ def knockoff_statistics(
     ----------
     copies : sequence of arrays of shape (n, p)
     rngs : sequence of Generator
-        For the folds of each copy.
+        For the folds of each copy, and for Gibbs sampling.
     n_jobs : int, optional
         1 for one thread; None for all.
     data, statistic, penalty, estimator, n_folds, combine
@@ -130,6 +141,10 @@ def knockoff_statistics(
     >>> knockoff_statistics(made, copies, rngs, penalty=0.1).shape
     (3, 5)
     """
+    if statistic in SAMPLED and estimator is None:
+        n_threads = 1 if n_jobs == 1 else None
+        each = zip(copies, rngs, strict=True)
+        return np.array([mlr_odds(data, copy, rng, n_threads) for copy, rng in each])
     T = joint_importances(
         data, copies, rngs, statistic=statistic, penalty=penalty, estimator=estimator,
         n_folds=n_folds, n_jobs=n_jobs, combine=combine,
@@ -164,7 +179,8 @@ def joint_importances(
         For the folds of each member.
     data, statistic, penalty, estimator, n_folds, n_jobs, combine
         As in `knockoff_statistics`. The importance of "entry" is the penalty at which a version
-        enters the path.
+        enters the path, that of "bayes" the log evidence for it. "mlr" compares two versions at
+        once, and has no importances.
 
     Examples
     --------
@@ -182,10 +198,18 @@ def joint_importances(
     """
     p = data.X.shape[1]
     m = copies[0].shape[1] // p
+    if statistic in SAMPLED and estimator is None:
+        raise DoesNotApply(
+            f"statistic={statistic!r} compares a variable with one copy; for several joint copies "
+            "use statistic='bayes' or 'coefficient'."
+        )
     if estimator is not None:
         return _combined(
             data, np.array([_importances(estimator, data, c) for c in copies]), combine
         )
+    if statistic == "bayes":
+        with one_blas_thread():  # as many digits of it with any number of threads
+            return np.array([bayes_importances(data, copy) for copy in copies])
     even = None if np.all(data.weight == 1.0) else data.weight
     columns = [standardised(copy, even)[0] for copy in copies]
     if statistic == "entry":

@@ -14,6 +14,7 @@ from selica._core.effects import (
 )
 from selica._core.errors import RenamedWarning
 from selica._core.warning import warn
+from selica.theory.bayes.masked import MaskedCeiling, masked_ceiling
 from selica.theory.bayes.solution import BayesSolution, bayes_solutions, solve_bayes
 from selica.theory.bayes.transitions import Transition, bayes_transitions
 from selica.theory.glm.responses import Logistic
@@ -43,6 +44,7 @@ __all__ = [
     "LaplaceEffects",
     "LassoSolution",
     "Logistic",
+    "MaskedCeiling",
     "Model",
     "OperatingPoint",
     "PointEffects",
@@ -54,6 +56,7 @@ __all__ = [
     "Transition",
     "bayes_solutions",
     "bayes_transitions",
+    "masked_ceiling",
     "operating_point",
     "optimal_lam",
     "power",

@@ -27,6 +27,11 @@ def _rows(loss: Loss) -> bool:
     return isinstance(loss, RowLoss)
 
 
+def _single_rows(loss: Loss) -> bool:
+    """Return whether a loss is a sum over rows with one predictor each."""
+    return isinstance(loss, RowLoss) and not loss.several
+
+
 def _unpenalised(loss: Loss) -> bool:
     """Return whether the second half of a split can be fitted without a penalty."""
     return loss.unpenalised
@@ -41,6 +46,11 @@ ROOMS: dict[str, Room] = {
     "message passing with p-values": Room(
         _quadratic,
         "fdr is for a linear response, by message passing; for {label} use pfer, or knockoffs.",
+    ),
+    "left-out fields": Room(
+        _single_rows,
+        "fdr is for losses that are sums over the rows with one predictor each; for {label} use "
+        "pfer, or knockoffs.",
     ),
     "penalty for power": Room(
         _quadratic,

@@ -204,13 +204,13 @@ def plasmode_power(
         Level of the methods.
     methods : str or sequence of str, optional
         Methods of the catalogue that can be run on data, as they come; by default stability
-        selection by message passing, knockoffs with one copy and with e-values. Message passing
-        refuses where a check by refits says that it is wrong, and then selects nothing. A method
+        selection by p-values of fields, knockoffs with one copy and with e-values. These p-values
+        are refused where a check says that they are wrong: then nothing is selected. A method
         that keeps an expected number of false selections is given the level times the number of
         selections that theory expects, or times `n_signals` where there is no prediction.
     selectors : mapping of str to selector, optional
         Further selectors to run, by name. Their arguments have to be usable: only a refusal that
-        depends on the response, such as that of message passing, is counted.
+        depends on the response, such as that of p-values of fields, is counted.
     effects : Effects, optional
         Distribution of the coefficients; Gaussian by default.
     n_sets : int

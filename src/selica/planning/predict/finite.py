@@ -38,7 +38,13 @@ from selica._core.effects import Effects
 from selica._core.scalar import survival
 from selica._core.types import Array, BoolArray, IntArray
 from selica.planning.predict.limit import Counts, FieldLaw
-from selica.planning.predict.rules import aggregated_pvalues, derandomized, knockoff_plus, step_up
+from selica.planning.predict.rules import (
+    aggregated_pvalues,
+    derandomized,
+    knockoff_plus,
+    raised_level,
+    step_up,
+)
 from selica.planning.study import Study
 from selica.theory import KnockoffSolution, Rates, Solution
 from selica.theory.selection.levels import at_level
@@ -100,7 +106,7 @@ class Sample(NamedTuple):
     """Which of them are signals, (R, M) or (M,)."""
 
 
-def lowest_statistic(solution: KnockoffSolution, p: int, fdr: float, *, early: bool) -> float:
+def lowest_statistic(solution: KnockoffSolution, p: int, fdr: float, *, posthoc: bool) -> float:
     """Return a size of W below which no filter at the level or a smaller one stops.
 
     Parameters
@@ -109,15 +115,15 @@ def lowest_statistic(solution: KnockoffSolution, p: int, fdr: float, *, early: b
         Of one model.
     p : int
     fdr : float
-    early : bool
-        Whether it also stops where fewer than 1 / fdr statistics are ahead.
+    posthoc : bool
+        Whether it also stops where no statistic is behind.
     """
     (t,), (ahead,), (behind,) = Counts.of(solution)
     positive, negative = p * ahead, p * behind
     spread = np.sqrt(negative + fdr**2 * positive)
     below = 1.0 + negative - fdr * positive > _UNLIKELY_DEVIATIONS * spread
-    if early:
-        below &= positive - _UNLIKELY_DEVIATIONS * np.sqrt(positive) > 1.0 / fdr
+    if posthoc:
+        below &= negative > _UNLIKELY_DEVIATIONS**2
     return float(solution.Q_hat * _last(t, below))
 
 
@@ -368,7 +374,7 @@ def by_fields(solution: Solution, fdr: float) -> DrawnRule:
 
 def by_one_copy(solution: KnockoffSolution, fdr: float) -> DrawnRule:
     """Return the rule knockoff+."""
-    lowest = partial(lowest_statistic, solution, fdr=fdr, early=False)
+    lowest = partial(lowest_statistic, solution, fdr=fdr, posthoc=False)
 
     def select(sample: Sample, p: int) -> BoolArray:
         return knockoff_plus(sample.statistics[:, 0], fdr)
@@ -378,12 +384,12 @@ def by_one_copy(solution: KnockoffSolution, fdr: float) -> DrawnRule:
 
 def by_evalues(solution: KnockoffSolution, fdr: float, copies: int) -> DrawnRule:
     """Return the rule e-BH on the average e-values of the copies."""
-    lowest = partial(lowest_statistic, solution, fdr=fdr, early=True)
+    lowest = partial(lowest_statistic, solution, fdr=fdr, posthoc=True)
 
     def select(sample: Sample, p: int) -> BoolArray:
         return derandomized(sample.statistics, fdr, p)
 
-    return DrawnRule(select, fdr, copies, lowest, 1.0 / fdr)
+    return DrawnRule(select, fdr, copies, lowest, 1.0 / raised_level(fdr, copies))
 
 
 def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float) -> DrawnRule:
@@ -392,7 +398,7 @@ def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float
     def select(sample: Sample, p: int) -> BoolArray:
         return step_up(1.0 / aggregated_pvalues(sample.statistics, gamma, p), fdr, p)
 
-    lowest = partial(lowest_statistic, solution, fdr=fdr, early=False)
+    lowest = partial(lowest_statistic, solution, fdr=fdr, posthoc=False)
     return DrawnRule(select, fdr, copies, lowest, 1.0 / (gamma * fdr))
 
 

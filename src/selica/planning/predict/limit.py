@@ -4,10 +4,9 @@ In a large system such a rule sets its threshold where expected counts meet its 
 variables, W the knockoff statistic of one copy and B copies:
 
 - knockoff+: the smallest t with (1/p + P(W <= -t)) / P(W >= t) at most the level;
-- e-values: each copy takes its own t at half the level, or where no variable is behind, which is
-  the level itself where fewer than 2 / level are ahead, or where fewer than 1 / level are; it gives
+- e-values: each copy takes its own t at half the level, or where no variable is behind; it gives
   e = 1 / (1/p + P(W <= -t)) to W >= t. k of B copies give k/B of e, and e-BH takes the smallest k
-  with (k/B) e at least 1 / (level P(at least k copies));
+  with (k/B) e at least 1 / (raised level P(at least k copies)), see `control.averaged_level`;
 - p-values: (1/p + P(W <= -z)) / gamma is the aggregated p-value of a variable of which a share
   gamma of the copies has W >= z, and the step-up rule takes the smallest z at which it is at most
   the level times the share of the variables selected;
@@ -33,9 +32,9 @@ from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, binom, ndtr
 
-from selica._core.rounding import ceiling
 from selica._core.scalar import density, knockoff_probability
 from selica._core.types import Array
+from selica.planning.predict.rules import raised_level
 from selica.planning.study import Study, models
 from selica.theory import (
     KnockoffSolution,
@@ -270,11 +269,8 @@ class OneCopy:
         """Return the rates of e-BH on average e-values, each copy at the levels of the selector."""
         # a filter stops as soon as a whole number is behind: with log 2 more of them expected
         behind = self._behind - math.log(2.0) / self.p
-        excess = np.minimum(
-            behind - np.maximum(0.5 * fdr * self._ahead, 1.0 / self.p),
-            self._ahead - (ceiling(1.0 / fdr) - 1.0) / self.p,
-        )
-        t = _first(self._t, excess)
+        t = _first(self._t, behind - np.maximum(0.5 * fdr * self._ahead, 1.0 / self.p))
+        raised = raised_level(fdr, copies)
         tpr, fpr = np.zeros((2, t.size))
         votes = np.arange(1.0, copies + 1.0)
         for row in np.flatnonzero(np.isfinite(t)).tolist():
@@ -282,7 +278,7 @@ class OneCopy:
             true, false, share = self._selected(row, chance)
             fewest = max(float(np.interp(t[row], self._t[row], behind[row])), 1.0 / self.p)
             e = votes / copies / fewest
-            enough = e * fdr * share >= 1.0
+            enough = e * raised * share >= 1.0
             if enough.any():
                 place = int(np.argmax(enough))
                 tpr[row], fpr[row] = true[place], false[place]

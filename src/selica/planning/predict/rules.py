@@ -13,6 +13,7 @@ import numpy as np
 
 from selica._core.rounding import ROUNDING, ceiling
 from selica._core.types import Array, BoolArray
+from selica.control import averaged_level
 
 _FIRST_ZERO_KEY = ~np.uint32(1)
 """Complements of the bits of zeros begin here."""
@@ -37,12 +38,12 @@ class Stops(NamedTuple):
     """How many statistics are at most minus this."""
 
 
-def _stops(W: Any, fdr: float, early: float | None = None) -> Stops:
+def _stops(W: Any, fdr: float, *, posthoc: bool = False) -> Stops:
     """Return the smallest thresholds that keep a level with offset one, for W of (..., p).
 
-    `early` is the level where too few are ahead for `fdr`, with an early stop where they are too
-    few for this one as well. Sizes are sorted as the bits of single precision numbers, the last bit
-    of which holds the sign: much faster than to sort and to remember the order.
+    With `posthoc` they also stop where no statistic is behind. Sizes are sorted as the bits of
+    single precision numbers, the last bit of which holds the sign: much faster than to sort and to
+    remember the order.
     """
     # complements, so that the largest come first
     keys = ~(np.abs(W).view(np.uint32) & ~np.uint32(1) | (W > 0.0))
@@ -53,10 +54,8 @@ def _stops(W: Any, fdr: float, early: float | None = None) -> Stops:
     # what is asked of the count of negatives alone, by the count of positives
     ahead = np.arange(W.shape[-1] + 1)
     allowed = fdr * np.maximum(ahead, 1) + ROUNDING - 1.0
-    if early is not None:
-        few = fdr * ahead < 1.0 - ROUNDING
-        allowed[few] = early * ahead[few] + ROUNDING - 1.0
-        allowed[early * ahead < 1.0 - ROUNDING] = np.inf
+    if posthoc:
+        allowed = np.maximum(allowed, 0.0)
     fine = (negative <= allowed[positive]) & some
     last = W.shape[-1] - 1 - np.argmax(fine[..., ::-1], axis=-1)[..., None]
     least = np.take_along_axis(keys, last, axis=-1)
@@ -73,18 +72,21 @@ def knockoff_plus(W: Any, fdr: float) -> BoolArray:
     return np.asarray(_stops(W, fdr).threshold[..., None] <= W)
 
 
-def mean_evalues(
-    W: Any, fdr: float, fallback_fdr: float | None = None, p: int | None = None
-) -> Array:
-    """Return average e-values of copies (..., copies, p), each with an early stop."""
-    stops = _stops(W, fdr, early=fdr if fallback_fdr is None else fallback_fdr)
+def mean_evalues(W: Any, fdr: float, p: int | None = None) -> Array:
+    """Return average e-values of copies (..., copies, p), each with the stop after the fit."""
+    stops = _stops(W, fdr, posthoc=True)
     worth = (p or W.shape[-1]) / W.shape[-2] / (1.0 + stops.negative)
     return np.asarray(np.einsum("...cp,...c->...p", stops.threshold[..., None] <= W, worth))
 
 
+def raised_level(fdr: float, copies: int) -> float:
+    """Return the level of e-BH in `DerandomizedKnockoffs` with so many copies."""
+    return averaged_level(fdr, 0.5 * fdr, copies)
+
+
 def derandomized(W: Any, fdr: float, p: int | None = None) -> BoolArray:
     """Select by e-BH on average e-values of copies, at the levels of `DerandomizedKnockoffs`."""
-    return step_up(mean_evalues(W, 0.5 * fdr, fdr, p), fdr, p)
+    return step_up(mean_evalues(W, 0.5 * fdr, p), raised_level(fdr, W.shape[-2]), p)
 
 
 def aggregated_pvalues(W: Any, gamma: float, p: int | None = None) -> Array:

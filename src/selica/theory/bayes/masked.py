@@ -1,0 +1,202 @@
+r"""The ceiling of knockoffs with one copy: what the best statistic of masked pairs finds.
+
+A masked pair is seen through two fields, :math:`r = w_0 + \xi/\sqrt s` and
+:math:`\tilde r = \tilde w_0 + \tilde\xi/\sqrt s`, of which at most one has an effect. The
+Bayes-optimal fixed point has the errors of both, :math:`\alpha/s = \Delta + e(s)`, and message
+passing takes the smallest s. With the likelihood ratio R of signal to null, in units
+:math:`u = \sqrt s r` of the noise, the log odds that the first is the original are
+
+.. math:: W = \log\frac{1 - \rho + \rho R(u)}{1 - \rho + \rho R(\tilde u)} ,
+
+so that W > t where R(u) is above a bound that depends on the other field alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from selica._core.effects import Mixture
+from selica._core.errors import DoesNotApply
+from selica._core.quadrature import panels
+from selica._core.types import Array
+from selica._core.validation import choice, error_level, number
+from selica.theory.bayes.local_fdr import log_ratio, tails
+from selica.theory.model import Model
+
+LEVELS = ("estimated", "true")
+"""False discovery rates a user can ask for: that which the filter estimates, or the true one."""
+_STEP = 0.1
+"""Of the scan for the first solution, in log s."""
+_ORDER = 14
+"""Nodes of a panel."""
+_REACH = 10.0
+"""Standard deviations that are integrated over."""
+_PANELS = 0.5
+"""Width of the panels of a field near zero, in units of its noise."""
+_NEAR = 12.0
+"""How far these panels reach."""
+_GROWTH = 1.4
+"""Ratio of neighbouring panels farther out."""
+_THRESHOLDS = np.concatenate([np.linspace(0.0, 2.0, 41)[1:], np.geomspace(2.1, 60.0, 40)])
+"""Thresholds at which a level is looked for."""
+
+
+class MaskedCeiling(NamedTuple):
+    """What the best antisymmetric statistic of masked pairs finds, in the limit.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> found = theory.masked_ceiling(theory.Model(alpha=0.63, rho=0.1, Delta=0.01), fdr=0.1)
+    >>> round(found.precision, 3), round(found.discoveries, 4)
+    (41.618, 0.0758)
+    """
+
+    precision: float
+    """s: the precision of the fields."""
+    prediction_error: float
+    """E = alpha / s."""
+    threshold: float
+    """T of W; infinite where nothing is selected."""
+    power: float
+    """Share of the signals that are selected."""
+    fdr: float
+    """True false discovery rate."""
+    discoveries: float
+    """Share of all variables that is selected."""
+
+
+class _Chances(NamedTuple):
+    """Probabilities of W at a threshold."""
+
+    null: float
+    """P(W > t) of a null, and P(W < -t)."""
+    signal: float
+    """P(W > t) of a signal."""
+    wrong: float
+    """P(W < -t) of a signal."""
+
+
+def masked_ceiling(
+    model: Model, fdr: float, *, level: str = "estimated", n_features: int | None = None
+) -> MaskedCeiling:
+    """Return what knockoffs with one independent copy find with the best statistic.
+
+    Among antisymmetric statistics of the pairs the log odds have the most discoveries at each
+    *estimated* false discovery rate, which is what the filter can see. At the same *true* rate
+    others may find a little more.
+
+    Parameters
+    ----------
+    model : Model
+        Of shape (), with normal effects or mixtures of centred normal ones, which are known.
+    fdr : float
+        Level.
+    level : {"estimated", "true"}
+        Whether the level is that of the filter, or the true false discovery rate.
+    n_features : int, optional
+        Number of variables, by which the filter adds one false discovery; infinite by default.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> found = theory.masked_ceiling(theory.Model(alpha=1.12, rho=0.5, Delta=0.01), fdr=0.1)
+    >>> round(found.power, 4), round(found.fdr, 4)
+    (0.7497, 0.0794)
+    """
+    Model.check_single(model)
+    q, kind = error_level("fdr", fdr), choice("level", level, LEVELS)
+    more = 0.0 if n_features is None else 1.0 / number("n_features", n_features, at_least=1.0)
+    signals, rho = model.mixture, float(model.rho)
+    if signals.mean.any():
+        raise DoesNotApply("effects must be centred normals for the ceiling of masked pairs.")
+    s = _precision(signals, rho, float(model.alpha), float(model.Delta))
+
+    def rate(t: float) -> float:
+        p = _chances(signals, rho, s, t)
+        false = (1.0 - rho) * p.null
+        if kind == "estimated":
+            return float((false + rho * p.wrong + more) / (false + rho * p.signal))
+        return float(false / (false + rho * p.signal))
+
+    t = _first(rate, q)
+    if not np.isfinite(t):
+        return MaskedCeiling(s, model.alpha / s, np.inf, 0.0, 0.0, 0.0)
+    p = _chances(signals, rho, s, t)
+    found = (1.0 - rho) * p.null + rho * p.signal
+    return MaskedCeiling(s, model.alpha / s, t, p.signal, (1.0 - rho) * p.null / found, found)
+
+
+def _nodes(variance: float) -> tuple[Array, Array]:
+    """Return nodes and weights on both sides of zero, for fields of up to this variance."""
+    top = max(_REACH * np.sqrt(variance), _NEAR)
+    far = _NEAR * _GROWTH ** np.arange(1.0, np.log(top / _NEAR) / np.log(_GROWTH) + 1.0)
+    edges = np.concatenate([np.arange(0.0, _NEAR + _PANELS / 2.0, _PANELS), far])
+    u, weight = panels(edges[None], _ORDER)
+    return u[0], 2.0 * weight[0]
+
+
+def _load(signals: Mixture, rho: float, s: float) -> float:
+    """Return s e(s): the variances of both members of a pair in units of the noise."""
+    own = s * signals.sd**2
+    u, weight = _nodes(1.0 + float(own.max()))
+    shrink = own / (1.0 + own)
+    power = 0.5 * (shrink - 1.0) * u[:, None] ** 2 - 0.5 * np.log1p(own)
+    ratio = signals.probability * np.exp(power)
+    null = np.exp(-0.5 * u**2)
+    # times exp(-u^2/2): likelihood ratio, and first two moments of an effect where there is one
+    R = ratio.sum(axis=1)
+    first = u * (ratio @ shrink)
+    second = ratio @ shrink + u**2 * (ratio @ shrink**2)
+    total = (1.0 - rho) * np.outer(null, null) + 0.5 * rho * (np.outer(R, null) + np.outer(null, R))
+    mean = 0.5 * rho * np.outer(first, null)
+    square = 0.5 * rho * np.outer(second, null)
+    spread = np.divide(mean**2, total, out=np.zeros_like(total), where=total > 0.0)
+    return float(weight @ (2.0 * (square - spread)) @ weight / (2.0 * np.pi))
+
+
+def _precision(signals: Mixture, rho: float, alpha: float, Delta: float) -> float:
+    """Return the smallest s with alpha = s e(s) + Delta s."""
+    power = rho * float(signals.probability @ signals.sd**2)
+    x = np.log(alpha / (Delta + power))
+
+    def excess(x: float) -> float:
+        s = float(np.exp(x))
+        return _load(signals, rho, s) + Delta * s - alpha
+
+    last = np.log(alpha / Delta) if Delta > 0.0 else np.inf
+    while x < last and excess(x + _STEP) < 0.0:
+        x += _STEP
+    return float(np.exp(brentq(excess, x, x + _STEP, xtol=1e-13, rtol=1e-13)))
+
+
+def _chances(signals: Mixture, rho: float, s: float, t: float) -> _Chances:
+    """Return the probabilities of W at a threshold above zero, averaged over the other field."""
+    own = s * signals.sd**2
+    u, weight = _nodes(1.0 + float(own.max()))
+    log_R = log_ratio(signals, np.full(u.size, s), u)[0]
+    # (e^t (1 - rho + rho R) - (1 - rho)) / rho
+    bound = np.logaddexp(np.log(np.expm1(t)) + np.log1p(-rho) - np.log(rho), t + log_R)
+    found = tails(signals, np.full(u.size, s), bound)
+    null, signal = (
+        weight * np.exp(power - 0.5 * u**2) / np.sqrt(2.0 * np.pi) for power in (0.0, log_R)
+    )
+    lower, upper = np.exp(found.log_fpr), np.exp(found.log_tpr)
+    return _Chances(float(null @ lower), float(null @ upper), float(signal @ lower))
+
+
+def _first(rate: Callable[[float], float], q: float) -> float:
+    """Return the smallest threshold at which a rate is at most q, infinite where there is none."""
+    before = 0.0
+    for t in _THRESHOLDS:
+        if rate(float(t)) <= q:
+            low = max(before, 1e-9)
+            if rate(low) <= q:
+                return low
+            return float(brentq(lambda x: rate(x) - q, low, float(t), xtol=1e-12))
+        before = float(t)
+    return np.inf

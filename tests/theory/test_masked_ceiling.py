@@ -1,0 +1,95 @@
+"""The ceiling of knockoffs with one copy: published digits, direct integrals, drawn fields."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from selica import theory
+from selica.errors import ArgumentError, DoesNotApply
+from selica.theory.bayes.masked import _load
+
+ROWS = [
+    ((1.12, 0.5, 0.01), 33.545429, 0.403879, 0.749695, 0.079443, 0.407196, 0.765244),
+    ((1.12, 0.5, 0.1), 4.016902, 1.118543, 0.292331, 0.061885, 0.155808, 0.351487),
+    ((0.63, 0.1, 0.01), 41.617635, 0.385085, 0.684876, 0.096795, 0.075827, 0.686324),
+]
+"""Model; s, T, power, true FDR and discoveries of the filter at 0.1; power at true FDR 0.1.
+
+Computed by another program."""
+
+
+def model_of(alpha, rho, Delta, **more):
+    return theory.Model(alpha=alpha, rho=rho, Delta=Delta, **more)
+
+
+@pytest.mark.parametrize(("point", "s", "T", "power", "fdr", "found", "true_power"), ROWS)
+def test_independent_digits(point, s, T, power, fdr, found, true_power):
+    one = theory.masked_ceiling(model_of(*point), 0.1)
+    got = (one.precision, one.threshold, one.power, one.fdr, one.discoveries)
+    np.testing.assert_allclose(got, (s, T, power, fdr, found), atol=6e-7)
+    two = theory.masked_ceiling(model_of(*point), 0.1, level="true")
+    np.testing.assert_allclose((two.power, two.fdr), (true_power, 0.1), atol=6e-7)
+    assert one.power < theory.power(model_of(*point), "bayes", 0.1)
+
+
+def test_errors_of_a_pair_are_integrals():
+    # s = 2, unit effects: variances by the trapezoidal rule over both fields
+    rho, s = 0.3, 2.0
+
+    def ratio(u):
+        return np.exp(0.5 * s * u**2 / (1.0 + s)) / np.sqrt(1.0 + s)
+
+    def both(u, v):
+        Z = 1.0 - rho + 0.5 * rho * (ratio(u) + ratio(v))
+        out = 0.0
+        for x in (u, v):
+            pi, mean = 0.5 * rho * ratio(x) / Z, s * x / (1.0 + s)
+            out += pi * (s / (1.0 + s) + mean**2) - (pi * mean) ** 2
+        return out * Z * norm.pdf(u) * norm.pdf(v)
+
+    grid = np.arange(-18.0, 18.0, 0.05)
+    expected = 0.05**2 * both(grid[:, None], grid).sum()
+    model = model_of(1.0, rho, 0.1)
+    np.testing.assert_allclose(_load(model.mixture, rho, s), expected, rtol=1e-10)
+
+
+def test_drawn_fields_have_these_rates():
+    (alpha, rho, Delta), *_ = ROWS[1]
+    one = theory.masked_ceiling(model_of(alpha, rho, Delta), 0.2)
+    rng, n, s = np.random.default_rng(0), 400_000, one.precision
+    signal = rng.random(n) < rho
+    u, v = rng.standard_normal((2, n)) * np.where(
+        [signal, np.zeros(n, bool)], np.sqrt(1.0 + s), 1.0
+    )
+
+    def evidence(x):
+        ratio = np.exp(0.5 * s * x**2 / (1.0 + s)) / np.sqrt(1.0 + s)
+        return np.log(1.0 - rho + rho * ratio)
+
+    W = evidence(u) - evidence(v)
+    chosen = one.threshold < W
+    estimated = (-one.threshold > W).sum() / chosen.sum()
+    np.testing.assert_allclose(
+        (estimated, chosen[signal].mean(), (chosen & ~signal).sum() / chosen.sum()),
+        (0.2, one.power, one.fdr), atol=0.005,
+    )  # fmt: skip
+
+
+def test_few_variables_pay_for_one_more():
+    model = model_of(*ROWS[0][0])
+    assert theory.masked_ceiling(model, 0.1, n_features=50).power < ROWS[0][3]
+    none = theory.masked_ceiling(model_of(0.3, 0.05, 1.0), 0.1, n_features=20)
+    assert none.power == none.fdr == none.discoveries == 0.0
+    assert np.isinf(none.threshold)
+
+
+def test_what_it_does_not_know():
+    model = model_of(1.0, 0.1, 0.1, effects=theory.PointEffects([-1.0, 1.0]))
+    with pytest.raises(DoesNotApply, match="centred normals"):
+        theory.masked_ceiling(model, 0.1)
+    with pytest.raises(ArgumentError, match="level"):
+        theory.masked_ceiling(model_of(1.0, 0.1, 0.1), 0.1, level="both")
+    with pytest.raises(ArgumentError, match="fdr"):
+        theory.masked_ceiling(model_of(1.0, 0.1, 0.1), 1.5)
