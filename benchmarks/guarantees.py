@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 from selica._core.table import Table
 from selica.experiments.calibration import (
+    AUTO_SETTINGS,
     BESIDE_SETTINGS,
     LEFT_OUT_SETTINGS,
+    auto_methods,
     beside_methods,
     calibrated_methods,
     left_out_methods,
@@ -27,7 +29,7 @@ from selica.experiments.promise_rows import (
 from selica.experiments.table_kinds import TABLE_SETTINGS, table_methods
 
 COMMAND = "python -m benchmarks.guarantees --parts"
-LEVELS_IN_NAMES = ("calibrated stability", "knockoff+", "e-values")
+LEVELS_IN_NAMES = ("calibrated stability", "knockoff+", "e-values", "automatic choice")
 POWER = {
     "study": "study", "method": "method", "power": "power", "power_error": "power_error",
     "predicted": "predicted", "ratio": "ratio", "fdp": "fdr", "fdp_error": "fdr_error",
@@ -48,6 +50,7 @@ PARTS = {
     "tables": Part(TABLE_SETTINGS, table_methods, 200),
     "calibration": Part(CALIBRATED, calibrated_methods, 500),
     "left_out": Part(LEFT_OUT_SETTINGS, left_out_methods, 500),
+    "auto_rates": Part(AUTO_SETTINGS, auto_methods, 500),
     "left_out_beside": Part(BESIDE_SETTINGS, beside_methods, 15),
 }
 

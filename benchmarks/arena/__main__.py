@@ -21,7 +21,7 @@ from benchmarks.arena.published import studies
 from benchmarks.arena.run import run, tasks
 from benchmarks.arena.store import Answers
 
-SETS = 24
+SETS = 16
 """Data sets of each kind."""
 SMOKE = ("independent", "AR 0.5", "binary", "nothing matters")
 """Kinds of the smallest run."""

@@ -68,6 +68,8 @@ class Contestant:
     """Kinds that it takes part in; None: all."""
     every: int = 1
     """On each data set (1), on every second (2), ..., if the target asks for it."""
+    slow: bool = False
+    """Whether it is asked for the first target only."""
 
     @property
     def key(self) -> str:
@@ -84,6 +86,7 @@ class Contestant:
         asked = target.rate in self.rates if self.rates else target == TARGETS[0]
         return (
             asked
+            and (not self.slow or target == TARGETS[0])
             and (self.kinds is None or kind in self.kinds)
             and (self.responses is None or response in self.responses)
         )
@@ -124,6 +127,8 @@ def _semidefinite() -> Any:
 
 NORMAL = ("AR 0.5", "AR 0.8", "AR 0.9", "blocks", "smooth")
 """Kinds on which S-matrices of normal copies are compared."""
+DISCRETE = ("genotypes", "mixed table", "HIV mutations", "toy GWAS")
+"""Kinds on which copies that suit the columns are compared with normal ones."""
 CURVED = ("nonlinear", "independent", "mixed table", "I1", "I2, other columns")
 """Kinds on which forests take part, which need a second for each fit."""
 VARIANTS = (
@@ -176,6 +181,14 @@ VARIANTS = (
         every=2,
     ),
     Contestant(
+        "knockoffs-gaussian",
+        "knockoffs, one copy, normal copies",
+        ("fdr",),
+        method="knockoffs",
+        settings={"sampler": "gaussian"},
+        kinds=DISCRETE,
+    ),
+    Contestant(
         "knockoffs-joint",
         "knockoffs, five joint copies",
         ("fdr",),
@@ -215,6 +228,19 @@ SELDOM: Mapping[str, int] = {
 """Methods that make dozens of copies are asked on every second or fourth data set."""
 
 
+PLAIN = ("independent", "AR 0.5", "blocks")
+"""Kinds on which peers take part that need half a minute for a data set."""
+SLOW: Mapping[str, tuple[str, ...]] = {
+    "ipss-boosting": CURVED,
+    "hidimstat-knockoffs": PLAIN,
+    "hidimstat-dcrt": PLAIN,
+    "boruta": PLAIN,
+}
+"""Peers that are asked on a few kinds, on every fourth data set, for the first target."""
+SELDOM_PEERS: Mapping[str, int] = {"knockpy-mlr": 2, **dict.fromkeys(SLOW, 4)}
+"""Peers that are asked on every second or fourth data set."""
+
+
 def ours() -> dict[str, Contestant]:
     """Return the methods of the catalogue that take a level, and the variants."""
     plain = (
@@ -234,6 +260,15 @@ def ours() -> dict[str, Contestant]:
 def peers() -> dict[str, Contestant]:
     """Return the peers by name."""
     return {
-        name: Contestant(name, one.label, one.targets, peer=True, responses=one.responses)
+        name: Contestant(
+            name,
+            one.label,
+            one.targets,
+            peer=True,
+            responses=one.responses,
+            kinds=SLOW.get(name),
+            every=SELDOM_PEERS.get(name, 1),
+            slow=name in SLOW,
+        )
         for name, one in PEERS.items()
     }

@@ -119,8 +119,18 @@ def headline(found: Sequence[Row]) -> str:
     lines = [f"- {_standing(found, target.name)}" for target in TARGETS]
     sets = sorted(row.sets for row in found if row.status != TOO_SLOW)
     middle = sets[len(sets) // 2]
-    lines += ["", f"A number rests on {sets[0]} to {sets[-1]} data sets, {middle} in the middle."]
+    mine, theirs = (_minutes(row for row in found if row.peer == peer) for peer in (False, True))
+    lines += [
+        "",
+        f"A number rests on {sets[0]} to {sets[-1]} data sets, {middle} in the middle. Our answers "
+        f"took {mine:.0f} processor minutes, those of the peers {theirs:.0f}.",
+    ]
     return "\n".join(lines)
+
+
+def _minutes(rows: Iterable[Row]) -> float:
+    """Return the processor minutes of all answers, without those that were too slow."""
+    return sum(row.sets * (1.0 - row.refused) * row.seconds for row in rows) / 60.0
 
 
 def _standing(found: Sequence[Row], target: str) -> str:

@@ -118,18 +118,18 @@ def test_what_was_chosen_is_said_and_so_is_why():
 
 
 @pytest.mark.parametrize(
-    ("shape", "fdr", "method"),
+    ("shape", "correlation", "fdr", "method"),
     [
-        ((200, 40), 0.1, "knockoffs-frequency"),
-        ((200, 60), 0.2, "stability-fdr"),
-        ((200, 210), 0.1, "stability-fdr"),
-        ((200, 210), 0.2, "knockoffs-evalues"),
-        ((30, 210), 0.2, "stability-pfer"),
-        ((30, 40), 0.2, "stability-pfer"),
+        ((200, 40), 0.0, 0.2, "knockoffs-evalues"),
+        ((200, 60), 0.0, 0.2, "stability-fdr"),
+        ((200, 60), 0.6, 0.2, "knockoffs-evalues"),
+        ((200, 210), 0.0, 0.1, "stability-fdr"),
+        ((30, 210), 0.0, 0.2, "stability-pfer"),
+        ((30, 40), 0.0, 0.2, "stability-pfer"),
     ],
 )
-def test_a_false_discovery_rate_is_kept(shape, fdr, method):
-    data = simulate(*shape, 6, snr=5.0, random_state=0)
+def test_a_false_discovery_rate_is_kept(shape, correlation, fdr, method):
+    data = simulate(*shape, 6, snr=10.0, covariance=("ar1", correlation), random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
         found = fit(data.X, data.y, fdr=fdr)
@@ -137,16 +137,42 @@ def test_a_false_discovery_rate_is_kept(shape, fdr, method):
     assert found.guarantee_.controls == "false discovery rate"
     assert found.method_ == method
     assert method in found.reason_
-    by_number = method == "knockoffs-frequency"
-    assert ("more than 6 variables matter" in found.reason_) == by_number
     by_pvalues = method == "stability-fdr"
-    assert ("a rate of 0.2 or more (you" in found.reason_) == (by_pvalues and fdr < 0.2)
-    few = by_pvalues and shape[1] < 200
-    assert (f"200 or more columns (there are {shape[1]})" in found.reason_) == few
+    assert ("for columns that depend more on each other" in found.reason_) == by_pvalues
+    by_evalues = method == "knockoffs-evalues"
+    clause = "the response decided whether e-values"
+    assert (clause in found.guarantee_.assumptions) == by_evalues
+    # a level that is proven for e-values alone is not said of both rules together
+    assert "at most 33" not in str(found.guarantee_)
+
+
+@pytest.mark.parametrize(
+    ("columns", "method", "what"),
+    [(60, "stability-fdr", "p-values"), (40, "knockoffs-frequency", "a bound")],
+)
+def test_another_rule_selects_where_e_values_select_nothing(columns, method, what):
+    data = simulate(200, columns, 2, snr=20.0, covariance=("ar1", 0.6), random_state=0)
+    found = fit(data.X, data.y, fdr=0.1)
+    assert found.method_ == method
+    assert found.support_[data.support].all()
+    assert f"({method}) took the place of derandomized knockoffs with e-values" in found.reason_
+    assert "they select at least 6 variables or none" in found.reason_
+    assert f"whether e-values or {what} keep it" in found.guarantee_.assumptions
+    assert found.guarantee_.controls == "false discovery rate"
+    assert found.guarantee_.level <= 0.1
+    assert not found.guarantee_.proven
+
+
+def test_where_nothing_is_selected_the_answer_is_that_of_e_values():
+    noise = simulate(200, 60, 0, covariance=("ar1", 0.6), noise_variance=1.0, random_state=3)
+    found = fit(noise.X, noise.y, fdr=0.1)
+    assert found.method_ == "knockoffs-evalues"
+    assert not found.support_.any()
+    assert found.posthoc().level is None or found.posthoc().level > 0.1
 
 
 def test_what_speaks_against_copies_is_said_where_p_values_are_chosen():
-    data = simulate(200, 210, 6, snr=5.0, random_state=0)
+    data = simulate(200, 210, 6, snr=5.0, covariance=("ar1", 0.6), random_state=0)
     X = data.X.copy()
     X[:, 1] = X[:, 0] + 0.1 * X[:, 1]
     found = fit(X, data.y, fdr=0.2)

@@ -6,7 +6,12 @@ from typing import Any
 
 from selica.experiments.guarantees import Setting
 from selica.sampling import GaussianKnockoffs
-from selica.selectors import DerandomizedKnockoffs, KnockoffSelection, StabilitySelection
+from selica.selectors import (
+    AutoSelection,
+    DerandomizedKnockoffs,
+    KnockoffSelection,
+    StabilitySelection,
+)
 
 LEVELS = (0.05, 0.1, 0.2)
 """Levels of the false discovery rate."""
@@ -57,6 +62,22 @@ BESIDE_SETTINGS = (
     Setting("independent, 300 x 1000", n=300, p=1000, k=10, strength=0.1**0.5),
 )  # fmt: skip
 """Tables on which left-out fields stand beside other methods."""
+
+
+AUTO_SETTINGS = (
+    Setting("AR(1) 0.8, 5 of 100", n=200, p=100, k=5, strength=0.5, covariance=("ar1", 0.8)),
+    Setting("AR(1) 0.8, 7 of 100", n=200, p=100, k=7, strength=0.42, covariance=("ar1", 0.8)),
+    Setting("AR(1) 0.5, 8 of 100", n=200, p=100, k=8, strength=0.3, covariance=("ar1", 0.5)),
+    Setting("AR(1) 0.8, 15 of 100", n=300, p=100, k=15, strength=0.4, covariance=("ar1", 0.8)),
+    Setting("AR(1) 0.8, nothing matters", n=200, p=100, k=0, covariance=("ar1", 0.8)),
+)  # fmt: skip
+"""Tables on which e-values select or leave it to p-values, as the response has it."""
+
+
+def auto_methods(setting: Setting, sigma: Any) -> dict[str, Any]:
+    """Return the selector that chooses, at a level of 0.1."""
+    del setting, sigma
+    return {"automatic choice, 0.1": AutoSelection(fdr=0.1, n_jobs=1)}
 
 
 def beside_methods(setting: Setting, sigma: Any) -> dict[str, Any]:

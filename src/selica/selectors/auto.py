@@ -1,13 +1,16 @@
 """The selector that chooses a method by the table and what is asked, and selects with it.
 
 `choice` has the rules. What is asked for is a bound on the expected number of false selections
-(`pfer`), one if nothing is said. A false discovery rate (`fdr`) is kept in one of three ways. From
-200 columns and a rate of 0.2 on, where knockoffs are used, e-values keep it: they select at least
-about half of one over the rate, or none. Elsewhere p-values of stability selection keep it, from 50
-columns on and where they are known. On all other tables it is kept by allowing that many false
-selections: the share of false ones is not zero only if there is one, and the chance of that is at
-most their expected number. A
-probability of k or more false selections (`kfwer`) is at most their expected number over k.
+(`pfer`), one if nothing is said. A false discovery rate (`fdr`) is kept in one of three ways:
+
+- by e-values of knockoffs, where these are used and columns depend on each other, or there are no
+  p-values. E-values select at least about half of one over the rate, or none; where they select
+  none, one of the next two takes their place;
+- by p-values of stability selection, from 50 columns on and where they are known;
+- by allowing that many false selections: the share of false ones is not zero only if there is one,
+  and the chance of that is at most their expected number.
+
+A probability of k or more false selections (`kfwer`) is at most their expected number over k.
 """
 
 from __future__ import annotations
@@ -32,10 +35,12 @@ from selica.selectors.after_fit import (
 )
 from selica.selectors.base import Selector
 from selica.selectors.calibration import calibration_route
-from selica.selectors.choice import KNOCKOFFS, STABILITY, Choice, choose
+from selica.selectors.choice import KNOCKOFFS, NAMES, STABILITY, Choice, choose
+from selica.selectors.comparison import KnockoffComparison
 from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, copies_for
 from selica.selectors.drawing import number_drawn
 from selica.selectors.empty import Demand
+from selica.selectors.engine import excess_correlation
 from selica.selectors.guarantee import Guarantee, kept_by_number
 from selica.selectors.stability import PFER, StabilitySelection
 from selica.selectors.summary import Summary
@@ -44,11 +49,10 @@ from selica.statistics import Data
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FEWEST_EVALUE_COLUMNS = 200
-"""Columns from which on e-values keep a false discovery rate."""
-SMALLEST_EVALUE_FDR = 0.2
-"""False discovery rate from which on e-values keep it: at 0.1 they need six variables that matter,
-and p-values are never empty for lack of them."""
+DEPENDENT = 0.4
+"""Columns depend on each other from this number on: the squared correlations of a column with all
+others, summed up, beyond chance and on average. It is 0.67 where neighbours are correlated by 0.5,
+and 0.2 where they are by 0.3."""
 FEWEST_PVALUE_COLUMNS = 50
 """Columns from which on p-values of stability selection keep a false discovery rate."""
 P_VALUES = "stability-fdr"
@@ -60,11 +64,29 @@ _WHY_PVALUES = (
     "asked for: p-values find few variables as well as many."
 )
 """What is said first where p-values keep a rate."""
+_TOOK_THE_PLACE = (
+    "{} took the place of derandomized knockoffs with e-values, which selected nothing: they "
+    "select at least {} variables or none."
+)
+"""What is said where another method selects and e-values do not."""
+_BY_RESPONSE = "it does not matter that the response decided whether e-values or {} keep it"
+"""What a promise rests on where another method takes the place of e-values, as a clause."""
 _WHY_NO_PVALUES = (
     f"Stability selection with a bound ({STABILITY}) was chosen because p-values cannot be trusted "
     "on these data; a note says why."
 )
 """What is said where p-values were to keep a rate and a bound took their place."""
+_PASSED_ON = (
+    "n_features_in_",
+    "feature_names_in_",
+    "response_",
+    "classes_",
+    "_variable",
+    "_columns",
+    "_references",
+    "_grouping",
+)
+"""What the chosen selector has to know of the table."""
 USUAL_COPIES = 31
 """Knockoff copies where nothing else is asked for."""
 MOST_COPIES = 199
@@ -108,9 +130,10 @@ class AutoSelection(Selector):
     -----
     Derandomized knockoffs are chosen where they are affordable and their copies pass as columns,
     stability selection elsewhere; `docs/choosing.md` has the table and what both find on tables of
-    many kinds. The choice looks at the columns and their number, and not at what
-    the response says of them; only p-values that turn out not to be trusted are given up for a
-    bound by a look at the response, and the promise is then expected and not proven.
+    many kinds. The choice looks at the columns and their number, and not at what the response says
+    of them, with two exceptions, under which a promise is expected and not proven: e-values that
+    select nothing leave a false discovery rate to p-values or to a bound, and p-values that turn
+    out not to be trusted leave it to a bound.
 
     Examples
     --------
@@ -162,36 +185,22 @@ class AutoSelection(Selector):
         if self.n_resamples is not None:
             number_drawn("n_resamples", self.n_resamples, 2, at_least=2)
         seed = seed_sequence(self.random_state)
-        by_pvalues, by_evalues = self._has_pvalues(data), self._by_evalues(data.n_variables)
-        choice = None if by_pvalues and not by_evalues else choose(data, table, seed)
+        by_pvalues = self._has_pvalues(data)
+        choice = None if by_pvalues and not _dependent(data) else choose(data, table, seed)
+        spare = P_VALUES if by_pvalues else None if choice is None else choice.method
         if choice is None or (by_pvalues and choice.method == STABILITY):
             self.method_ = P_VALUES
-            self.reason_ = f"{_WHY_PVALUES} {self._why_no_evalues(data.n_variables, choice)}"
+            self.reason_ = f"{_WHY_PVALUES} {_why_no_evalues(choice)}"
+        elif self.fdr is not None and choice.method == KNOCKOFFS:
+            self.method_ = EVALUES
+            self.reason_ = choice.sentences(EVALUES)
         else:
-            self.method_ = EVALUES if by_evalues and choice.method == KNOCKOFFS else choice.method
-            self.reason_ = choice.sentences(self.method_)
-        self.selector_ = self._chosen(data, seed)
-        if choice is not None and isinstance(self.selector_, DerandomizedKnockoffs):
-            self.selector_._prepared = choice.comparison
-        if self.fdr is not None and self.method_ == KNOCKOFFS:
-            many = ceiling(1.0 / averaged_level(self.fdr, 0.5 * self.fdr, USUAL_COPIES))
-            self.reason_ += self._words(
-                f" If you expect that more than {many} variables matter, e-values "
-                "(knockoffs-evalues) find more at this level; with fewer they find none."
-            )
-        for name in (
-            "n_features_in_",
-            "feature_names_in_",
-            "response_",
-            "classes_",
-            "_variable",
-            "_columns",
-            "_references",
-            "_grouping",
-        ):
-            if hasattr(self, name):
-                setattr(self.selector_, name, getattr(self, name))
-        self.selector_._select(data._replace(l1_ratio=self.selector_._share()), table)
+            self.method_ = choice.method
+            self.reason_ = choice.sentences()
+        made = None if choice is None else choice.comparison
+        self.selector_ = self._fitted(self.method_, data, table, seed, made)
+        if self.method_ == EVALUES and spare is not None:
+            self._or_else(spare, data, table, seed, made)
         if self.method_ == P_VALUES and self.selector_.fdr_ is None:
             self.method_ = STABILITY
             self.reason_ = _WHY_NO_PVALUES
@@ -200,6 +209,49 @@ class AutoSelection(Selector):
         self.stability_ = self.selector_.stability_
         self.guarantee_ = self._as_asked(self.selector_.guarantee_)
         self._of_copies = self.selector_._of_copies
+
+    def _fitted(
+        self,
+        method: str,
+        data: Data,
+        table: Array,
+        seed: np.random.SeedSequence,
+        made: KnockoffComparison | None,
+    ) -> Any:
+        """Return the selector of a method, fitted, with copies that were made for the choice."""
+        chosen = self._chosen(method, data, seed)
+        if isinstance(chosen, DerandomizedKnockoffs):
+            chosen._prepared = made
+        for name in _PASSED_ON:
+            if hasattr(self, name):
+                setattr(chosen, name, getattr(self, name))
+        chosen._select(data._replace(l1_ratio=chosen._share()), table)
+        return chosen
+
+    def _or_else(
+        self,
+        method: str,
+        data: Data,
+        table: Array,
+        seed: np.random.SeedSequence,
+        made: KnockoffComparison | None,
+    ) -> None:
+        """Let another method select where e-values select nothing, and say what that costs."""
+        if not self.selector_.support_.any() and self.selector_.guarantee_.level is not None:
+            other = self._fitted(method, data, table, seed, made)
+            if other.support_.any() and other.guarantee_.level is not None:
+                level = float(self.fdr or 0.0)
+                copies = len(self.selector_.statistics_)
+                least = ceiling(1.0 / averaged_level(level, 0.5 * level, copies))
+                name = f"{NAMES[method]} ({method})"
+                self.method_, self.selector_ = method, other
+                self.reason_ = self._words(_TOOK_THE_PLACE.format(name, least))
+        promise = self.selector_.guarantee_
+        if promise.level is not None:
+            clause = _BY_RESPONSE.format("p-values" if method == P_VALUES else "a bound")
+            # the level that is proven for e-values does not count what takes their place
+            settings = "" if self.method_ == EVALUES else promise.settings
+            self.selector_.guarantee_ = replace(promise.supposing(clause), settings=settings)
 
     def _as_asked(self, promise: Guarantee) -> Guarantee:
         """Return a promise on false selections in the words of what was asked for."""
@@ -217,25 +269,25 @@ class AutoSelection(Selector):
             return replace(promise, controls=what, level=promise.level / k, settings=said)
         return promise
 
-    def _chosen(self, data: Data, seed: np.random.SeedSequence) -> Any:
-        """Return the chosen selector, with what was asked for."""
+    def _chosen(self, method: str, data: Data, seed: np.random.SeedSequence) -> Any:
+        """Return the selector of a method, with what was asked for."""
         common: dict[str, Any] = {
             "groups": self.groups,
             "response": self.response,
             "n_jobs": self.n_jobs,
             "random_state": seed,
         }
-        if self.method_ == P_VALUES:
+        if method == P_VALUES:
             if self.n_resamples is not None:
                 common["n_resamples"] = self.n_resamples
             return StabilitySelection(fdr=self.fdr, **common)
-        if self.method_ == STABILITY:
+        if method == STABILITY:
             allowed = self._allowed()
             return StabilitySelection(
                 pfer=allowed, n_resamples=self.n_resamples or USUAL_RESAMPLES,
                 l1_ratio=WIDE_L1_RATIO if data.X.shape[1] > data.n_rows else 1.0, **common,
             )  # fmt: skip
-        if self.method_ == EVALUES:
+        if method == EVALUES:
             return DerandomizedKnockoffs(
                 self.fdr, n_copies=self.n_resamples or USUAL_COPIES, **common
             )
@@ -255,28 +307,6 @@ class AutoSelection(Selector):
         except DoesNotApply:
             return False
         return True
-
-    def _by_evalues(self, p: int) -> bool:
-        """Tell whether e-values keep the false discovery rate, where knockoffs are used."""
-        return (
-            self.fdr is not None and self.fdr >= SMALLEST_EVALUE_FDR and p >= FEWEST_EVALUE_COLUMNS
-        )
-
-    def _why_no_evalues(self, p: int, choice: Choice | None) -> str:
-        """Say which condition of e-values is missing, as a sentence."""
-        if choice is not None:
-            return f"Derandomized knockoffs with e-values were not chosen because {choice.because}."
-        missing = []
-        if self.fdr is not None and self.fdr < SMALLEST_EVALUE_FDR:
-            missing.append(
-                f"a rate of {SMALLEST_EVALUE_FDR:g} or more (you asked for {self.fdr:g})"
-            )
-        if p < FEWEST_EVALUE_COLUMNS:
-            missing.append(f"{FEWEST_EVALUE_COLUMNS} or more columns (there are {p})")
-        return (
-            "Derandomized knockoffs with e-values would have been chosen for "
-            f"{' and '.join(missing)}, if knockoff copies behave like the columns."
-        )
 
     def _allowed(self) -> float | None:
         """Return the false selections that keep what was asked for; None if nothing was."""
@@ -315,10 +345,10 @@ class AutoSelection(Selector):
         --------
         >>> from selica import AutoSelection
         >>> from selica.sampling import simulate
-        >>> data = simulate(400, 200, 4, snr=20.0, random_state=0)
+        >>> data = simulate(400, 40, 4, snr=20.0, random_state=0)
         >>> selector = AutoSelection(fdr=0.2, n_resamples=5, random_state=0).fit(data.X, data.y)
         >>> selector.method_, round(selector.posthoc().level, 2)
-        ('knockoffs-evalues', 0.17)
+        ('knockoffs-evalues', 0.2)
         """
         return self._chosen_knockoffs().posthoc()
 
@@ -346,3 +376,19 @@ class AutoSelection(Selector):
         self._get_support_mask()
         figure: Figure = self.selector_.plot()
         return figure
+
+
+def _dependent(data: Data) -> bool:
+    """Tell whether columns depend on each other so much that e-values find more than p-values."""
+    excess, _ = excess_correlation(data)
+    return bool(excess.size) and float(excess.mean()) > DEPENDENT
+
+
+def _why_no_evalues(choice: Choice | None) -> str:
+    """Say why p-values keep a rate and e-values do not, as a sentence."""
+    if choice is not None:
+        return f"Derandomized knockoffs with e-values were not chosen because {choice.because}."
+    return (
+        "Derandomized knockoffs with e-values would have been chosen for columns that depend more "
+        "on each other, if knockoff copies behave like them."
+    )

@@ -38,6 +38,7 @@ NAMES = {
     STABILITY: "Stability selection",
     KNOCKOFFS: "Derandomized knockoffs",
     "knockoffs-evalues": "Derandomized knockoffs with e-values",
+    "stability-fdr": "Stability selection with p-values",
 }
 """What methods are called in sentences."""
 

@@ -184,17 +184,36 @@ def penalty_for_power(data: Data, fields: Callable[..., Members]) -> float | Non
 
 def correlated(data: Data) -> bool:
     """Tell whether a column is far from independent of the others, by its correlations."""
+    excess, noise = excess_correlation(data)
+    return bool(excess.max(initial=0.0) > _EXCESS_CORRELATION + noise)
+
+
+def excess_correlation(data: Data) -> tuple[Array, float]:
+    """Return how much columns are correlated with all others, beyond chance.
+
+    Parameters
+    ----------
+    data : Data
+
+    Returns
+    -------
+    array
+        Sums of the squares of the correlations of some columns with all others, less what chance
+        gives.
+    float
+        Four standard errors of such a sum.
+    """
     X = data.X[:, data.varies]
     p = X.shape[1]
     if p < 2:
-        return False
+        return np.zeros(p), 0.0
     some = np.unique(np.linspace(0, p - 1, min(_COMPARED_COLUMNS, p)).astype(np.intp))
     share = data.weight / data.weight.sum()
     rows = 1.0 / float(share @ share)  # as many as weights leave
     with _threads(X):
         r = (X[:, some] * share[:, None]).T @ X
     excess = (r**2).sum(axis=1) - 1.0 - (p - 1) / rows
-    return bool(excess.max() > _EXCESS_CORRELATION + 4.0 * math.sqrt(2.0 * p) / rows)
+    return np.asarray(excess), 4.0 * math.sqrt(2.0 * p) / rows
 
 
 def checks_needed(P: Array) -> int:
