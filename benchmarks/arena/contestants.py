@@ -229,11 +229,12 @@ SELDOM: Mapping[str, int] = {
 
 
 PLAIN = ("independent", "AR 0.5", "blocks")
-"""Kinds on which peers take part that need half a minute for a data set."""
+"""Kinds on which peers take part that need minutes for some data sets."""
 SLOW: Mapping[str, tuple[str, ...]] = {
     "ipss-boosting": CURVED,
     "hidimstat-knockoffs": PLAIN,
     "hidimstat-dcrt": PLAIN,
+    "hidimstat-desparsified": PLAIN,
     "boruta": PLAIN,
 }
 """Peers that are asked on a few kinds, on every fourth data set, for the first target."""
