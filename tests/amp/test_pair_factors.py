@@ -87,10 +87,22 @@ def test_ratios_are_kept_where_they_matter_least(monkeypatch):
     model.solve(near, shift, NOISE)
     wanted[4] = 1.0001 * ratio[4]
     assert model.kept(wanted, 0.5)[4] == wanted[4]
-    # one that falls to nearly nothing wants a new matrix
-    known = np.where(np.arange(12) == 4, 1e3, ratio)
-    model.solve(np.where(np.arange(12) < 5, known, 2.0 * known), shift, NOISE)
+    # and so is one that loses more than the share of its own, however little that is of all
+    high = np.where(np.arange(12) == 4, 1e3, 2.0 * ratio)
+    model.solve(high, shift, NOISE)
+    fallen = np.where(np.arange(12) == 4, ratio, high)
+    np.testing.assert_array_equal(model.kept(fallen, 0.5), fallen)
+
+
+def test_what_stands_on_two_columns_together_is_factored_anew():
+    # each of them may fall by itself: the other one knows the same
+    X, y, ratio, shift = instance(9, 2)
+    X[:, 1] = X[:, 0] + 1e-3 * X[:, 1]
+    model = WideModel(X, y, 2)
+    high = np.where(np.arange(12) < 2, 30.0, ratio)
+    model.solve(high, shift, NOISE)
     base = model._base
-    assert model.kept(ratio, 0.9)[4] == ratio[4]
-    check(model, np.where(np.arange(12) < 5, ratio, 2.0 * ratio), shift, 2e-6)
+    check(model, np.where(np.arange(12) < 1, ratio, high), shift, 1e-5)
+    assert model._base is base
+    check(model, ratio, shift, 1e-5)
     assert model._base is not base

@@ -11,8 +11,7 @@ corrected in it, with their changes d on the diagonal of D,
 
 .. math:: T - T_{\cdot A} (1 + D T_{AA})^{-1} D \, T_{A \cdot} .
 
-So a round is exact for the ratios that it has, and where nothing moves any more they are those that
-were asked for.
+So a round is exact for the ratios that it has, which are near to those that were asked for.
 """
 
 from __future__ import annotations
@@ -29,8 +28,9 @@ KNOWN = 0.99
 """A column whose coefficient the data know to this share, N, is computed in double precision."""
 CORRECTED = 1.0 / 3.0
 """Columns that are corrected, at most, as a share of the rows."""
-LOST = 0.9
-"""A ratio that has to fall by more than this share of what it stands for is not corrected."""
+MAGNIFIED = 10.0
+"""A correction that makes errors of rounding larger by more than this is not made: ratios fall that
+nearly all of B stood on, in some direction."""
 FEWEST_ROWS = 100
 """Smaller matrices are factored in every round."""
 PANEL = 64
@@ -124,10 +124,9 @@ class WideModel(PairModel):
 
     def solve(self, ratio: Array, shift: Array, noise: float) -> PairMeans:
         """Return the means for ratios of factors."""
-        if self._base is None or not self._base.reaches(ratio):
+        if self._base is None or not self._base.follows(ratio):
             self._base = _Base(self._matrix(ratio), self.X, self._single, ratio, self.versions)
         base, size = self._base, np.sqrt(ratio * noise)
-        base.follow(ratio)
         back = base.solved(self.response - self.X @ (shift * size))
         return PairMeans(base.known_blocks(ratio), (self.X.T @ back) * (size / noise), back)
 
@@ -153,9 +152,7 @@ class _Base:
     versions : int
     """
 
-    def __init__(
-        self, matrix: Array, X: Array, single: Any, ratio: Array, versions: int
-    ) -> None:  # fmt: skip
+    def __init__(self, matrix: Array, X: Array, single: Any, ratio: Array, versions: int) -> None:
         self.X, self.ratio, self.versions = X, ratio.copy(), versions
         self._half = _factor(matrix)
         self._white = _whitened(self._half, single)
@@ -182,16 +179,14 @@ class _Base:
         moved = change > min(float(ranked[few].max(initial=0.0)), share)
         moved[self._columns] = True
         near = np.where(moved, ratio, self.ratio)
-        return near if self.reaches(near) else ratio
+        return near if np.count_nonzero(near != self.ratio) <= self._most else ratio
 
-    def reaches(self, ratio: Array) -> bool:
-        """Return whether ratios differ in few columns, and in none by too much."""
-        change = ratio - self.ratio
-        return bool(np.count_nonzero(change) <= self._most and np.all(change * self._inner > -LOST))
-
-    def follow(self, ratio: Array) -> None:
-        """Correct the columns whose ratios differ."""
-        new = np.setdiff1d(np.flatnonzero(ratio != self.ratio), self._columns)
+    def follows(self, ratio: Array) -> bool:
+        """Correct the columns whose ratios differ; return whether it can be done."""
+        moved = np.flatnonzero(ratio != self.ratio)
+        if moved.size > self._most:
+            return False
+        new = np.setdiff1d(moved, self._columns)
         if new.size:
             self._columns = np.concatenate([self._columns, new])
             more = blas.dtrsm(1.0, self._half, self.X[:, new], lower=1)
@@ -201,6 +196,7 @@ class _Base:
         inner = self._exact.T @ self._exact
         matrix = np.eye(change.size) + change[:, None] * inner
         self._weight = np.asarray(np.linalg.solve(matrix, np.diag(change)), dtype=float)
+        return bool(np.all(np.diag(self._weight) * np.diag(inner) > -MAGNIFIED))
 
     def solved(self, right: Array) -> Array:
         """Return the inverse of B times a vector."""

@@ -35,7 +35,7 @@ _EXPLAINED = (0.2, 0.5, 0.8)
 """Shares of the variance that the variables may explain together, for the first guess."""
 _ROUNDS = 30
 """Rounds at most."""
-_FEWEST_ROUNDS = 5
+_FEWEST_ROUNDS = 6
 """Rounds at least."""
 _SETTLED = 0.04
 """The rounds end where prior and noise change by less than this share."""
