@@ -28,7 +28,7 @@ KNOWN = 0.99
 """A column whose coefficient the data know to this share, N, is computed in double precision."""
 CORRECTED = 1.0 / 3.0
 """Columns that are corrected, at most, as a share of the rows."""
-MAGNIFIED = 10.0
+MAGNIFIED = 100.0
 """A correction that makes errors of rounding larger by more than this is not made: ratios fall that
 nearly all of B stood on, in some direction."""
 FEWEST_ROWS = 100
@@ -167,6 +167,8 @@ class _Base:
         """(k, V p): rows of T."""
         self._weight: Array = np.empty((0, 0))
         """(k, k): what is between the rows in the correction."""
+        self._now, self._sound = ratio.copy(), True
+        """(V p,): the ratios that the correction is for, and whether it keeps enough digits."""
 
     def kept(self, ratio: Array, share: float) -> Array:
         """Return ratios that differ from those of the base where it matters.
@@ -179,10 +181,12 @@ class _Base:
         moved = change > min(float(ranked[few].max(initial=0.0)), share)
         moved[self._columns] = True
         near = np.where(moved, ratio, self.ratio)
-        return near if np.count_nonzero(near != self.ratio) <= self._most else ratio
+        return near if self.follows(near) else ratio
 
     def follows(self, ratio: Array) -> bool:
         """Correct the columns whose ratios differ; return whether it can be done."""
+        if np.array_equal(ratio, self._now):
+            return self._sound
         moved = np.flatnonzero(ratio != self.ratio)
         if moved.size > self._most:
             return False
@@ -196,7 +200,9 @@ class _Base:
         inner = self._exact.T @ self._exact
         matrix = np.eye(change.size) + change[:, None] * inner
         self._weight = np.asarray(np.linalg.solve(matrix, np.diag(change)), dtype=float)
-        return bool(np.all(np.diag(self._weight) * np.diag(inner) > -MAGNIFIED))
+        self._now = ratio.copy()
+        self._sound = bool(np.all(np.diag(self._weight) * np.diag(inner) > -MAGNIFIED))
+        return self._sound
 
     def solved(self, right: Array) -> Array:
         """Return the inverse of B times a vector."""

@@ -43,9 +43,9 @@ _DAMPING = 0.7
 """Share of a round's news that is taken over; with more, prior and factors chase each other."""
 _PRIOR_STEPS = 3
 """Steps by which the prior follows the cavities in each round."""
-_LAG = 1.5
+_LAG = 1.0
 """Share by which factors may lag behind, over that by which prior and noise changed."""
-_LAGS = (0.05, 0.3)
+_LAGS = (0.05, 0.2)
 """Least and greatest share by which they may."""
 _WIDEST = 10.0
 """The variance of a factor is at most this multiple of that of a coefficient that is not zero."""
@@ -104,13 +104,13 @@ def pair_propagation(
     change = np.inf
     for number in range(rounds):
         before = (belief.variance, 1.0 - belief.zero, level)
-        ratio = model.kept(1.0 / (lam * level), float(np.clip(_LAG * change, *_LAGS)))
-        # a factor that lags behind has the mean of the one that is wanted
-        wanted, lam = lam, 1.0 / (ratio * level)
-        h = (h + slope) * ((lam + cavity) / (wanted + cavity)) - slope
-        root = np.sqrt(lam)
-        shift = h / root
         try:
+            ratio = model.kept(1.0 / (lam * level), float(np.clip(_LAG * change, *_LAGS)))
+            # a factor that lags behind has the mean of the one that is wanted
+            wanted, lam = lam, 1.0 / (ratio * level)
+            h = (h + slope) * ((lam + cavity) / (wanted + cavity)) - slope
+            root = np.sqrt(lam)
+            shift = h / root
             means = model.solve(ratio, shift, level)
             seen = _cavities(means, lam, shift, least / level)
         except np.linalg.LinAlgError:
