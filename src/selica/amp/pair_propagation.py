@@ -14,19 +14,19 @@ of large numbers: with the versions of one column as a block of N,
 
 where e is the mean without the factors' own :math:`\hat h = h \lambda^{-1/2}`.
 
-The rounds end where prior and noise have settled: validity does not depend on them.
+The rounds end where prior and noise have settled: validity does not depend on them. Until then
+factors may lag behind where that spares most of a round's work (`pair_factors`), the less the
+nearer the end is.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import blas, lapack, solve_triangular
 
 from selica._core.types import Array, IntArray
+from selica.amp.pair_factors import PairMeans, PairModel, TallModel, WideModel
 from selica.amp.pairs import PairCavities, PairFields, PairPrior
 
 _FIRST_ZERO = 0.9
@@ -37,14 +37,16 @@ _ROUNDS = 30
 """Rounds at most."""
 _FEWEST_ROUNDS = 6
 """Rounds at least."""
-_SETTLED = 0.02
+_SETTLED = 0.04
 """The rounds end where prior and noise change by less than this share."""
-_DAMPING = 0.8
-"""Share of a round's news that is taken over."""
-_PRIOR_STEPS = 5
+_DAMPING = 0.7
+"""Share of a round's news that is taken over; with more, prior and factors chase each other."""
+_PRIOR_STEPS = 3
 """Steps by which the prior follows the cavities in each round."""
-_KNOWN = 0.99
-"""A column whose coefficient the data know to this share, N, is computed in double precision."""
+_LAG = 1.0
+"""Share by which factors may lag behind, over that by which prior and noise changed."""
+_LAGS = (0.05, 0.2)
+"""Least and greatest share by which they may."""
 _WIDEST = 10.0
 """The variance of a factor is at most this multiple of that of a coefficient that is not zero."""
 _REDUNDANT = 1e-8
@@ -52,138 +54,6 @@ _REDUNDANT = 1e-8
 _NOISE_SHAPE = 2.0
 """Shape of the inverse gamma distribution of the noise, whose scale is one: the response's
 variance."""
-
-
-class _Means(NamedTuple):
-    """The normal distribution of the coefficients, in units of their factors."""
-
-    blocks: Array
-    """(p, V, V): blocks of N, the versions of each column."""
-    pull: Array
-    """(V p,): e."""
-    residual: Array
-    """(n,): response minus the fit by the means."""
-
-
-class _Linear(ABC):
-    """The linear model with normal factors in the place of the prior.
-
-    Parameters
-    ----------
-    X : array of shape (n, V p)
-    response : array of shape (n,)
-    versions : int
-    """
-
-    def __init__(self, X: Array, response: Array, versions: int) -> None:
-        self.X, self.response, self.versions = X, response, versions
-        self.p = X.shape[1] // versions
-        self.square = float(np.mean(X**2))
-        """Mean square of the entries."""
-
-    @abstractmethod
-    def ridge(self, ratio: float) -> tuple[float, float]:
-        """Return what the likelihood of normal coefficients has in it.
-
-        Parameters
-        ----------
-        ratio : float
-            Variance of each coefficient, over that of the noise.
-
-        Returns
-        -------
-        float
-            Half the logarithm of the determinant of the response's covariance over the noise.
-        float
-            Square of the response in units of this matrix.
-        """
-
-    @abstractmethod
-    def solve(self, lam: Array, shift: Array, noise: float) -> _Means:
-        """Return the means for factors, the shift in units of them."""
-
-
-class _Wide(_Linear):
-    """Tables with fewer rows than columns: matrices of the rows.
-
-    What costs most has single precision; columns that are nearly known are computed again.
-    """
-
-    def __init__(self, X: Array, response: Array, versions: int) -> None:
-        super().__init__(X, response, versions)
-        self._gram = X @ X.T
-        self._single: Any = X.astype(np.float32)
-
-    def ridge(self, ratio: float) -> tuple[float, float]:
-        half = _factor(ratio * self._gram, 1.0)
-        seen = solve_triangular(half, self.response, lower=True, check_finite=False)
-        return float(np.log(np.diag(half)).sum()), float(seen @ seen)
-
-    def solve(self, lam: Array, shift: Array, noise: float) -> _Means:
-        root = np.sqrt(lam)
-        if np.all(lam == lam[0]):
-            matrix = self._gram / lam[0]
-        else:
-            scaled = self._single / root.astype(np.float32)
-            matrix = np.asarray(scaled @ scaled.T, dtype=float)
-        half = _factor(matrix, noise)
-        rest = self.response - self.X @ (shift / root)
-        seen = solve_triangular(half, rest, lower=True, check_finite=False)
-        back = solve_triangular(half, seen, lower=True, trans="T", check_finite=False)
-        white: Any = blas.strsm(1.0, half.astype(np.float32), self._single, lower=1)
-        blocks = self._blocks(white, root)
-        known = np.einsum("pkk->pk", blocks).max(axis=1) > _KNOWN
-        if known.any():
-            use = np.flatnonzero(np.tile(known, self.versions))
-            white = blas.dtrsm(1.0, half, self.X[:, use], lower=1)
-            blocks[known] = self._blocks(white, root[use])
-        return _Means(blocks, (self.X.T @ back) / root, noise * back)
-
-    def _blocks(self, white: Any, root: Array) -> Array:
-        """Return the inner products of versions of the same column, over their roots."""
-        parts = np.split(white.T, self.versions)
-        scale = root.reshape(self.versions, -1)
-        out = np.empty((len(parts[0]), self.versions, self.versions))
-        for k in range(self.versions):
-            for j in range(k + 1):
-                inner = np.einsum("pn,pn->p", parts[k], parts[j])
-                out[:, k, j] = out[:, j, k] = inner / (scale[k] * scale[j])
-        return out
-
-
-class _Tall(_Linear):
-    """Tables with at least as many rows as columns: matrices of the columns."""
-
-    def __init__(self, X: Array, response: Array, versions: int) -> None:
-        super().__init__(X, response, versions)
-        self._gram, self._inner = X.T @ X, X.T @ response
-
-    def ridge(self, ratio: float) -> tuple[float, float]:
-        half = _factor(ratio * self._gram, 1.0)
-        seen = solve_triangular(half, self._inner, lower=True, check_finite=False)
-        square = float(self.response @ self.response) - ratio * float(seen @ seen)
-        return float(np.log(np.diag(half)).sum()), max(square, 0.0)
-
-    def solve(self, lam: Array, shift: Array, noise: float) -> _Means:
-        root = np.sqrt(lam)
-        matrix = self._gram / root
-        matrix /= noise * root[:, None]
-        right = self._inner / (noise * root) - matrix @ shift
-        half = _factor(matrix, 1.0)
-        inverse, _ = lapack.dpotri(half, lower=1)
-        each = inverse.reshape(self.versions, self.p, self.versions, self.p)
-        lower = np.tril(np.einsum("kplp->pkl", each))
-        full = lower + np.swapaxes(np.tril(lower, -1), 1, 2)
-        seen = solve_triangular(half, right, lower=True, check_finite=False)
-        pull = solve_triangular(half, seen, lower=True, trans="T", check_finite=False)
-        residual = self.response - self.X @ ((shift + pull) / root)
-        return _Means(np.eye(self.versions) - full, pull, residual)
-
-
-def _factor(matrix: Array, more: float) -> Array:
-    """Return the lower factor of a matrix, which is overwritten, with more on its diagonal."""
-    matrix.flat[:: len(matrix) + 1] += more
-    return np.asarray(np.linalg.cholesky(matrix))
 
 
 def pair_propagation(
@@ -224,19 +94,24 @@ def pair_propagation(
     """
     versions, n = len(columns), response.size
     X = np.asfortranarray(np.concatenate(list(columns), axis=1))
-    model = (_Wide if n < X.shape[1] else _Tall)(X, response, versions)
+    model = (WideModel if n < X.shape[1] else TallModel)(X, response, versions)
     guess, level = _first_guess(model, noise)
     belief = guess if prior is None else prior
     found = _alone(model, belief, level)
     least = _REDUNDANT * level * found.seen.precision
     lam = np.full(X.shape[1], versions / ((1.0 - belief.zero) * belief.variance))
-    h = np.zeros(X.shape[1])
+    h = slope = cavity = np.zeros(X.shape[1])
+    change = np.inf
     for number in range(rounds):
         before = (belief.variance, 1.0 - belief.zero, level)
-        root = np.sqrt(lam)
-        shift = h / root
         try:
-            means = model.solve(lam, shift, level)
+            ratio = model.kept(1.0 / (lam * level), float(np.clip(_LAG * change, *_LAGS)))
+            # a factor that lags behind has the mean of the one that is wanted
+            wanted, lam = lam, 1.0 / (ratio * level)
+            h = (h + slope) * ((lam + cavity) / (wanted + cavity)) - slope
+            root = np.sqrt(lam)
+            shift = h / root
+            means = model.solve(ratio, shift, level)
             seen = _cavities(means, lam, shift, least / level)
         except np.linalg.LinAlgError:
             break  # columns that are the same to rounding; what was found before is valid
@@ -266,11 +141,14 @@ def pair_propagation(
 
 
 def _expected_noise(square: float, n: int) -> float:
-    """Return the noise that is expected, given the sum of squares of n residuals."""
-    return (1.0 + 0.5 * square) / (_NOISE_SHAPE - 1.0 + 0.5 * n)
+    """Return the noise that is expected, given the sum of squares of n residuals.
+
+    It is at most the variance of the response.
+    """
+    return min((1.0 + 0.5 * square) / (_NOISE_SHAPE - 1.0 + 0.5 * n), 1.0)
 
 
-def _first_guess(model: _Linear, noise: float | None) -> tuple[PairPrior, float]:
+def _first_guess(model: PairModel, noise: float | None) -> tuple[PairPrior, float]:
     """Return prior and noise by the likelihood of coefficients that are all normal."""
     n, q = model.X.shape
     ratios = np.array([share / (1.0 - share) / (q * model.square) for share in _EXPLAINED])
@@ -289,7 +167,7 @@ def _first_guess(model: _Linear, noise: float | None) -> tuple[PairPrior, float]
     return PairPrior(_FIRST_ZERO, each), level
 
 
-def _alone(model: _Linear, prior: PairPrior, noise: float) -> PairFields:
+def _alone(model: PairModel, prior: PairPrior, noise: float) -> PairFields:
     """Return the cavities of columns that are each alone in the model."""
     shape = (model.versions, model.p)
     eta = (model.X.T @ model.response).reshape(shape) / noise
@@ -297,7 +175,7 @@ def _alone(model: _Linear, prior: PairPrior, noise: float) -> PairFields:
     return PairFields(PairCavities(eta, precision), prior, noise, np.zeros(shape))
 
 
-def _cavities(means: _Means, lam: Array, shift: Array, least: Array) -> PairCavities:
+def _cavities(means: PairMeans, lam: Array, shift: Array, least: Array) -> PairCavities:
     """Return what the data say of each column while its other versions are zero.
 
     Columns with less than the least precision, (V, p), are others to rounding, and say nothing.

@@ -88,10 +88,11 @@ class PairPrior(NamedTuple):
 
     def beliefs(self, seen: PairCavities, unit: IntArray) -> PairBeliefs:
         """Return means and variances of all coefficients."""
-        each = self.column_evidence(seen)
+        some = np.log1p(-self.zero) + self.bayes_factors(seen)
+        each = np.logaddexp(np.log(self.zero), some)
         version = sums(each, unit)
         version = version - np.logaddexp.reduce(version, axis=0)
-        real = np.exp(version[:, unit] + np.log1p(-self.zero) + self.bayes_factors(seen) - each)
+        real = np.exp(version[:, unit] + some - each)
         variance = 1.0 / (seen.precision + 1.0 / self.variance)
         centre = variance * seen.eta
         square = variance + centre**2

@@ -189,19 +189,12 @@ def _in_order(data: Data, copy: Array) -> tuple[list[Array], IntArray, BoolArray
     # sums over versions in the order of their sizes, whichever version that is
     common = np.sqrt(np.mean(np.sort(scales, axis=0) ** 2, axis=0))
     common = np.where(common > 0.0, common, 1.0)
-    # a zero has no sign, so that equal columns are equal to the bit
-    Z = [
-        np.asfortranarray(part * (own / common)) + 0.0
-        for part, own in zip(columns, scales, strict=True)
-    ]
-    order, alike = _places(Z, _units(data))
-    place = order[:, _units(data)]
-    moved = []
-    for which in place:
-        one = Z[0].copy(order="F")
-        for version in range(1, len(Z)):
-            one[:, which == version] = Z[version][:, which == version]
-        moved.append(one)
+    Z = np.empty((len(columns), p, len(data.X)))
+    for one, part, own in zip(Z, columns, scales, strict=True):
+        np.multiply(part.T, (own / common)[:, None], out=one)
+    Z += 0.0  # a zero has no sign, so that equal columns are equal to the bit
+    order, alike = _places([one.T for one in Z], _units(data))
+    moved = [Z[which, np.arange(p)].T for which in order[:, _units(data)]]
     return moved, order, alike
 
 
@@ -277,7 +270,8 @@ def _orthonormal(columns: Array) -> Array:
 
 def _without(columns: Array, basis: Array) -> Array:
     """Return columns with what lies in the span of a basis taken away, stored by columns."""
-    rest = columns - basis @ (basis.T @ columns)
-    before, after = (np.einsum("nc,nc->c", part, part) for part in (columns, rest))
-    rest[:, after <= _NOTHING**2 * before] = 0.0
-    return np.asfortranarray(rest)
+    rest = (columns.T @ basis) @ -basis.T
+    rest += columns.T
+    before, after = (np.einsum("cn,cn->c", part, part) for part in (columns.T, rest))
+    rest[after <= _NOTHING**2 * before] = 0.0
+    return rest.T
