@@ -11,7 +11,8 @@ import pytest
 from sklearn.base import clone
 
 from selica import AutoSelection, reports
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, DoesNotApply
+from selica._core.progress import reporting, stoppable
 from selica._core.random import seed_sequence
 from selica.sampling import GaussianKnockoffs, simulate
 from selica.selectors import AssumptionWarning, UnstableWarning
@@ -168,7 +169,67 @@ def test_where_nothing_is_selected_the_answer_is_that_of_e_values():
     found = fit(noise.X, noise.y, fdr=0.1)
     assert found.method_ == "knockoffs-evalues"
     assert not found.support_.any()
+    assert "p-values (stability-fdr) would select nothing either." in found.reason_
     assert found.posthoc().level is None or found.posthoc().level > 0.1
+
+
+@pytest.mark.parametrize("columns", [1, 5])
+def test_e_values_are_not_tried_where_they_cannot_select(columns):
+    data = simulate(120, columns, 1, snr=10.0, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AssumptionWarning)  # e-values would say: nothing can be
+        found = fit(data.X, data.y, fdr=0.1)
+    assert found.method_ == "knockoffs-frequency"
+    assert found.support_[data.support].all()
+    assert f"at least 6 variables or none, and there are {columns}" in found.reason_
+    assert "the response decided" not in found.guarantee_.assumptions
+    with pytest.raises(DoesNotApply, match="e-values, which could select nothing here"):
+        found.posthoc()
+
+
+def test_a_rate_of_one_is_kept_by_a_number():
+    data = simulate(120, 20, 2, snr=10.0, random_state=0)
+    assert fit(data.X, data.y, fdr=1.0).method_ == "knockoffs-frequency"
+
+
+def test_where_p_values_are_refused_a_bound_takes_the_place_of_e_values():
+    data = simulate(120, 60, 2, snr=20.0, covariance=("ar1", 0.7), random_state=0)
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, 120)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        found = AutoSelection(fdr=0.1, random_state=0).fit(data.X, data.y, sample_weight=weight)
+    assert found.method_ == "stability-pfer"
+    assert "(stability-pfer) took the place of derandomized knockoffs" in found.reason_
+    assert "whether e-values or a bound keep it" in found.guarantee_.assumptions
+
+
+def test_warnings_are_those_of_the_method_that_selects():
+    noise = simulate(120, 60, 0, covariance=("ar1", 0.6), noise_variance=1.0, random_state=3)
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, 120)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AssumptionWarning)  # of p-values, which did not select
+        found = AutoSelection(fdr=0.1, random_state=0).fit(noise.X, noise.y, sample_weight=weight)
+    assert found.method_ == "knockoffs-evalues"
+    assert not any("the level may not hold" in note for note in found.notes_)
+
+
+def test_an_interrupted_fit_asks_no_other_method():
+    data = simulate(120, 40, 2, snr=20.0, covariance=("ar1", 0.6), random_state=0)
+
+    def stop(what, done, total):
+        if done >= 8 and total == 31:
+            raise KeyboardInterrupt
+
+    with stoppable(), reporting(stop), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = fit(data.X, data.y, fdr=0.1)
+    assert found.method_ == "knockoffs-evalues"
+    assert any("8 of 31" in note for note in found.notes_)
+
+
+def test_independent_columns_of_few_rows_do_not_depend_on_each_other():
+    data = simulate(40, 800, 3, snr=20.0, random_state=0)
+    assert fit(data.X, data.y, fdr=0.1).reason_.startswith("Stability selection")
 
 
 def test_what_speaks_against_copies_is_said_where_p_values_are_chosen():

@@ -88,6 +88,29 @@ def noted() -> Iterator[None]:
         _NOTED.reset(token)
 
 
+@contextmanager
+def withheld() -> Iterator[list[Said]]:
+    """Collect every `UserWarning` that `warn` says inside, without saying it or passing it on.
+
+    Whoever asks for it decides later what is said: `warn` takes a `Said` by its fields.
+
+    Examples
+    --------
+    >>> from selica._core.warning import heard, warn, withheld
+    >>> with heard() as outside, withheld() as said:
+    ...     warn("Nobody hears this.", UserWarning)
+    >>> said[0].message, outside
+    ('Nobody hears this.', [])
+    """
+    said = list[Said]()
+    collects, silent = _SAID.set(said), _NOTED.set(True)
+    try:
+        yield said
+    finally:
+        _NOTED.reset(silent)
+        _SAID.reset(collects)
+
+
 def overheard(work: Callable[..., T], arguments: Iterable[object]) -> tuple[T, list[Said]]:
     """Return the result of work(*arguments) in a worker, and what it would have said there.
 

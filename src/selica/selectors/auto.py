@@ -15,7 +15,9 @@ A probability of k or more false selections (`kfwer`) is at most their expected 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array
 from selica._core.validation import number
+from selica._core.warning import warn, withheld
 from selica.control import averaged_level
 from selica.sampling.exchangeability import FEWEST_ROWS
 from selica.selectors.after_fit import (
@@ -35,7 +38,7 @@ from selica.selectors.after_fit import (
 )
 from selica.selectors.base import Selector
 from selica.selectors.calibration import calibration_route
-from selica.selectors.choice import KNOCKOFFS, NAMES, STABILITY, Choice, choose
+from selica.selectors.choice import KNOCKOFFS, NAMES, STABILITY, Choice, choose, too_large
 from selica.selectors.comparison import KnockoffComparison
 from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, copies_for
 from selica.selectors.drawing import number_drawn
@@ -69,6 +72,13 @@ _TOOK_THE_PLACE = (
     "select at least {} variables or none."
 )
 """What is said where another method selects and e-values do not."""
+_DEPEND = "columns depend on each other, "
+"""What speaks for e-values where there are p-values, too, as the beginning of a clause."""
+_IF_LESS = (
+    f"Stability selection with p-values ({P_VALUES}) would have been chosen for columns that "
+    "depend less on each other."
+)
+"""When p-values would have been chosen in the place of e-values."""
 _BY_RESPONSE = "it does not matter that the response decided whether e-values or {} keep it"
 """What a promise rests on where another method takes the place of e-values, as a clause."""
 _WHY_NO_PVALUES = (
@@ -187,23 +197,21 @@ class AutoSelection(Selector):
         seed = seed_sequence(self.random_state)
         by_pvalues = self._has_pvalues(data)
         choice = None if by_pvalues and not _dependent(data) else choose(data, table, seed)
-        spare = P_VALUES if by_pvalues else None if choice is None else choice.method
+        made = None if choice is None else choice.comparison
+        fitted = partial(self._fitted, data=data, table=table, seed=seed, made=made)
         if choice is None or (by_pvalues and choice.method == STABILITY):
             self.method_ = P_VALUES
-            self.reason_ = f"{_WHY_PVALUES} {_why_no_evalues(choice)}"
-        elif self.fdr is not None and choice.method == KNOCKOFFS:
-            self.method_ = EVALUES
-            self.reason_ = choice.sentences(EVALUES)
-        else:
+            self.reason_ = f"{_WHY_PVALUES}{_why_no_evalues(choice, data, table)}"
+            self.selector_ = fitted(P_VALUES)
+            if self.selector_.fdr_ is None:
+                self.method_ = STABILITY
+                self.reason_ = _WHY_NO_PVALUES
+        elif self.fdr is None or choice.method == STABILITY:
             self.method_ = choice.method
             self.reason_ = choice.sentences()
-        made = None if choice is None else choice.comparison
-        self.selector_ = self._fitted(self.method_, data, table, seed, made)
-        if self.method_ == EVALUES and spare is not None:
-            self._or_else(spare, data, table, seed, made)
-        if self.method_ == P_VALUES and self.selector_.fdr_ is None:
-            self.method_ = STABILITY
-            self.reason_ = _WHY_NO_PVALUES
+            self.selector_ = fitted(self.method_)
+        else:
+            self._by_evalues(choice, P_VALUES if by_pvalues else KNOCKOFFS, data, fitted)
         self.cautions_ = (*self.cautions_, *self.selector_.cautions_)
         self.support_ = self.selector_.support_
         self.stability_ = self.selector_.stability_
@@ -228,30 +236,60 @@ class AutoSelection(Selector):
         chosen._select(data._replace(l1_ratio=chosen._share()), table)
         return chosen
 
-    def _or_else(
-        self,
-        method: str,
-        data: Data,
-        table: Array,
-        seed: np.random.SeedSequence,
-        made: KnockoffComparison | None,
+    def _by_evalues(
+        self, choice: Choice, spare: str, data: Data, fitted: Callable[[str], Any]
     ) -> None:
-        """Let another method select where e-values select nothing, and say what that costs."""
-        if not self.selector_.support_.any() and self.selector_.guarantee_.level is not None:
-            other = self._fitted(method, data, table, seed, made)
+        """Keep a false discovery rate by e-values, and by another method where these are empty."""
+        least = self._fewest_by_evalues()
+        if int(np.count_nonzero(data.varies)) < least or data.n_variables < least:
+            self.method_ = spare
+            self.selector_ = fitted(spare)
+            why = _WHY_PVALUES if spare == P_VALUES else choice.because_of(spare)
+            self.reason_ = self._words(
+                f"{why} E-values ({EVALUES}) select at least {least} variables "
+                f"or none, and there are {data.n_variables}."
+            )
+            return
+        self.method_, self.reason_ = EVALUES, choice.sentences(EVALUES)
+        if spare == P_VALUES:
+            self.reason_ = f"{choice.because_of(EVALUES, _DEPEND)} {_IF_LESS}"
+        with withheld() as said:
+            self.selector_ = fitted(EVALUES)
+        if self._is_open(self.selector_):
+            with withheld() as also:
+                other = fitted(spare)
+            if spare == P_VALUES and other.fdr_ is None:
+                spare = STABILITY  # p-values could not be trusted, and a bound took their place
+            name = f"{NAMES[spare]} ({spare})"
             if other.support_.any() and other.guarantee_.level is not None:
-                level = float(self.fdr or 0.0)
-                copies = len(self.selector_.statistics_)
-                least = ceiling(1.0 / averaged_level(level, 0.5 * level, copies))
-                name = f"{NAMES[method]} ({method})"
-                self.method_, self.selector_ = method, other
+                least = ceiling(1.0 / self.selector_._raised_level_of_fit)
+                self.method_, self.selector_, said = spare, other, also
                 self.reason_ = self._words(_TOOK_THE_PLACE.format(name, least))
+            else:
+                self.reason_ += f" {name} would select nothing either."
+        for one in said:
+            warn(*one)
         promise = self.selector_.guarantee_
         if promise.level is not None:
-            clause = _BY_RESPONSE.format("p-values" if method == P_VALUES else "a bound")
+            clause = _BY_RESPONSE.format("p-values" if spare == P_VALUES else "a bound")
             # the level that is proven for e-values does not count what takes their place
             settings = "" if self.method_ == EVALUES else promise.settings
             self.selector_.guarantee_ = replace(promise.supposing(clause), settings=settings)
+
+    def _fewest_by_evalues(self) -> float:
+        """Return how many variables e-values select at least."""
+        level = float(self.fdr or 0.0)
+        if level >= 1.0:
+            return np.inf  # every list keeps it; e-values are for levels below
+        asked = self.n_resamples
+        copies = asked if isinstance(asked, int) else USUAL_COPIES
+        return ceiling(1.0 / averaged_level(level, 0.5 * level, copies))
+
+    @staticmethod
+    def _is_open(selector: DerandomizedKnockoffs) -> bool:
+        """Tell whether e-values leave the question to another method: all copies select nothing."""
+        empty = not selector.support_.any() and selector.guarantee_.level is not None
+        return empty and not selector._stopped
 
     def _as_asked(self, promise: Guarantee) -> Guarantee:
         """Return a promise on false selections in the words of what was asked for."""
@@ -365,6 +403,11 @@ class AutoSelection(Selector):
     def _chosen_knockoffs(self) -> AfterTheFit:
         """Return the chosen selector, if it can say more of lists after the fit."""
         self._get_support_mask()
+        if self.fdr is not None and self.method_ == KNOCKOFFS:
+            raise DoesNotApply(
+                "Levels after the fit need e-values, which could select nothing here; "
+                "DerandomizedKnockoffs(fdr=...) has them."
+            )
         if not isinstance(self.selector_, AfterTheFit):
             raise DoesNotApply(
                 f"{self.method_} was chosen: levels and bounds after the fit need knockoff copies."
@@ -384,11 +427,13 @@ def _dependent(data: Data) -> bool:
     return bool(excess.size) and float(excess.mean()) > DEPENDENT
 
 
-def _why_no_evalues(choice: Choice | None) -> str:
-    """Say why p-values keep a rate and e-values do not, as a sentence."""
+def _why_no_evalues(choice: Choice | None, data: Data, table: Array) -> str:
+    """Say why p-values keep a rate and e-values do not, as a sentence, if there is a choice."""
     if choice is not None:
-        return f"Derandomized knockoffs with e-values were not chosen because {choice.because}."
+        return f" Derandomized knockoffs with e-values were not chosen because {choice.because}."
+    if too_large(data, table):
+        return ""
     return (
-        "Derandomized knockoffs with e-values would have been chosen for columns that depend more "
+        " Derandomized knockoffs with e-values would have been chosen for columns that depend more "
         "on each other, if knockoff copies behave like them."
     )

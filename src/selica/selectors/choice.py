@@ -62,7 +62,7 @@ class Facts:
         self.units = data.n_variables
         self.unit_name = "column" if data.member is None else "group"
         self.cells = table.size
-        self.most_cells = MOST_CELLS if data.loss.quadratic else MOST_CELLS_OF_CLASSES
+        self.most_cells = _most_cells(data)
         grouped = data.units is not None
         self.rows = data.n_units if grouped else int(np.count_nonzero(data.weight))
         self.row_name = "groups of rows" if grouped else "rows"
@@ -250,13 +250,39 @@ class Choice(NamedTuple):
         method : str, optional
             The method that is used in the place of the chosen one, for what was asked for.
         """
-        used = method or self.method
-        verb = "was" if used == STABILITY else "were"
-        text = f"{NAMES[used]} ({used}) {verb} chosen because {self.because}."
+        text = self.because_of(method or self.method)
         if not self.otherwise:
             return text
         other = KNOCKOFFS if self.method == STABILITY else STABILITY
         return f"{text} {NAMES[other]} would have been chosen {self.otherwise}."
+
+    def because_of(self, method: str, also: str = "") -> str:
+        """Say why a method was chosen.
+
+        Parameters
+        ----------
+        method : str
+        also : str
+            What else speaks for it, as the beginning of a clause.
+        """
+        verb = "was" if method == STABILITY else "were"
+        return f"{NAMES[method]} ({method}) {verb} chosen because {also}{self.because}."
+
+
+def too_large(data: Data, table: Array) -> bool:
+    """Tell whether a table is too large for knockoffs.
+
+    Parameters
+    ----------
+    data, table
+        As in `Facts`.
+    """
+    return table.shape[1] > MOST_COLUMNS or table.size > _most_cells(data)
+
+
+def _most_cells(data: Data) -> int:
+    """Return the cells of the largest table whose knockoffs take less than minutes."""
+    return MOST_CELLS if data.loss.quadratic else MOST_CELLS_OF_CLASSES
 
 
 def choose(data: Data, table: Array, seed: np.random.SeedSequence) -> Choice:

@@ -274,7 +274,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
 
     def _say_stopped(self, found: KnockoffComparison) -> None:
         """Note how many copies there are, and say so where Ctrl-C left fewer than asked for."""
-        self.n_copies_ = len(self.statistics_)
+        self.n_copies_, self._stopped = len(self.statistics_), found.stopped
         if found.stopped:
             asked = self._asked or self._offered[0]
             if not is_auto(self.n_copies):

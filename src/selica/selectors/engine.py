@@ -212,7 +212,7 @@ def excess_correlation(data: Data) -> tuple[Array, float]:
     rows = 1.0 / float(share @ share)  # as many as weights leave
     with _threads(X):
         r = (X[:, some] * share[:, None]).T @ X
-    excess = (r**2).sum(axis=1) - 1.0 - (p - 1) / rows
+    excess = (r**2).sum(axis=1) - 1.0 - (p - 1) / max(rows - 1.0, 1.0)
     return np.asarray(excess), 4.0 * math.sqrt(2.0 * p) / rows
 
 
