@@ -144,6 +144,7 @@ def test_cells_that_fail_do_not_stop_a_figure(tmp_path, monkeypatch):
     assert (tmp_path / "finite-size.json").exists()
 
 
+@pytest.mark.slow
 def test_a_method_that_failed_does_not_take_the_others_along(tmp_path, monkeypatch):
     def broken(cell, seed, block):
         if cell.ensemble == "knockoff":

@@ -157,6 +157,7 @@ def test_nearly_singular(smallest):
     assert s.sum() >= s_matrix(sigma, "maxent").sum()
 
 
+@pytest.mark.slow
 def test_three_hundred_variables():
     # a hundred groups of three with the published solution, in any order and with any signs
     rng = np.random.default_rng(0)
