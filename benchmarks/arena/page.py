@@ -7,13 +7,15 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.arena import figures, tables
-from benchmarks.arena.contestants import TARGETS, ours, peers
+from benchmarks.arena.contestants import TARGETS, VARIANTS, ours, peers
 from benchmarks.arena.kinds import kinds
 from benchmarks.arena.published import Study, studies
 from benchmarks.arena.store import TOO_SLOW, Answers
 from benchmarks.arena.tables import BROKEN, MARGIN, RANKED, REFUSED, SILENT, Row
 from benchmarks.peers.selecting import PEERS
 from benchmarks.table_kinds import Kind
+
+from selica import catalogue
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "docs" / "data" / "arena"
@@ -67,6 +69,7 @@ def renewed(text: str) -> str:
         ),
         "methods": lambda: by_method(found, TARGETS[0].name),
         "choosing": lambda: choosing(found),
+        "variants": lambda: variants(found),
         "marked": lambda: marked(found),
         "refused": lambda: refused(found),
         "peers": peer_table,
@@ -288,6 +291,35 @@ def choosing(found: Sequence[Row]) -> str:
             )
             out.append(f"| {' | '.join(cells)} |")
     return "\n".join(out)
+
+
+def variants(found: Sequence[Row]) -> str:
+    """Return what methods find with other settings than their defaults, on the same kinds."""
+    out = [
+        "| method | settings | target | kinds | power | error over the level | power by default | "
+        "error by default |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    levels = {target.name: target.level for target in TARGETS}
+    places = {(row.contestant, row.kind, row.target): row for row in found}
+    for one in VARIANTS:
+        for target in levels:
+            pairs = [
+                (places[one.name, kind, target], places[one.method, kind, target])
+                for kind in kinds(ANYWHERE)
+                if _signals(kind)
+                and {(one.name, kind, target), (one.method, kind, target)} <= places.keys()
+            ]
+            if pairs:
+                numbers = np.array(
+                    [(a.power, a.error / levels[target], b.power, b.error / levels[target])
+                     for a, b in pairs]
+                ).mean(axis=0)  # fmt: skip
+                label = catalogue.method(one.method).label
+                other = one.label.removeprefix(f"{label}, ")
+                cells = (label, other, target, str(len(pairs)), *(f"{x:.2f}" for x in numbers))
+                out.append(f"| {' | '.join(cells)} |")
+    return _dense(out) if len(out) > 2 else "No variant was asked on data sets enough."
 
 
 def marked(found: Sequence[Row]) -> str:
