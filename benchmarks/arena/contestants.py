@@ -113,6 +113,12 @@ def _trees() -> Any:
     return ExtraTreesRegressor(100, max_features=1 / 3, min_samples_leaf=5, n_jobs=1)
 
 
+def _boosting() -> Any:
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    return GradientBoostingRegressor(max_depth=2, subsample=0.7, max_features=1 / 3)
+
+
 def _maximum_entropy() -> Any:
     from selica.sampling import GaussianKnockoffs
 
@@ -130,7 +136,7 @@ NORMAL = ("AR 0.5", "AR 0.8", "AR 0.9", "blocks", "smooth")
 DISCRETE = ("genotypes", "mixed table", "HIV mutations", "toy GWAS")
 """Kinds on which copies that suit the columns are compared with normal ones."""
 CURVED = ("nonlinear", "independent", "mixed table", "I1", "I2, other columns")
-"""Kinds on which forests take part, which need a second for each fit."""
+"""Kinds on which trees take part, which need a second for each fit."""
 VARIANTS = (
     Contestant(
         "knockoffs-coefficient",
@@ -202,6 +208,15 @@ VARIANTS = (
         ("fdr",),
         method="knockoffs",
         parts={"estimator": _forest},
+        responses=("linear",),
+        kinds=CURVED,
+    ),
+    Contestant(
+        "knockoffs-boosting",
+        "knockoffs, one copy, boosted trees",
+        ("fdr",),
+        method="knockoffs",
+        parts={"estimator": _boosting},
         responses=("linear",),
         kinds=CURVED,
     ),
