@@ -181,7 +181,7 @@ def test_e_values_are_not_tried_where_they_cannot_select(columns):
         found = fit(data.X, data.y, fdr=0.1)
     assert found.method_ == "knockoffs-frequency"
     assert found.support_[data.support].all()
-    assert f"at least 6 variables or none, and there are {columns}" in found.reason_
+    assert f"at least 6 variables or none, and the table has {columns}." in found.reason_
     assert "the response decided" not in found.guarantee_.assumptions
     with pytest.raises(DoesNotApply, match="e-values, which could select nothing here"):
         found.posthoc()
@@ -189,7 +189,9 @@ def test_e_values_are_not_tried_where_they_cannot_select(columns):
 
 def test_a_rate_of_one_is_kept_by_a_number():
     data = simulate(120, 20, 2, snr=10.0, random_state=0)
-    assert fit(data.X, data.y, fdr=1.0).method_ == "knockoffs-frequency"
+    found = fit(data.X, data.y, fdr=1.0)
+    assert found.method_ == "knockoffs-frequency"
+    assert "E-values" not in found.reason_
 
 
 def test_where_p_values_are_refused_a_bound_takes_the_place_of_e_values():

@@ -200,16 +200,10 @@ class AutoSelection(Selector):
         made = None if choice is None else choice.comparison
         fitted = partial(self._fitted, data=data, table=table, seed=seed, made=made)
         if choice is None or (by_pvalues and choice.method == STABILITY):
-            self.method_ = P_VALUES
-            self.reason_ = f"{_WHY_PVALUES}{_why_no_evalues(choice, data, table)}"
-            self.selector_ = fitted(P_VALUES)
-            if self.selector_.fdr_ is None:
-                self.method_ = STABILITY
-                self.reason_ = _WHY_NO_PVALUES
+            why = f"{_WHY_PVALUES}{_why_no_evalues(choice, data, table)}"
+            self._by_one(P_VALUES, why, fitted)
         elif self.fdr is None or choice.method == STABILITY:
-            self.method_ = choice.method
-            self.reason_ = choice.sentences()
-            self.selector_ = fitted(self.method_)
+            self._by_one(choice.method, choice.sentences(), fitted)
         else:
             self._by_evalues(choice, P_VALUES if by_pvalues else KNOCKOFFS, data, fitted)
         self.cautions_ = (*self.cautions_, *self.selector_.cautions_)
@@ -236,19 +230,27 @@ class AutoSelection(Selector):
         chosen._select(data._replace(l1_ratio=chosen._share()), table)
         return chosen
 
+    def _by_one(self, method: str, why: str, fitted: Callable[[str], Any]) -> None:
+        """Select by one method, or by a bound where p-values turn out not to be trusted."""
+        self.method_, self.reason_, self.selector_ = method, why, fitted(method)
+        if method == P_VALUES and self.selector_.fdr_ is None:
+            self.method_, self.reason_ = STABILITY, _WHY_NO_PVALUES
+
     def _by_evalues(
         self, choice: Choice, spare: str, data: Data, fitted: Callable[[str], Any]
     ) -> None:
         """Keep a false discovery rate by e-values, and by another method where these are empty."""
-        least = self._fewest_by_evalues()
-        if int(np.count_nonzero(data.varies)) < least or data.n_variables < least:
-            self.method_ = spare
-            self.selector_ = fitted(spare)
-            why = _WHY_PVALUES if spare == P_VALUES else choice.because_of(spare)
-            self.reason_ = self._words(
-                f"{why} E-values ({EVALUES}) select at least {least} variables "
-                f"or none, and there are {data.n_variables}."
-            )
+        why = _WHY_PVALUES if spare == P_VALUES else choice.because_of(spare)
+        level = float(self.fdr or 0.0)
+        if level >= 1.0:  # every list keeps it; e-values are for levels below
+            self._by_one(spare, why, fitted)
+            return
+        copies = self.n_resamples if isinstance(self.n_resamples, int) else USUAL_COPIES
+        least = ceiling(1.0 / averaged_level(level, 0.5 * level, copies))
+        many = min(int(np.count_nonzero(data.varies)), data.n_variables)
+        if many < least:
+            why = f"{why} E-values ({EVALUES}) select at least {least} variables or none"
+            self._by_one(spare, self._words(f"{why}, and the table has {many}."), fitted)
             return
         self.method_, self.reason_ = EVALUES, choice.sentences(EVALUES)
         if spare == P_VALUES:
@@ -275,15 +277,6 @@ class AutoSelection(Selector):
             # the level that is proven for e-values does not count what takes their place
             settings = "" if self.method_ == EVALUES else promise.settings
             self.selector_.guarantee_ = replace(promise.supposing(clause), settings=settings)
-
-    def _fewest_by_evalues(self) -> float:
-        """Return how many variables e-values select at least."""
-        level = float(self.fdr or 0.0)
-        if level >= 1.0:
-            return np.inf  # every list keeps it; e-values are for levels below
-        asked = self.n_resamples
-        copies = asked if isinstance(asked, int) else USUAL_COPIES
-        return ceiling(1.0 / averaged_level(level, 0.5 * level, copies))
 
     @staticmethod
     def _is_open(selector: DerandomizedKnockoffs) -> bool:
