@@ -92,6 +92,19 @@ def problem(text: str) -> None:
     st.html(f'<div class="selica-box problem" role=alert>{escape(text)}</div>')
 
 
+def ignored(values: Sequence[str]) -> None:
+    """Say in a sentence which values of a link make no sense; nothing where all do."""
+    if values:
+        what = "This value" if len(values) == 1 else "These values"
+        verb = "makes" if len(values) == 1 else "make"
+        listed = ", ".join(values)
+        said = f"{what} of the link {verb} no sense and {{}} ignored: {listed}."
+        st.html(
+            '<div class="selica-box heed" role=alert>'
+            f"{escape(said.format('is' if len(values) == 1 else 'are'))}</div>"
+        )
+
+
 def remark(*texts: str) -> None:
     """Show sentences in a box, each as a paragraph."""
     inner = "".join(f"<p>{escape(text)}</p>" for text in texts)

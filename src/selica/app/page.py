@@ -10,7 +10,13 @@ from selica.app.markup import STYLE
 
 KEPT = "kept "
 """How the keys begin of controls that keep their values while another tab is open."""
-TABS = {"Predict": "predict_tab", "Plan": "plan_tab", "Select": "select_tab"}
+TABS = {
+    "Predict": "predict_tab",
+    "Plan": "plan_tab",
+    "Select": "select_tab",
+    "Theory": "theory_tab",
+}
+"""Tabs of the page, by the module that shows each."""
 
 
 def show() -> None:
