@@ -7,12 +7,13 @@ files with title, setting and legend. Nothing is loaded from elsewhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from selica.app.component import component
+from selica.app import markup
 from selica.plots.style import LineStyle
 
 
@@ -114,13 +115,11 @@ class Chart(NamedTuple):
 
 def draw(chart: Chart, place: DeltaGenerator | None = None) -> None:
     """Draw a chart here, or in a place where it replaces what was drawn before."""
-    mount = component("chart", "picture")
-    settings: Mapping[str, Any] = {"key": f"chart-{chart.file}", "data": chart.data()}
+    text = markup.held("chart", chart.data())
     if place is None:
-        mount(**settings)
+        st.html(text)
     else:
-        with place:
-            mount(**settings)
+        place.html(text)
 
 
 def dashes(style: LineStyle) -> list[float]:

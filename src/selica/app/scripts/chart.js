@@ -1,4 +1,4 @@
-// A chart that follows its data: values under the pointer, a frozen setting, files to download.
+// A chart in the place that holds its data: values under the pointer, a frozen setting, files.
 const INK = "#1c2630";
 const kept = (window.selicaFrozen ??= {});
 
@@ -53,7 +53,7 @@ const shown = (data, drawn, frozen, at) => {
   return `<b>${escaped(data.x.label)} ${short(at, 4)}</b><table><tr>${head}</tr>${rows.join("")}</table>`;
 };
 
-const built = place => {
+const charted = place => {
   const root = document.createElement("div");
   root.className = "selica-chart";
   root.innerHTML = '<div class="selica-chart-head"><b></b><span>' +
@@ -62,13 +62,14 @@ const built = place => {
     '<button type="button" data-do="svg" title="Download as a drawing with title, setting and ' +
     'legend">SVG</button></span></div><div class="selica-chart-body"><div class="drawing"></div>' +
     '<div class="cross" hidden></div><div class="tip" hidden></div></div>';
-  place.append(root);
-  const part = name => root.querySelector(name), state = { data: null, drawn: null, strong: "" };
+  place.replaceChildren(root);
+  const part = name => root.querySelector(name), data = JSON.parse(place.dataset.chart);
+  const state = { drawn: null, strong: "" };
   const draw = () => {
-    const width = Math.floor(part(".selica-chart-body").clientWidth), { data } = state;
-    if (!width || !data) return;
-    const frozen = kept[data.file] ?? null, ink = getComputedStyle(root).color;
-    state.drawn = picture(data, { width, ink, frozen, strong: state.strong });
+    const width = Math.floor(part(".selica-chart-body").clientWidth);
+    if (!width) return;
+    const frozen = kept[data.file] ?? null;
+    state.drawn = picture(data, { width, ink: "currentColor", frozen, strong: state.strong });
     part(".drawing").innerHTML = state.drawn.text;
     part(".selica-chart-head b").textContent = data.title;
     const button = part("[data-do=freeze]");
@@ -81,7 +82,7 @@ const built = place => {
     part(".tip").hidden = part(".cross").hidden = true;
   };
   const point = event => {
-    const { drawn, data } = state, box = part(".drawing").getBoundingClientRect();
+    const { drawn } = state, box = part(".drawing").getBoundingClientRect();
     const [left, top] = [event.clientX - box.left, event.clientY - box.top];
     if (!drawn || left < drawn.left || left > drawn.right || top < drawn.top || top > drawn.low)
       return away();
@@ -89,6 +90,7 @@ const built = place => {
     if (!text) return away();
     const tip = part(".tip"), cross = part(".cross");
     tip.innerHTML = text;
+    tip.style.background = getComputedStyle(document.querySelector(".stApp") ?? root).backgroundColor;
     tip.hidden = cross.hidden = false;
     Object.assign(cross.style, {
       left: `${left}px`, top: `${drawn.top}px`, height: `${drawn.low - drawn.top}px`,
@@ -108,31 +110,15 @@ const built = place => {
   });
   root.addEventListener("pointerleave", () => (away(), stress("")));
   root.addEventListener("click", event => {
-    const asked = event.target.closest?.("[data-do]")?.dataset.do, { data } = state;
+    const asked = event.target.closest?.("[data-do]")?.dataset.do;
     if (asked === "freeze") {
       if (kept[data.file]) delete kept[data.file];
       else kept[data.file] = { lines: data.lines, setting: data.setting };
       draw();
     } else if (asked) filed(data, kept[data.file], asked);
   });
-  state.watch = new ResizeObserver(draw);
-  state.watch.observe(part(".selica-chart-body"));
-  state.end = () => {
-    state.watch.disconnect();
-    root.remove();
-  };
-  state.follow = data => {
-    state.data = data;
-    draw();
-  };
-  return state;
+  new ResizeObserver((_, watch) => (root.isConnected ? draw() : watch.disconnect())).observe(
+    part(".selica-chart-body"),
+  );
+  draw();
 };
-
-export default function ({ data, parentElement }) {
-  parentElement.chart ??= built(parentElement);
-  parentElement.chart.follow(data);
-  return () => {
-    parentElement.chart?.end();
-    delete parentElement.chart;
-  };
-}

@@ -26,13 +26,3 @@ const sort = event => {
   rows.sort((one, other) => (up ? 1 : -1) * order(text(one), text(other)));
   rows[0]?.parentElement.append(...rows);
 };
-
-export default function ({ parentElement }) {
-  if (parentElement.sorts) return undefined;
-  parentElement.sorts = true;
-  document.addEventListener("click", sort);
-  return () => {
-    delete parentElement.sorts;
-    document.removeEventListener("click", sort);
-  };
-}
