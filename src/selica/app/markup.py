@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from selica.reports.figure import VectorFigure
 
 STYLE = """<style>
-.block-container { padding-top: 2.2rem; max-width: 84rem; }
+.block-container { padding-top: 2.2rem; max-width: 100rem; }
 [data-testid="stHeader"] { background: transparent; }
 .selica-head { display: flex; flex-wrap: wrap; gap: .2rem .9rem; align-items: baseline; }
 .selica-head b { font-size: 1.7rem; letter-spacing: -.02em; }
@@ -38,7 +38,7 @@ STYLE = """<style>
 .selica-wide th { opacity: .7; font-weight: 600; white-space: normal; vertical-align: bottom; }
 .selica-wide th:first-child, .selica-wide td:first-child { text-align: left; white-space: normal;
   overflow-wrap: anywhere; min-width: 8rem; }
-.selica-wide tr.marked td:first-child { font-weight: 600; color: #0072b2; }
+.selica-wide tr.marked td:first-child { font-weight: 600; color: var(--st-primary-color, #0a85cf); }
 .selica-note { font-size: .875rem; opacity: .65; margin: 0 0 .6rem; }
 .selica-box { border-left: .25rem solid #0072b2; background: rgba(0, 114, 178, .1);
   border-radius: 0 .6rem .6rem 0; padding: .7rem 1rem; overflow-wrap: anywhere; }

@@ -129,7 +129,7 @@ def _headline(planned: Plan) -> list[str]:
     said = [
         f"Fewest samples: {telling.samples_with(best)}.",
         f"It finds {found} on average, at a predicted FDR of {best.prediction.fdr:.3f}. A typical "
-        f"signal has a {planned.found.study.typical_effect}.",
+        f"signal: {planned.found.study.typical_effect}.",
     ]
     if other is not None:
         said.append(

@@ -168,8 +168,8 @@ const picture = (data, { width, ink, paper, frozen, strong }) => {
       'stroke-width="1.4" stroke-dasharray="4 3"/>');
     if (!rule.label) continue;
     const back = upright && at + widthOf(rule.label, size) + 8 > right;
-    const anchor = upright ? (back ? "end" : "start") : "end";
-    write(upright ? at + (back ? -5 : 5) : right - 4, upright ? top + 10 : at - 5, rule.label,
+    const anchor = back ? "end" : "start";
+    write(upright ? at + (back ? -5 : 5) : left + 5, upright ? top + 10 : at - 5, rule.label,
       `text-anchor="${anchor}" fill-opacity="0.75"`);
   }
   for (const point of data.points ?? []) {
