@@ -59,17 +59,37 @@ def effect_law(text: str) -> EffectLaw:
     return EffectLaw(law, law.label)
 
 
-def _file_of_numbers(text: str) -> str | None:
+def numbers_of(name: str, text: str) -> list[float]:
+    """Return the numbers of an option: typed with commas, or in a file.
+
+    Parameters
+    ----------
+    name : str
+        The option, with its dashes.
+    text : str
+    """
+    content = _file_of_numbers(text, name)
+    parts = (text if content is None else content).replace(",", " ").split()
+    try:
+        return [float(part) for part in parts]
+    except ValueError:
+        raise ArgumentError(
+            f"{name} must be a number, numbers such as 1.5,1.2 or a file with one number per line; "
+            f"got {short(text)}."
+        ) from None
+
+
+def _file_of_numbers(text: str, name: str = "--effects") -> str | None:
     """Return what is in a file of this name; None where there is none."""
     path = Path(text)
     try:
         if not path.is_file():
             return None
         if path.stat().st_size > _LARGEST_LIST:
-            raise ArgumentError(f"--effects {text}: the file is too large for a list of effects.")
+            raise ArgumentError(f"{name} {text}: the file is too large for a list of effects.")
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise ArgumentError(f"--effects {text}: the file is not UTF-8 text.") from None
+        raise ArgumentError(f"{name} {text}: the file is not UTF-8 text.") from None
     except (OSError, ValueError):
         return None
 
@@ -175,7 +195,8 @@ def option(name: str) -> str:
 _SHORT = {"n_samples": "-n", "n_features": "-p", "n_signals": "-k"}
 _LONG = (
     *("r2", "snr", "effect_size", "fdr", "power", "effects", "at_most", "n_sets", "method"),
-    *("alpha", "rho", "Delta", "mu_B", "lam"),
+    *("alpha", "rho", "Delta", "mu_B", "lam", "prevalence", "cases", "rate", "events"),
+    *("covariance",),
 )
 _NAMES = _SHORT | {name: f"--{name.lower().replace('_', '-')}" for name in _LONG}
 """Options of `predict` and `plan` by the arguments that messages name."""

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from selica.cli import plan_answers as answers
-from selica.cli.naming import predicted, to_plan
-from selica.cli.options import (
-    GAUSSIAN,
-    R2,
-    AsJson,
-    EffectLaw,
-    Effects,
-    Level,
-    Plot,
-    Snr,
-    effect_law,
-)
+from selica.cli.naming import to_plan
+from selica.cli.options import AsJson, Level, Plot
 from selica.cli.output import bar, check_figure, print_json, say, write_figure
 from selica.cli.plan_options import (
     MOST,
-    EffectSize,
     Features,
     Methods,
     Power,
@@ -33,24 +23,21 @@ from selica.cli.plan_options import (
     SettingsChoice,
     SettingsName,
     Signals,
-    signal_count,
-    strength_of,
 )
+from selica.cli.plan_study import StudyOptions, asks
 from selica.cli.plan_table import diagnosis, own_table
 
-_STUDY = ("n_features", "n_signals", "r2", "snr", "effect_size")
-"""Options that say what a study is like, but for its number of samples."""
+if TYPE_CHECKING:
+    from selica.planning import Study
 
 
+@asks("law", "strength", "sizes")
 def compare(
     n_samples: Samples,
     n_features: Features,
+    study: StudyOptions,
     n_signals: Signals = None,
-    r2: R2 = None,
-    snr: Snr = None,
-    effect_size: EffectSize = None,
     fdr: Level = 0.1,
-    effects: Effects = GAUSSIAN,
     method: Methods = None,
     as_json: AsJson = False,
     plot: Plot = None,
@@ -59,43 +46,41 @@ def compare(
 
     Example: selica plan compare -n 400 -p 500 -k 50 --r2 0.7
     """
-    strength = strength_of(r2, snr, effect_size)
     check_figure(plot)
-    law = effect_law(effects)
-    sizes = _sizes(n_samples, n_features, signal_count(n_signals, law))
-    from selica import planning, theory  # late: other commands start without scikit-learn
+    sizes = {"n_samples": n_samples, "n_features": n_features}
+    sizes |= {"n_signals": study.signals(n_signals)}
+    from selica import planning  # late: other commands start without it
+    from selica.planning.questions.sensitivity import most_sensitive
 
-    ask = partial(planning.compare_methods, **sizes, **strength, fdr=fdr)
-    names = to_plan(method) if method else [one.name for one in predicted()]
+    names = to_plan(method) if method else None
     with bar("comparing") as progress:
-        found = ask(methods=names, effects=law.law, progress=progress)
-    best = found.best
-    equal = None
-    if best is not None:
-        alike = ask(methods=[best.method], effects=theory.PointEffects())
-        equal = alike.one(best.method, best.settings).power
+        found = planning.compare_methods(
+            **sizes, **study.keywords, fdr=fdr, methods=names, progress=progress
+        )
+    changed = most_sensitive(found)
     if as_json:
-        print_json(answers.comparison_dict(found, law.name, equal))
+        print_json(study.typed | answers.comparison_dict(found, study.effects.name, changed))
     else:
-        say_study(sizes | strength, law, found.study.r2)
-        answers.print_comparison(found, equal)
+        say_study(found.study, {"n_samples", "n_signals", "strength"}, fdr)
+        answers.print_comparison(found, changed)
     write_figure(plot, found.plot, quiet=as_json)
 
 
+@asks("law", "strength", "sizes")
 def samples(
     n_features: Features,
+    study: StudyOptions,
     n_signals: Signals = None,
     power: Power = 0.8,
-    r2: R2 = None,
-    snr: Snr = None,
-    effect_size: EffectSize = None,
     fdr: Level = 0.1,
-    effects: Effects = GAUSSIAN,
     method: Methods = None,
     settings: SettingsName = SettingsChoice.best,
     at_most: Annotated[
         int, typer.Option(help="Largest number of samples to consider.", max=MOST)
     ] = 1_000_000,
+    protocol: Annotated[
+        bool, typer.Option(help="Print the answer as a paragraph for a study protocol.")
+    ] = False,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
@@ -103,20 +88,21 @@ def samples(
 
     Example: selica plan samples -p 200 -k 20 --r2 0.6 --power 0.8
     """
-    law = effect_law(effects)
-    asked: dict[str, Any] = {"n_features": n_features, "n_signals": signal_count(n_signals, law)}
-    asked |= strength_of(r2, snr, effect_size) | {"fdr": fdr}
-    more = {"settings": settings.value, "at_most": at_most}
-    _answer("required_samples", power, asked, law, more, method, as_json=as_json, plot=plot)
+    asked = {"n_features": n_features, "n_signals": study.signals(n_signals), "fdr": fdr}
+    more: dict[str, Any] = {"settings": settings.value, "at_most": at_most}
+    more["curves"] = plot is not None
+    show = Shown(as_json, plot, protocol)
+    _answer("required_samples", power, asked, study, more, method, show, {"n_signals"})
 
 
+@asks("law")
 def effect(
     n_samples: Samples,
     n_features: Features,
+    study: StudyOptions,
     n_signals: Signals = None,
     power: Power = 0.8,
     fdr: Level = 0.1,
-    effects: Effects = GAUSSIAN,
     method: Methods = None,
     settings: SettingsName = SettingsChoice.best,
     as_json: AsJson = False,
@@ -125,26 +111,24 @@ def effect(
     """Find the smallest effects with which a method reaches a power.
 
     The effect size is the root mean square of all effects, for standardised columns, in standard
-    deviations of the noise.
+    deviations of the noise, log odds, log rates or log hazards.
 
     Example: selica plan effect -n 400 -p 500 -k 50 --power 0.8
     """
-    law = effect_law(effects)
-    asked: dict[str, Any] = _sizes(n_samples, n_features, signal_count(n_signals, law))
-    asked |= {"fdr": fdr}
+    asked = _sizes(n_samples, n_features, study.signals(n_signals)) | {"fdr": fdr}
     more = {"settings": settings.value}
-    _answer("detectable_effect", power, asked, law, more, method, as_json=as_json, plot=plot)
+    show = Shown(as_json, plot)
+    known = {"n_samples", "n_signals"}
+    _answer("detectable_effect", power, asked, study, more, method, show, known)
 
 
+@asks("law", "strength")
 def signals(
     n_samples: Samples,
     n_features: Features,
+    study: StudyOptions,
     power: Power = 0.8,
-    r2: R2 = None,
-    snr: Snr = None,
-    effect_size: EffectSize = None,
     fdr: Level = 0.1,
-    effects: Effects = GAUSSIAN,
     method: Methods = None,
     settings: SettingsName = SettingsChoice.best,
     as_json: AsJson = False,
@@ -157,22 +141,19 @@ def signals(
 
     Example: selica plan signals -n 400 -p 500 --r2 0.9 --power 0.6
     """
-    asked: dict[str, Any] = {"n_samples": n_samples, "n_features": n_features}
-    asked |= strength_of(r2, snr, effect_size) | {"fdr": fdr}
+    asked = {"n_samples": n_samples, "n_features": n_features, "fdr": fdr}
     more = {"settings": settings.value}
-    law = effect_law(effects)
-    _answer("largest_support", power, asked, law, more, method, as_json=as_json, plot=plot)
+    show = Shown(as_json, plot)
+    _answer("largest_support", power, asked, study, more, method, show, {"n_samples"})
 
 
+@asks("law", "strength", "sizes")
 def level(
     n_samples: Samples,
     n_features: Features,
+    study: StudyOptions,
     n_signals: Signals = None,
     power: Power = 0.8,
-    r2: R2 = None,
-    snr: Snr = None,
-    effect_size: EffectSize = None,
-    effects: Effects = GAUSSIAN,
     method: Methods = None,
     settings: SettingsName = SettingsChoice.best,
     as_json: AsJson = False,
@@ -182,75 +163,86 @@ def level(
 
     Example: selica plan fdr -n 400 -p 500 -k 50 --r2 0.7 --power 0.5
     """
-    law = effect_law(effects)
-    asked: dict[str, Any] = _sizes(n_samples, n_features, signal_count(n_signals, law))
-    asked |= strength_of(r2, snr, effect_size)
+    asked = _sizes(n_samples, n_features, study.signals(n_signals))
     more = {"settings": settings.value}
-    _answer("achievable_fdr", power, asked, law, more, method, as_json=as_json, plot=plot)
+    show = Shown(as_json, plot)
+    known = {"n_samples", "n_signals"}
+    _answer("achievable_fdr", power, asked, study, more, method, show, known)
+
+
+class Shown(NamedTuple):
+    """How an answer is shown."""
+
+    as_json: bool
+    plot: Path | None
+    protocol: bool = False
 
 
 def _answer(
     question: str,
     power: float,
     asked: dict[str, Any],
-    effects: EffectLaw,
+    study: StudyOptions,
     more: dict[str, Any],
     method: Sequence[str] | None,
-    *,
-    as_json: bool,
-    plot: Path | None,
+    show: Shown,
+    known: set[str],
 ) -> None:
     """Ask a function of `planning` for each method, and print the answers."""
-    check_figure(plot)
-    from selica import planning, theory
+    check_figure(show.plot)
+    from selica import planning
+    from selica.planning.questions.sensitivity import most_sensitive
 
-    names = to_plan(method) if method else [one.name for one in predicted() if one.calibrated]
-    ask = partial(getattr(planning, question), power, **asked, **more)
+    names = to_plan(method) if method else None
+    ask = getattr(planning, question)
     with bar("searching") as progress:
-        found = ask(method=names, effects=effects.law, progress=progress)
+        found = ask(power, **asked, **study.keywords, **more, method=names, progress=progress)
     found = answers.settled(found)
-    best = found.best
-    equal = None
-    if best is not None:
-        equal = ask(method=best.method, effects=theory.PointEffects()).one(best.method)
-    if as_json:
-        print_json(answers.requirement_dict(found, asked | {"effects": effects.name}, equal))
+    if show.protocol:
+        from selica.planning.questions.protocol import protocol
+
+        typer.echo(protocol(found, command=typed_command()))
+        return
+    changed = most_sensitive(found)
+    if show.as_json:
+        print_json(answers.requirement_dict(found, study.typed | asked, changed))
     else:
-        known = "n_signals" in asked and bool({"r2", "snr", "effect_size"} & asked.keys())
-        r2 = (
-            planning.Study.of(2, **{n: asked[n] for n in _STUDY if n in asked}).r2
-            if known
-            else None
-        )
-        say_study(asked, effects, r2)
-        answers.print_requirement(found, equal, asked.get("n_signals"))
-    write_figure(plot, found.plot, quiet=as_json)
+        strength = {} if question == "detectable_effect" else {"strength"}
+        say_study(found.study, known | strength, asked.get("fdr"))
+        answers.print_requirement(found, changed)
+    write_figure(show.plot, found.plot, quiet=show.as_json)
 
 
 def _sizes(n_samples: int, n_features: int, n_signals: int) -> dict[str, Any]:
     return {"n_samples": n_samples, "n_features": n_features, "n_signals": n_signals}
 
 
-def say_study(asked: dict[str, Any], effects: EffectLaw, r2: float | None) -> None:
-    """Print what was asked, in a sentence; with the share of the variance, where it is known."""
+def typed_command() -> str:
+    """Return the command as it was typed, without the question for a protocol."""
+    return shlex.join(["selica", *(word for word in sys.argv[1:] if word != "--protocol")])
+
+
+def say_study(study: Study, known: set[str], fdr: float | None) -> None:
+    """Print what was asked, in a sentence.
+
+    Parameters
+    ----------
+    study : Study
+    known : set of str
+        Which of "n_samples", "n_signals" and "strength" are not what is asked for.
+    fdr : float or None
+    """
     from selica._core.wording import signals as signals_in_words
 
-    parts = {
-        "n_samples": "{} samples",
-        "n_features": "{} variables",
-        "n_signals": "{} signals",
-        "r2": "R2 = {:g}",
-        "snr": "signal-to-noise ratio {:g}",
-        "effect_size": "effect size {:g}",
-        "fdr": "FDR {:g}",
-    }
-    words = {name: text.format(asked[name]) for name, text in parts.items() if name in asked}
-    if "n_signals" in words:
-        words["n_signals"] = signals_in_words(asked["n_signals"])
-    for name in ("snr", "effect_size"):
-        if name in words and r2 is not None:
-            words[name] += f" (R2 = {r2:.3g})"
-    say(", ".join([*words.values(), effects.law.label]))
+    words = [f"{study.n_samples} samples"] if "n_samples" in known else []
+    words.append(f"{study.n_features} variables")
+    if "n_signals" in known:
+        words.append(signals_in_words(study.n_signals))
+    if "strength" in known:
+        typical = f" ({study.typical_effect})" if "n_signals" in known else ""
+        words.append(f"R2 = {study.r2:.3g}{typical}")
+    words += [] if fdr is None else [f"FDR {fdr:g}"]
+    say(", ".join([*words, study.response.label, study.effects.label]))
     typer.echo()
 
 

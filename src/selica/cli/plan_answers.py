@@ -16,7 +16,7 @@ from selica.cli.options import option
 from selica.cli.output import copyable, print_table, say
 
 if TYPE_CHECKING:
-    from selica.planning import Comparison, Prediction, RequiredValue, Requirement
+    from selica.planning import Comparison, Prediction, RequiredValue, Requirement, Study
 
 _SETTINGS = {"best": "with its best settings", "default": "with its default settings"}
 COUNTS = "found, false: expected numbers of signals and of irrelevant variables selected"
@@ -50,15 +50,6 @@ _TRIED = {
     "FDR level": "no level up to {:g} is enough",
 }
 """What was tried where a power is not reached, by the quantity of a requirement."""
-_CLEARLY = 0.1
-"""Difference of a power from which another distribution of the effects is named."""
-_UNITS = {
-    "samples": "{} samples",
-    "effect size": "effect size {}",
-    "signals": "{} signals",
-    "FDR level": "FDR level {}",
-}
-"""Answers with their units."""
 _SHORT = 3
 """Digits of an answer that is no whole number."""
 
@@ -114,8 +105,8 @@ def label(method: str) -> str:
     return method if known is None else known.label
 
 
-def comparison_dict(found: Comparison, effects: str, equal: float | None) -> dict[str, Any]:
-    """Return a comparison for JSON; `equal` is the power of the best if effects were equal."""
+def comparison_dict(found: Comparison, effects: str, changed: str | None) -> dict[str, Any]:
+    """Return a comparison for JSON; `changed` is what would change it most."""
     best, otherwise, left_out = found.recommendation
     chosen = {
         name: None if one is None else {"method": one.method, "settings": one.settings}
@@ -127,14 +118,14 @@ def comparison_dict(found: Comparison, effects: str, equal: float | None) -> dic
             {"method": one.method, "settings": one.settings, "reason": reason}
             for one, reason in left_out
         ],
-        "with_equal_effects": equal,
+        "most_sensitive": changed,
         "assumptions": found.study.assumptions,
     }
     return found.to_dict() | {"effects": effects, "methods": rows} | chosen | told
 
 
-def print_comparison(found: Comparison, equal: float | None) -> None:
-    """Print a table, and what to run; `equal` is the power of the best if effects were equal."""
+def print_comparison(found: Comparison, changed: str | None) -> None:
+    """Print a table, and what to run; `changed` is what would change the answer most."""
     from selica.planning.questions.compare import NOTHING_FOUND
     from selica.planning.questions.recommendation import RULE
 
@@ -159,12 +150,10 @@ def print_comparison(found: Comparison, equal: float | None) -> None:
     say(RULE)
     for one, reason in left_out:
         say(f"Left out: {label(one.method)}, {_SETTINGS[one.settings]}: {reason}.")
-    if best is not None and equal is not None and abs(equal - best.power) >= _CLEARLY:
-        say(
-            f"With equal effects instead of {found.study.effects.label} the power would be "
-            f"{equal:.2f}."
-        )
     say(found.study.assumptions)
+    if changed is not None:
+        say(changed)
+    _tell_notes(found.predictions)
     if best is None:
         return
     typer.echo("\nOnce there is data:")
@@ -176,11 +165,9 @@ def print_comparison(found: Comparison, equal: float | None) -> None:
 
 
 def requirement_dict(
-    found: Requirement, asked: dict[str, Any], equal: RequiredValue | None
+    found: Requirement, asked: dict[str, Any], changed: str | None
 ) -> dict[str, Any]:
     """Return a requirement for JSON; the values that were tried with the power at each."""
-    from selica._core.wording import assumptions
-
     best, otherwise, left_out = found.recommendation
     chosen = {
         name: None if one is None else {"method": one.method, "value": one.value}
@@ -199,11 +186,11 @@ def requirement_dict(
     ]
     if found.quantity == "effect size":
         for row in rows:
-            row["r2"] = _r2(row["value"], asked["n_signals"])
+            row["r2"] = _r2(row["value"], found.study)
     told = {
         "left_out": [{"method": one.method, "reason": reason} for one, reason in left_out],
-        "with_equal_effects": None if equal is None else equal.value,
-        "assumptions": assumptions(found.effects),
+        "most_sensitive": changed,
+        "assumptions": found.study.assumptions,
     }
     return asked | found.to_dict() | {"methods": rows} | chosen | told
 
@@ -222,22 +209,18 @@ def settled(found: Requirement) -> Requirement:
     return replace(found, answers=tuple(told))
 
 
-def print_requirement(
-    found: Requirement, equal: RequiredValue | None, n_signals: int | None
-) -> None:
-    """Print a table, and what to run; `equal` is the answer of the best if effects were equal."""
-    from selica._core.wording import assumptions
-    from selica.planning.questions.answers import far_apart
+def print_requirement(found: Requirement, changed: str | None) -> None:
+    """Print a table, and what to run; `changed` is what would change the answer most."""
     from selica.planning.questions.recommendation import RULE
 
-    sizes = found.quantity == "effect size" and n_signals is not None
+    sizes = found.quantity == "effect size"
     # the width of a terminal leaves room for the share of the variance or for counts
     columns = ["R2", "power", "FDR"] if sizes else ["power", "FDR", "found", "false"]
     headings = ["method", found.quantity, *columns, "controls"]
     rows = []
     for one in (*found.answers, found.ceiling):
         last = "" if one is found.ceiling else one.prediction.controls
-        r2 = _r2(one.value, n_signals) if sizes else None
+        r2 = _r2(one.value, found.study) if sizes else None
         shown = numbers(one.prediction)
         if sizes:
             shown = ["-" if r2 is None else f"{r2:.3f}", *shown[:2]]
@@ -246,7 +229,7 @@ def print_requirement(
     _legend([answer.method for answer in found.answers], counts=not sizes)
     _tell_rough(answer.prediction for answer in found.answers)
     if sizes:
-        say("effect size: root mean square, in standard deviations of the noise")
+        say(f"effect size: root mean square, in {found.study.response.unit}")
     if found.quantity == "signals" and round(found.ceiling.prediction.power, 2) == 1.0:
         say("best possible with nearly all variables as signals: it selects all variables")
     short = [answer for answer in found.answers if answer.value is None]
@@ -261,19 +244,17 @@ def print_requirement(
             f"{found.target:g} and keeps the level."
         )
     else:
-        r2 = _r2(best.value, n_signals) if sizes else None
-        also = "" if r2 is None or best.value is None else (
-            f" (R2 = {r2:.3g}, or {best.value * math.sqrt(1.0 - r2):.2g} standard deviations of "
-            "the response)"
-        )  # fmt: skip
+        also = ""
+        if sizes:  # the study has the effects of the answer
+            also = f" (R2 = {found.study.r2:.3g}, {found.study.typical_effect})"
         say(f"{found.superlative}: {_value(best)} with {label(best.method)}{also}.")
     say(RULE)
     for one, reason in left_out:
         say(f"Left out: {_value(one)} with {label(one.method)}: {reason}.")
-    if best is not None and equal is not None and far_apart(best.value, equal.value):
-        answer = _UNITS[found.quantity].format(_value(equal)) if equal.value else _value(equal)
-        say(f"With equal effects instead of {found.effects.label} the answer would be {answer}.")
-    say(assumptions(found.effects))
+    say(found.study.assumptions)
+    if changed is not None:
+        say(changed)
+    _tell_notes(answer.prediction for answer in found.answers)
     if best is None:
         return
     typer.echo("\nOnce there is data:")
@@ -282,12 +263,17 @@ def print_requirement(
         _tell_other(other.prediction, f"{label(other.method)} ({found.quantity}: {_value(other)})")
 
 
-def _r2(effect_size: float | None, n_signals: int | None) -> float | None:
-    """Return the share of the variance that so many effects of a size explain."""
-    if effect_size is None or n_signals is None:
+def _r2(effect_size: float | None, study: Study) -> float | None:
+    """Return the share of the variance that the signals of a study explain at an effect size."""
+    if effect_size is None:
         return None
-    snr = n_signals * effect_size**2
-    return snr / (1.0 + snr)
+    return study.response.r2(study.n_signals * effect_size**2)
+
+
+def _tell_notes(predictions: Iterable[Prediction]) -> None:
+    """Print what a reader should know about predictions, each sentence once."""
+    for note in dict.fromkeys(note for one in predictions for note in one.notes):
+        say(f"Note: {note}")
 
 
 def _tell_other(one: Prediction, what: str) -> None:

@@ -46,6 +46,8 @@ class Response(ABC):
     """What is typed for it."""
     ratio: ClassVar[str]
     """What an effect is called on the scale that people know; empty for a numeric response."""
+    unit: ClassVar[str]
+    """What effect sizes are measured in."""
 
     @property
     @abstractmethod
@@ -90,26 +92,33 @@ class Numeric(Response):
 
     name: ClassVar[str] = "numeric"
     ratio: ClassVar[str] = ""
+    unit: ClassVar[str] = "standard deviations of the noise"
 
     @property
     def label(self) -> str:
+        """What an answer calls it."""
         return "a linear response"
 
     @property
     def options(self) -> dict[str, Any]:
+        """Options of the command line that say it."""
         return {}
 
     def r2(self, T: float) -> float:
+        """Return the share of the variance that is explained; see `Response.r2`."""
         return T / (1.0 + T)
 
     def variance(self, r2: float) -> float:
+        """Return the variance of the linear predictor; see `Response.variance`."""
         return r2 / (1.0 - r2)
 
     def gradient(self, T: float) -> tuple[float, float]:
+        """Return spread and slope of the null residual; see `Response.gradient`."""
         return 1.0, 1.0 / math.sqrt(1.0 + T)  # selectors standardise y
 
     def in_theory(self, T: float) -> None:
-        return None
+        """Return the response of the theory."""
+        return
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +145,7 @@ class Binary(Response):
 
     name: ClassVar[str] = "binary"
     ratio: ClassVar[str] = "odds ratio"
+    unit: ClassVar[str] = "log odds"
 
     def __post_init__(self) -> None:
         for name in ("prevalence", "cases"):
@@ -146,6 +156,7 @@ class Binary(Response):
 
     @property
     def label(self) -> str:
+        """What an answer calls it."""
         words = f"a binary response with prevalence {self.prevalence:g}"
         if self.cases is None:
             return words
@@ -153,16 +164,20 @@ class Binary(Response):
 
     @property
     def options(self) -> dict[str, Any]:
+        """Options of the command line that say it."""
         more = {} if self.cases is None else {"cases": self.cases}
         return {"response": self.name, "prevalence": self.prevalence} | more
 
     def r2(self, T: float) -> float:
+        """Return the share of the variance that is explained; see `Response.r2`."""
         return T / (T + _LOGISTIC_VARIANCE)
 
     def variance(self, r2: float) -> float:
+        """Return the variance of the linear predictor; see `Response.variance`."""
         return r2 / (1.0 - r2) * _LOGISTIC_VARIANCE
 
     def gradient(self, T: float) -> tuple[float, float]:
+        """Return spread and slope of the null residual; see `Response.gradient`."""
         share = self.prevalence if self.cases is None else self.cases
         # within the sample the odds are those of the population times a constant
         z = np.sqrt(T) * _NODES
@@ -174,6 +189,7 @@ class Binary(Response):
         return math.sqrt(share * (1.0 - share)), float(slope)
 
     def in_theory(self, T: float) -> Logistic:
+        """Return the response of the theory."""
         from selica.theory import Logistic
 
         return Logistic.of_prevalence(T, self.prevalence, cases=self.cases)
@@ -199,6 +215,7 @@ class Counts(Response):
 
     name: ClassVar[str] = "counts"
     ratio: ClassVar[str] = "rate ratio"
+    unit: ClassVar[str] = "log rates"
 
     def __post_init__(self) -> None:
         rate = number("rate", self.rate, at_least=_RAREST, at_most=_LARGEST_COUNT)
@@ -206,23 +223,29 @@ class Counts(Response):
 
     @property
     def label(self) -> str:
+        """What an answer calls it."""
         return f"counts of mean {self.rate:g}"
 
     @property
     def options(self) -> dict[str, Any]:
+        """Options of the command line that say it."""
         return {"response": self.name, "rate": self.rate}
 
     def r2(self, T: float) -> float:
+        """Return the share of the variance that is explained; see `Response.r2`."""
         between = self.rate * math.expm1(T)
         return between / (1.0 + between)
 
     def variance(self, r2: float) -> float:
+        """Return the variance of the linear predictor; see `Response.variance`."""
         return math.log1p(r2 / (1.0 - r2) / self.rate)
 
     def gradient(self, T: float) -> tuple[float, float]:
+        """Return spread and slope of the null residual; see `Response.gradient`."""
         return math.sqrt(self.rate + self.rate**2 * math.expm1(T)), self.rate
 
     def in_theory(self, T: float) -> Poisson:
+        """Return the response of the theory."""
         from selica.theory import Poisson
 
         return Poisson.of_rate(T, self.rate)
@@ -248,6 +271,7 @@ class Survival(Response):
 
     name: ClassVar[str] = "survival"
     ratio: ClassVar[str] = "hazard ratio"
+    unit: ClassVar[str] = "log hazards"
 
     def __post_init__(self) -> None:
         share = number("events", self.events, at_least=_RAREST, at_most=1.0)
@@ -255,22 +279,28 @@ class Survival(Response):
 
     @property
     def label(self) -> str:
+        """What an answer calls it."""
         return f"survival times with events in {100.0 * self.events:g} % of the rows"
 
     @property
     def options(self) -> dict[str, Any]:
+        """Options of the command line that say it."""
         return {"response": self.name, "events": self.events}
 
     def r2(self, T: float) -> float:
+        """Return the share of the variance that is explained; see `Response.r2`."""
         return T / (T + _GUMBEL_VARIANCE)
 
     def variance(self, r2: float) -> float:
+        """Return the variance of the linear predictor; see `Response.variance`."""
         return r2 / (1.0 - r2) * _GUMBEL_VARIANCE
 
     def gradient(self, T: float) -> tuple[float, float]:
+        """Return spread and slope of the null residual; see `Response.gradient`."""
         return math.sqrt(self.events), self.events
 
     def in_theory(self, T: float) -> Cox:
+        """Return the response of the theory."""
         from selica.theory import Cox
 
         return Cox.of_events(T, self.events)

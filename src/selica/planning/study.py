@@ -25,7 +25,7 @@ _SMALLEST_RATIO = 1e-9
 """Ratio of signal to noise below which nothing is found."""
 _LARGEST_RATIO = 1e6
 """Ratio of signal to noise above which there is no noise to speak of."""
-_LARGEST_PREDICTOR = {"binary": 100.0, "counts": 4.0, "survival": 100.0}
+LARGEST_PREDICTOR = {"binary": 100.0, "counts": 4.0, "survival": 100.0}
 """Largest variance of a linear predictor for which the equations are solved, by response."""
 _SMALLEST_SHARE = 0.02
 """Share of the largest penalty down to which penalties are tried, as selectors do."""
@@ -156,10 +156,10 @@ class Study:
                     raise ArgumentError(f"{name} must not be given: {law.unit}s have a size.")
             return cls(n, p, k, law.variance(), law, kind, columns)
         strength = _variance(k, kind, r2, snr, effect_size)
-        if strength > _LARGEST_PREDICTOR.get(kind.name, math.inf):
+        if strength > LARGEST_PREDICTOR.get(kind.name, math.inf):
             raise ArgumentError(
                 f"The linear predictor of {kind.label} has a variance of {strength:.3g} with this "
-                f"strength; there is a theory up to {_LARGEST_PREDICTOR[kind.name]:g}."
+                f"strength; there is a theory up to {LARGEST_PREDICTOR[kind.name]:g}."
             )
         return cls(n, p, k, strength, law, kind, columns)
 

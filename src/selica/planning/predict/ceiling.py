@@ -17,6 +17,7 @@ from selica.planning.predict.rules import step_up
 from selica.planning.study import Study, models
 from selica.theory import Rates, solve_bayes
 from selica.theory.bayes.local_fdr import log_ratio, tails
+from selica.theory.bayes.rows import solve_bayes_response
 
 CEILING = "bayes"
 """The Bayes-optimal selector in the catalogue."""
@@ -77,7 +78,7 @@ def ceilings(studies: Studies, fdr: float) -> tuple[Prediction, ...]:
     fdr : float
     """
     model = models(studies)
-    law, s = model.mixture, np.asarray(solve_bayes(model).m_hat)
+    law, s = model.mixture, _precisions(studies)
 
     def selected(u: Array) -> list[Expected]:
         """Return what is selected where the evidence is more than at a field of size u."""
@@ -118,6 +119,20 @@ def ceilings(studies: Studies, fdr: float) -> tuple[Prediction, ...]:
     ]
     row = catalogue.method(CEILING)
     return tuple(Prediction.of(row, Forecast(one, {}), "best") for one in found)
+
+
+def _precisions(studies: Studies) -> Array:
+    """Return the precisions of the fields of the Bayes-optimal estimate, one a study."""
+    if studies[0].theory_response is None:
+        return np.asarray(solve_bayes(models(studies)).m_hat)
+    return np.array([_precision(study) for study in studies])
+
+
+@lru_cache(maxsize=1024)
+def _precision(study: Study) -> float:
+    """Return the precision with a response that is no plain number."""
+    found = solve_bayes_response(study.model, study.theory_response)
+    return float(found.m_hat)
 
 
 def _adapted(study: Study, fdr: float, s: float, u: float, fixed: Expected) -> Expected:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from selica.planning.predict.prediction import (
 from selica.planning.questions.answers import RequiredValue, Requirement
 from selica.planning.questions.search import PowerSearch, SampleSearch
 from selica.planning.responses import Response
-from selica.planning.study import Study
+from selica.planning.study import LARGEST_PREDICTOR, Study
 
 MOST_SAMPLES = 1_000_000
 """Samples that are considered, unless the user says another number."""
@@ -187,13 +188,15 @@ def detectable_effect(
 
     study = at(_FIRST_EFFECT)  # bad arguments are said before the work
     asked = _Question.of(power, fdr, method, settings, study, progress)
+    strongest = LARGEST_PREDICTOR.get(study.response.name, math.inf)
+    top = min(0.999 * math.sqrt(strongest / study.n_signals), _LARGEST_EFFECT)
 
     def answer(name: str) -> RequiredValue:
         search = asked.search(name, at)
         start = float(f"{3.0 / math.sqrt(n_samples):.3g}")
-        return search.smallest(_SMALLEST_EFFECT, _LARGEST_EFFECT, start)
+        return search.smallest(_SMALLEST_EFFECT, top, min(start, top))
 
-    return asked.requirement("effect size", answer, asked.level)
+    return asked.requirement("effect size", answer, asked.level, at)
 
 
 def largest_support(
@@ -259,7 +262,7 @@ def largest_support(
         high = next((k for k in sizes if k > low), None)
         return search.answer(low if high is None else search.last(low, high, whole=True))
 
-    return asked.requirement("signals", answer, asked.level)
+    return asked.requirement("signals", answer, asked.level, at)
 
 
 def achievable_fdr(
@@ -360,13 +363,21 @@ class _Question(NamedTuple):
         quantity: str,
         answer: Callable[[str], RequiredValue],
         fdr: float | None,
+        at: Callable[[float], Study] | None = None,
     ) -> Requirement:
-        """Return the answers of the methods, after that of the ceiling."""
+        """Return the answers of the methods, after that of the ceiling.
+
+        `at` gives the study at a value, which that of the answer is then.
+        """
         names = (CEILING, *self.names)
         ceiling, *answers = [answer(name) for name in reporting(names, self.progress)]
-        return Requirement(
+        found = Requirement(
             quantity, self.target, tuple(answers), ceiling, fdr, self.study, self.settings
         )
+        best = found.best
+        if at is None or best is None or best.value is None:
+            return found
+        return replace(found, study=at(best.value))
 
 
 def _predict(
