@@ -61,21 +61,29 @@ _COPIES_SIGNALS = 4000
 """Signals that are drawn for a rule on many copies."""
 _NULL_TABLES = 20
 """Tables whose columns without a signal are drawn, at most, where most chunks have none."""
-_NULL_VALUES = 6_000_000
+_NULL_VALUES = 16_000_000
 """Statistics of these columns, about."""
-_MOST_NULL_COLUMNS = 1_000_000
+_MOST_NULL_COLUMNS = 2_000_000
 """Columns of these tables, at most."""
 _MOST_FITTED = 12_000_000
 """Statistics that are drawn, at most."""
+_MOST_WORK = 200_000_000
+"""Columns that are drawn times the columns of a chunk, at most."""
+_FEWEST_SIGNALS = 200
+"""Signals that are drawn, at least."""
 _BATCH_VALUES = 1_500_000
 """Statistics that are drawn at a time."""
 _WANTED_ERROR = 0.007
 """Standard error of the power over tables at which these end."""
+_LARGEST_ERROR = 0.01
+"""Standard error of the power above which more tables are drawn."""
+_MOST_TIMES = 8
+"""How many times as many these are, at most."""
 _FEWEST_TABLES = 40
 """Tables, at least."""
 _MOST_TABLES = 4000
 """Tables, at most."""
-_MOST_RANKED = 40_000_000
+_MOST_RANKED = 150_000_000
 """Statistics that rules look at, at most."""
 _RANKED_AT_ONCE = 1_000_000
 """Statistics that rules look at together."""
@@ -242,6 +250,12 @@ def _solved(study: Any) -> _Solved:
     return _Solved(chunks, copies, equations, point, penalty, notes)
 
 
+def _affordable(signals: int, most: int, chunks: Chunks, rho: float) -> int:
+    """Return a number of signals, fewer where chunks that hold them have too many columns."""
+    a_chunk = max(rho * chunks.size, 1.0)
+    return max(min(signals, int(most * a_chunk / chunks.size)), _FEWEST_SIGNALS)
+
+
 class _Draws:
     """Chunks with signals and fields, in which equations are solved."""
 
@@ -254,7 +268,10 @@ class _Draws:
     ) -> None:
         k, p = study.n_signals, study.n_features
         rng = np.random.default_rng([_SEED, 0])
-        self.planted = plant(chunks, study.effects, (k, p), wanted, rng)
+        most = _MOST_WORK // (2 * chunks.size)
+        signals = _affordable(wanted[0], most, chunks, k / p)
+        at_most = (signals, min(wanted[1], most))
+        self.planted = plant(chunks, study.effects, (k, p), at_most, rng)
         self.model = Model(study.n_samples / p, k / p, self.planted.signal / study.snr)
         self.body = SingleBody(chunks.covariance, self.planted.truth, _INNER_MEMBERS, rng, copies)
 
@@ -270,30 +287,34 @@ class _Pool:
     Columns without evidence in any copy are left out.
     """
 
-    def __init__(self, study: Study, solved: _Solved, copies: int) -> None:
+    def __init__(self, study: Study, solved: _Solved, copies: int, times: int) -> None:
         chunks, N = solved.chunks, solved.chunks.size
         k, p = study.n_signals, study.n_features
-        signals = _ONE_COPY_SIGNALS if copies == 1 else _COPIES_SIGNALS
+        signals = times * (_ONE_COPY_SIGNALS if copies == 1 else _COPIES_SIGNALS)
         columns = min(_NULL_TABLES * p, max(_NULL_VALUES // copies, p), _MOST_NULL_COLUMNS)
-        most = _MOST_FITTED // copies
-        signals = max(min(signals, int(most * k / p)), min(signals, 200))
+        most = times * min(_MOST_FITTED // copies, _MOST_WORK // N)
+        signals = _affordable(signals, most, chunks, k / p)
+        columns = min(columns, _MOST_WORK // N)
         rng = np.random.default_rng([_SEED, 1])
         self.truth, self.share, _ = plant(chunks, study.effects, (k, p), (signals, columns), rng)
         self.copies, self._p = copies, p
         J = len(self.truth)
         step = max(_BATCH_VALUES // (copies * N), 1)
-        parts = [
-            _statistics(solved, self.truth[j : j + step], copies, rng) for j in range(0, J, step)
-        ]
-        W = np.concatenate(parts)  # (J, N, copies)
+        kept: list[Any] = []
+        places: list[IntArray] = []
+        for first in range(0, J, step):
+            W = _statistics(solved, self.truth[first : first + step], copies, rng)
+            seen = W.any(axis=2)
+            kept.append(W[seen])
+            places.append(np.argwhere(seen) + np.array([first, 0]))
         self.number = np.count_nonzero(self.truth, axis=1)
         """Signals of each chunk."""
-        seen = W.any(axis=2)
-        self.columns = np.concatenate([W[seen], np.zeros((1, copies), dtype=np.float32)])
+        self.columns = np.concatenate([*kept, np.zeros((1, copies), dtype=np.float32)])
         """Statistics of the columns with evidence, (M + 1, copies); the last one has none."""
-        self.chunk, self.place = (np.append(part, 0) for part in np.nonzero(seen))
-        self.effect = np.append(self.truth[seen], 0.0)
+        self.chunk, self.place = np.concatenate([*places, np.zeros((1, 2), dtype=int)]).T
+        self.effect = self.truth[self.chunk, self.place]
         """Effects of these columns."""
+        self.effect[-1] = 0.0
 
 
 def _statistics(solved: _Solved, truth: Array, copies: int, rng: np.random.Generator) -> Any:
@@ -307,14 +328,20 @@ def _statistics(solved: _Solved, truth: Array, copies: int, rng: np.random.Gener
 
 
 @lru_cache(maxsize=4)
-def _pool(study: Any, copies: int) -> _Pool:
-    return _Pool(study, _solved(study), copies)
+def _pool(study: Any, copies: int, times: int) -> _Pool:
+    return _Pool(study, _solved(study), copies, times)
 
 
 def _expected(study: Any, rule: _Rule, level: float) -> Expected:
-    """Run a rule on tables that are put together from chunks."""
-    pool = _pool(study, rule.copies)
-    return _Tables(study, _solved(study).chunks, pool, rule, level).run()
+    """Run a rule on tables that are put together from chunks, as many as it takes."""
+    chunks, times = _solved(study).chunks, 1
+    while True:
+        found = _Tables(study, chunks, _pool(study, rule.copies, times), rule, level).run()
+        # chunks that are tables are drawn again, more of them
+        more = math.ceil(times * (found.power_error / _LARGEST_ERROR) ** 2)
+        if not chunks.whole or more <= times or times >= _MOST_TIMES:
+            return found
+        times = min(more, _MOST_TIMES)
 
 
 class _Tables:
@@ -353,7 +380,7 @@ class _Tables:
         keep = np.append(size >= lowest, True)
         self.columns, self.effect = pool.columns[keep], pool.effect[keep]
         self.chunk, self._place = pool.chunk[keep], pool.place[keep]
-        number = np.bincount(self.chunk[:-1], minlength=J)
+        number = np.bincount(self.chunk[:-1], minlength=J + 1)  # the last is a chunk of nothing
         self._first = np.cumsum(number) - number
         self._number = number
 
@@ -367,7 +394,7 @@ class _Tables:
             most = len(self.pool.truth)
         counts: list[Array] = []
         times = np.zeros(len(self.columns))
-        used = np.zeros(len(self.pool.truth))
+        used = np.zeros(len(self.pool.truth) + 1)
         done = 0
         while done < most:
             picked = self._chosen(min(batch, most - done, _MOST_TABLES), done, rng)
@@ -380,7 +407,7 @@ class _Tables:
             if done >= _FEWEST_TABLES and error < _WANTED_ERROR and not self.whole:
                 break
         true, every = np.concatenate(counts, axis=1)
-        return self._expected(true, every, times, used)
+        return self._expected(true, every, times, used[:-1])
 
     def _expected(self, true: Array, every: Array, times: Array, used: Array) -> Expected:
         """Return means over tables, and the error of the power."""
@@ -414,34 +441,39 @@ class _Tables:
 
     def _usual_size(self) -> float:
         """Return the columns of a table that are looked at, on average."""
-        return float(self.n_chunks * (self.pool.share @ self._number)) + 1.0
+        return float(self.n_chunks * (self.pool.share @ self._number[:-1])) + 1.0
 
     def _chosen(self, size: int, done: int, rng: np.random.Generator) -> IntArray:
         """Return the chunks of some tables, (R, chunks), with k signals each."""
         if self.whole:
             return np.arange(done, done + size)[:, None]
-        pool, off = self.pool, int(_OFF_COUNT * self.k)
+        pool, off, J = self.pool, int(_OFF_COUNT * self.k), len(self.pool.truth)
         full, empty = np.flatnonzero(pool.number), np.flatnonzero(pool.number == 0)
-        chance = float(pool.share[full].sum())
+        chance = min(float(pool.share[full].sum()), 1.0) if empty.size else 1.0
+        seen = empty[self._number[empty] > 0]
         found: list[IntArray] = []
         missing = size
         while missing > 0:
             tried = 4 * size + 64
-            filled = rng.binomial(self.n_chunks, min(chance, 1.0), tried) if empty.size else None
-            many = np.full(tried, self.n_chunks) if filled is None else filled
+            many = rng.binomial(self.n_chunks, chance, tried)
             some = full[rng.integers(full.size, size=(tried, max(int(many.max()), 1)))]
             there = np.arange(some.shape[1]) < many[:, None]
             total = np.sum(pool.number[some] * there, axis=1)
             fine = np.flatnonzero(np.abs(total - self.k) <= off)[:missing]
-            picked = np.zeros((fine.size, self.n_chunks), dtype=int)
-            if empty.size:
-                picked = empty[rng.integers(empty.size, size=picked.shape)]
-            picked[:, : some.shape[1]] = np.where(
-                there[fine], some[fine], picked[:, : some.shape[1]]
-            )
-            found.append(picked)
+            picked = [np.where(there[fine], some[fine], J)]
+            if seen.size:
+                more = rng.binomial(self.n_chunks - many[fine], seen.size / empty.size)
+                rest = seen[
+                    rng.integers(seen.size, size=(fine.size, max(int(more.max(initial=0)), 1)))
+                ]
+                picked.append(np.where(np.arange(rest.shape[1]) < more[:, None], rest, J))
+            found.append(np.concatenate(picked, axis=1))
             missing -= fine.size
-        return np.concatenate(found)
+        width = max(part.shape[1] for part in found)
+        padded = [
+            np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=J) for part in found
+        ]
+        return np.concatenate(padded)
 
     def _found(self, picked: IntArray, times: Array) -> tuple[Array, Array]:
         """Return how many signals and variables the rule selects in each table."""
