@@ -104,7 +104,7 @@ _OTHER_STATISTIC = (
 """What is said of default settings."""
 
 
-class CopyRule(NamedTuple):
+class StatisticRule(NamedTuple):
     """A rule on knockoff statistics."""
 
     select: Callable[[Any, float, int], BoolArray]
@@ -114,15 +114,15 @@ class CopyRule(NamedTuple):
     """Whether a copy also stops where no statistic is behind."""
 
 
-def rule_of(row: Method) -> CopyRule | None:
+def rule_of(row: Method) -> StatisticRule | None:
     """Return the rule of a method on knockoff statistics, if it has one."""
     if row.name == "knockoffs":
-        return CopyRule(lambda W, fdr, p: knockoff_plus(W[:, 0], fdr), 1)
+        return StatisticRule(lambda W, fdr, p: knockoff_plus(W[:, 0], fdr), 1)
     if row.name == "knockoffs-evalues":
-        return CopyRule(derandomized, int(row.default("n_copies")), posthoc=True)
+        return StatisticRule(derandomized, int(row.default("n_copies")), posthoc=True)
     if row.name == "knockoffs-pvalues":
         gamma = row.default("gamma")
-        return CopyRule(
+        return StatisticRule(
             lambda W, fdr, p: step_up(1.0 / aggregated_pvalues(W, gamma, p), fdr, p),
             int(row.default("n_copies")),
         )
@@ -313,7 +313,7 @@ def _pool(study: Any, copies: int, times: int) -> _Pool:
     return _Pool(study, _solved(study), copies, times)
 
 
-def _expected(study: Any, rule: CopyRule, level: float) -> Expected:
+def _expected(study: Any, rule: StatisticRule, level: float) -> Expected:
     """Run a rule on tables that are put together from chunks, as many as it takes."""
     chunks, times = _solved(study).chunks, 1
     while True:
@@ -329,7 +329,7 @@ class _Tables:
     """Tables of the size of a study, and what a rule finds in them."""
 
     def __init__(
-        self, study: Study, chunks: Chunks, pool: _Pool, rule: CopyRule, level: float
+        self, study: Study, chunks: Chunks, pool: _Pool, rule: StatisticRule, level: float
     ) -> None:
         self.pool, self.rule, self.level, self.whole = pool, rule, level, chunks.whole
         less = 1.0 if chunks.whole else min(1.0, _MANY_SIGNALS / study.n_signals)

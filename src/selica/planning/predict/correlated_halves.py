@@ -46,9 +46,9 @@ _PATH_DRAWS = (600, 8000)
 """Signals and columns there."""
 _PATH_MEMBERS = 48
 """Halves of a chunk, by which what is selected is counted along penalties."""
-_SIGNALS = 5000
+_SIGNALS = 3500
 """Signals of the prediction."""
-_COLUMNS = 60_000
+_COLUMNS = 40_000
 """Columns of the prediction, at least."""
 _MOST_VALUES = 30_000_000
 """Coefficients of the prediction, about, at most."""
@@ -131,7 +131,9 @@ def _at(study: Any, cutoff: float, q: int, resamples: int) -> tuple[Expected, tu
     found = Expected.of_rates(study, Rates(tpr, fpr, 0.0))
     where = np.nonzero(planted.truth)
     enough = votes[where] >= votes_needed(np.array(cutoff), resamples)
-    error = stratified_error(planted.truth[where], 1.0 * enough, planted.share[where[0]])
+    error = stratified_error(
+        planted.truth[where], enough.astype(np.float64), planted.share[where[0]]
+    )
     error = max(error, 1.0 / len(enough))  # what was not seen
     return found._replace(power_error=error), chunk_notes(chunks, point)
 
