@@ -1,118 +1,174 @@
-"""Sliders that more than one tab has; their values are in the address of the page."""
+"""Controls of a study, which the tabs Predict and Plan share; those that do not apply are hidden."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import streamlit as st
 
-from selica._core.effects import EmpiricalEffects, effects_of
-from selica._core.errors import ArgumentError, SelicaError
+from selica._core.errors import SelicaError
 from selica._core.wording import signals
 from selica.app import markup
-from selica.app.dragging import dragged
+from selica.app.asked import Asked, numbers_of
+from selica.app.fields import ChoiceField, Field, NumberField, TextField, Value
+from selica.app.panel import Panel, Values
 
-Number = TypeVar("Number", int, float)
-
-
-class UnsizedStudy(NamedTuple):
-    """A study without its number of samples."""
-
-    n_features: int
-    n_signals: int
-    r2: float
-    fdr: float
-    effects: str = "gaussian"
-    """Name of a distribution, or a list of numbers."""
-
-
-LAWS = {"Gaussian": "gaussian", "All equal": "point", "Laplace (a few large)": "laplace"}
-"""Distributions of effects, as they are called on the page."""
-_OWN = "My own list"
-"""The choice of effects that are typed."""
-
-
-class Positions(NamedTuple):
-    """Numbers that the sliders of a study stand at."""
-
-    n: int
-    p: int
-    k: int
-    r2: float
-    fdr: float
-
-
-FIRST = Positions(400, 500, 100, 0.95, 0.1)
-"""Samples, variables, signals, R² and FDR before anything is moved."""
-
-
-class Sliders:
-    """The sliders of a tab. One that is being dragged has the value under the thumb."""
-
-    def __init__(self) -> None:
-        self._dragged = dragged()
-
-    def _slider(
-        self, key: str, label: str, low: Number, high: Number, first: Number, step: Number
-    ) -> Number:
-        kind = type(first)
-        let_go = kind(st.slider(label, low, high, first, step, key=key, bind="query-params"))
-        before = st.session_state.get(f"before-{key}", let_go)
-        st.session_state[f"before-{key}"] = let_go
-        # what is told of a drag may come together with its end
-        if self._dragged is None or self._dragged[0] != key or let_go != before:
-            return let_go
-        return min(max(kind(round(self._dragged[1], 6)), low), high)
-
-    def power(self) -> float:
-        """Return the share of the signals that is to be found."""
-        label = "Power wanted (share of the signals found)"
-        return self._slider("power", label, 0.05, 0.95, 0.5, 0.05)
-
-    def samples(self) -> int:
-        """Return the number of samples."""
-        return self._slider("n", "Samples (n)", 50, 5000, FIRST.n, 10)
-
-    def study(self) -> UnsizedStudy:
-        """Return variables, signals, their strength, and the errors that are allowed."""
-        p = self._slider("p", "Variables (p)", 50, 5000, FIRST.p, 10)
-        law = st.selectbox(
-            "Effects of the signals",
-            [*LAWS, _OWN],
-            key="effects",
-            bind="query-params",
-            help="How the effects differ in size. Equal effects are the easiest to find; if they "
-            "follow a Gaussian or Laplace distribution, some are too small to find.",
-        )
-        effects = LAWS.get(law, "")
-        if effects:
-            k = self._slider("k", "True signals (k)", 1, 500, FIRST.k, 1)
-            if k > p:
-                st.caption(f"There are {p} variables: all of them are taken as signals.")
-        else:
-            effects, k = _listed(p)
-        r2 = self._slider(
-            "r2", "Share of the variance that signals explain (R²)", 0.05, 0.99, FIRST.r2, 0.01
-        )
-        fdr = self._slider("fdr", "False discovery rate allowed (FDR)", 0.01, 0.5, FIRST.fdr, 0.01)
-        return UnsizedStudy(p, min(k, p), r2, fdr, effects)
+_LAWS = {
+    "gaussian": "Gaussian",
+    "point": "All equal",
+    "laplace": "Laplace (a few large)",
+    "list": "A list of their ratios",
+}
+"""Effects whose strength R² says."""
+_FORMER = {"Gaussian": "gaussian", "All equal": "point", "My own list": "list"}
+_FORMER |= {_LAWS["laplace"]: "laplace"}
+"""Effects in addresses from before."""
+_SIZES = {
+    "numeric": ("standardised betas", "0.3, 0.2, 0.2, 0.1"),
+    "binary": ("odds ratios", "1.8, 1.5, 1.5, 0.7"),
+    "counts": ("rate ratios", "1.5, 1.3, 1.3, 0.8"),
+    "survival": ("hazard ratios", "1.8, 1.5, 1.5, 0.7"),
+}
+"""What effects with a size of their own are, and an example, by the response."""
+POWER = NumberField("power", "Power wanted", 0.05, 0.99, 0.8, 0.01)
+SAMPLES = NumberField("n", "Samples (n)", 20, 1_000_000, 200, log=True, whole=True)
+_VARIABLES = NumberField("p", "Variables (p)", 10, 1_000_000, 1000, log=True, whole=True)
+_SIGNALS = NumberField("k", "True signals (k)", 1, 100_000, 10, log=True, whole=True)
+_R2 = NumberField("r2", "Variance explained (R²)", 0.01, 0.99, 0.5, 0.01)
+_FDR = NumberField("fdr", "False discovery rate (FDR)", 0.01, 0.5, 0.1, 0.01)
+_LIST = TextField(
+    "list", "Effects of all signals", "0.5, 0.4, 0.3, 0.2, 0.1",
+    "Only their ratios count: R² says how strong they are.",
+)  # fmt: skip
+_OWN = TextField("sizes", "", "")
+_RESPONSE = ChoiceField(
+    "response", "Response",
+    {"numeric": "A number", "binary": "Yes or no", "counts": "A count",
+     "survival": "Time until an event"},
+    "numeric",
+)  # fmt: skip
+_PREVALENCE = NumberField("prevalence", "Prevalence", 0.001, 0.999, 0.3, log=True)
+_SAMPLING = ChoiceField(
+    "sampling", "Samples are drawn",
+    {"population": "as they come", "cases": "as cases and controls"}, "population",
+)  # fmt: skip
+_CASES = NumberField("cases", "Share of cases", 0.05, 0.95, 0.5, 0.01)
+_RATE = NumberField("rate", "Mean count", 0.05, 100.0, 1.0, log=True)
+_EVENTS = NumberField("events", "Share of events", 0.02, 1.0, 0.5, 0.01)
+_COLUMNS = ChoiceField(
+    "columns", "Correlation of variables",
+    {"none": "None", "ar1": "Neighbours, AR(1)", "block": "In blocks"}, "none",
+)  # fmt: skip
+_CORRELATION = NumberField("corr", "Correlation", 0.05, 0.95, 0.5, 0.01)
+_BLOCK = NumberField("block", "Variables in a block", 2, 1000, 10, log=True, whole=True)
+_EFFECTS = ChoiceField("effects", "Effects of the signals", _LAWS, "gaussian", _FORMER)
+STUDY: tuple[Field, ...] = (
+    _VARIABLES, _RESPONSE, _PREVALENCE, _SAMPLING, _CASES, _RATE, _EVENTS,
+    _EFFECTS._replace(options=_LAWS | {"sizes": ""}), _LIST, _OWN, _SIGNALS, _R2,
+    _COLUMNS, _CORRELATION, _BLOCK, _FDR,
+)  # fmt: skip
+"""All controls of a study, in the order in which they are shown."""
+_DETAILS = {
+    "binary": ("prevalence", "cases"),
+    "counts": ("rate",),
+    "survival": ("events",),
+}
+"""Arguments of a response."""
 
 
-def _listed(most: int) -> tuple[str, int]:
-    """Return typed effects and their number; where they make no sense the page stops here."""
-    text = st.text_input(
-        "Effects of all true signals, with commas between them", "0.5, 0.4, 0.3, 0.2, 0.1",
-        key="list", bind="query-params",
-        help="Only their ratios count: R² says how strong they are.",
-    )  # fmt: skip
+class Answered(NamedTuple):
+    """What the controls of a tab say."""
+
+    first: float
+    """The number of samples, or the power wanted."""
+    asked: Asked
+
+
+def study(panel: Panel, first: NumberField) -> Answered:
+    """Show the controls of a study; where they make no sense, say so and stop.
+
+    Parameters
+    ----------
+    panel : Panel
+        Of the tab.
+    first : NumberField
+        The control above those of the study.
+    """
+    values = panel.values()
     try:
-        law = effects_of(text)
-        if not isinstance(law, EmpiricalEffects):
-            raise ArgumentError("effects must be numbers.")
-        if len(law.values) > most:
-            raise ArgumentError(f"effects must be at most {most} numbers, one for each variable.")
+        asked, problem = _asked(values), ""
     except SelicaError as error:
-        markup.problem(f"The {error}")
+        asked, problem = None, f"The {error}"
+    panel.show([first, *_shown(values, asked)], values)
+    if asked is None:
+        markup.problem(problem)
         st.stop()
-    st.caption(f"These are {signals(len(law.values))}.")
-    return ",".join(text.replace(",", " ").split()), len(law.values)
+    return Answered(float(values[first.key]), asked)
+
+
+def _asked(values: Values) -> Asked:
+    """Return the study; an error where a list makes no sense."""
+    p, response, law = int(values["p"]), str(values["response"]), str(values["effects"])
+    r2: float | None = float(values["r2"])
+    if law in ("list", "sizes"):
+        text = str(values[law]) or _SIZES[response][1]
+        effects, k = numbers_of(text, p)
+        r2 = None if law == "sizes" else r2
+    else:
+        effects, k = law, min(int(values["k"]), p)
+    details = tuple(
+        (name, float(values[name]))
+        for name in _DETAILS.get(response, ())
+        if name != "cases" or values["sampling"] == "cases"
+    )
+    asked = Asked(p, k, float(values["fdr"]), r2, effects, response, details, _covariance(values))
+    asked.study(2)  # effects may be more than a study can hold
+    return asked
+
+
+def _covariance(values: Values) -> tuple[str | float | int, ...]:
+    form = str(values["columns"])
+    if form == "none" or values["response"] != "numeric":
+        return ()
+    corr = float(values["corr"])
+    return (form, corr) if form == "ar1" else (form, corr, min(int(values["block"]), int(values["p"])))
+
+
+def _shown(values: Mapping[str, Value], asked: Asked | None) -> Iterator[Field]:
+    """Iterate over the controls that apply."""
+    response, law = str(values["response"]), str(values["effects"])
+    form, p = str(values["columns"]), int(values["p"])
+    what, example = _SIZES[response]
+    yield _VARIABLES
+    yield _RESPONSE
+    if response == "binary":
+        yield _PREVALENCE
+        yield _SAMPLING
+        if values["sampling"] == "cases":
+            yield _CASES
+    if response == "counts":
+        yield _RATE
+    if response == "survival":
+        yield _EVENTS
+    yield _EFFECTS._replace(options=_LAWS | {"sizes": f"A list of {what}"})
+    many = "" if asked is None else f"These are {signals(asked.n_signals)}."
+    if law == "list":
+        yield _LIST._replace(note=f"{_LIST.note} {many}".strip())
+    elif law == "sizes":
+        label = f"{what.capitalize()} of all signals, for one SD"
+        yield _OWN._replace(label=label, note=many or f"For example {example}.")
+    else:
+        most = int(values["k"]) > p
+        note = f"There are {p:,} variables: all of them are taken as signals." if most else ""
+        yield _SIGNALS._replace(note=note)
+    if law != "sizes":
+        typical = "" if asked is None else f"A typical signal: {asked.study(2).typical_effect}."
+        yield _R2._replace(note=typical)
+    if response == "numeric":  # there is no theory for the others
+        yield _COLUMNS
+        if form != "none":
+            yield _CORRELATION
+        if form == "block":
+            yield _BLOCK._replace(high=min(_BLOCK.high, p))
+    yield _FDR

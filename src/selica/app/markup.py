@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,8 @@ if TYPE_CHECKING:
     from selica.reports.figure import VectorFigure
 
 STYLE = """<style>
-.block-container { padding-top: 2.2rem; max-width: 84rem; }
+.block-container { padding-top: 2.2rem; max-width: 100rem; }
 [data-testid="stHeader"] { background: transparent; }
-.st-key-dragged { position: absolute; height: 0; overflow: hidden; }
 .selica-head { display: flex; flex-wrap: wrap; gap: .2rem .9rem; align-items: baseline; }
 .selica-head b { font-size: 1.7rem; letter-spacing: -.02em; }
 .selica-head span { opacity: .7; }
@@ -28,14 +28,7 @@ STYLE = """<style>
 .selica-cards b { display: block; font-size: 1.45rem; line-height: 1.3;
   font-variant-numeric: tabular-nums; }
 .selica-cards span { opacity: .7; font-size: .88rem; }
-.selica-legend { display: flex; flex-wrap: wrap; gap: .1rem 1.3rem; font-size: .9rem;
-  margin: -.6rem 0 .4rem; }
-.selica-legend i { display: inline-block; width: 30px; height: 3px; margin-right: .5rem;
-  vertical-align: middle; }
 .selica-wide { overflow-x: auto; }
-.selica-beside { display: flex; flex-wrap: wrap; gap: .4rem 2.4rem; margin-top: .3rem; }
-.selica-beside > div { flex: 1 1 21rem; }
-.selica-beside caption { font-weight: 400; font-size: .92rem; opacity: .8; }
 .selica-wide table { border-collapse: collapse; width: 100%; font-size: .92rem; margin: 0; }
 .selica-wide caption { caption-side: top; text-align: left; font-weight: 600; font-size: 1rem;
   color: inherit; padding: .2rem 0 .4rem; }
@@ -45,7 +38,7 @@ STYLE = """<style>
 .selica-wide th { opacity: .7; font-weight: 600; white-space: normal; vertical-align: bottom; }
 .selica-wide th:first-child, .selica-wide td:first-child { text-align: left; white-space: normal;
   overflow-wrap: anywhere; min-width: 8rem; }
-.selica-wide tr.marked td:first-child { font-weight: 600; color: #0072b2; }
+.selica-wide tr.marked td:first-child { font-weight: 600; color: var(--st-primary-color, #0a85cf); }
 .selica-note { font-size: .875rem; opacity: .65; margin: 0 0 .6rem; }
 .selica-box { border-left: .25rem solid #0072b2; background: rgba(0, 114, 178, .1);
   border-radius: 0 .6rem .6rem 0; padding: .7rem 1rem; overflow-wrap: anywhere; }
@@ -55,6 +48,7 @@ STYLE = """<style>
 .selica-box ul + p { margin-top: .3rem; }
 .selica-box p:last-child { margin: 0; }
 .selica-box.heed { border-color: #e69f00; background: rgba(230, 159, 0, .12); }
+.selica-answer b { font-size: 1.15rem; font-weight: 600; }
 .selica-box ul { font-size: .95rem; }
 .selica-points { font-size: .92rem; opacity: .85; overflow-wrap: anywhere; }
 .selica-heading { overflow-wrap: anywhere; }
@@ -87,9 +81,28 @@ STYLE = """<style>
 </style>"""
 
 
+def held(name: str, data: Any) -> str:
+    """Return an element that holds data for a script of the page."""
+    text = escape(json.dumps(data, separators=(",", ":"), allow_nan=False))
+    return f'<div class=selica-held data-{name}="{text}"></div>'
+
+
 def problem(text: str) -> None:
     """Show a sentence on what is wrong. Not Markdown: a file may have put links into it."""
     st.html(f'<div class="selica-box problem" role=alert>{escape(text)}</div>')
+
+
+def ignored(values: Sequence[str]) -> None:
+    """Say in a sentence which values of a link make no sense; nothing where all do."""
+    if values:
+        what = "This value" if len(values) == 1 else "These values"
+        verb = "makes" if len(values) == 1 else "make"
+        listed = ", ".join(values)
+        said = f"{what} of the link {verb} no sense and {{}} ignored: {listed}."
+        st.html(
+            '<div class="selica-box heed" role=alert>'
+            f"{escape(said.format('is' if len(values) == 1 else 'are'))}</div>"
+        )
 
 
 def remark(*texts: str) -> None:
@@ -145,24 +158,6 @@ def cards(numbers: Mapping[str, str]) -> None:
     st.html(f"<div class=selica-cards>{inner}</div>")
 
 
-def legend(lines: Sequence[tuple[str, str, Sequence[float]]]) -> None:
-    """Show labels with their colours and dashes, in as many lines as the window needs."""
-    items = "".join(
-        f'<span><i style="background: {_dashes(escape(colour), dash)}"></i>{escape(label)}</span>'
-        for label, colour, dash in lines
-    )
-    st.html(f"<div class=selica-legend>{items}</div>")
-
-
-def _dashes(colour: str, dash: Sequence[float]) -> str:
-    """Return a dashed line as a background: Streamlit lets no drawing through."""
-    stops, at = [], 0.0
-    for k, part in enumerate(dash):
-        stops.append(f"{colour if k % 2 == 0 else 'transparent'} {at:g}px {at + part:g}px")
-        at += part
-    return f"repeating-linear-gradient(90deg, {', '.join(stops)})"
-
-
 def table(
     rows: Sequence[Mapping[str, Any]],
     marked: Sequence[bool] = (),
@@ -180,28 +175,6 @@ def table(
     return draw(f"<div class='selica-wide{' selica-many' if many_columns else ''}'>{inner}</div>")
 
 
-def beside(
-    title: str,
-    *tables: tuple[str, Sequence[Mapping[str, Any]]],
-    drawn: DeltaGenerator | None = None,
-) -> DeltaGenerator:
-    """Show tables with titles side by side, below each other on a narrow window.
-
-    Parameters
-    ----------
-    title : str
-        Over all of them.
-    *tables : (title, rows)
-    drawn : DeltaGenerator, optional
-        What they replace.
-    """
-    inner = "".join(
-        f"<div class=selica-wide>{_table(rows, (), name)}</div>" for name, rows in tables
-    )
-    draw = st.html if drawn is None else drawn.html
-    return draw(f"<b>{escape(title)}</b><div class=selica-beside>{inner}</div>")
-
-
 def _table(
     rows: Sequence[Mapping[str, Any]],
     marked: Sequence[bool] = (),
@@ -215,9 +188,17 @@ def _table(
     return html_table(texts, plain, mark="marked", title=title, labelled=labelled)
 
 
-def notes(*texts: str) -> None:
+def notes(*texts: str, drawn: DeltaGenerator | None = None) -> DeltaGenerator:
     """Show sentences in small print, each on lines of its own. Not Markdown: it takes longer."""
-    st.html("".join(f"<p class=selica-note>{escape(text)}</p>" for text in texts))
+    draw = st.html if drawn is None else drawn.html
+    return draw("".join(f"<p class=selica-note>{escape(text)}</p>" for text in texts if text))
+
+
+def answer(title: str, *texts: str, drawn: DeltaGenerator | None = None) -> DeltaGenerator:
+    """Show the answer to a question: a sentence in large print, more below it."""
+    draw = st.html if drawn is None else drawn.html
+    inner = "".join(f"<p>{escape(text)}</p>" for text in texts)
+    return draw(f"<div class='selica-box selica-answer'><p><b>{escape(title)}</b></p>{inner}</div>")
 
 
 def cell(value: Any) -> str:

@@ -6,11 +6,18 @@ from importlib import import_module
 
 import streamlit as st
 
+from selica.app.component import component
 from selica.app.markup import STYLE
 
 KEPT = "kept "
 """How the keys begin of controls that keep their values while another tab is open."""
-TABS = {"Predict": "predict_tab", "Plan": "plan_tab", "Select": "select_tab"}
+TABS = {
+    "Predict": "predict_tab",
+    "Plan": "plan_tab",
+    "Select": "select_tab",
+    "Theory": "theory_tab",
+}
+"""Tabs of the page, by the module that shows each."""
 
 
 def show() -> None:
@@ -21,6 +28,7 @@ def show() -> None:
         "<header class=selica-head><b>selica</b><span>Which variables matter, and how many of "
         "them a study can find.</span></header>"
     )
+    component("page", "picture", "chart", "sorting")(key="scripts")
     tabs = st.tabs(list(TABS), key="tab", bind="query-params")
     # Streamlit forgets a control that is not drawn, unless its value was set
     for key in [key for key in st.session_state if str(key).startswith(KEPT)]:

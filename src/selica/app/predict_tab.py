@@ -1,138 +1,125 @@
-"""The tab *Predict*: what every method will find, while the sliders move."""
+"""The tab *Predict*: what procedures will find, and what a known threshold would."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from functools import cache, lru_cache
-from importlib import import_module
-from threading import Thread
+from functools import lru_cache
 from time import monotonic, sleep
-from typing import Any
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from selica import catalogue
-from selica._core.effects import effects_of
-from selica._core.wording import assumptions, signals
-from selica.app import charts, controls, markup, prediction
+from selica.app import charts, controls, markup, prediction, telling
+from selica.app.asked import Asked
+from selica.app.charts import Mark
+from selica.app.panel import Panel
 from selica.app.prediction import PageStudy, Predicted
+from selica.app.reached import Reached, reached
+from selica.catalogue import method
 
+_PANEL = Panel("Predict", (controls.SAMPLES, *controls.STUDY))
 _predicted = lru_cache(maxsize=512)(prediction.predict)  # going back costs nothing
 _OUT = 0.03
 """Seconds in which an answer leaves the server, before more is worked out."""
-_IDEAL = "At the ideal threshold, which nobody knows in practice"
-_REAL = "With a threshold that real procedures set from the data"
-_FIRST = 1.5
-"""Seconds for the first view of a server to be drawn, before procedures are loaded."""
 _DRAWN = 0.15
 """Seconds at least between two tables."""
-_KEPT = 512  # studies whose procedures are remembered
-_COLUMNS = ("method", "power", "FDR", "found", "false")
+_FIRST = 0.07
+"""Seconds in which procedures are predicted before the first answer is drawn."""
+_IDEAL = "Ideal: nobody knows this threshold"
+_REAL = "What procedures reach, with a threshold that they set from the data"
+_WORDS = (
+    "found, false: expected numbers of signals and of irrelevant variables selected. ± s.e.: error "
+    "of the power from the draws behind it, where there are any. controls: what a method keeps at "
+    "the level. Best possible is the Bayes-optimal selector, which knows the distribution of the "
+    "effects; a bound for large studies."
+)
+_NO_IDEAL = "What a known threshold would find is shown for a numeric response and independent columns."
 
 
 def prepare() -> None:
     """Compute the first view, for whoever opens the page without a link."""
-    n, p, k, r2, _ = controls.FIRST
-    _predicted(PageStudy(n, p, k, r2), None)
+    first = {field.key: field.first for field in (controls.SAMPLES, *controls.STUDY)}
+    n, p, k, r2 = (first[key] for key in ("n", "p", "k", "r2"))
+    _predicted(PageStudy(int(n), int(p), int(k), float(r2)), None)
+
+
+class _Drawn(NamedTuple):
+    """Parts of the answer that are replaced while it is worked out."""
+
+    headline: DeltaGenerator
+    table: DeltaGenerator
+    notes: DeltaGenerator
+    chart: DeltaGenerator
 
 
 @st.fragment
 def show() -> None:
-    """Show sliders on the left, curves and numbers on the right; few elements, each takes time."""
+    """Show controls on the left, procedures and then the ideal on the right."""
     left, right = st.columns([1, 2.4], gap="large")
     with left:
-        sliders = controls.Sliders()
-        n, (p, k, r2, fdr, effects) = sliders.samples(), sliders.study()
-    study = PageStudy(n, p, k, r2, effects)
-    predicted = _predicted(study, None if prediction.known(fdr) else fdr)
+        samples, asked = controls.study(_PANEL, controls.SAMPLES)
+    n, ideal = int(samples), None
+    if asked.is_plain:
+        study = PageStudy(n, asked.n_features, asked.n_signals, asked.study(n).r2, asked.effects)
+        ideal = _predicted(study, None if prediction.known(asked.fdr) else asked.fdr)
     with right:
-        markup.notes(
-            "The curves show the power at the ideal threshold, which nobody knows in practice. "
-            "Real procedures usually find less, sometimes nothing: the second table shows their "
-            "power."
-        )
-        x = ("fdr", "false discovery rate")
-        y = "power at the ideal threshold"
-        charts.curves(predicted.curves(), prediction.STYLES, x, y=y, vertical=fdr)
-        drawn = _tables(predicted, fdr, _known().get((study, fdr), []))
-        details = st.expander("Settings and order parameters", key="details", bind="query-params")
-        if details.open:
-            with details:
-                markup.notes(
-                    "lam is the penalty in the theory's unit, at which one fit predicts best; lam "
-                    "on data is the same penalty as glmnet's lambda and scikit-learn's alpha, for "
-                    "standardised X and y."
-                )
-                markup.table(predicted.settings(fdr))
-                markup.notes("Order parameters and their conjugates, in the article's units.")
-                for names in (prediction.OVERLAPS, prediction.CONJUGATES):
-                    markup.table(predicted.parameters(names, fdr))
-        markup.notes(
-            *predicted.notes,
-            assumptions(effects_of(effects)),
-            "found, false: expected numbers of signals and of irrelevant variables selected. rate: "
-            "number of rows drawn per row of the data in each resample. Best possible is the "
-            "Bayes-optimal selector, which knows the distribution of the effects; a bound for "
-            "large studies. The tab Plan says what procedures control and how to run them.",
-        )
-        _add_reached(predicted, fdr, drawn)
+        markup.ignored(_PANEL.ignored())
+        drawn = _Drawn(*(st.empty() for _ in range(4)))
+        if ideal is None:
+            markup.notes(_NO_IDEAL)
+        _follow(ideal, asked, n, drawn)
 
 
-Rows = list[dict[str, Any]]
+def _follow(ideal: Predicted | None, asked: Asked, n: int, drawn: _Drawn) -> None:
+    """Draw what is known, and more as it becomes known; the ideal comes with the first."""
+    begun, drawn_at = monotonic(), 0.0
+    for known in reached(asked, n):
+        now = monotonic()
+        wait = _DRAWN if drawn_at else _FIRST
+        if now < (drawn_at or begun) + wait and known.top is None:
+            continue
+        _draw(known, drawn)  # this lets the next move of a slider in
+        if not drawn_at:
+            _draw_ideal(ideal, known, drawn)
+            if ideal is not None:
+                _details(ideal, asked.fdr)
+            sleep(_OUT)
+        drawn_at = monotonic()
+    _draw_ideal(ideal, known, drawn)
+    change = telling.change(known.comparison)
+    if change:
+        markup.notes(*telling.reasons(known), change, _WORDS, drawn=drawn.notes)
 
 
-@st.cache_resource
-def _known() -> OrderedDict[tuple[PageStudy, float], Rows]:
-    return OrderedDict()
+def _draw(known: Reached, drawn: _Drawn) -> None:
+    """Draw what procedures reach, as far as it is known."""
+    markup.answer(*telling.headline(known), drawn=drawn.headline)
+    setting = f"{known.n_samples:,} samples, {known.asked}"
+    markup.table(known.rows(), known.is_marked(), title=f"{_REAL}: {setting}", drawn=drawn.table)
+    markup.notes(*telling.reasons(known), _WORDS, drawn=drawn.notes)
 
 
-def _add_reached(predicted: Predicted, fdr: float, drawn: DeltaGenerator) -> None:
-    """Compute what procedures reach, after all else is on its way to the browser."""
-    known, asked = _known(), (predicted.study, fdr)
-    if asked in known:
-        return
-    sleep(_OUT)
-    while _loading().is_alive():
-        st.session_state.get("n")  # Streamlit may end the run here, for the next move of a slider
-        sleep(_OUT)
-    from selica.app.reached import reached
-
-    rows: Rows = []
-    drawn_at = monotonic()
-    for one in catalogue.methods(beside_ideal=True):
-        rows.append(reached(predicted.study, one, fdr))
-        if monotonic() > drawn_at + _DRAWN:
-            _tables(predicted, fdr, rows, drawn)  # this lets the next move of a slider in
-            drawn_at = monotonic()
-    _tables(predicted, fdr, rows, drawn)
-    known[asked] = rows
-    while len(known) > _KEPT:
-        known.popitem(last=False)
+def _draw_ideal(ideal: Predicted | None, known: Reached, drawn: _Drawn) -> None:
+    """Draw the curves of the ideal with points for what procedures reach."""
+    if ideal is not None:
+        marks = [Mark(one.fdr, one.power, method(one.method).colour) for one in known.at_best]
+        setting = f"{known.n_samples:,} samples, {known.asked}"
+        charts.draw(ideal.chart(setting, known.asked.fdr, marks), drawn.chart)
 
 
-@cache
-def _loading() -> Thread:
-    """Load what knows the procedures, which takes seconds, while the first view is drawn."""
-
-    def load() -> None:
-        sleep(_FIRST)
-        import_module("selica.app.reached")
-
-    thread = Thread(target=load, daemon=True)
-    thread.start()
-    return thread
-
-
-def _tables(
-    predicted: Predicted, fdr: float, rows: Rows, drawn: DeltaGenerator | None = None
-) -> DeltaGenerator:
-    """Draw what is ideal beside what is reached, as far as it is known."""
-    n, p, k, *_ = predicted.study
-    labels = [one.label for one in catalogue.methods(beside_ideal=True)]
-    waiting = [
-        {"method": label} | dict.fromkeys(_COLUMNS[1:], "…") for label in labels[len(rows) :]
-    ]
-    title = f"At an FDR of {fdr:g}: {signals(k)} among {p} variables, {n} samples"
-    ideal = (_IDEAL, predicted.found(fdr))
-    return markup.beside(title, ideal, (_REAL, [*rows, *waiting]), drawn=drawn)
+def _details(ideal: Predicted, fdr: float) -> None:
+    """Show the ideal in numbers, and what is behind them where that is open."""
+    markup.table(ideal.found(fdr), title=f"{_IDEAL}, at an FDR of {fdr:g}")
+    details = st.expander("Settings and order parameters", key="details", bind="query-params")
+    if details.open:
+        with details:
+            markup.notes(
+                "lam is the penalty in the theory's unit, at which one fit predicts best; lam on "
+                "data is the same penalty as glmnet's lambda and scikit-learn's alpha, for "
+                "standardised X and y. rate: rows drawn per row of the data in each resample."
+            )
+            markup.table(ideal.settings(fdr))
+            markup.notes("Order parameters and their conjugates, in the article's units.")
+            for names in (prediction.OVERLAPS, prediction.CONJUGATES):
+                markup.table(ideal.parameters(names, fdr))
+    markup.notes(*ideal.notes, "Points in the chart are what procedures reach.")

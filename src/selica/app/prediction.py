@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,8 @@ from selica._core.effects import effects_of
 from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.scaling import noise_from_r2, penalty_of_data, ratios
 from selica._core.types import Array
+from selica.app import charts
+from selica.app.charts import Axis, Chart, Mark, Rule
 from selica.plots.style import LineStyle, line_style
 from selica.theory.selection.fits import predicting_penalties
 from selica.theory.selection.power import point_of
@@ -94,27 +96,41 @@ class Predicted(NamedTuple):
     lines: tuple[Line, ...]
     notes: tuple[str, ...]
 
-    def curves(self) -> dict[str, list[Any]]:
-        """Return the power against the level, one method after the other."""
+    def chart(self, setting: str, fdr: float, marks: Sequence[Mark] = ()) -> Chart:
+        """Return the power against the level.
+
+        Parameters
+        ----------
+        setting : str
+            The study in words.
+        fdr : float
+            The level that is asked for.
+        marks : sequence of Mark
+            What procedures reach.
+        """
         drawn = np.isin(self.levels, _LEVELS[_DRAWN])
-        levels = self.levels[drawn].tolist()
-        return {
-            "method": [line.label for line in self.lines for _ in levels],
-            "fdr": levels * len(self.lines),
-            "power": [tpr for line in self.lines for tpr in line.tpr[drawn].tolist()],
-        }
+        x = self.levels[drawn].tolist()
+        lines = [
+            charts.Line(style, x, line.tpr[drawn].tolist())
+            for style, line in zip(STYLES, self.lines, strict=True)
+        ]
+        return Chart(
+            "selica-ideal", "Ideal: power at thresholds that nobody knows", setting,
+            Axis("false discovery rate", domain=(0.0, 0.5)), charts.POWER, lines,
+            rules=[Rule("x", fdr, f"FDR {fdr:g}")], marks=marks,
+        )  # fmt: skip
 
     def found(self, fdr: float) -> list[dict[str, Any]]:
-        """Return what every method finds at one of the levels."""
+        """Return what every method finds at one of the levels, with the most powerful first."""
         at, p, k = self._at(fdr), self.study.n_features, self.study.n_signals
         return [
             {
                 "method": line.label,
                 "power": f"{line.tpr[at]:.3f}",
-                "found": f"{k * line.tpr[at]:.1f}",
-                "false": f"{(p - k) * line.fpr[at]:.1f}",
+                "found": f"{k * line.tpr[at]:,.1f}",
+                "false": f"{(p - k) * line.fpr[at]:,.1f}",
             }
-            for line in self.lines
+            for line in sorted(self.lines, key=lambda line: -line.tpr[at])
         ]
 
     def settings(self, fdr: float) -> list[dict[str, Any]]:

@@ -79,7 +79,7 @@ def _flags(host: str, port: int, no_browser: bool) -> list[str]:
         "client.toolbarMode": "minimal",
         "client.showErrorDetails": "none",
         "logger.hideWelcomeMessage": True,
-        "theme.base": "light",
-        "theme.primaryColor": "#0072b2",
+        "theme.light.primaryColor": "#0072b2",
+        "theme.dark.primaryColor": "#56b4e9",
     }
     return [f"--{name}={str(value).lower()}" for name, value in settings.items()]

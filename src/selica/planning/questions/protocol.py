@@ -1,0 +1,118 @@
+"""A sample size as a paragraph for a protocol: what is assumed, what is asked for, and from where.
+
+Reviewers ask where a number of samples comes from. The paragraph says it in plain English, with the
+command that gives it again.
+"""
+
+from __future__ import annotations
+
+from selica import __version__, catalogue
+from selica._core.errors import ArgumentError, DoesNotApply
+from selica._core.wording import signals
+from selica.planning.questions.answers import RequiredValue, Requirement
+
+_CITATION = (
+    "The selica developers. selica: ensemble variable selection, and the statistical physics that "
+    "predicts it. Version {version}."
+)
+"""How the library is cited, as in CITATION.cff."""
+_CONTROLLED = {
+    "FDR": "which controls the false discovery rate at {fdr:g}",
+    "3.2 FDR": "whose false discovery rate is proven to be at most 3.2 times {fdr:g}, and "
+    "predicted to be {rate:.3f}",
+    "PFER": "which bounds the expected number of false selections; its predicted false discovery "
+    "rate is {rate:.3f}, with {fdr:g} allowed",
+}
+"""What is said of the error that a method controls."""
+
+
+def protocol(requirement: Requirement, *, command: str, method: str | None = None) -> str:
+    """Justify a number of samples in a paragraph of 120 to 200 words, command included.
+
+    Parameters
+    ----------
+    requirement : Requirement
+        What `required_samples` returns.
+    command : str
+        The command that gives the same answer.
+    method : str, optional
+        The method to be used; by default the recommended one.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from selica import planning
+    >>> from selica.planning.questions.protocol import protocol
+    >>> found = planning.required_samples(0.8, n_features=200, n_signals=20, r2=0.6)
+    >>> text = protocol(found, command="selica plan samples -p 200 -k 20 --r2 0.6 --power 0.8")
+    >>> text.splitlines()[0]
+    'Sample size justification'
+    """
+    if requirement.quantity != "samples":
+        raise DoesNotApply(
+            f"protocol: the requirement is about the {requirement.quantity}; a protocol needs that "
+            "of planning.required_samples."
+        )
+    answer = requirement.best if method is None else requirement.one(method)
+    if answer is None or answer.value is None:
+        raise DoesNotApply("protocol: no number of samples that was tried reaches the power.")
+    if not isinstance(command, str) or not command.strip():
+        raise ArgumentError("command must be the text of a command.")
+    study = requirement.study
+    sentences = [
+        f"The study is planned with n = {answer.value:,.0f} samples.",
+        f"Its aim is to select, among {study.n_features:,} candidate variables, those that affect "
+        f"the response ({study.response.label}).",
+        f"We assume {signals(study.n_signals)} with {study.effects.label}, which together explain "
+        f"{100.0 * study.r2:.3g} % of the variance; a typical signal has a "
+        f"{study.typical_effect}.",
+        _analysis(requirement, answer),
+        _power(requirement, answer),
+        "The prediction is computed from the theory of the method for studies of this kind. "
+        f"{_with_we(study.assumptions)} Fewer samples than this may be enough, or more needed, if "
+        "these assumptions do not hold.",
+        f"Software: selica {__version__} [1].",
+    ]
+    return "\n".join(
+        [
+            "Sample size justification", "", " ".join(sentences), "",
+            f"[1] {_CITATION.format(version=__version__)}", "",
+            f"Command: {command.strip()}",
+        ]
+    )  # fmt: skip
+
+
+def _analysis(requirement: Requirement, answer: RequiredValue) -> str:
+    """Return which method is used, and what it keeps."""
+    at = answer.prediction
+    level = at.fdr if requirement.fdr is None else requirement.fdr
+    controlled = _CONTROLLED.get(at.controls, "with a predicted false discovery rate of {rate:.3f}")
+    label = catalogue.method(at.method).label
+    return (
+        f"Variables will be selected by {label} ({at.code}), "
+        f"{controlled.format(fdr=level, rate=at.fdr)}."
+    )
+
+
+def _power(requirement: Requirement, answer: RequiredValue) -> str:
+    """Return what power means, how large it is, and how exactly that is known."""
+    at, k = answer.prediction, requirement.study.n_signals
+    error = (
+        f"Monte-Carlo standard error {at.power_error:.3f}"
+        if at.power_error > 0.0
+        else "computed without Monte-Carlo error"
+    )
+    return (
+        "Power is the expected share of the signals that are selected; with this number of samples "
+        f"it is predicted to be {at.power:.2f} ({error}; {requirement.target:g} was required), "
+        f"which is {at.true_selections:.1f} of {k:,} on average, with {at.false_selections:.1f} "
+        "false selections."
+    )
+
+
+def _with_we(assumptions: str) -> str:
+    """Return a sentence on assumptions in the words of a protocol."""
+    return assumptions.replace("Assumes", "It assumes", 1)
