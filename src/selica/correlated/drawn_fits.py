@@ -37,6 +37,8 @@ _DATA_SETS_A_THREAD = 4
 """Data sets that are fitted by one thread, at least."""
 _VARIABLES_A_THREAD = 2048
 """Variables of these data sets, if there are so many."""
+_PROXIMAL_STEPS = 25
+"""Steps that come before the exact solution where nothing is known."""
 _ROUNDING = 1e-8
 """How far below zero an S-matrix may leave 2 Sigma - S, as a share of the largest variance."""
 
@@ -139,6 +141,7 @@ class SingleBody:
         own = covariance.colour(eta.reshape(-1, n).T.copy())
         self._member = np.ascontiguousarray(own.T).reshape(J, members, N)
         self._last: Array | None = None
+        self._largest = 0.0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -166,6 +169,9 @@ class SingleBody:
             start[:J, :K] = self._last[:J, :K]
             start[:J, K:] = self._last[:J, K - 1 : K]
         b = self._linear(sigma, tau, data, members)
+        if self._last is None:
+            some = np.abs(b[:, 0]).max(axis=1) > theta  # others are zero
+            start[some, 0] = self._about(b[some, 0], theta)
         size = max(_DATA_SETS_A_THREAD, _VARIABLES_A_THREAD // len(self.gram))
         blocks = [slice(j, j + size) for j in range(0, data, size)]
         parts = pieces(solve_block, [(self.gram, b[i], theta, start[i]) for i in blocks], None)
@@ -173,6 +179,21 @@ class SingleBody:
         if keep:
             self._last = coef
         return coef
+
+    def _about(self, b: Array, theta: float) -> Array:
+        """Return lassos of (data, D) after some accelerated proximal steps, for all at once.
+
+        They have nearly the active set, which is what an exact solver takes long to find.
+        """
+        if self._largest == 0.0:
+            self._largest = _largest_eigenvalue(self.gram)
+        L = self._largest
+        w = before = np.zeros(b.shape)
+        for step in range(_PROXIMAL_STEPS):
+            ahead = w + step / (step + 3.0) * (w - before)
+            ahead -= (ahead @ self.gram - b) / L
+            before, w = w, np.sign(ahead) * np.maximum(np.abs(ahead) - theta / L, 0.0)
+        return np.asarray(w)
 
     def _linear(self, sigma: float, tau: float, data: int, members: int) -> Array:
         """Return b for each fit, (data, members, D)."""
@@ -204,6 +225,11 @@ class SingleBody:
             error = error - spread / K
         active = np.count_nonzero(coef, axis=2).mean(axis=1) / N
         return Moments(error, spread + extra, active)
+
+
+def _largest_eigenvalue(gram: Array) -> float:
+    top = len(gram) - 1
+    return float(eigh(gram, eigvals_only=True, subset_by_index=(top, top))[0])
 
 
 def _one_by_one(

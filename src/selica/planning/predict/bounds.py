@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import lru_cache, partial
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from selica.planning.predict.prediction import Forecast, Studies
 from selica.planning.study import Study
 from selica.theory import Rates, StabilitySolution, solve_stability
 
-_CUTOFFS = (0.6, 0.75, THRESHOLD)
+CUTOFFS = (0.6, 0.75, THRESHOLD)
 """Thresholds that are tried."""
 _PENALTIES = 20
 """Penalties along which halves of the rows are solved."""
@@ -112,7 +112,7 @@ class Halves:
         self.study, self.log_lams = study, log_lams
         self.taken = taken
         """Variables that a half takes at each penalty."""
-        self._kept = dict(zip(_CUTOFFS, kept, strict=True))
+        self._kept = dict(zip(CUTOFFS, kept, strict=True))
 
     def selected(self, q: Array | float, cutoff: float) -> Array:
         """Return how many are expected at the cutoff where halves take q, with many halves."""
@@ -128,7 +128,7 @@ def halves_of(studies: tuple[Study, ...]) -> list[Halves]:
     """Return the halves of each of some studies with the same distribution of effects."""
     log_lams = np.log([study.penalties(_PENALTIES, 0.5) for study in studies])
     grid = _half_rows(studies, np.exp(log_lams))
-    rates = grid.rates(np.array(_CUTOFFS)[:, None, None])
+    rates = grid.rates(np.array(CUTOFFS)[:, None, None])
     p, k = (
         np.array([getattr(study, name) for study in studies])[:, None]
         for name in ("n_features", "n_signals")
@@ -159,28 +159,54 @@ def by_bound(
     best : bool
     resamples : int
     """
-    bound = partial(_bound, n_pairs=resamples // 2, assumption=assumption)
-    tried = _CUTOFFS if best else (THRESHOLD,)
     halves = halves_of(studies)
-    chosen = [_allowed(each, fdr, assumption, resamples // 2, tried) for each in halves]
-    some = [i for i, (_, q) in enumerate(chosen) if q > 0]
-    settings: dict[str, Any] = {"resampling": "pairs", "assumption": assumption}
-    nothing = Forecast(Expected(0.0, 0.0, 0.0, 0.0), settings | {"q": 1, "threshold": THRESHOLD})
-    out = [nothing for _ in studies]
+    chosen = [BoundSettings.of(each, fdr, assumption, best, resamples) for each in halves]
+    some = [i for i, each in enumerate(chosen) if each.q > 0]
+    out = [Forecast(Expected(0.0, 0.0, 0.0, 0.0), each.parameters) for each in chosen]
     if not some:
         return out
-    lams = np.exp([halves[i].log_lam(chosen[i][1]) for i in some])
+    lams = np.exp([halves[i].log_lam(chosen[i].q) for i in some])
     at = _half_rows(tuple(studies[i] for i in some), lams)
-    rates = rates_of_members(at, np.array([chosen[i][0] for i in some]), resamples)
+    rates = rates_of_members(at, np.array([chosen[i].cutoff for i in some]), resamples)
     for place, i in enumerate(some):
-        found = (float(part[place]) for part in (rates.tpr, rates.fpr, rates.fdr))
-        cutoff, q = chosen[i]
-        allowed = fdr * float(halves[i].selected(q, cutoff))
-        least = bound(studies[i].n_features, q, cutoff)
-        pfer = max(float(f"{allowed:.3g}"), math.ceil(least * 1e4) / 1e4)
-        more = settings | {"pfer": pfer} | ({"threshold": cutoff} if best else {})
-        out[i] = Forecast(Expected.of_rates(studies[i], Rates(*found)), more, unsolved(at[place]))
+        found = Rates(*(float(part[place]) for part in (rates.tpr, rates.fpr, rates.fdr)))
+        expected = Expected.of_rates(studies[i], found)
+        out[i] = Forecast(expected, chosen[i].parameters, unsolved(at[place]))
     return out
+
+
+class BoundSettings(NamedTuple):
+    """The cutoff and q that a bound allows, and the arguments of the selector."""
+
+    cutoff: float
+    q: int
+    """Variables that halves take; 0 where the level allows none."""
+    parameters: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls, halves: Halves, fdr: float, assumption: str, best: bool, resamples: int
+    ) -> BoundSettings:
+        """Return the most powerful settings, or those with the usual cutoff.
+
+        Parameters
+        ----------
+        halves : Halves
+        fdr : float
+        assumption : {"none", "unimodal", "r-concave"}
+        best : bool
+        resamples : int
+        """
+        pairs = resamples // 2
+        tried = CUTOFFS if best else (THRESHOLD,)
+        cutoff, q = _allowed(halves, fdr, assumption, pairs, tried)
+        settings: dict[str, Any] = {"resampling": "pairs", "assumption": assumption}
+        if q == 0:
+            return cls(cutoff, 0, settings | {"q": 1, "threshold": THRESHOLD})
+        allowed = fdr * float(halves.selected(q, cutoff))
+        least = _bound(halves.study.n_features, q, cutoff, pairs, assumption)
+        pfer = max(float(f"{allowed:.3g}"), math.ceil(least * 1e4) / 1e4)
+        return cls(cutoff, q, settings | {"pfer": pfer} | ({"threshold": cutoff} if best else {}))
 
 
 def _allowed(
