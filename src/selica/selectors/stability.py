@@ -19,11 +19,12 @@ from selica._core.validation import choice, count, number, real
 from selica._core.warning import noted, warn
 from selica.control import benjamini_hochberg, share_distances
 from selica.control.stability import ASSUMPTIONS
+from selica.control.thresholds import LOWEST_PROBABILITY, THRESHOLD, USUAL_THRESHOLD
 from selica.plots import plot_bars, plot_frequencies
 from selica.sampling.weights import SCHEMES
 from selica.selectors.agreement import close_by_error, stability_of
 from selica.selectors.base import Selector, UnstableWarning
-from selica.selectors.bounds import THRESHOLD, Bound, carried, weakest_assumption
+from selica.selectors.bounds import Bound, carried, weakest_assumption
 from selica.selectors.calibration import (
     LEFT_OUT,
     FieldCalibration,
@@ -73,10 +74,6 @@ from selica.statistics import Data
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-USUAL_THRESHOLD = 0.6
-"""Probability from which a variable is selected where no error rate decides."""
-LOWEST_PROBABILITY = 0.1
-"""What fewer resamples select is not stable, whatever its estimated error rate."""
 PFER = 1.0
 """False selections that are expected at most where nothing else is asked for."""
 UNEQUAL = "groups with many members are picked no more often than those with few"

@@ -17,7 +17,7 @@ from selica._core.warning import warn
 from selica.theory.bayes.masked import MaskedCeiling, masked_ceiling
 from selica.theory.bayes.solution import BayesSolution, bayes_solutions, solve_bayes
 from selica.theory.bayes.transitions import Transition, bayes_transitions
-from selica.theory.glm.responses import Logistic
+from selica.theory.glm.responses import Cox, Logistic, Poisson
 from selica.theory.large_deviations.api import CostRange, RateFunction, rate_function
 from selica.theory.model import Model
 from selica.theory.selection.penalty import optimal_lam
@@ -36,6 +36,7 @@ from selica.theory.spectrum.spectra import Spectrum
 __all__ = [
     "BayesSolution",
     "CostRange",
+    "Cox",
     "Curve",
     "Effects",
     "EmpiricalEffects",
@@ -48,6 +49,7 @@ __all__ = [
     "Model",
     "OperatingPoint",
     "PointEffects",
+    "Poisson",
     "RateFunction",
     "Rates",
     "Solution",

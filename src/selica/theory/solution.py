@@ -370,7 +370,7 @@ class KnockoffSolution(Solution):
             ).value
 
         fpr = knockoff_probability(np.zeros(()), copy, copy, np.asarray(self.lam), gap).value
-        tpr = over_signals(self.model.signals, self.Q_hat, copy, chance)
+        tpr = over_signals(self.model.signals, self.slope, copy, chance)
         return make_rates(self.model.rho, tpr, fpr)
 
     def selection_probability(self, g: ArrayLike, Z_th: ArrayLike) -> Any:

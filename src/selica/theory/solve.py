@@ -16,13 +16,16 @@ from selica._core.types import Array
 from selica._core.validation import LARGEST, broadcast, positive, real
 from selica._core.warning import warn
 from selica.catalogue import METHODS, Method
-from selica.theory.glm.responses import Logistic
+from selica.theory.glm.fast import solve_columns
+from selica.theory.glm.responses import Response
 from selica.theory.glm.solution import (
-    LogisticLassoSolution,
-    LogisticStabilitySolution,
+    ResponseKnockoffSolution,
+    ResponseLassoSolution,
+    ResponseStabilitySolution,
     check_strength,
     solve_labels,
 )
+from selica.theory.glm.tables import FINE
 from selica.theory.iid.batch import TOLERANCE, EnsembleModel, solve_points
 from selica.theory.model import Model, ModelResult
 from selica.theory.solution import KnockoffSolution, LassoSolution, Solution, StabilitySolution
@@ -41,7 +44,7 @@ def solve_lasso(
     *,
     lam2: ArrayLike = 0.0,
     spectrum: Spectrum | None = None,
-    response: Logistic | None = None,
+    response: Response | None = None,
 ) -> LassoSolution:
     """Solve for the order parameters of one lasso, or elastic net.
 
@@ -56,9 +59,10 @@ def solve_lasso(
     spectrum : Spectrum, optional
         Distribution of the eigenvalues of X'X where columns are not independent; the singular
         vectors of X point anywhere (docs/general-designs.md).
-    response : Logistic, optional
-        A binary response in place of a linear one: ``theory.Logistic(T=4.0)`` says how strongly
-        the signal decides it (docs/logistic.md). For independent columns.
+    response : Logistic, Poisson or Cox, optional
+        Two classes, counts or times in place of a linear response: ``theory.Logistic(T=4.0)`` says
+        how strongly the signal decides it (docs/logistic.md, docs/more-responses.md). For
+        independent columns.
 
     Returns
     -------
@@ -90,7 +94,7 @@ def solve_stability(
     *,
     lam2: ArrayLike = 0.0,
     spectrum: Spectrum | None = None,
-    response: Logistic | None = None,
+    response: Response | None = None,
 ) -> StabilitySolution:
     """Solve for the order parameters of stability selection.
 
@@ -125,7 +129,13 @@ def solve_stability(
     return _stability(model, points, resampling, spectrum, response)
 
 
-def solve_knockoff(model: Model, lam: ArrayLike, *, lam2: ArrayLike = 0.0) -> KnockoffSolution:
+def solve_knockoff(
+    model: Model,
+    lam: ArrayLike,
+    *,
+    lam2: ArrayLike = 0.0,
+    response: Response | None = None,
+) -> KnockoffSolution:
     """Solve for the order parameters of the lasso, or elastic net, on data and knockoff copies.
 
     Parameters
@@ -135,6 +145,8 @@ def solve_knockoff(model: Model, lam: ArrayLike, *, lam2: ArrayLike = 0.0) -> Kn
         Penalty, positive; the same for variables and copies.
     lam2 : float or array
         As in `solve_lasso`; the same for variables and copies.
+    response : Logistic, Poisson or Cox, optional
+        As in `solve_lasso`.
 
     Returns
     -------
@@ -150,7 +162,8 @@ def solve_knockoff(model: Model, lam: ArrayLike, *, lam2: ArrayLike = 0.0) -> Kn
     >>> round(theory.solve_knockoff(model, lam=0.1, lam2=0.5).single_rates(Z_th=0.05).fdr, 6)
     0.36476
     """
-    return _knockoff(model, _points(model, check_penalty(lam, lam2)))
+    points = _points(model, check_penalty(lam, lam2), None, response)
+    return _knockoff(model, points, response)
 
 
 def solve_method(
@@ -161,7 +174,7 @@ def solve_method(
     resampling: str = "poisson",
     *,
     lam2: ArrayLike = 0.0,
-    response: Logistic | None = None,
+    response: Response | None = None,
 ) -> Solution:
     """Solve the equations that belong to a method, and warn where they were not solved.
 
@@ -177,7 +190,7 @@ def solve_method(
     equations = row.equations
     settings = {"lam": np.asarray(lam, dtype=float), "lam2": np.asarray(lam2, dtype=float)}
     if response is not None:
-        settings["T"] = np.asarray(response.T)
+        settings |= response.settings
     if equations == "stability":
         settings["mu_B"] = np.asarray(mu_B, dtype=float)
     points = _common(model, settings)
@@ -185,7 +198,7 @@ def solve_method(
     if equations == "stability":
         solution = _stability(model, points, resampling, None, response)
     elif equations == "knockoff":
-        solution = _knockoff(model, points)
+        solution = _knockoff(model, points, response)
     else:
         solution = _lasso(model, points, None, response)
     warn_unless_converged(solution, row.name)
@@ -225,25 +238,25 @@ def check_ridge(lam2: ArrayLike) -> Array:
     return real("lam2", lam2, at_least=0.0, at_most=LARGEST)
 
 
-def check_binary(model: Model, response: Logistic) -> Array:
-    """Return the strength of the signal of a binary response that fits the model."""
-    strength = np.asarray(Logistic.check(response, model).T)
-    rho, T = broadcast(rho=np.asarray(model.rho), T=strength)
+def check_response(model: Model, response: Response) -> dict[str, Array]:
+    """Return strength of the signal and place of a response that fits the model."""
+    settings = Response.check(response, model).settings
+    rho, T = broadcast(rho=np.asarray(model.rho), T=settings["T"])
     check_strength(response, {"rho": rho, "T": T})
-    return strength
+    return settings
 
 
 def _points(
     model: Model,
     settings: dict[str, Array],
     spectrum: Spectrum | None = None,
-    response: Logistic | None = None,
+    response: Response | None = None,
 ) -> dict[str, Array]:
     """Return parameters and settings at their common shape, all checked."""
     if response is not None:
         if spectrum is not None:
             raise ArgumentError("spectrum and response cannot be given together.")
-        settings = settings | {"T": check_binary(model, response)}
+        settings = settings | check_response(model, response)
     points = _common(Model.check(model), settings)
     if spectrum is not None:
         check_spectrum(spectrum, model)
@@ -257,10 +270,10 @@ def _common(model: Model, settings: dict[str, Array]) -> dict[str, Array]:
 
 
 def _lasso(
-    model: Model, points: dict[str, Array], spectrum: Spectrum | None, response: Logistic | None
+    model: Model, points: dict[str, Array], spectrum: Spectrum | None, response: Response | None
 ) -> LassoSolution:
     if response is not None:
-        return LogisticLassoSolution(**solve_labels(model, points, None, TOLERANCE))
+        return ResponseLassoSolution(**_solve_response(model, points, response))
     found = _solve(model, points, spectrum=spectrum)
     return LassoSolution(**found) if spectrum is None else DesignLassoSolution(**found)
 
@@ -270,18 +283,36 @@ def _stability(
     points: dict[str, Array],
     resampling: str,
     spectrum: Spectrum | None,
-    response: Logistic | None,
+    response: Response | None,
 ) -> StabilitySolution:
     settings = {"mu_B": unwrap(points["mu_B"]), "resampling": resampling}
     if response is not None:
-        labels = solve_labels(model, points, resampling, TOLERANCE)
-        return LogisticStabilitySolution(**labels, **settings)
+        fields = _solve_response(model, points, response, resampling)
+        return ResponseStabilitySolution(**fields, **settings)
     found = _solve(model, points, resampling=resampling, spectrum=spectrum) | settings
     return StabilitySolution(**found) if spectrum is None else DesignStabilitySolution(**found)
 
 
-def _knockoff(model: Model, points: dict[str, Array]) -> KnockoffSolution:
+def _knockoff(
+    model: Model, points: dict[str, Array], response: Response | None
+) -> KnockoffSolution:
+    if response is not None:
+        return ResponseKnockoffSolution(**_solve_response(model, points, response, copies=1))
     return KnockoffSolution(**_solve(model, points, copies=1))
+
+
+def _solve_response(
+    model: Model,
+    points: dict[str, Array],
+    response: Response,
+    resampling: str | None = None,
+    copies: int = 0,
+) -> dict[str, Any]:
+    """Return the fields of a solution for another response."""
+    if response.plain and copies == 0:
+        labels = {name: part for name, part in points.items() if name != "place"}
+        return solve_labels(model, labels, resampling, TOLERANCE)
+    return solve_columns(model, points, response, resampling, copies, FINE)
 
 
 def _solve(

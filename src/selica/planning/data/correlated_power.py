@@ -21,6 +21,7 @@ from selica._core.table import Row, Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import count, matrix
 from selica.catalogue import Method
+from selica.control.thresholds import USUAL_THRESHOLD
 from selica.correlated.ensembles import CorrelatedEnsemble, solve_ensemble
 from selica.correlated.solution import CorrelatedSolution
 from selica.planning.predict import knockoffs, lasso
@@ -35,7 +36,6 @@ from selica.planning.predict.rules import (
 from selica.planning.study import Study
 from selica.sampling import ledoit_wolf, s_matrix
 from selica.sampling.covariance import parse_covariance
-from selica.selectors.stability import USUAL_THRESHOLD
 from selica.statistics.data import standardised
 from selica.theory import Model
 

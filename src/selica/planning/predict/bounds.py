@@ -18,11 +18,11 @@ from selica import catalogue
 from selica._core.types import Array
 from selica.control import supported_bound
 from selica.control.stability import bound_obstacle, largest_usable_q
+from selica.control.thresholds import THRESHOLD
 from selica.planning.predict.finite import Expected
 from selica.planning.predict.limit import rates_of_members, solved, unsolved
 from selica.planning.predict.prediction import Forecast, Studies
 from selica.planning.study import Study
-from selica.selectors.bounds import THRESHOLD
 from selica.theory import Rates, StabilitySolution, solve_stability
 
 _CUTOFFS = (0.6, 0.75, THRESHOLD)

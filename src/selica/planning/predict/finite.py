@@ -65,7 +65,7 @@ _MOST_DRAWS = 1_000_000
 """Statistics that are drawn, at most."""
 _MOST_TAIL_DRAWS = 2_500_000
 """Statistics that are drawn, at most, where only those that can matter are."""
-_WANTED_ERROR = 0.015
+_WANTED_ERROR = 0.01
 """Standard error of power and FDR at which draws end."""
 _FEWEST_DATA_SETS = 12
 """Data sets that are drawn, at least."""
@@ -191,7 +191,7 @@ class Exceedances:
         R, k, s = self.size, self._study.n_signals, self._solution
         effects, noise, rng = (np.random.default_rng([*seed, part]) for part in range(3))
         g = np.abs(
-            s.Q_hat * self._study.effects.sample((R, k), effects)
+            s.slope * self._study.effects.sample((R, k), effects)
             + np.sqrt(s.chi_hat) * noise.standard_normal((R, k))
         )
         kept = noise.random((R, k)) < self._chance(g)
@@ -262,15 +262,17 @@ class Exceedances:
         # then, with the same number, the copy
         twin = np.where(far, pick < own * tail, True)
         up = u[1] * own < above
+        size = np.empty_like(g)
         with np.errstate(divide="ignore", invalid="ignore"):
-            high = g - sd * ndtri(np.where(up, u[1] * own, 0.5))
-            low = -g - sd * ndtri(np.where(up, 0.5, u[1] * own - above))
-            bottom, top = ndtr((-edge - g) / sd), ndtr((edge - g) / sd)
-            inside = np.abs(g + sd * ndtri(bottom + u[1] * (top - bottom)))
-        size = np.where(far, np.where(up, high, low), np.minimum(inside, edge))
-        below_c = ndtri(0.5 + 0.5 * u[2] * (1.0 - tail))
-        of_copy = np.where(twin, -ndtri(0.5 * u[2] * tail), below_c)
-        of_copy *= self._copy_sd
+            beyond = np.where(up, u[1] * own, u[1] * own - above)[far]
+            size[far] = np.where(up, g, -g)[far] - sd * ndtri(beyond)
+            near, rest = g[~far], u[1, ~far]
+            bottom, top = ndtr((-edge - near) / sd), ndtr((edge - near) / sd)
+            inside = np.abs(near + sd * ndtri(bottom + rest * (top - bottom)))
+        size[~far] = np.minimum(inside, edge)
+        # the tail of a copy, or what is below it
+        of_copy = np.where(twin, 0.5 * u[2] * tail, 0.5 - 0.5 * u[2] * (1.0 - tail))
+        of_copy = -self._copy_sd * ndtri(of_copy)
         return np.asarray(np.maximum(size - lam, 0.0) - np.maximum(of_copy - lam, 0.0))
 
 
@@ -359,6 +361,8 @@ class DrawnRule(NamedTuple):
     """From p to a size of these below which nothing is selected."""
     fewest: float
     """Variables of its smallest selection."""
+    share_kept: bool = False
+    """Whether the mean false share is the level times the share of irrelevant variables."""
 
 
 def by_fields(solution: Solution, fdr: float) -> DrawnRule:
@@ -369,7 +373,9 @@ def by_fields(solution: Solution, fdr: float) -> DrawnRule:
         with np.errstate(divide="ignore", over="ignore"):  # infinitely strong evidence
             return step_up(0.5 / survival(np.abs(sample.fields) / sd), fdr, p)
 
-    return DrawnRule(select, fdr, 0, partial(lowest_field, solution, fdr=fdr), 1.0)
+    # the step-up rule on independent p-values, some of them uniform (Benjamini and Hochberg)
+    lowest = partial(lowest_field, solution, fdr=fdr)
+    return DrawnRule(select, fdr, 0, lowest, 1.0, share_kept=True)
 
 
 def by_one_copy(solution: KnockoffSolution, fdr: float) -> DrawnRule:
@@ -425,6 +431,8 @@ def expected(study: Study, solution: Solution, rates: Rates, rule: DrawnRule) ->
     with _DRAWING:
         mean, error = _drawn(study, solution, rule, cut, fixed)
     power, rate = (float(min(max(x, 0.0), 1.0)) for x in mean[:2])
+    if rule.share_kept:
+        rate = rule.fdr * (1.0 - k / study.n_features)
     return Expected(power, rate, k * power, max(float(mean[2]), 0.0), error)
 
 
@@ -524,7 +532,7 @@ def _whole(study: Study, solution: Solution, rule: DrawnRule) -> Callable[[int],
             kept.append(Draws(number, (size, p, k, copies), study.effects))
         draws = kept[number]
         g = np.sqrt(solution.chi_hat) * draws.fields
-        g[:, :k] += solution.Q_hat * draws.effects
+        g[:, :k] += solution.slope * draws.effects
         if not rule.copies:
             return Sample(g, None, truth)
         assert isinstance(solution, KnockoffSolution)
@@ -543,7 +551,7 @@ def _matching_cut(solution: Solution, rates: Rates, fdr: float) -> float:
     """Return a cut on abs(g) with the power of the rule; where it has none, of the level."""
     if rates.tpr == 0.0:
         return float(at_level(solution, "stability-ideal", np.asarray(fdr)).threshold)
-    sd, Q = float(np.sqrt(solution.chi_hat)), float(solution.Q_hat)
+    sd, Q = float(np.sqrt(solution.chi_hat)), float(solution.slope)
     cuts = np.linspace(0.0, 10.0 * sd + 5.0 * Q, 500)
     tpr = np.asarray(solution.rates_of_field(cuts).tpr)
     return float(np.interp(-rates.tpr, -tpr, cuts))

@@ -21,7 +21,8 @@ What is left out are the fluctuations of counts, which matter where few variable
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import fields, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -42,8 +43,11 @@ from selica.theory import (
     Rates,
     Solution,
     StabilitySolution,
+    solve_knockoff,
+    solve_lasso,
     solve_stability,
 )
+from selica.theory.glm.fast import solve_fast
 from selica.theory.selection.levels import log_rates
 from selica.theory.selection.rates import make_rates, over_signals, two_sided, votes_needed
 
@@ -103,7 +107,61 @@ def _solved(
     **settings: Any,
 ) -> Any:
     lams = np.frombuffer(penalties).reshape(shape)
-    return solve(models(studies, len(shape) - 1), lams, **settings)
+    model = models(studies, len(shape) - 1)
+    first = studies[0]
+    if first.theory_response is None:
+        return solve(model, lams, **settings)
+    kind = _KINDS[solve]
+    if all(study.snr == first.snr for study in studies):
+        return solve_fast(kind, model, lams, first.theory_response, **settings)
+    each = [
+        solve_fast(
+            kind,
+            study.model,
+            lams[place],
+            study.theory_response,
+            **{name: _at(value, shape, place) for name, value in settings.items()},
+        )
+        for place, study in enumerate(studies)
+    ]
+    return stacked(each, model)
+
+
+_KINDS: dict[Callable[..., Any], str] = {
+    solve_lasso: "lasso",
+    solve_stability: "stability",
+    solve_knockoff: "knockoff",
+}
+"""What the quick solver of other responses calls the solvers."""
+
+
+def _at(setting: Any, shape: tuple[int, ...], place: int) -> Any:
+    """Return the part of a setting that belongs to one of the studies."""
+    if isinstance(setting, str):
+        return setting
+    return np.broadcast_to(np.asarray(setting, dtype=float), shape)[place]
+
+
+def stacked(each: Sequence[Any], model: Model) -> Any:
+    """Return solutions of one shape as one solution, along a new first axis.
+
+    Parameters
+    ----------
+    each : sequence of Solution
+        Of one kind.
+    model : Model
+        All of their models, in the shape of the result.
+    """
+    first = each[0]
+    parts = {
+        field.name: np.stack(
+            [np.broadcast_to(getattr(one, field.name), one.shape) for one in each]
+        )
+        for field in fields(first)
+        if not isinstance(getattr(first, field.name), str | Model)
+    }
+    status = {"status": np.stack([np.broadcast_to(one.status, one.shape) for one in each])}
+    return replace(first, model=model, **(parts | status))
 
 
 def unsolved(solution: Solution) -> tuple[str, ...]:
@@ -215,7 +273,7 @@ def _beyond(solution: Solution, var: Array, x: Array) -> tuple[Array, Array]:
     noise = np.ravel(var)
     signal = over_signals(
         solution.model.signals,
-        np.ravel(solution.Q_hat),
+        np.ravel(solution.slope),
         noise,
         lambda mean, var: two_sided(x[:, :, None], mean[:, None], var[:, None]),
     )
@@ -374,7 +432,7 @@ def cut_of_fields(solution: Solution, fdr: float) -> float:
     sd = math.sqrt(solution.chi_hat)
     u = np.linspace(0.0, _FARTHEST + 1.0, 2 * _THRESHOLDS)
     signals = solution.model.signals
-    log_tpr, log_fpr, _ = log_rates(signals, np.full(u.size, sd / solution.Q_hat), u)
+    log_tpr, log_fpr, _ = log_rates(signals, np.full(u.size, sd / solution.slope), u)
     fpr, rho = np.exp(log_fpr), solution.rho
     # relative, so that what is linear between two steps is the logarithm
     excess = log_fpr - np.log(fdr * (rho * np.exp(log_tpr) + (1.0 - rho) * fpr))

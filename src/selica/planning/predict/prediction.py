@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from selica import catalogue
@@ -167,7 +168,12 @@ def predict_each(
         As in `predict`.
     """
     row = catalogue.method(method)
-    predictor: Predictor = row.load_predictor()
+    if any(study.columns is not None for study in studies):
+        from selica.planning.predict.correlated import predict_correlated
+
+        predictor: Predictor = partial(predict_correlated, row)
+    else:
+        predictor = row.load_predictor()
     return [
         Prediction.of(row, found, settings) for found in predictor(studies, fdr, settings == "best")
     ]
@@ -203,7 +209,11 @@ def check_methods(methods: Sequence[str] | str | None, argument: str = "methods"
 
 
 def planned_names(
-    methods: Sequence[str] | str | None, argument: str = "methods", *, calibrated: bool = False
+    methods: Sequence[str] | str | None,
+    argument: str = "methods",
+    *,
+    calibrated: bool = False,
+    study: Study | None = None,
 ) -> tuple[str, ...]:
     """Return checked names of methods that have a prediction.
 
@@ -214,6 +224,8 @@ def planned_names(
     argument : str
     calibrated : bool
         Whether only those whose threshold the data set are taken where none is named.
+    study : Study, optional
+        Where its columns are correlated, methods without a theory for that are left out.
     """
     rows = check_methods(methods, argument)
     for row in rows:
@@ -225,6 +237,16 @@ def planned_names(
             )
     if methods is None and calibrated:
         rows = [row for row in rows if row.calibrated]
+    if study is not None and study.columns is not None:
+        from selica.planning.predict.correlated import covered
+
+        able = [row for row in rows if covered(row)]
+        if methods is not None and len(able) < len(rows):
+            raise DoesNotApply(
+                f"{argument}: {next(row.name for row in rows if row not in able)!r} has no "
+                "prediction for correlated columns; planning.plasmode_power measures it on a table."
+            )
+        rows = able
     return tuple(row.name for row in rows)
 
 

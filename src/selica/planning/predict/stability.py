@@ -11,6 +11,7 @@ import numpy as np
 
 from selica import catalogue
 from selica._core.types import Array
+from selica.control.thresholds import LOWEST_PROBABILITY, USUAL_THRESHOLD
 from selica.planning.predict.finite import Expected, by_fields, expected
 from selica.planning.predict.lasso import predicting_penalty
 from selica.planning.predict.limit import (
@@ -23,7 +24,6 @@ from selica.planning.predict.limit import (
     unsolved,
 )
 from selica.planning.predict.prediction import Forecast, Studies
-from selica.selectors.stability import LOWEST_PROBABILITY, USUAL_THRESHOLD
 from selica.theory import StabilitySolution, solve_stability
 from selica.theory.selection.levels import at_level
 

@@ -9,9 +9,9 @@ from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.types import Array
-from selica._core.wording import assumptions
 from selica.planning.predict.prediction import Prediction, current_name
 from selica.planning.questions.recommendation import RULE, Candidate, Recommendation, recommend
+from selica.planning.study import Study
 from selica.plots import plot_requirement
 
 if TYPE_CHECKING:
@@ -89,8 +89,9 @@ class Requirement(Result):
         What the Bayes-optimal selector needs in a study of this size.
     fdr : float or None
         Level asked for; None where levels are the answers.
-    effects : Effects
-        Distribution of the non-zero effects.
+    study : Study
+        What was asked about; what was asked for has any value in it.
+    settings : {"best", "default"}
 
     Examples
     --------
@@ -105,7 +106,13 @@ class Requirement(Result):
     answers: tuple[RequiredValue, ...]
     ceiling: RequiredValue
     fdr: float | None
-    effects: Effects
+    study: Study
+    settings: str = "best"
+
+    @property
+    def effects(self) -> Effects:
+        """Distribution of the non-zero effects."""
+        return self.study.effects
 
     @property
     def recommendation(self) -> Recommendation[RequiredValue]:
@@ -185,7 +192,7 @@ class Requirement(Result):
         )
         lines += ["", chosen, RULE]
         lines += [f"Left out: {one.prediction.label}: {reason}." for one, reason in left_out]
-        return "\n".join([*lines, assumptions(self.effects)])
+        return "\n".join([*lines, self.study.assumptions])
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{a.method}={a.value}" for a in self.answers)

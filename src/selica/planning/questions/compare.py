@@ -23,6 +23,7 @@ from selica.planning.predict.prediction import (
     reporting,
 )
 from selica.planning.questions.recommendation import RULE, Candidate, Recommendation, recommend
+from selica.planning.responses import Response
 from selica.planning.study import Study
 from selica.plots import plot_comparison
 
@@ -168,32 +169,44 @@ class Comparison(Result):
 def compare_methods(
     n_samples: int,
     n_features: int,
-    n_signals: int,
+    n_signals: int | None = None,
     *,
     r2: float | None = None,
     snr: float | None = None,
     effect_size: float | None = None,
     fdr: float = 0.1,
     effects: Effects | None = None,
+    response: Response | None = None,
+    covariance: Any = None,
     methods: Sequence[str] | str | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Predict what every method finds in a study with independent columns.
+    """Predict what every method finds in a study.
 
     Parameters
     ----------
     n_samples, n_features, n_signals : int
-        Rows, variables, and how many of the variables have an effect.
+        Rows, variables, and how many of the variables have an effect; the last may be left out
+        where `effects` lists them.
     r2, snr, effect_size : float
-        Exactly one of them: share of the variance of y that the signals explain; variance of the
-        signal over that of the noise; root mean square of the non-zero coefficients of standardised
-        columns, in standard deviations of the noise.
+        Exactly one of them, or none where `effects` have sizes: share of the variance that the
+        signals explain (heritability, for one); variance of the linear predictor, over that of the
+        noise for a numeric response; root mean square of the non-zero coefficients of standardised
+        columns, in standard deviations of the noise, log odds, log rates or log hazards.
     fdr : float
         False discovery rate asked of the methods.
     effects : Effects, optional
-        Distribution of the non-zero effects, such as `theory.PointEffects()`; Gaussian by default.
+        Distribution of the non-zero effects, such as `theory.PointEffects()`, or effects with their
+        sizes: `planning.Betas([0.3, 0.2])`, `OddsRatios`, `RateRatios`, `HazardRatios`. Gaussian by
+        default.
+    response : Response, optional
+        `planning.Numeric()` by default, `Binary(prevalence, cases)`, `Counts(rate)` or
+        `Survival(events)`.
+    covariance : tuple, array or Covariance, optional
+        How columns are correlated, such as ("ar1", 0.5), ("block", 0.5, 10), a matrix or
+        `planning.covariance_of(X)`; independent by default.
     methods : str or sequence of str, optional
-        Some of `planning.METHODS`; all by default.
+        Some of `planning.METHODS`; all that have a theory for such a study by default.
     progress : callable, optional
         ``progress(done, total)``, in predictions.
 
@@ -219,9 +232,10 @@ def compare_methods(
     True
     """
     study = Study.of(
-        n_samples, n_features, n_signals, r2=r2, snr=snr, effect_size=effect_size, effects=effects
-    )
-    level, names = check_level(fdr), planned_names(methods)
+        n_samples, n_features, n_signals, r2=r2, snr=snr, effect_size=effect_size, effects=effects,
+        response=response, covariance=covariance,
+    )  # fmt: skip
+    level, names = check_level(fdr), planned_names(methods, study=study)
     reporter(progress)
     asked = [(name, setting) for name in names for setting in SETTINGS]
     found = [predict(study, name, level, setting) for name, setting in reporting(asked, progress)]

@@ -22,6 +22,7 @@ from selica.planning.predict.prediction import (
 )
 from selica.planning.questions.answers import RequiredValue, Requirement
 from selica.planning.questions.search import PowerSearch, SampleSearch
+from selica.planning.responses import Response
 from selica.planning.study import Study
 
 MOST_SAMPLES = 1_000_000
@@ -30,6 +31,8 @@ _SMALLEST_EFFECT = 1e-4
 """Smallest effects that are tried, in standard deviations of the noise."""
 _LARGEST_EFFECT = 10.0
 """Largest effects that are tried, in standard deviations of the noise."""
+_FIRST_EFFECT = 0.1
+"""Effects with which arguments are checked."""
 _LOWEST_LEVEL = 1e-3
 """Lowest level of the false discovery rate that is tried."""
 _HIGHEST_LEVEL = 0.5
@@ -44,15 +47,18 @@ def required_samples(
     power: float,
     *,
     n_features: int,
-    n_signals: int,
+    n_signals: int | None = None,
     r2: float | None = None,
     snr: float | None = None,
     effect_size: float | None = None,
     fdr: float = 0.1,
     effects: Effects | None = None,
+    response: Response | None = None,
+    covariance: Any = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",
     at_most: int = MOST_SAMPLES,
+    curves: bool = True,
     progress: Progress | None = None,
 ) -> Requirement:
     """Find the smallest number of samples with which a method reaches a power.
@@ -61,13 +67,15 @@ def required_samples(
     ----------
     power : float
         Share of the signals to be found, on average.
-    n_features, n_signals, r2, snr, effect_size, fdr, effects
+    n_features, n_signals, r2, snr, effect_size, fdr, effects, response, covariance
         As in `compare_methods`; strength and number of the signals do not depend on the samples.
     method : str or sequence of str, optional
         Some of `planning.METHODS`; by default all that set their threshold by the data.
     settings : {"best", "default"}
     at_most : int
         More samples are not considered.
+    curves : bool
+        Whether the power of every method is also predicted around the answers, for a figure.
     progress : callable, optional
         ``progress(done, total)``, in methods and their curves.
 
@@ -87,10 +95,12 @@ def required_samples(
     reporter(progress)
     search = sample_search(
         power, n_features=n_features, n_signals=n_signals, r2=r2, snr=snr, effect_size=effect_size,
-        fdr=fdr, effects=effects, method=method, settings=settings, at_most=at_most,
+        fdr=fdr, effects=effects, response=response, covariance=covariance, method=method,
+        settings=settings, at_most=at_most,
     )  # fmt: skip
     growing = search.growing()
-    *_, whole = (next(growing) for _ in reporting(range(search.steps), progress))
+    steps = range(search.steps if curves else search.steps - 1)
+    *_, whole = (next(growing) for _ in reporting(steps, progress))
     return whole
 
 
@@ -115,10 +125,11 @@ def sample_search(
     **sizes
         The other arguments of `required_samples`.
     """
-    asked = _Question.of(power, fdr, method, settings)
+    study = Study.of(2, **sizes)
+    asked = _Question.of(power, fdr, method, settings, study)
     largest = count("at_most", at_most, at_least=2)
     return SampleSearch(
-        Study.of(2, **sizes),
+        study,
         asked.names,
         target=asked.target,
         fdr=asked.level,
@@ -133,9 +144,11 @@ def detectable_effect(
     *,
     n_samples: int,
     n_features: int,
-    n_signals: int,
+    n_signals: int | None = None,
     fdr: float = 0.1,
     effects: Effects | None = None,
+    response: Response | None = None,
+    covariance: Any = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",
     progress: Progress | None = None,
@@ -144,7 +157,7 @@ def detectable_effect(
 
     Parameters
     ----------
-    power, fdr, effects, method, settings
+    power, fdr, effects, response, covariance, method, settings
         As in `required_samples`.
     progress : callable, optional
         ``progress(done, total)``, in methods.
@@ -165,19 +178,22 @@ def detectable_effect(
     >>> 0.1 < found.one("stability-fdr").value < 0.4
     True
     """
-    asked = _Question.of(power, fdr, method, settings, progress)
 
     def at(size: float) -> Study:
-        return Study.of(n_samples, n_features, n_signals, effect_size=size, effects=effects)
+        return Study.of(
+            n_samples, n_features, n_signals, effect_size=size, effects=effects,
+            response=response, covariance=covariance,
+        )  # fmt: skip
 
-    law = at(1.0).effects  # bad arguments are said before the work
+    study = at(_FIRST_EFFECT)  # bad arguments are said before the work
+    asked = _Question.of(power, fdr, method, settings, study, progress)
 
     def answer(name: str) -> RequiredValue:
         search = asked.search(name, at)
         start = float(f"{3.0 / math.sqrt(n_samples):.3g}")
         return search.smallest(_SMALLEST_EFFECT, _LARGEST_EFFECT, start)
 
-    return asked.requirement("effect size", answer, asked.level, law)
+    return asked.requirement("effect size", answer, asked.level)
 
 
 def largest_support(
@@ -190,6 +206,8 @@ def largest_support(
     effect_size: float | None = None,
     fdr: float = 0.1,
     effects: Effects | None = None,
+    response: Response | None = None,
+    covariance: Any = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",
     progress: Progress | None = None,
@@ -198,7 +216,7 @@ def largest_support(
 
     Parameters
     ----------
-    power, fdr, effects, method, settings
+    power, fdr, effects, response, covariance, method, settings
         As in `required_samples`.
     progress : callable, optional
         ``progress(done, total)``, in methods.
@@ -220,14 +238,14 @@ def largest_support(
     >>> 10 < found.one("stability-fdr").value < 100
     True
     """
-    asked = _Question.of(power, fdr, method, settings, progress)
 
     def at(k: float) -> Study:
         return Study.of(
-            n_samples, n_features, int(k), r2=r2, snr=snr, effect_size=effect_size, effects=effects
-        )
+            n_samples, n_features, int(k), r2=r2, snr=snr, effect_size=effect_size,
+            effects=effects, response=response, covariance=covariance,
+        )  # fmt: skip
 
-    law = at(1).effects
+    asked = _Question.of(power, fdr, method, settings, at(1), progress)
     # few signals may be out of reach where a level needs many selections, so all sizes count
     sizes = np.unique(np.geomspace(1.0, n_features, _SUPPORTS).astype(int)).tolist()
 
@@ -241,7 +259,7 @@ def largest_support(
         high = next((k for k in sizes if k > low), None)
         return search.answer(low if high is None else search.last(low, high, whole=True))
 
-    return asked.requirement("signals", answer, asked.level, law)
+    return asked.requirement("signals", answer, asked.level)
 
 
 def achievable_fdr(
@@ -249,11 +267,13 @@ def achievable_fdr(
     *,
     n_samples: int,
     n_features: int,
-    n_signals: int,
+    n_signals: int | None = None,
     r2: float | None = None,
     snr: float | None = None,
     effect_size: float | None = None,
     effects: Effects | None = None,
+    response: Response | None = None,
+    covariance: Any = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",
     progress: Progress | None = None,
@@ -262,11 +282,12 @@ def achievable_fdr(
 
     Parameters
     ----------
-    power, n_features, n_signals, r2, snr, effect_size, effects, method, settings
+    power, n_features, n_signals, r2, snr, effect_size, effects, response, covariance, method
         As in `required_samples`.
     progress : callable, optional
         ``progress(done, total)``, in methods.
     n_samples : int
+    settings : {"best", "default"}
 
     Returns
     -------
@@ -282,10 +303,11 @@ def achievable_fdr(
     >>> found.one("stability-fdr").value < 0.1
     True
     """
-    asked = _Question.of(power, _FIRST_LEVEL, method, settings, progress)
     study = Study.of(
-        n_samples, n_features, n_signals, r2=r2, snr=snr, effect_size=effect_size, effects=effects
-    )
+        n_samples, n_features, n_signals, r2=r2, snr=snr, effect_size=effect_size, effects=effects,
+        response=response, covariance=covariance,
+    )  # fmt: skip
+    asked = _Question.of(power, _FIRST_LEVEL, method, settings, study, progress)
 
     def answer(name: str) -> RequiredValue:
         def predicted(levels: Sequence[float]) -> list[Prediction]:
@@ -294,7 +316,7 @@ def achievable_fdr(
         search = PowerSearch(name, predicted, asked.target)
         return search.smallest(_LOWEST_LEVEL, _HIGHEST_LEVEL, _FIRST_LEVEL)
 
-    return asked.requirement("FDR level", answer, None, study.effects)
+    return asked.requirement("FDR level", answer, None)
 
 
 class _Question(NamedTuple):
@@ -304,6 +326,8 @@ class _Question(NamedTuple):
     level: float
     names: tuple[str, ...]
     settings: str
+    study: Study
+    """What is asked about, with any value of what is looked for."""
     progress: Progress | None
 
     @classmethod
@@ -313,14 +337,15 @@ class _Question(NamedTuple):
         fdr: float,
         method: Sequence[str] | str | None,
         settings: str,
+        study: Study,
         progress: Progress | None = None,
     ) -> _Question:
         """Check the arguments."""
         target = number("power", power, at_least=0.01, at_most=0.999)
         choice("settings", settings, SETTINGS)
-        names = planned_names(method, "method", calibrated=True)
+        names = planned_names(method, "method", calibrated=True, study=study)
         reporter(progress)
-        return cls(target, check_level(fdr), names, settings, progress)
+        return cls(target, check_level(fdr), names, settings, study, progress)
 
     def search(self, name: str, at: Callable[[float], Study]) -> PowerSearch:
         """Return the search of a method for a value, by the study at a value."""
@@ -335,12 +360,13 @@ class _Question(NamedTuple):
         quantity: str,
         answer: Callable[[str], RequiredValue],
         fdr: float | None,
-        effects: Effects,
     ) -> Requirement:
         """Return the answers of the methods, after that of the ceiling."""
         names = (CEILING, *self.names)
         ceiling, *answers = [answer(name) for name in reporting(names, self.progress)]
-        return Requirement(quantity, self.target, tuple(answers), ceiling, fdr, effects)
+        return Requirement(
+            quantity, self.target, tuple(answers), ceiling, fdr, self.study, self.settings
+        )
 
 
 def _predict(

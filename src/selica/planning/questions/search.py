@@ -37,6 +37,10 @@ _FARTHEST_FACTOR = 1.3
 """Factor by which an estimate may be beyond what was tried."""
 _CERTAIN_POWER = 0.03
 """Distance from zero and one that powers need for such an estimate."""
+_CLOSE_POWER = 0.005
+"""Distance from the power asked for that is as good as none."""
+_MOST_LINES = 12
+"""Numbers of samples that are tried between two."""
 _SAFETY_FACTOR = 1.06
 """Factor by which an estimate is left, to have the power between two numbers of samples."""
 
@@ -196,7 +200,7 @@ class SampleSearch:
         on_step: Callable[[], object] = lambda: None,
     ) -> None:
         self._target, self._largest = target, largest
-        self._fdr, self._effects = fdr, study.effects
+        self._fdr, self._study, self._settings = fdr, study, settings
         self._start = min(max(16, study.n_signals), largest)
 
         def of_ceiling(ns: Sequence[float]) -> Sequence[Prediction]:
@@ -253,8 +257,9 @@ class SampleSearch:
     def _requirement(self, values: Sequence[int | None]) -> Requirement:
         answers = (t.answer(value) for t, value in zip(self._every, values, strict=False))
         return Requirement(
-            "samples", self._target, tuple(answers), self.ceiling, self._fdr, self._effects
-        )
+            "samples", self._target, tuple(answers), self.ceiling, self._fdr, self._study,
+            self._settings,
+        )  # fmt: skip
 
     def _least_of_all(self) -> int | None:
         """Return what the ceiling needs."""
@@ -331,10 +336,32 @@ class SampleSearch:
                 guess = max(min(guess * _SAFETY_FACTOR, x[-1] * 2.0), x[-1] * factor)
             tried.ask([min(max(round(guess), 2), self._largest)])
             factor = 2.0
-        while pair[1] > pair[0] + 1:  # powers from draws are rough: a search may find another
-            tried.last(pair[1], pair[0], whole=True)
-            pair = tried.crossing() or pair
-        return int(pair[1])
+        return self._between(tried, *pair)
+
+    def _between(self, tried: PowerSearch, low: float, high: float) -> int:
+        """Return the number of samples at which a line between two numbers has the power.
+
+        Powers from draws have errors of about 0.01, which a few per cent of the samples make up
+        for: a prediction that is as close to the power as its error is the answer.
+        """
+        goal = self._target
+        for _ in range(_MOST_LINES):
+            if high <= low + 1:
+                break
+            (a, u), (b, v) = (
+                (math.log(n), tried.scale(tried.found[n].power)) for n in (low, high)
+            )
+            share = (tried.scale(goal) - u) / (v - u) if v > u else 0.5
+            n = math.ceil(math.exp(a + share * (b - a)))
+            n = int(min(max(n, low + 1), high))
+            if n == high:
+                break
+            tried.ask([n])
+            power, error = tried.found[n].power, tried.found[n].power_error
+            if 0.0 <= power - goal <= min(_CLOSE_POWER, error):
+                return n
+            low, high = (low, n) if power >= goal else (n, high)
+        return int(high)
 
     def _grid(self, enough: int) -> list[float]:
         """Return the samples at which all curves are drawn."""

@@ -1,4 +1,4 @@
-"""What `solve_lasso` and `solve_stability` return for a binary response."""
+"""What the solvers return for responses other than linear ones."""
 
 from __future__ import annotations
 
@@ -12,16 +12,21 @@ from selica._core.errors import ArgumentError
 from selica._core.losses import LogisticLoss
 from selica._core.results import statuses, unwrap
 from selica._core.types import Array
-from selica.theory.glm.responses import Logistic
+from selica.theory.glm.responses import Response
 from selica.theory.glm.rows import Rows
 from selica.theory.glm.solver import Body, GlmPoint, solve_point
 from selica.theory.iid.equations import IidEquations
 from selica.theory.model import Model
-from selica.theory.solution import LassoSolution, LossGiven, StabilitySolution
+from selica.theory.solution import (
+    KnockoffSolution,
+    LassoSolution,
+    LossGiven,
+    StabilitySolution,
+)
 
 
-class _Labels(LossGiven):
-    """What is different for classes: effects have a size in log odds, and the loss is no square."""
+class _OtherResponse(LossGiven):
+    """What is different: effects have a size of their own, and the loss is no square."""
 
     __slots__ = ()
     model: Model
@@ -43,33 +48,48 @@ class _Labels(LossGiven):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class LogisticLassoSolution(_Labels, LassoSolution):
-    """One penalised logistic regression.
+class ResponseLassoSolution(_OtherResponse, LassoSolution):
+    """One penalised regression of classes, counts or times.
 
-    Order parameters are in log odds, and `ensemble_error` is the mean squared error
-    q - 2 m + T of the log odds; m_hat is not Q_hat.
+    Order parameters are in log odds, or logarithms of rates or hazards, and `ensemble_error` is
+    the mean squared error q - 2 m + T of these; m_hat is not Q_hat.
     """
 
     T: Any
     loss: Any
     """Training loss for each variable."""
     absolute: Any
+    intercept: Any = 0.0
+    """What members fit; for times, the logarithm of the hazard up to the time of censoring."""
 
     _settings: ClassVar[tuple[str, ...]] = ("lam", "T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class LogisticStabilitySolution(_Labels, StabilitySolution):
-    """Stability selection by penalised logistic regressions; see `LogisticLassoSolution`."""
+class ResponseStabilitySolution(_OtherResponse, StabilitySolution):
+    """Stability selection by such regressions; see `ResponseLassoSolution`."""
 
     T: Any
     loss: Any
     absolute: Any
+    intercept: Any = 0.0
 
     _settings: ClassVar[tuple[str, ...]] = ("lam", "mu_B", "T")
 
 
-def check_strength(response: Logistic, points: dict[str, Array]) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class ResponseKnockoffSolution(_OtherResponse, KnockoffSolution):
+    """Such a regression on data and knockoff copies; see `ResponseLassoSolution`."""
+
+    T: Any
+    loss: Any
+    absolute: Any
+    intercept: Any = 0.0
+
+    _settings: ClassVar[tuple[str, ...]] = ("lam", "T")
+
+
+def check_strength(response: Response, points: dict[str, Array]) -> None:
     """Refuse a strength of the signal where there are no signals."""
     if np.any((points["rho"] == 0.0) & (points["T"] > 0.0)):
         raise ArgumentError(f"T must be 0 where rho is 0; got T = {response.T}.")

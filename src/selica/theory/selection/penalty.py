@@ -16,12 +16,12 @@ from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, broadcast, choice, positive, real
 from selica._core.warning import warn
 from selica.catalogue import Method
-from selica.theory.glm.responses import Logistic
+from selica.theory.glm.responses import Response
 from selica.theory.iid.batch import EnsembleModel, Errors, member_errors, member_guesses
 from selica.theory.model import Model
 from selica.theory.selection.levels import at_level, log_odds, log_rates
 from selica.theory.solution import Solution
-from selica.theory.solve import check_binary, check_ridge, method_of, solve_method
+from selica.theory.solve import check_response, check_ridge, method_of, solve_method
 
 CRITERIA = ("prediction", "power")
 """Ways to choose a penalty."""
@@ -48,7 +48,7 @@ def optimal_lam(
     fdr: ArrayLike = 0.1,
     *,
     lam2: ArrayLike = 0.0,
-    response: Logistic | None = None,
+    response: Response | None = None,
 ) -> Any:
     """Return the best penalty of a method.
 
@@ -112,7 +112,7 @@ class MethodSetting(NamedTuple):
     lam2: Array
     rate: Array
     resampling: str
-    response: Logistic | None
+    response: Response | None
 
     @classmethod
     def of(
@@ -124,12 +124,12 @@ class MethodSetting(NamedTuple):
         lam2: ArrayLike,
         mu_B: ArrayLike,
         resampling: str,
-        response: Logistic | None,
+        response: Response | None,
     ) -> MethodSetting:
         """Check the settings."""
         Model.check(model)
         if response is not None:
-            check_binary(model, response)
+            check_response(model, response)
         if method.equations == "stability":
             rate = check_rate("mu_B", mu_B, resampling)
         else:  # neither is used
@@ -145,7 +145,7 @@ class MethodSetting(NamedTuple):
         if not isinstance(self.lam, str):
             named["lam"] = self.lam
         if self.response is not None:
-            named["T"] = np.asarray(self.response.T)
+            named |= self.response.settings
         broadcast(**named, lam2=self.lam2, mu_B=self.rate, fdr=fdr)
 
     @property
@@ -183,7 +183,7 @@ class MethodSetting(NamedTuple):
 
     def at(self, flat: dict[str, Array], index: IntArray) -> MethodSetting:
         """Return the setting of some of the points of a search."""
-        response = None if self.response is None else Logistic(flat["T"][index])
+        response = None if self.response is None else self.response.like(T=flat["T"][index], place=flat["place"][index])
         return self._replace(
             model=self.model.like(*(part[index] for part in _three(flat))),
             lam2=flat["lam2"][index],
@@ -240,8 +240,7 @@ def _best_for_numbers(setting: MethodSetting, fdr: Array) -> Array:
 def _best_for_labels(setting: MethodSetting, fdr: Array) -> Array:
     """Return the best penalty for a binary response: by power, or by the error of the log odds."""
     assert setting.response is not None
-    named = setting.model.parameters | {
-        "T": np.asarray(setting.response.T),
+    named = setting.model.parameters | setting.response.settings | {
         "lam2": setting.lam2,
         "mu_B": setting.rate if setting.resampled else np.ones(()),
         "fdr": fdr if setting.by_level else np.ones(()),

@@ -1,0 +1,95 @@
+"""How the columns of a study are correlated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from selica._core.errors import ArgumentError
+from selica._core.validation import number, short
+from selica.sampling.covariance import FORMS, Covariance, parse_covariance
+
+_FORMS = {"ar1": ("r",), "block": ("r", "size"), "equicorrelated": ("r",)}
+"""Correlations that a study may have, with what follows their names."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """A covariance that is compared by identity, since a matrix cannot be a key."""
+
+    covariance: Covariance
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Correlated columns of a study.
+
+    Examples
+    --------
+    >>> from selica.planning.columns import check_columns
+    >>> check_columns(("ar1", 0.5), 100).label
+    'columns with autoregressive correlation 0.5'
+    """
+
+    form: tuple[Any, ...]
+    """Name and numbers, or a known covariance."""
+    n_features: int
+
+    @property
+    def covariance(self) -> Covariance:
+        """The covariance of a row."""
+        known = self.form[0]
+        if isinstance(known, _Known):
+            return known.covariance
+        return parse_covariance(self.form, self.n_features, np.random.default_rng(0))
+
+    @property
+    def label(self) -> str:
+        """What an answer calls such columns."""
+        name = self.form[0]
+        if name == "ar1":
+            return f"columns with autoregressive correlation {self.form[1]:g}"
+        if name == "block":
+            return f"blocks of {self.form[2]} columns with correlation {self.form[1]:g}"
+        if name == "equicorrelated":
+            return f"columns that all have correlation {self.form[1]:g}"
+        return "columns with the given covariance"
+
+    @property
+    def typed(self) -> str:
+        """What is typed for it on the command line, such as ar1:0.5; else a file."""
+        if isinstance(self.form[0], _Known):
+            return "covariance.csv"
+        return ":".join(f"{part:g}" if not isinstance(part, str) else part for part in self.form)
+
+
+def check_columns(covariance: object, n_features: int) -> Columns | None:
+    """Return the correlation of a study's columns; None for independent ones.
+
+    Parameters
+    ----------
+    covariance : None, "identity", tuple, array or Covariance
+    n_features : int
+
+    Examples
+    --------
+    >>> from selica.planning.columns import check_columns
+    >>> check_columns("identity", 10) is None
+    True
+    """
+    if covariance is None or (isinstance(covariance, str) and covariance == "identity"):
+        return None
+    if isinstance(covariance, tuple) and covariance and covariance[0] in _FORMS:
+        name, *rest = covariance
+        if len(rest) != len(_FORMS[name]):
+            raise ArgumentError(f"covariance must be {FORMS}; got {short(covariance)}.")
+        r = number("correlation", rest[0], at_least=-0.99 if name == "ar1" else 0.0, at_most=0.99)
+        form = (name, r, *rest[1:])
+        parse_covariance(form, n_features, np.random.default_rng(0))  # what is wrong is said here
+        return None if r == 0.0 else Columns(form, n_features)
+    if isinstance(covariance, str | tuple):
+        raise ArgumentError(f"covariance must be {FORMS}; got {short(covariance)}.")
+    known = parse_covariance(covariance, n_features, np.random.default_rng(0))
+    return Columns((_Known(known),), n_features)

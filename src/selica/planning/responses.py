@@ -1,0 +1,305 @@
+r"""What is measured on each row of a study, and how strongly signals decide it.
+
+The linear predictor z of a row has the variance T over the rows. A numeric response adds noise of
+unit variance to it; in the others z is the log odds, the log of a rate or of a hazard, up to a
+constant.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from selica._core.errors import ArgumentError
+from selica._core.validation import number, short
+
+if TYPE_CHECKING:
+    from selica.theory import Cox, Logistic, Poisson
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
+_LOGISTIC_VARIANCE = math.pi**2 / 3.0
+"""Variance of the logistic distribution: of the noise behind a binary response."""
+_GUMBEL_VARIANCE = math.pi**2 / 6.0
+"""Variance of the Gumbel distribution: of the noise of the logarithm of a survival time."""
+_RAREST = 1e-4
+"""Smallest share of cases or events."""
+_LARGEST_COUNT = 1e4
+"""Largest mean count."""
+
+
+class Response(ABC):
+    """What is measured on each row.
+
+    Examples
+    --------
+    >>> from selica.planning import Binary, Numeric
+    >>> Numeric().label, Binary(prevalence=0.1).label
+    ('a linear response', 'a binary response with prevalence 0.1')
+    """
+
+    name: ClassVar[str]
+    """What is typed for it."""
+    ratio: ClassVar[str]
+    """What an effect is called on the scale that people know; empty for a numeric response."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What an answer calls it."""
+
+    @property
+    @abstractmethod
+    def options(self) -> dict[str, Any]:
+        """Options of the command line that say it."""
+
+    @abstractmethod
+    def r2(self, T: float) -> float:
+        """Return the share of the variance that a linear predictor of variance T explains."""
+
+    @abstractmethod
+    def variance(self, r2: float) -> float:
+        """Return the variance of the linear predictor that explains a share."""
+
+    @abstractmethod
+    def gradient(self, T: float) -> tuple[float, float]:
+        """Return the standard deviation of the null residual, and its slope in the predictor.
+
+        In the unit of y in which a selector takes its penalty.
+        """
+
+    @abstractmethod
+    def in_theory(self, T: float) -> Logistic | Poisson | Cox | None:
+        """Return the response of the theory; None for a linear one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numeric(Response):
+    """A number with Gaussian noise around the linear predictor.
+
+    Examples
+    --------
+    >>> from selica.planning import Numeric
+    >>> Numeric().r2(4.0)
+    0.8
+    """
+
+    name: ClassVar[str] = "numeric"
+    ratio: ClassVar[str] = ""
+
+    @property
+    def label(self) -> str:
+        return "a linear response"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {}
+
+    def r2(self, T: float) -> float:
+        return T / (1.0 + T)
+
+    def variance(self, r2: float) -> float:
+        return r2 / (1.0 - r2)
+
+    def gradient(self, T: float) -> tuple[float, float]:
+        return 1.0, 1.0 / math.sqrt(1.0 + T)  # selectors standardise y
+
+    def in_theory(self, T: float) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Response):
+    """Two classes whose log odds are linear.
+
+    Parameters
+    ----------
+    prevalence : float
+        Share of cases in the population.
+    cases : float, optional
+        Share of cases in the sample, where cases and controls are sampled separately; by default
+        that of the population.
+
+    Examples
+    --------
+    >>> from selica.planning import Binary
+    >>> Binary(prevalence=0.01, cases=0.5).label
+    'a binary response with prevalence 0.01 of which 50 % of the sample are cases'
+    """
+
+    prevalence: float = 0.5
+    cases: float | None = None
+
+    name: ClassVar[str] = "binary"
+    ratio: ClassVar[str] = "odds ratio"
+
+    def __post_init__(self) -> None:
+        for name in ("prevalence", "cases"):
+            value = getattr(self, name)
+            if value is not None:
+                share = number(name, value, at_least=_RAREST, at_most=1.0 - _RAREST)
+                object.__setattr__(self, name, share)
+
+    @property
+    def label(self) -> str:
+        words = f"a binary response with prevalence {self.prevalence:g}"
+        if self.cases is None:
+            return words
+        return f"{words} of which {100.0 * self.cases:g} % of the sample are cases"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        more = {} if self.cases is None else {"cases": self.cases}
+        return {"response": self.name, "prevalence": self.prevalence} | more
+
+    def r2(self, T: float) -> float:
+        return T / (T + _LOGISTIC_VARIANCE)
+
+    def variance(self, r2: float) -> float:
+        return r2 / (1.0 - r2) * _LOGISTIC_VARIANCE
+
+    def gradient(self, T: float) -> tuple[float, float]:
+        share = self.prevalence if self.cases is None else self.cases
+        # within the sample the odds are those of the population times a constant
+        z = np.sqrt(T) * _NODES
+        truth = self.in_theory(T)
+        odds = float(truth.intercept) + math.log(share / (1.0 - share))
+        odds -= math.log(self.prevalence / (1.0 - self.prevalence))
+        mean = expit(odds + z)
+        slope = _WEIGHTS @ (mean * (1.0 - mean)) / _WEIGHTS.sum()
+        return math.sqrt(share * (1.0 - share)), float(slope)
+
+    def in_theory(self, T: float) -> Logistic:
+        from selica.theory import Logistic
+
+        return Logistic.of_prevalence(T, self.prevalence, cases=self.cases)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts(Response):
+    """Poisson counts whose log rate is linear.
+
+    Parameters
+    ----------
+    rate : float
+        Mean count of a row.
+
+    Examples
+    --------
+    >>> from selica.planning import Counts
+    >>> round(Counts(rate=2.0).r2(0.2), 3)
+    0.307
+    """
+
+    rate: float = 1.0
+
+    name: ClassVar[str] = "counts"
+    ratio: ClassVar[str] = "rate ratio"
+
+    def __post_init__(self) -> None:
+        rate = number("rate", self.rate, at_least=_RAREST, at_most=_LARGEST_COUNT)
+        object.__setattr__(self, "rate", rate)
+
+    @property
+    def label(self) -> str:
+        return f"counts of mean {self.rate:g}"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"response": self.name, "rate": self.rate}
+
+    def r2(self, T: float) -> float:
+        between = self.rate * math.expm1(T)
+        return between / (1.0 + between)
+
+    def variance(self, r2: float) -> float:
+        return math.log1p(r2 / (1.0 - r2) / self.rate)
+
+    def gradient(self, T: float) -> tuple[float, float]:
+        return math.sqrt(self.rate + self.rate**2 * math.expm1(T)), self.rate
+
+    def in_theory(self, T: float) -> Poisson:
+        from selica.theory import Poisson
+
+        return Poisson.of_rate(T, self.rate)
+
+
+@dataclass(frozen=True, slots=True)
+class Survival(Response):
+    """Times to an event with proportional hazards; rows without an event are censored at the end.
+
+    Parameters
+    ----------
+    events : float
+        Share of the rows with an event.
+
+    Examples
+    --------
+    >>> from selica.planning import Survival
+    >>> Survival(events=0.3).label
+    'survival times with events in 30 % of the rows'
+    """
+
+    events: float = 0.5
+
+    name: ClassVar[str] = "survival"
+    ratio: ClassVar[str] = "hazard ratio"
+
+    def __post_init__(self) -> None:
+        share = number("events", self.events, at_least=_RAREST, at_most=1.0)
+        object.__setattr__(self, "events", share)
+
+    @property
+    def label(self) -> str:
+        return f"survival times with events in {100.0 * self.events:g} % of the rows"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"response": self.name, "events": self.events}
+
+    def r2(self, T: float) -> float:
+        return T / (T + _GUMBEL_VARIANCE)
+
+    def variance(self, r2: float) -> float:
+        return r2 / (1.0 - r2) * _GUMBEL_VARIANCE
+
+    def gradient(self, T: float) -> tuple[float, float]:
+        return math.sqrt(self.events), self.events
+
+    def in_theory(self, T: float) -> Cox:
+        from selica.theory import Cox
+
+        return Cox.of_events(T, self.events)
+
+
+RESPONSES: dict[str, type[Response]] = {
+    kind.name: kind for kind in (Numeric, Binary, Counts, Survival)
+}
+"""All of them, by the names that are typed."""
+
+
+def check_response(response: object) -> Response:
+    """Return `response` if it is one; None stands for a numeric one.
+
+    Parameters
+    ----------
+    response : Response or None
+
+    Examples
+    --------
+    >>> from selica.planning.responses import check_response
+    >>> check_response(None)
+    Numeric()
+    """
+    if response is None:
+        return Numeric()
+    if not isinstance(response, Response):
+        raise ArgumentError(
+            "response must be one of planning.Numeric(), Binary(), Counts() and Survival(); "
+            f"got {short(response)}."
+        )
+    return response
