@@ -5,24 +5,39 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from threading import Event, Thread
 from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from selica import catalogue, planning, theory
-from selica.app import controls, dragging, page, plan, prediction
+from selica.app import controls, page, plan, prediction, reached
+from selica.app.asked import Asked
 from selica.app.turns import Turns
 from selica.cli import app as command_line
 from tests.app.pages import bodies, opened
 
+SMALL = {"n": "600", "p": "500", "k": "50", "r2": "0.8", "fdr": "0.2"}
+
+
+@pytest.fixture(autouse=True)
+def nothing_known() -> Iterator[None]:
+    """Plans are remembered by the server; a test that leaves methods out must not share them."""
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
 
 def shown_only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
-    """Leave all other methods out of the tab Plan: they take time."""
-    monkeypatch.setattr(plan, "planned", lambda: [catalogue.method(name) for name in names])
+    """Leave all other methods out of the page: they take time."""
+    few = [catalogue.method(name) for name in names]
+    for module in (plan, reached):
+        monkeypatch.setattr(module, "procedures", lambda asked: few)
 
 
 def power_shown(at: Any, method: str) -> float:
@@ -30,12 +45,44 @@ def power_shown(at: Any, method: str) -> float:
     return float(row.split("<")[0])
 
 
-def test_predict_shows_the_power_of_the_theory_and_follows_the_sliders() -> None:
-    at = opened(n="600", p="500", k="50", r2="0.8", fdr="0.2")
+def drawn(at: Any) -> list[dict[str, Any]]:
+    """The charts of the page, as the browser is told of them."""
+    from html import unescape
+
+    parts = bodies(at).split('data-chart="')[1:]
+    return [json.loads(unescape(part.split('"')[0])) for part in parts]
+
+
+def test_predict_shows_procedures_first_and_then_the_ideal() -> None:
+    """In a sparse study the ideal threshold finds much, and knockoffs find little."""
+    at = opened(n="200", p="1000", k="10", r2="0.5", fdr="0.1")
+    assert not at.exception
+    html = bodies(at)
+    assert html.index("What procedures reach") < html.index("Ideal: nobody knows this threshold")
+    assert power_shown(at, "knockoffs, ideal") > 0.35
+    found = planning.compare_methods(200, 1000, 10, r2=0.5, fdr=0.1)
+    procedures = [one for one in found.predictions if catalogue.method(one.method).calibrated]
+    best = [one for one in procedures if one.settings == "best"]
+    for one in best:
+        assert power_shown(at, one.label) == pytest.approx(one.power, abs=6e-4)
+    places = [html.index(f"<td>{one.label}</td>") for one in sorted(best, key=lambda o: -o.power)]
+    assert places == sorted(places)
+    assert f"{found.best.power:.2f} with {found.best.label}." in html
+    assert found.study.assumptions in html
+    again = at.run()  # what is known is drawn at once
+    assert bodies(again) == html
+
+
+def test_the_ideal_is_that_of_the_theory_and_follows_the_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown_only(monkeypatch, "stability-fdr")
+    at = opened(**SMALL)
     assert not at.exception
     rho = 50 / 500
     for n in (600, 900):
-        at.slider(key="n").set_value(n).run()
+        at.query_params["n"] = str(n)
+        at.run()
         model = theory.Model(n / 500, rho, rho * 0.2 / 0.8)
         for method, label in (
             ("knockoffs-frequency", "knockoffs, share of copies"),
@@ -45,42 +92,30 @@ def test_predict_shows_the_power_of_the_theory_and_follows_the_sliders() -> None
             assert power_shown(at, label) == pytest.approx(expected, abs=6e-4)
 
 
-def test_predict_says_that_thresholds_are_ideal_and_what_procedures_reach() -> None:
-    """In a sparse study the ideal threshold finds much, and knockoffs find little."""
-    at = opened(n="200", p="1000", k="10", r2="0.5", fdr="0.1")
-    assert not at.exception
-    html = bodies(at)
-    first = html.index("power at the ideal threshold, which nobody knows in practice")
-    assert first < html.index("<table")
-    assert power_shown(at, "knockoffs, ideal") > 0.35
-    found = planning.compare_methods(200, 1000, 10, r2=0.5, fdr=0.1)
-    for one in catalogue.methods(beside_ideal=True):
-        want = found.one(one.name)
-        row = f"<td>{want.power:.3f}</td><td>{want.fdr:.3f}</td>"
-        assert f"<td>{one.label}</td>{row}" in html
-    assert power_shown(at, "knockoffs, one copy") < 0.1
-    assert power_shown(at, "knockoffs, e-values of copies") < 0.1
-    assert found.study.assumptions in html
-    again = at.run()  # what is known is drawn at once
-    assert bodies(again) == html
-
-
 @pytest.mark.parametrize(
     ("choice", "law"),
-    [("All equal", theory.PointEffects()), ("Laplace (a few large)", theory.LaplaceEffects())],
+    [
+        ("point", theory.PointEffects()),
+        ("laplace", theory.LaplaceEffects()),
+        ("Laplace (a few large)", theory.LaplaceEffects()),  # a link from before
+    ],
 )
-def test_the_law_of_the_effects_can_be_chosen(choice: str, law: theory.Effects) -> None:
-    at = opened(n="600", p="500", k="50", r2="0.8", fdr="0.2", effects=choice)
+def test_the_law_of_the_effects_can_be_chosen(
+    choice: str, law: theory.Effects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown_only(monkeypatch, "stability-fdr")
+    at = opened(**SMALL, effects=choice)
     assert not at.exception
     expected = theory.power(theory.Model(1.2, 0.1, 0.025, law), "knockoffs-frequency", fdr=0.2)
     assert power_shown(at, "knockoffs, share of copies") == pytest.approx(expected, abs=6e-4)
     assert f"a linear response and {law.label}." in bodies(at)
 
 
-def test_effects_of_ones_own_are_as_many_as_signals() -> None:
-    at = opened(n="100", p="50", r2="0.8", fdr="0.2", effects="My own list", list="1, -2 3,1.5")
+def test_effects_of_ones_own_are_as_many_as_signals(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown_only(monkeypatch, "stability-fdr")
+    at = opened(n="100", p="50", r2="0.8", fdr="0.2", effects="list", list="1, -2 3,1.5")
     assert not at.exception
-    assert "4 signals among 50 variables" in bodies(at)
+    assert "50 variables, 4 signals" in bodies(at)
     law = theory.EmpiricalEffects([1.0, -2.0, 3.0, 1.5])
     expected = theory.power(theory.Model(2.0, 0.08, 0.02, law), "knockoffs-frequency", fdr=0.2)
     assert power_shown(at, "knockoffs, share of copies") == pytest.approx(expected, abs=6e-4)
@@ -98,40 +133,22 @@ def test_effects_of_ones_own_are_as_many_as_signals() -> None:
     ],
 )
 def test_effects_that_make_no_sense_get_a_sentence(text: str, said: str) -> None:
-    at = opened(p="50", effects="My own list", list=text)
+    at = opened(p="50", effects="list", list=text)
     assert not at.exception
     assert f"The effects {said}" in bodies(at)
     assert "<table" not in bodies(at)
 
 
-def test_one_signal_is_one() -> None:
-    assert "1 signal among 500 variables" in bodies(opened(k="1"))
-
-
-@pytest.mark.parametrize(
-    ("told", "samples"),
-    [(("n", 600.0), 600), (("n", 1e9), 5000), (("n", -3.0), 50), (("other", 600.0), 400)],
-)
-def test_a_slider_that_is_dragged_is_followed(
-    monkeypatch: pytest.MonkeyPatch, told: tuple[str, float], samples: int
-) -> None:
-    at = opened()
-    assert "500 variables, 400 samples" in bodies(at)
-    monkeypatch.setattr(controls, "dragged", lambda: told)
-    at.run()
+def test_effects_with_a_size_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown_only(monkeypatch, "stability-fdr")
+    at = opened(p="200", effects="sizes", sizes="0.4, 0.3, -0.2")
     assert not at.exception
-    assert f"500 variables, {samples} samples" in bodies(at)
-    assert at.slider(key="n").value == 400
-    at.slider(key="n").set_value(700).run()  # the end of the drag comes together with its middle
-    assert "500 variables, 700 samples" in bodies(at)
-
-
-def test_what_a_browser_says_of_a_drag_is_checked() -> None:
-    assert dragging.said({"key": "n", "value": 500}) == ("n", 500.0)
-    for nonsense in (None, 3, {}, {"key": "n"}, {"key": "n", "value": "x"}, {"value": 1}):
-        assert dragging.said(nonsense) is None
-    for value in (float("nan"), float("inf"), "-inf", 10**400):
-        assert dragging.said({"key": "n", "value": value}) is None
+    study = planning.Study.of(200, 200, effects=planning.Betas([0.4, 0.3, -0.2]))
+    assert study.n_signals == 3
+    assert "betas 0.4, 0.3, -0.2" in bodies(at)
+    too_much = opened(p="200", effects="sizes", sizes="0.9, 0.9")
+    assert "betas must explain less than all of the variance" in bodies(too_much)
+    assert not too_much.exception
 
 
 def test_a_level_between_two_positions_of_its_slider_is_predicted_too() -> None:
@@ -145,17 +162,18 @@ def test_a_level_between_two_positions_of_its_slider_is_predicted_too() -> None:
         assert line.tpr[at] == pytest.approx(
             theory.power(study.model, line.method, 0.073, **rate), rel=1e-7
         )
-    drawn = found.curves()
-    assert 0.073 not in drawn["fdr"]
-    assert {len(part) for part in drawn.values()} == {len(prediction.STYLES) * 16}
+    lines = found.chart("a study", 0.073).lines
+    assert len(lines) == len(prediction.STYLES)
+    assert {len(line.x) for line in lines} == {16}
 
 
-def test_details_are_drawn_when_they_are_open() -> None:
+def test_details_are_drawn_when_they_are_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown_only(monkeypatch, "stability-fdr")
     assert "Q_hat" not in bodies(opened())
     at = opened(details="true")
     assert not at.exception
     rows = bodies(at).split("<th>threshold</th>")[1]
-    study = prediction.PageStudy(400, 500, 100, 0.95)
+    study = prediction.PageStudy(200, 1000, 10, 0.5)
     for method in ("lasso", "knockoffs-ideal", "stability-ideal"):
         lam = theory.optimal_lam(study.model, method)
         if method != "lasso":  # the page moves the lasso's own
@@ -168,53 +186,62 @@ def test_details_are_drawn_when_they_are_open() -> None:
 def test_the_curves_need_no_pandas() -> None:
     """It takes half a second of the first view."""
     code = (
-        "import sys; from selica.app import charts, prediction as p\n"
-        "found = p.predict(p.PageStudy(400, 500, 100, 0.95)).curves()\n"
-        "charts.curves(found, p.STYLES, ('fdr', 'rate'), vertical=0.1)\n"
+        "import sys; from selica.app import prediction as p\n"
+        "p.predict(p.PageStudy(400, 500, 100, 0.95)).chart('', 0.1).data()\n"
         "assert 'pandas' not in sys.modules and 'scipy.interpolate' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=120)
 
 
-def test_a_link_reproduces_a_view() -> None:
-    at = opened(n="800", fdr="0.25")
-    assert (at.slider(key="n").value, at.slider(key="fdr").value) == (800, 0.25)
-    assert at.slider(key="p").value == 500
+def test_a_chart_has_what_a_file_of_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown_only(monkeypatch, "stability-fdr")
+    (chart,) = drawn(opened(**SMALL))
+    assert chart["setting"].startswith("600 samples, 500 variables, 50 signals, R² 0.8")
+    assert chart["title"].startswith("Ideal")
+    assert [rule["at"] for rule in chart["rules"]] == [0.2]
+    assert len(chart["lines"]) == len(prediction.STYLES)
+    (point,) = chart["points"]  # what the procedure reaches
+    assert 0.0 < point["y"] < 1.0
 
 
 @pytest.mark.parametrize(
-    "address",
+    ("address", "said"),
     [
-        {"n": "many"},
-        {"n": "-3", "p": "1e99", "k": "nan"},
-        {"r2": "2", "fdr": "<script>"},
-        {"tab": "Nowhere"},
-        {"tab": "Select", "method": "../../etc/passwd", "data": "x", "pfer": "inf"},
-        {"tab": "Plan", "power": ""},
+        ({"n": "many"}, ["n=many (a whole number from 20 to 1,000,000"]),
+        ({"n": "-3", "p": "1e99", "k": "nan"}, ["n=-3", "p=1e99", "k=nan"]),
+        ({"r2": "2", "fdr": "<script>"}, ["r2=2", "fdr=&lt;script&gt;"]),
+        ({"effects": "none", "response": "x", "columns": "[]"}, ["effects=none (one of gaussian"]),
+        ({"tab": "Nowhere"}, []),
+        ({"tab": "Select", "method": "../../etc/passwd", "data": "x", "pfer": "inf"}, []),
+        ({"tab": "Plan", "power": "", "p": "100"}, ["power= "]),
+        ({"tab": "Theory", "lam": "-1", "mu": "1e400"}, ["lam=-1", "mu=1e400"]),
     ],
 )
 def test_bad_values_in_the_address_are_ignored(
-    address: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    address: dict[str, str], said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown_only(monkeypatch, "knockoffs")
+    shown_only(monkeypatch, "stability-pfer")
     at = opened(**address)
     assert not at.exception
-    for slider in at.slider:
-        assert slider.min <= slider.value <= slider.max
-
-
-def test_more_signals_than_variables() -> None:
-    at = opened(p="100", k="300")
-    assert not at.exception
-    assert "There are 100 variables" in at.caption[0].value
+    html = bodies(at)
+    assert all(text in html for text in said)
+    assert ("no sense" in html) == bool(said)
+    if address.get("tab") != "Select":
+        assert "<table" in html
 
 
 def ran(command: str) -> Any:
     """What a command that the page shows prints as JSON, for two methods only."""
     words = [*command.split()[1:], "--json", "--method", "stability-fdr", "--method", "knockoffs"]
     result = CliRunner().invoke(command_line, words)
-    assert result.exit_code == 0
+    assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
+
+
+def typed(at: Any) -> list[str]:
+    """The commands that the page shows, without their comments."""
+    block = next(block.value for block in at.code if "plan samples" in block.value)
+    return [line for line in block.splitlines() if line.startswith("selica ")]
 
 
 def test_plan_says_how_many_samples_and_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,70 +252,75 @@ def test_plan_says_how_many_samples_and_what_to_run(monkeypatch: pytest.MonkeyPa
         0.6, n_features=200, n_signals=40, r2=0.9, fdr=0.2, method="stability-fdr"
     ).one("stability-fdr")
     assert f"<td>{need.value:,.0f}</td>" in bodies(at)
-    samples, compare, fit, otherwise = (block.value for block in at.code)
-    assert otherwise.startswith("KnockoffSelection(fdr=0.2")
+    samples, compare = typed(at)
     told = ran(samples)
     assert (told["fdr"], told["target"]) == (0.2, 0.6)
     assert told["best"] == {"method": "stability-fdr", "value": need.value}
     told = ran(compare)
     assert (told["n_samples"], told["n_features"], told["fdr"]) == (need.value, 200, 0.2)
     assert told["methods"][0]["power"] == pytest.approx(need.prediction.power)
+    fit = at.code[-1].value
     compile(fit, "snippet", "exec")
     assert need.prediction.code in fit
+    assert "# KnockoffSelection(fdr=0.2" in fit
+    assert "Sample size justification\n" not in str([block.value for block in at.code])
+    paper = opened(tab="Plan", p="200", k="40", r2="0.9", fdr="0.2", power="0.6", paper="true")
+    text = paper.code[0].value
+    assert text.startswith("Sample size justification\n")
+    assert f"n = {need.value:,.0f} samples" in text
+    assert samples in text
 
 
 def test_the_page_recommends_what_the_command_line_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What needs fewest samples here does not keep the level."""
     names = ("stability-fdr", "stability-pfer")
     shown_only(monkeypatch, *names)
     at = opened(tab="Plan", p="2000", k="3", r2="0.5", fdr="0.1", power="0.5")
     assert not at.exception
     html = bodies(at)
-    words = [*at.code[0].value.split()[1:], "--json"]
+    words = [*typed(at)[0].split()[1:], "--json"]
     words += [word for name in names for word in ("--method", name)]
     told = json.loads(CliRunner().invoke(command_line, words).stdout)
-    assert told["best"]["method"] == "stability-pfer"
-    assert f"Fewest samples: {told['best']['value']:,} with stability, PFER bound." in html
-    above, kept = told["methods"]
-    assert above["value"] < kept["value"]
-    reason = told["left_out"][0]["reason"]
-    assert f"Left out: {above['value']:,} with stability, p-values: {reason}." in html
-    assert f"<td>{above['power']:.2f}</td><td>{above['fdr']:.3f}</td>" in html
+    label = catalogue.method(told["best"]["method"]).label
+    assert f"Fewest samples: {told['best']['value']:,} with {label}." in html
+    for out in told.get("left_out", ()):
+        assert f"{out['reason']}." in html
     assert "<th>FDR</th>" in html
     assert told["assumptions"] in html
-    equal = f"{told['with_equal_effects']:,} samples"
-    assert f"With equal effects instead of Gaussian effects, {equal} would be enough." in html
 
 
 def test_a_plan_for_effects_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     shown_only(monkeypatch, "stability-fdr", "knockoffs")
     address = {"p": "60", "r2": "0.9", "power": "0.6", "fdr": "0.2"}
-    at = opened(tab="Plan", effects="My own list", list="-1,2,3,4,2,2,2,1,1,3,3,3", **address)
+    at = opened(tab="Plan", effects="list", list="-1,2,3,4,2,2,2,1,1,3,3,3", **address)
     assert not at.exception
-    told = ran(at.code[0].value)
+    told = ran(typed(at)[0])
     assert (told["n_signals"], told["effects"]) == (12, "12 given effects")
     assert f"Fewest samples: {told['best']['value']:,} with" in bodies(at)
 
 
+ASKED = Asked(200, 40, 0.2, 0.9)
+
+
 def test_a_plan_begins_with_estimates_and_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     shown_only(monkeypatch, "stability-fdr", "knockoffs")
-    least, first, *between, last = plan.plans(0.6, 200, 40, 0.9, 0.2)
-    assert [len(each.needs) for each in (least, first, *between, last)] == [0, 0, 1, 2, 2, 2]
-    assert [row["samples"] for row in least.rows] == ["…", "…", f"{last.ceiling.samples}"]
-    assert set(least.curves["method"]) == {"best possible"}
-    at_once = {row["method"]: row["samples"] for row in first.rows}
+    quick, first, *between, last = plan.plans(0.6, ASKED)
+    assert [len(each.needs) for each in (quick, first, *between, last)] == [0, 0, 1, 2, 2, 2]
+    assert [row["samples"] for row in quick.rows()][1:] == ["…", f"{last.ceiling.samples}"]
+    at_once = {row["method"]: row["samples"] for row in first.rows()}
     assert at_once.pop("best possible") == f"{first.ceiling.samples}"
     for need in last.needs:
         about = at_once[need.method]
         assert about.startswith("≈ ")
         assert int(about[2:].replace(",", "")) == pytest.approx(need.samples, rel=0.05)
-    assert "…" not in str(last.rows)
-    assert "≈" not in str(last.rows)
-    assert first.ceiling.row == last.ceiling.row
-    for drawn in (first.curves, last.curves):
-        assert len(set(drawn["method"])) == 3
-        ends = dict(zip(drawn["method"], drawn["n"], strict=True))  # all curves end together
-        assert min(ends.values()) >= last.needs[1].samples
+    assert "…" not in str(last.rows())
+    assert "≈" not in str(last.rows())
+    samples = [int(row["samples"]) for row in last.rows()[:-1]]
+    assert samples == sorted(samples)
+    assert last.is_marked() == [True, False, False]
+    for each in (first, last):
+        assert len(each.lines) == 3
+        assert min(line.x[-1] for line in each.lines) >= last.needs[1].samples  # they end together
+    assert len(last.chart().marks) == 3
 
 
 def test_a_plan_can_be_left_half_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,24 +329,64 @@ def test_a_plan_can_be_left_half_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def told() -> None:
         known.append(None)
-        if len(known) > 4:
+        if len(known) > 5:
             raise KeyboardInterrupt
 
     seen = []
     with pytest.raises(KeyboardInterrupt):
-        seen.extend(plan.plans(0.6, 200, 40, 0.9, 0.2, on_step=told))
+        seen.extend(plan.plans(0.6, ASKED, on_step=told))
     assert 2 <= len(seen) < 6
-    whole = list(plan.plans(0.6, 200, 40, 0.9, 0.2))
-    assert len(whole) == 6
 
 
 def test_plan_says_when_no_number_of_samples_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "MOST_SAMPLES", 60)
-    shown_only(monkeypatch, "knockoffs")
-    at = opened(tab="Plan", p="300", k="30", r2="0.1", power="0.9")
+    shown_only(monkeypatch, "knockoffs-pvalues")
+    at = opened(tab="Plan", p="100", k="3", r2="0.1", power="0.99")
     assert not at.exception
     assert "No method reaches this power" in bodies(at)
     assert not at.code
+
+
+def test_more_signals_than_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown_only(monkeypatch, "stability-fdr")
+    at = opened(p="100", k="300")
+    assert not at.exception
+    assert "100 variables, 100 signals" in bodies(at)
+
+
+def test_controls_that_do_not_apply_are_hidden() -> None:
+    def keys(**values: Any) -> set[str]:
+        known = {field.key: field.first for field in controls.STUDY} | values
+        return {field.key for field in controls._shown(known, None)}
+
+    plain = {"p", "response", "effects", "k", "r2", "columns", "fdr"}
+    assert keys() == plain
+    assert keys(columns="ar1") == plain | {"corr"}
+    assert keys(columns="block") == plain | {"corr", "block"}
+    assert keys(response="binary") == plain - {"columns"} | {"prevalence", "sampling"}
+    assert keys(response="binary", sampling="cases") >= {"prevalence", "sampling", "cases"}
+    assert keys(response="counts", columns="ar1") == plain - {"columns"} | {"rate"}
+    assert keys(response="survival") == plain - {"columns"} | {"events"}
+    assert keys(effects="list") == plain - {"k"} | {"list"}
+    assert keys(effects="sizes") == plain - {"k", "r2"} | {"sizes"}
+
+
+def test_the_theory_has_the_numbers_of_the_article_s_equations() -> None:
+    at = opened(tab="Theory", lam="0.2", pi="0.8")
+    assert not at.exception
+    model = theory.Model(0.8, 0.2, 0.01)
+    solution = theory.solve_stability(model, 0.2, 2.0)
+    rates = solution.rates(0.8)
+    html = bodies(at)
+    for value in (f"{rates.tpr:.3f}", f"{rates.fdr:.3f}", f"{solution.chi_hat:.4g}"):
+        assert f">{value}<" in html
+    fields, thresholds = drawn(at)
+    # areas beyond the threshold are the shares of variables that are selected
+    for colour, share in (("#0072B2", 0.2 * rates.tpr), ("#D55E00", 0.8 * rates.fpr)):
+        parts = [area for area in fields["areas"] if area["colour"] == colour]
+        assert len(parts) == 2
+        whole = sum(np.trapezoid(area["high"], area["x"]) for area in parts)
+        assert whole == pytest.approx(share, abs=0.01)
+    assert {line["label"] for line in thresholds["lines"]} == {"TPR", "FPR", "FDR"}
 
 
 def test_a_table_on_the_page_is_escaped() -> None:
@@ -324,15 +396,17 @@ def test_a_table_on_the_page_is_escaped() -> None:
         markup.table([{"<i>": "<img src=x onerror=alert(1)>"}])
         markup.problem("<script>alert(1)</script>")
         markup.cards({"<b>": "<b>"})
-        markup.legend([("<b>", '"><b>', (1.0, 2.0))])
+        markup.answer("<i>", "<script>")
+        markup.notes("<img src=x>")
+        markup.ignored(["<script>"])
 
     at = AppTest.from_function(script).run()
     assert not at.exception
-    assert not [tag for tag in ("<i>", "<img", "<script", "<b><", '"><b>') if tag in bodies(at)]
+    assert not [tag for tag in ("<i>", "<img", "<script", "<b><b", '"><b>') if tag in bodies(at)]
 
 
 def test_a_method_looks_the_same_on_every_tab() -> None:
-    for style in (*plan.styles(), *prediction.STYLES):
+    for style in (*plan.styles(ASKED), *prediction.STYLES):
         if ", rate " not in style.label:
             (row,) = catalogue.methods(label=style.label)
             assert (style.colour, style.dash) == (row.colour, row.dash)

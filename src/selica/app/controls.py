@@ -112,7 +112,7 @@ def _asked(values: Values) -> Asked:
     p, response, law = int(values["p"]), str(values["response"]), str(values["effects"])
     r2: float | None = float(values["r2"])
     if law in ("list", "sizes"):
-        text = str(values[law]) or _SIZES[response][1]
+        text = str(values[law]) or (_SIZES[response][1] if law == "sizes" else "")
         effects, k = numbers_of(text, p)
         r2 = None if law == "sizes" else r2
     else:

@@ -57,7 +57,8 @@ STYLE = """<style>
   gap: 1rem 2.4rem; }
 .selica-figures figure { margin: 0; min-width: 0; }
 .selica-figures .wide { grid-column: 1 / -1; max-width: 42rem; }
-.selica-figures img { width: 100%; display: block; margin: .4rem 0; }
+.selica-figures img { width: 100%; display: block; margin: .4rem 0; background: #fff;
+  border-radius: .4rem; }
 .selica-figures figcaption { font-size: .875rem; opacity: .65; }
 .selica-box.problem { border-color: #d55e00; background: rgba(213, 94, 0, .12); }
 @media (max-width: 640px) {

@@ -80,6 +80,6 @@ def _flags(host: str, port: int, no_browser: bool) -> list[str]:
         "client.showErrorDetails": "none",
         "logger.hideWelcomeMessage": True,
         "theme.light.primaryColor": "#0072b2",
-        "theme.dark.primaryColor": "#56b4e9",
+        "theme.dark.primaryColor": "#1f8fd6",
     }
     return [f"--{name}={str(value).lower()}" for name, value in settings.items()]
