@@ -23,6 +23,7 @@ from selica._core.root import find_root
 from selica._core.scalar import one_member, soft_absolute, soft_square, two_members
 from selica._core.types import Array, BoolArray, IntArray
 from selica.theory.glm.spectral import MemberRows, SpectralRows
+from selica.theory.glm.tables import Clock
 from selica.theory.numerics.continuation import PathPoints, follow
 
 _MEMORY = 6
@@ -31,10 +32,8 @@ _DAMPED_STEPS = 3
 """Steps of half the length before."""
 _MOST_STEPS = 80
 """Steps of the first try."""
-_FEW_STEPS = 30
+_FEW_STEPS = 25
 """Steps from a near guess."""
-_PATH_STEPS = 60
-"""Steps of the way from a large penalty."""
 _LONGEST_STEP = 1.5
 """Of a logarithm."""
 _TINY = 1e-300
@@ -148,6 +147,15 @@ def nothing(rows: SpectralRows) -> Array:
     return np.concatenate([np.log(np.maximum(three, _TINY)), offset + there.shift], axis=1)
 
 
+def regridded(state: Array, old: Clock | None, new: Clock | None) -> Array:
+    """Return states with hazards at other times."""
+    if old is None or new is None or old is new:
+        return state
+    at, known = np.log(new.time), np.log(old.time)
+    more = [np.interp(at, known, one[3:] - known) + at for one in state]
+    return np.concatenate([state[:, :3], np.stack(more)], axis=1)
+
+
 def solve_members(rows: SpectralRows, bodies: Bodies, state: Array | None = None) -> Members:
     """Solve for one member at each point, from a guess or from nothing."""
     if state is not None:
@@ -156,7 +164,7 @@ def solve_members(rows: SpectralRows, bodies: Bodies, state: Array | None = None
 
 
 def follow_members(
-    rows_of: Callable[[IntArray, Array], SpectralRows], bodies: Bodies, size: int
+    rows_of: Callable[[IntArray, Array], SpectralRows], bodies: Bodies, size: int, most: int
 ) -> Members:
     """Follow members from a large penalty, where they are next to nothing, to the given one.
 
@@ -167,6 +175,8 @@ def follow_members(
     bodies : Bodies
     size : int
         Number of points.
+    most : int
+        Steps of the path.
     """
     every = np.arange(size)
     begin = rows_of(every, np.zeros(size))
@@ -186,7 +196,7 @@ def follow_members(
 
     at = replace(bodies, lam=np.exp(here))
     first = points(accelerated(begin, at, start, _DAMPED_STEPS, _MOST_STEPS))
-    path = follow(solve, first, here, goal, 0.7, _PATH_STEPS)
+    path = follow(solve, first, here, goal, 0.7, most)
     return Members(path.point.T.copy(), path.found, path.iterations)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import eigh_tridiagonal
 
 from selica._core.counts import count_law
 from selica._core.results import statuses, unwrap
@@ -16,6 +18,7 @@ from selica.theory.glm.batch import (
     Bodies,
     Members,
     follow_members,
+    regridded,
     solve_members,
     solve_pairs,
     split,
@@ -24,7 +27,7 @@ from selica.theory.glm.batch import (
 from selica.theory.glm.hermite import nodes_for, resolved
 from selica.theory.glm.responses import Response, RowSetting
 from selica.theory.glm.spectral import SpectralRows
-from selica.theory.glm.tables import FAST, Precision, table
+from selica.theory.glm.tables import FAST, Clock, Precision, table
 from selica.theory.glm.solution import (
     ResponseKnockoffSolution,
     ResponseLassoSolution,
@@ -99,10 +102,19 @@ def _solve_group(
     variance = np.zeros(size)
     states: dict[int, Array] = {}
     todo: IntArray = np.arange(size)
+    coarse = nodes
     for number in range(_ROUNDS):
         for pick in group.chunks(todo, nodes):
-            guess = np.stack([states[i] for i in pick.tolist()]) if number else None
             rows, bodies = group.rows(pick, int(nodes[pick[0]])), group.bodies.take(pick)
+            guess = None
+            if number:
+                grids = [group.clock(int(coarse[i])) for i in pick.tolist()]
+                guess = np.concatenate(
+                    [
+                        regridded(states[i][None], grid, rows.table.clock)
+                        for i, grid in zip(pick.tolist(), grids, strict=True)
+                    ]
+                )
             members = solve_members(rows, bodies, guess)
             group.keep(pick, members, states, found, count, variance)
         wanted = group.nodes(variance[todo])
@@ -112,19 +124,21 @@ def _solve_group(
         todo = todo[finer]
         if todo.size == 0:
             break
+        coarse = nodes.copy()
         nodes[todo] = wanted[finer]
     lost = np.flatnonzero(~found)
     most = np.full(size, precision.nodes)
     for pick in group.chunks(lost, most):
         members = follow_members(
             lambda index, variance, pick=pick: group.rows(
-                pick[index], int(group.nodes(variance).max())
+                pick[index], int(group.fixed(variance).max())
             ),
             group.bodies.take(pick),
             pick.size,
+            precision.path,
         )
         group.keep(pick, members, states, found, count, variance)
-        nodes[pick] = group.nodes(variance[pick])
+        nodes[pick] = group.fixed(variance[pick])
     found &= resolved(nodes, np.sqrt(variance)) > precision.least
     out: dict[str, Array] = {}
     for pick in group.chunks(np.arange(size), nodes):
@@ -149,6 +163,16 @@ class _Group(NamedTuple):
         widths = np.sqrt(np.maximum(variance, self.row.T)).tolist()
         rule = self.precision
         return np.array([nodes_for(sd, rule.digits, rule.nodes) for sd in widths], dtype=np.intp)
+
+    def fixed(self, variance: Array) -> IntArray:
+        """Return the same; for times the most, which keeps the grid of times."""
+        if self.row.kind == "cox":
+            return np.full(variance.size, self.precision.nodes)
+        return self.nodes(variance)
+
+    def clock(self, nodes: int) -> Clock | None:
+        """Return the grid of times with so many nodes."""
+        return table(self.row, nodes, self.precision).clock
 
     def rows(self, pick: IntArray, nodes: int) -> SpectralRows:
         """Return the rows of some of the points."""
@@ -207,7 +231,34 @@ def _weights(
     gain = law.weight**2 * law.probability
     often = np.any(gain > precision.rare * gain.sum(axis=1, keepdims=True), axis=0)
     often &= np.any(law.weight > 0.0, axis=0)
-    return law.weight[:, often], law.probability[:, often]
+    weight, probability = law.weight[:, often], law.probability[:, often]
+    if precision.weights is None or weight.shape[1] <= precision.weights:
+        return weight, probability
+    few = [
+        _fewer(tuple(c), tuple(p), precision.weights)
+        for c, p in zip(weight.tolist(), probability.tolist(), strict=True)
+    ]
+    return np.stack([c for c, _ in few]), np.stack([p for _, p in few])
+
+
+@lru_cache(maxsize=1024)
+def _fewer(weight: tuple[float, ...], probability: tuple[float, ...], nodes: int) -> Any:
+    """Return Gauss nodes of a law of weights, for functions that are zero without weight."""
+    c, p = np.array(weight), np.array(probability)
+    mass = c * p
+    # Lanczos' method for the polynomials that are orthogonal by c p(c)
+    basis = np.zeros((nodes + 1, c.size))
+    basis[0] = np.sqrt(mass / mass.sum())
+    diagonal, beside = np.zeros(nodes), np.zeros(nodes)
+    for k in range(nodes):
+        new = c * basis[k]
+        diagonal[k] = new @ basis[k]
+        for _ in range(2):
+            new = new - basis[: k + 1].T @ (basis[: k + 1] @ new)
+        beside[k] = np.linalg.norm(new)
+        basis[k + 1] = new / max(beside[k], 1e-300)
+    node, vector = eigh_tridiagonal(diagonal, beside[:-1])
+    return node, mass.sum() * vector[0] ** 2 / node
 
 
 def _ensemble(rows: SpectralRows, bodies: Bodies, state: Array) -> dict[str, Array]:

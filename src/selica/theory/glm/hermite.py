@@ -74,6 +74,13 @@ def nodes_for(sd: float, digits: float, most: int) -> int:
     return int(np.ceil(wide / _STEP_NODES)) * _STEP_NODES
 
 
+def covered(nodes: int, digits: float) -> float:
+    """Return the standard deviation that more than the fewest nodes were taken for; else zero."""
+    if nodes <= _FEWEST_NODES:
+        return 0.0
+    return float(np.sqrt(2.0 * nodes) * np.pi / (np.log(10.0) * digits))
+
+
 def resolved(nodes: Array, sd: Array) -> Array:
     """Return to how many digits so many nodes resolve such a field."""
     return np.asarray(np.sqrt(2.0 * nodes) * np.pi / (np.log(10.0) * np.maximum(sd, 1e-9)))

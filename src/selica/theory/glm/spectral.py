@@ -26,6 +26,8 @@ _NOTHING = 1e-200
 """Fields of such a variance are zero."""
 _LEAST_CHI = 1e-290
 """A susceptibility of zero is replaced by this."""
+_FARTHEST = 2.0
+"""Of a hazard in one step, in logarithms."""
 _TINY = 1e-300
 """What keeps a quotient finite."""
 
@@ -117,7 +119,8 @@ class SpectralRows:
             at_risk = np.zeros(())
             shift = (alpha * balance / np.maximum(Q_hat, _TINY))[:, None]
         else:
-            shift, at_risk = self._hazards(share, mean, offset)
+            fitted = np.vecdot(share, np.einsum("nc,ncyj->nyj", p * self.weight, mu))
+            shift, at_risk = self._hazards(fitted, offset)
         loss = np.zeros(alpha.size)
         if with_loss:
             z = X - pull * mu
@@ -137,17 +140,19 @@ class SpectralRows:
             loss=loss,
         )
 
-    def _hazards(self, share: Array, mean: Array, offset: Array) -> tuple[Array, Array]:
-        """Return how far effective cumulative hazards move, in logarithms, and what is at risk."""
-        clock, y = self.table.clock, self.table.y
+    def _hazards(self, fitted: Array, offset: Array) -> tuple[Array, Array]:
+        """Return how far effective cumulative hazards move, in logarithms, and what is at risk.
+
+        E[c u] of a label is `fitted`, and u is the hazard times exp(z).
+        """
+        clock = self.table.clock
         assert clock is not None
         every = np.einsum("nc,nc->n", self.weight, self.probability)
-        # E[c u] of a label is E[c] y - E[G], and u is the hazard times exp(z)
-        fitted = np.vecdot(share, every[:, None, None] * y[:, None] - mean)
         risk = np.maximum(fitted, _TINY) * np.exp(-offset)
         at_risk = np.maximum(risk @ clock.later.T, _TINY)
         hazard = (every[:, None] / at_risk) @ clock.hazard.T
-        return np.log(np.maximum(hazard, _TINY)) - offset, at_risk
+        low, high = np.exp(offset - _FARTHEST), np.exp(offset + _FARTHEST)
+        return np.log(np.clip(hazard, low, high)) - offset, at_risk
 
     def pair(self, m: Array, variance: Array, own: Array, mean: Array) -> tuple[Array, Array]:
         """Return chi_hat and d v_hat / d v, where fields have the variance `own` of their own."""

@@ -19,15 +19,15 @@ from scipy.special import expit, gammaln, logit
 
 from selica._core.quadrature import legendre
 from selica._core.types import Array
-from selica.theory.glm.hermite import MOST_NODES, Rule, rule
+from selica.theory.glm.hermite import Rule, covered, rule
 from selica.theory.glm.responses import RowSetting, prevalence, survivors, time_of
 
 _MANY_SIDES = 200
 """Hermite polynomials of averages over the truth alone."""
-_LONGEST = 34.0
-"""Largest marginal cumulative hazard; what survives it, exp(-34), is as good as censored."""
-_WIDEST = 3.0
+_WIDEST = 1.2
 """Widest panel of the marginal cumulative hazard."""
+_FIRST = 3.0
+"""Minus the logarithm of the first edge, in deviations of a field."""
 _GROWTH = 4.0
 """Ratio of neighbouring edges of panels."""
 
@@ -55,14 +55,18 @@ class Precision:
     times: int
     """Nodes of a panel of times."""
     longest: float
-    """Largest marginal cumulative hazard."""
+    """Largest marginal cumulative hazard; what survives it is as good as censored."""
     rare: float
     """Labels and weights that matter less are left out."""
+    weights: int | None
+    """Gauss nodes of the law of the weights of rows; None for all weights."""
+    path: int
+    """Steps of the way from a large penalty, for what is not found otherwise."""
 
 
-FINE = Precision(12.0, 5.0, 1e-12, 1e-10, MOST_NODES, 11.0, 150.0, 24, 14, _LONGEST, 1e-16)
+FINE = Precision(11.0, 5.0, 1e-12, 1e-10, 400, 10.0, 80.0, 20, 10, 25.0, 1e-14, None, 40)
 """To about ten digits."""
-FAST = Precision(5.5, 3.0, 1e-6, 1e-4, 240, 7.5, 12.0, 7, 6, 14.0, 1e-8)
+FAST = Precision(5.5, 3.0, 1e-6, 1e-4, 96, 7.5, 12.0, 6, 6, 11.5, 1e-8, 7, 12)
 """To about five digits, which is enough for a plan."""
 
 
@@ -157,7 +161,9 @@ def _times(response: RowSetting, gauss: Rule, z0: Array, precision: Precision) -
     last = precision.longest
     if np.isfinite(end):
         last = min(last, -float(np.log(survivors(T, np.array([end]))[0])))
-    edges = _edges(T, last)
+    # strong fits tell rows apart by their first instants
+    widest = max(np.sqrt(T), float(covered(gauss.degrees.size, precision.digits)))
+    edges = _edges(widest, last)
     node, weight, earlier = _panels(edges, precision.times)
     time = time_of(T, np.append(node, last))
     rate = np.exp(z0)
@@ -178,9 +184,9 @@ def _times(response: RowSetting, gauss: Rule, z0: Array, precision: Precision) -
     return _made(gauss, y, chance, score, np.log(time), clock)
 
 
-def _edges(T: float, last: float) -> Array:
+def _edges(sd: float, last: float) -> Array:
     """Return edges of panels of the marginal cumulative hazard, finer near zero."""
-    edge = min(np.exp(-3.0 * np.sqrt(T)), 0.5 * last)
+    edge = min(np.exp(-_FIRST * sd), 0.5 * last)
     edges = [0.0, edge]
     while edges[-1] < last:
         edges.append(edges[-1] + min((_GROWTH - 1.0) * edges[-1], _WIDEST))
