@@ -79,8 +79,7 @@ class SizedEffects(EmpiricalEffects):
             return self
         if len(self.sizes) != 1:
             raise ArgumentError(
-                f"n_signals must be the number of {self.unit}s, {len(self.sizes)}; "
-                f"got {n_signals}."
+                f"n_signals must be the number of {self.unit}s, {len(self.sizes)}; got {n_signals}."
             )
         return self._repeated(count("n_signals", n_signals))
 

@@ -154,9 +154,7 @@ def stacked(each: Sequence[Any], model: Model) -> Any:
     """
     first = each[0]
     parts = {
-        field.name: np.stack(
-            [np.broadcast_to(getattr(one, field.name), one.shape) for one in each]
-        )
+        field.name: np.stack([np.broadcast_to(getattr(one, field.name), one.shape) for one in each])
         for field in fields(first)
         if not isinstance(getattr(first, field.name), str | Model)
     }

@@ -348,9 +348,7 @@ class SampleSearch:
         for _ in range(_MOST_LINES):
             if high <= low + 1:
                 break
-            (a, u), (b, v) = (
-                (math.log(n), tried.scale(tried.found[n].power)) for n in (low, high)
-            )
+            (a, u), (b, v) = ((math.log(n), tried.scale(tried.found[n].power)) for n in (low, high))
             share = (tried.scale(goal) - u) / (v - u) if v > u else 0.5
             n = math.ceil(math.exp(a + share * (b - a)))
             n = int(min(max(n, low + 1), high))
