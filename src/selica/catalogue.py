@@ -389,7 +389,6 @@ _ROWS = (
         promise=_FDR,
         rests_on=_COPIES,
         predictor="selica.planning.predict.knockoffs:one_copy",
-        correlated_rule="selica.planning.data.correlated_power:one_copy",
         equations="knockoff",
         calibrated=True,
         beside_ideal=True,
@@ -423,7 +422,6 @@ _ROWS = (
         "are rarer than low ones. Without the last condition at most twice the chosen share is "
         "proven: choose half of a share that has to be proven.",
         predictor="selica.planning.predict.knockoffs:e_values",
-        correlated_rule="selica.planning.data.correlated_power:e_values",
         equations="knockoff",
         calibrated=True,
         beside_ideal=True,
@@ -470,7 +468,6 @@ _ROWS = (
         "from the true distribution of the columns, and the statistics of irrelevant variables, "
         "of which there are many, are independent of each other and alike.",
         predictor="selica.planning.predict.knockoffs:p_values",
-        correlated_rule="selica.planning.data.correlated_power:p_values",
         equations="knockoff",
         calibrated=True,
         options=_same("fdr") | {"n_resamples": "n_copies"} | _KNOCKOFF_OPTIONS,

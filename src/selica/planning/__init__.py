@@ -22,7 +22,7 @@ from selica.planning.study import Study
 if TYPE_CHECKING:
     from selica.correlated.ensembles import correlated_knockoff, correlated_stability
     from selica.correlated.solution import CorrelatedSolution, PowerAtLevel, PowerCurve
-    from selica.planning.data.correlated_power import correlated_power
+    from selica.planning.data.correlated_power import correlated_power, covariance_of
     from selica.planning.data.diagnosis import Diagnosis, diagnose
     from selica.planning.data.plasmode import PlasmodePower, plasmode_power
 
@@ -52,6 +52,7 @@ __all__ = [
     "correlated_knockoff",
     "correlated_power",
     "correlated_stability",
+    "covariance_of",
     "detectable_effect",
     "diagnose",
     "largest_support",
@@ -68,6 +69,7 @@ _LATER = {
     "correlated_knockoff": "selica.correlated.ensembles",
     "correlated_power": "selica.planning.data.correlated_power",
     "correlated_stability": "selica.correlated.ensembles",
+    "covariance_of": "selica.planning.data.correlated_power",
     "diagnose": "selica.planning.data.diagnosis",
     "plasmode_power": "selica.planning.data.plasmode",
 }

@@ -1,14 +1,15 @@
 """Power with correlated columns by theory: a first answer, before signals are planted and fits run.
 
-Rows are taken to be Gaussian with the covariance that the table estimates. At the penalty at which
-a fit predicts best, the theory draws coefficients and knockoff statistics of all variables, and the
-rules of the methods are run on them.
+Rows are taken to be Gaussian with the covariance that the table estimates. Procedures are predicted
+as in any study with correlated columns; of the lasso, and of stability selection at its usual
+threshold, the theory draws coefficients at the penalty at which a fit predicts best.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,7 @@ from selica import catalogue
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError, SelicaError
 from selica._core.random import RandomState, child, generator, seed_sequence
+from selica._core.results import Status
 from selica._core.table import Row, Table
 from selica._core.types import Array, BoolArray
 from selica._core.validation import count, matrix
@@ -24,23 +26,21 @@ from selica.catalogue import Method
 from selica.control.thresholds import USUAL_THRESHOLD
 from selica.correlated.ensembles import CorrelatedEnsemble, solve_ensemble
 from selica.correlated.solution import CorrelatedSolution
-from selica.planning.predict import knockoffs, lasso
+from selica.planning.columns import check_columns
+from selica.planning.predict import lasso
+from selica.planning.predict.correlated import covered, predict_correlated
 from selica.planning.predict.limit import smooth_maximum
 from selica.planning.predict.prediction import check_level, check_methods
-from selica.planning.predict.rules import (
-    aggregated_pvalues,
-    derandomized,
-    knockoff_plus,
-    step_up,
-)
 from selica.planning.study import Study
-from selica.sampling import ledoit_wolf, s_matrix
+from selica.sampling import ledoit_wolf
 from selica.sampling.covariance import parse_covariance
 from selica.statistics.data import standardised
 from selica.theory import Model
 
-LARGEST = 600
-"""Columns up to which theory is faster than simulation."""
+LARGEST = 2000
+"""Columns up to which a covariance is estimated for a first answer."""
+_FEWEST_ROWS = 10
+"""Rows of a table, at least."""
 _EFFECTS_KEY = 0
 """Spawn key of planted effects."""
 _DRAWS_KEY = 1
@@ -55,12 +55,8 @@ _STEPS_ASIDE = 2
 """Penalties that are tried on either side of the centre."""
 _MAX_MOVES = 3
 """How often the centre may move."""
-_SEARCH_MEMBERS = 4
-"""Members with which penalties are compared."""
 _STABILITY_MEMBERS = 64
 """Members of stability selection."""
-_SINGLE_COPIES = 8
-"""Copies of knockoff+, which takes one, and is run on each."""
 _NORMAL = 1.96
 """Normal quantile of a 95 % interval."""
 _VALUES = tuple(f"{key}{end}" for key in ("power", "fdr") for end in ("", "_low", "_high"))
@@ -77,6 +73,7 @@ def correlated_power(
     fdr: float = 0.1,
     methods: Sequence[str] | str | None = None,
     effects: Effects | None = None,
+    n_samples: int | None = None,
     random_state: RandomState | None = None,
 ) -> Table:
     """Predict power and FDR on a table of one's own, by the theory for correlated columns.
@@ -88,9 +85,11 @@ def correlated_power(
     n_signals, r2, snr, effect_size, fdr, effects
         As in `plasmode_power`.
     methods : str or sequence of str, optional
-        Methods of the catalogue, as they come; by default knockoffs with one copy and with
-        e-values. Those without a theory for correlated columns, such as message passing and
-        stability selection under a bound, are left out.
+        Methods of the catalogue, as they come; by default those that keep the false discovery rate
+        and are usually compared. Those without a theory for correlated columns, such as message
+        passing, are left out.
+    n_samples : int, optional
+        Rows of the study; by default those of the table.
     random_state : None, int, SeedSequence, Generator or RandomState
         The same seed gives the same answer.
 
@@ -99,8 +98,8 @@ def correlated_power(
     Table
         One row for each method that is covered: its name as `method`, its `label`, mean `power` and
         `fdr` with the ends of 95 % intervals of the Monte-Carlo draws (`power_low`, ...), and
-        `status`: "converged", "max_iter", or in words why there are no values. No rows where there
-        are more than 600 columns.
+        `status`: "converged", "max_iter", or in words why there are no values or what they leave
+        out. No rows where there are more than 2000 columns.
 
     Examples
     --------
@@ -113,22 +112,26 @@ def correlated_power(
     >>> bool(found.rows[0]["power"] > 0.5)
     True
     """
-    columns, study = study_of_table(X, n_signals, r2, snr, effect_size, effects)
+    columns, study = study_of_table(X, n_signals, r2, snr, effect_size, effects, n_samples)
     level = check_level(fdr)
     asked = usual_methods() if methods is None else check_methods(methods)
-    rows = [row for row in asked if row.correlated_rule is not None]
+    rows = [row for row in asked if row.correlated_rule is not None or covered(row)]
     if study.n_features > LARGEST or not rows:
         return Table.of([])
-    setting = _Setting(columns, study, effect_size is None, random_state)
+    sigma = _covariance(columns)
+    correlated = replace(study, columns=check_columns(sigma, study.n_features))
+    setting = _Setting(sigma, study, effect_size is None, random_state)
     found: dict[str, CorrelatedSolution | str] = {}
     table = []
     for row in rows:
+        base: Row = {"method": row.name, "label": row.label}
+        if covered(row):
+            table.append(base | _forecast(row, correlated, level))
+            continue
         kind = str(row.equations)
         if kind not in found:
-            members = max(_members(one) for one in rows if one.equations == kind)
-            found[kind] = setting.answer(kind, members)
+            found[kind] = setting.answer(kind)
         solution = found[kind]
-        base: Row = {"method": row.name, "label": row.label}
         if isinstance(solution, str):
             table.append(base | dict.fromkeys(_VALUES) | {"status": solution})
         else:
@@ -137,45 +140,67 @@ def correlated_power(
     return Table.of(table)
 
 
+def covariance_of(X: ArrayLike) -> Array:
+    """Estimate the correlations of columns from a table, for the argument `covariance` of a plan.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        Numbers, without missing ones; at least ten rows. No column may be constant.
+
+    Returns
+    -------
+    array of shape (p, p)
+        Correlations, shrunk towards zero as `sampling.ledoit_wolf` does: the fewer the rows, the
+        more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica import planning
+    >>> X = np.random.default_rng(0).standard_normal((40, 3)) + np.arange(40)[:, None] / 40
+    >>> np.diag(planning.covariance_of(X)).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    columns, _ = standardised(matrix("X", X))
+    _enough_rows(columns)
+    constant = np.flatnonzero(~columns.any(axis=0))
+    if constant.size:
+        raise ArgumentError(f"X: column {constant[0]} is constant; leave out such columns.")
+    return _covariance(columns)
+
+
+def _covariance(columns: Array) -> Array:
+    """Return the shrunk correlations of standardised columns."""
+    found = np.asarray(ledoit_wolf(columns, mean=0.0, standardise=True).covariance)
+    deviation = np.sqrt(found.diagonal())
+    found = found / np.outer(deviation, deviation)
+    np.fill_diagonal(found, 1.0)
+    return np.asarray(0.5 * (found + found.T))
+
+
+def _enough_rows(columns: Array) -> None:
+    if len(columns) < _FEWEST_ROWS:
+        raise ArgumentError(f"X must have at least {_FEWEST_ROWS} rows; got {len(columns)}.")
+
+
+def _forecast(row: Method, study: Study, level: float) -> Row:
+    """Return what is predicted of a method as it comes, with intervals of the draws."""
+    try:
+        found = next(iter(predict_correlated(row, (study,), level, best=False)))
+    except SelicaError as error:  # such a covariance has no copies, or no solution
+        return dict.fromkeys(_VALUES) | {"status": str(error)}
+    told, half = found.expected, _NORMAL * found.expected.power_error
+    low, high = max(told.power - half, 0.0), min(told.power + half, 1.0)
+    unsolved = [note for note in found.notes if "not solved" in note or "solved for" in note]
+    status = " ".join(unsolved) or Status.CONVERGED.value
+    power: Row = {"power": told.power, "power_low": low, "power_high": high}
+    return power | {"fdr": told.fdr, "fdr_low": None, "fdr_high": None, "status": status}
+
+
 def usual_methods() -> list[Method]:
     """Return the methods that keep the false discovery rate and are usually compared."""
     return list(catalogue.methods(beside_ideal=True, controls="FDR"))
-
-
-def one_copy(found: CorrelatedSolution, fdr: float) -> BoolArray:
-    """Select by knockoff+ on each copy; masks (n_data, members, N).
-
-    Parameters
-    ----------
-    found : CorrelatedSolution
-    fdr : float
-    """
-    return knockoff_plus(found.statistic, fdr)
-
-
-def e_values(found: CorrelatedSolution, fdr: float) -> BoolArray:
-    """Select by e-BH on the average e-values of the copies; masks (n_data, N).
-
-    Parameters
-    ----------
-    found, fdr
-        As in `one_copy`.
-    """
-    copies = catalogue.method("knockoffs-evalues").default("n_copies")
-    return derandomized(found.statistic[:, :copies], fdr)
-
-
-def p_values(found: CorrelatedSolution, fdr: float) -> BoolArray:
-    """Select by the step-up rule on the aggregated p-values of the copies; masks (n_data, N).
-
-    Parameters
-    ----------
-    found, fdr
-        As in `one_copy`.
-    """
-    row = catalogue.method("knockoffs-pvalues")
-    copies, gamma = row.default("n_copies"), row.default("gamma")
-    return step_up(1.0 / aggregated_pvalues(found.statistic[:, :copies], gamma), fdr)
 
 
 def frequent(found: CorrelatedSolution, fdr: float) -> BoolArray:
@@ -183,8 +208,9 @@ def frequent(found: CorrelatedSolution, fdr: float) -> BoolArray:
 
     Parameters
     ----------
-    found, fdr
-        As in `one_copy`; the level does not matter.
+    found : CorrelatedSolution
+    fdr : float
+        The level does not matter.
     """
     return np.asarray(found.probabilities() >= USUAL_THRESHOLD)
 
@@ -195,17 +221,9 @@ def nonzero(found: CorrelatedSolution, fdr: float) -> BoolArray:
     Parameters
     ----------
     found, fdr
-        As in `one_copy`; the level does not matter.
+        As in `frequent`.
     """
     return np.asarray(found.statistic > 0.0)
-
-
-def _members(row: Method) -> int:
-    """Return how many members, or copies, a method is drawn with."""
-    if row.equations != "knockoff":
-        return _STABILITY_MEMBERS
-    many = "n_copies" in row.options.values()
-    return int(row.default("n_copies")) if many else _SINGLE_COPIES
 
 
 def study_of_table(
@@ -215,16 +233,25 @@ def study_of_table(
     snr: float | None,
     effect_size: float | None,
     effects: Effects | None,
+    n_samples: int | None = None,
 ) -> tuple[Array, Study]:
-    """Return the columns of a table that vary, standardised, and a study of their size."""
+    """Return the columns of a table that vary, standardised, and a study of their size.
+
+    Parameters
+    ----------
+    X, n_signals, r2, snr, effect_size, effects
+        As in `plasmode_power`.
+    n_samples : int, optional
+        Rows of the study; by default those of the table.
+    """
     columns, _ = standardised(matrix("X", X))
     columns = columns[:, columns.any(axis=0)]
     n, p = columns.shape
     k = count("n_signals", n_signals)
     if k > p:
         raise ArgumentError(f"n_signals must be at most the {p} columns that vary; got {k}.")
-    if n < 10:
-        raise ArgumentError(f"X must have at least 10 rows; got {n}.")
+    _enough_rows(columns)
+    n = n if n_samples is None else count("n_samples", n_samples, at_least=_FEWEST_ROWS)
     study = Study.of(n, p, k, r2=r2, snr=snr, effect_size=effect_size, effects=effects)
     return columns, study
 
@@ -240,17 +267,16 @@ class _Setting:
 
     def __init__(
         self,
-        columns: Array,
+        covariance: Array,
         study: Study,
         by_ratio: bool,
         random_state: RandomState | None,
     ) -> None:
-        n, p = columns.shape
-        k = study.n_signals
+        n, p, k = study.n_samples, study.n_features, study.n_signals
         seed = seed_sequence(random_state)
         self.study = study
         self.model = Model(n / p, k / p, k / p / study.snr, study.effects)
-        self.covariance = ledoit_wolf(columns, mean=0.0, standardise=True).covariance
+        self.covariance = covariance
         rng = generator(child(seed, _EFFECTS_KEY))
         data = max(_VARIABLES // p, _FEWEST_DATA_SETS)
         self.effects = np.zeros((data, p))
@@ -261,29 +287,24 @@ class _Setting:
             signal = np.vecdot(self.effects @ self.covariance, self.effects) / k
             self.effects /= np.sqrt(signal)[:, None]
         self._seed = child(seed, _DRAWS_KEY)
-        self._s: Array | None = None
 
-    def answer(self, kind: str, members: int) -> CorrelatedSolution | str:
+    def answer(self, kind: str) -> CorrelatedSolution | str:
         """Return a solution, which has a status; or why there is none."""
         try:
-            return self._solve(kind, members)
+            return self._solve(kind)
         except SelicaError as error:  # such a covariance has no copies, or no solution
             return str(error)
 
-    def _solve(self, kind: str, members: int) -> CorrelatedSolution:
-        """Solve at the penalty at which one fit predicts best."""
-        # stability selection comes with the penalty of one lasso
-        single, guess = "lasso", lasso.predicting_penalty
-        if kind == "knockoff":
-            single, guess = "knockoff", knockoffs.predicting_penalty
-        start, known = math.log(guess(self.study)), dict[int, float]()
+    def _solve(self, kind: str) -> CorrelatedSolution:
+        """Solve at the penalty at which one lasso predicts best."""
+        start, known = math.log(lasso.predicting_penalty(self.study)), dict[int, float]()
         centre = 0
         for _ in range(_MAX_MOVES):
             near = range(centre - _STEPS_ASIDE, centre + _STEPS_ASIDE + 1)
             for i in near:
                 if i not in known:
                     lam = math.exp(start + _LOG_STEP * i)
-                    one = self._at(single, lam, _SEARCH_MEMBERS, _FEWEST_DATA_SETS)
+                    one = self._at("lasso", lam, _FEWEST_DATA_SETS)
                     known[i] = one.prediction_error
             best = min(near, key=lambda i: known[i])
             if abs(best - centre) < _STEPS_ASIDE:
@@ -291,18 +312,13 @@ class _Setting:
             centre = best
         grid = np.array(sorted(known))
         place = smooth_maximum(grid, -np.log([known[i] for i in grid]))
-        return self._at(kind, math.exp(start + _LOG_STEP * place), members, len(self.effects))
+        return self._at(kind, math.exp(start + _LOG_STEP * place), len(self.effects))
 
-    def _at(self, kind: str, lam: float, members: int, data: int) -> CorrelatedSolution:
+    def _at(self, kind: str, lam: float, data: int) -> CorrelatedSolution:
         """Solve an ensemble at a penalty, with the first data sets."""
-        if kind == "knockoff":
-            if self._s is None:
-                self._s = s_matrix(self.covariance)
-            asked = CorrelatedEnsemble(kind, members, data, s=self._s)
-        elif kind == "stability":
-            asked = CorrelatedEnsemble(kind, members, data, resampled=(1.0, "poisson"))
-        else:
-            asked = CorrelatedEnsemble(kind, 1, data)
+        asked = CorrelatedEnsemble(kind, 1, data)
+        if kind == "stability":
+            asked = CorrelatedEnsemble(kind, _STABILITY_MEMBERS, data, resampled=(1.0, "poisson"))
         rows = parse_covariance(self.covariance, len(self.covariance), generator(self._seed))
         truth = self.effects[:data]
         return solve_ensemble(asked, self.model, lam, rows, effects=truth, seed=self._seed)

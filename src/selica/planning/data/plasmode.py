@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import cholesky
 
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError, RenamedWarning
@@ -22,6 +23,7 @@ from selica.catalogue import Method
 from selica.control import fdp, tpp
 from selica.planning.data.correlated_power import (
     correlated_power,
+    covariance_of,
     study_of_table,
     usual_methods,
     with_interval,
@@ -35,6 +37,7 @@ from selica.planning.predict.prediction import (
 )
 from selica.planning.study import Study
 from selica.plots import plot_planted
+from selica.statistics.data import standardised
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,6 +46,8 @@ _DATA_KEY = 0
 """Spawn key of the planted data."""
 _SELECTOR_KEY = 1
 """Spawn key of the selectors."""
+_ROWS_KEY = 2
+"""Spawn key of the rows of a data set, where these are drawn."""
 _THEORY_KEY = int.from_bytes(b"thry", "big")
 """Spawn key of the theory, beyond any number of data sets."""
 _BLOCK = 5
@@ -180,6 +185,7 @@ def plasmode_power(
     methods: Sequence[str] | str | None = None,
     selectors: Mapping[str, Any] | None = None,
     effects: Effects | None = None,
+    n_samples: int | None = None,
     n_sets: int = 50,
     theory: bool = True,
     random_state: RandomState | None = None,
@@ -213,6 +219,10 @@ def plasmode_power(
         depends on the response, such as that of p-values of fields, is counted.
     effects : Effects, optional
         Distribution of the coefficients; Gaussian by default.
+    n_samples : int, optional
+        Rows of the study, as many as in the table by default. Fewer are drawn from it for each data
+        set, without replacement. More than it has are drawn from a Gaussian distribution with the
+        correlations of `covariance_of`: rows that repeat would be no new ones.
     n_sets : int
         Data sets with planted signals.
     theory : bool
@@ -242,7 +252,7 @@ def plasmode_power(
 
     n_jobs, by_theory = workers(n_jobs), flag("theory", theory)
     reporter(progress)
-    columns, study = study_of_table(X, n_signals, r2, snr, effect_size, effects)
+    columns, study = study_of_table(X, n_signals, r2, snr, effect_size, effects, n_samples)
     level = check_level(fdr)
     asked = usual_methods() if methods is None else check_methods(methods)
     predictions = {
@@ -253,7 +263,8 @@ def plasmode_power(
     known = {row.name: _selector(row, predictions.get(row.name), study, level) for row in asked}
     own = _named(selectors, known)
     sets = count("n_sets", n_sets, at_least=2)
-    plan = _Plan(columns, study, effect_size is None, known | own, frozenset(own))
+    source = _rows_of(columns, study.n_samples)
+    plan = _Plan(source, study, effect_size is None, known | own, frozenset(own))
     seed = seed_sequence(random_state)
     # arguments that no data would make usable are said before the work
     runs = plan.run(seed, range(1)) if own else []
@@ -262,7 +273,7 @@ def plasmode_power(
         strength = {"r2": r2, "snr": snr, "effect_size": effect_size}
         predicted = correlated_power(
             columns, study.n_signals, **strength, fdr=level, methods=[row.name for row in asked],
-            effects=effects, random_state=child(seed, _THEORY_KEY),
+            effects=effects, n_samples=study.n_samples, random_state=child(seed, _THEORY_KEY),
         )  # fmt: skip
     blocks = [range(s, min(s + _BLOCK, sets)) for s in range(len(runs), sets, _BLOCK)]
     # in processes, unless a backend was chosen: threads would share the warnings of the runs
@@ -281,6 +292,34 @@ def plasmode_power(
     notes = [note for name, found in every.items() for note in _notes(labels[name], found)]
     mean_r2 = float(np.mean([run.r2 for run in runs]))
     return PlasmodePower(Table.of(rows), sets, mean_r2, level, predicted, tuple(notes))
+
+
+class _Rows(NamedTuple):
+    """Where the rows of data sets come from."""
+
+    table: Array
+    n_samples: int
+    root: Array | None
+    """Of the covariance of Gaussian rows; None where rows are those of the table."""
+
+    def draw(self, seed: np.random.SeedSequence) -> Array:
+        """Return the rows of a data set, standardised."""
+        n, have = self.n_samples, len(self.table)
+        if n == have:
+            return self.table
+        rng = generator(child(seed, _ROWS_KEY))
+        if self.root is None:
+            rows = self.table[rng.choice(have, n, replace=False)]
+        else:
+            rows = rng.standard_normal((n, len(self.root))) @ self.root.T
+        return standardised(rows)[0]
+
+
+def _rows_of(columns: Array, n_samples: int) -> _Rows:
+    """Return where the rows of data sets with so many of them come from."""
+    if n_samples <= len(columns):
+        return _Rows(columns, n_samples, None)
+    return _Rows(columns, n_samples, np.asarray(cholesky(covariance_of(columns), lower=True)))
 
 
 def _selector(row: Method, prediction: Prediction | None, study: Study, level: float) -> Any:
@@ -339,7 +378,7 @@ class _Run(NamedTuple):
 class _Plan:
     """What is planted, and who looks for it."""
 
-    X: Array
+    rows: _Rows
     study: Study
     by_ratio: bool
     """Whether noise follows the variance of the signal, or is one."""
@@ -353,19 +392,20 @@ class _Plan:
 
     def _run_one(self, seed: np.random.SeedSequence) -> _Run:
         rng = generator(child(seed, _DATA_KEY))
-        n, p = self.X.shape
+        X = self.rows.draw(seed)
+        n, p = X.shape
         k = self.study.n_signals
         truth = np.zeros(p, dtype=bool)
         truth[rng.choice(p, k, replace=False)] = True
         effect = self.study.effects.sample(k, rng) * rng.choice((-1.0, 1.0), k)
-        signal = self.X[:, truth] @ (self.study.effect_size * effect)
+        signal = X[:, truth] @ (self.study.effect_size * effect)
         sd = float(np.sqrt(signal.var() / self.study.snr)) if self.by_ratio else 1.0
         y = signal + sd * rng.standard_normal(n)
-        outcomes = {name: self._outcome(name, y, truth, seed) for name in self.selectors}
+        outcomes = {name: self._outcome(name, X, y, truth, seed) for name in self.selectors}
         return _Run(float(signal.var() / (signal.var() + sd**2)), outcomes)
 
     def _outcome(
-        self, name: str, y: Array, truth: BoolArray, seed: np.random.SeedSequence
+        self, name: str, X: Array, y: Array, truth: BoolArray, seed: np.random.SeedSequence
     ) -> _Outcome:
         """Return what a selector finds."""
         from sklearn.base import clone
@@ -377,7 +417,7 @@ class _Plan:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                mask, refused = selector.fit(self.X, y).get_support(), False
+                mask, refused = selector.fit(X, y).get_support(), False
             except (ArgumentError, DoesNotApply) as error:
                 where = "selectors" if name in self.own else "methods"
                 raise type(error)(f"{where}[{name!r}]: {error}") from None

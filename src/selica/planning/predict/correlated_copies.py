@@ -58,6 +58,8 @@ _ONE_COPY_SIGNALS = 12_000
 """Signals that are drawn for a rule on one copy."""
 _COPIES_SIGNALS = 4000
 """Signals that are drawn for a rule on many copies."""
+_WHOLE_SIGNALS = 3000
+"""Signals that are drawn first where a chunk is the table."""
 _NULL_TABLES = 20
 """Tables whose columns without a signal are drawn, at most, where most chunks have none."""
 _NULL_VALUES = 16_000_000
@@ -272,6 +274,8 @@ class _Pool:
         chunks, N = solved.chunks, solved.chunks.size
         k, p = study.n_signals, study.n_features
         signals = times * (_ONE_COPY_SIGNALS if copies == 1 else _COPIES_SIGNALS)
+        if chunks.whole:  # errors are those of tables, and more are drawn if these are large
+            signals = min(signals, times * _WHOLE_SIGNALS)
         columns = min(_NULL_TABLES * p, max(_NULL_VALUES // copies, p), _MOST_NULL_COLUMNS)
         most = times * min(_MOST_FITTED // copies, _MOST_WORK // N)
         signals = affordable(signals, most, chunks, k / p)

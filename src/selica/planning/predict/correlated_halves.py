@@ -42,14 +42,14 @@ _HALVES = (0.5, "bernoulli")
 """Rate and kind of the resampling: every row is in a half with probability one half."""
 _PENALTIES = 12
 """Penalties along which halves of the rows are solved."""
-_PATH_DRAWS = (600, 8000)
+_PATH_DRAWS = (400, 5000)
 """Signals and columns there."""
-_PATH_MEMBERS = 48
+_PATH_MEMBERS = 40
 """Halves of a chunk, by which what is selected is counted along penalties."""
-_SIGNALS = 3500
+_SIGNALS = 1000
 """Signals of the prediction."""
-_COLUMNS = 40_000
-"""Columns of the prediction, at least."""
+_COLUMNS = (12_000, 60_000)
+"""Columns of the prediction, at least, and at most where a study has many."""
 _MOST_VALUES = 30_000_000
 """Coefficients of the prediction, about, at most."""
 _BATCH_VALUES = 3_000_000
@@ -125,7 +125,8 @@ def _at(study: Any, cutoff: float, q: int, resamples: int) -> tuple[Expected, tu
     rng = np.random.default_rng([_SEED, 4])
     k, p = study.n_signals, study.n_features
     signals = affordable(_SIGNALS, _MOST_VALUES // resamples, chunks, k / p)
-    planted = plant(chunks, study.effects, (k, p), (signals, _COLUMNS), rng)
+    columns = min(max(_COLUMNS[0], 3 * p), _COLUMNS[1])
+    planted = plant(chunks, study.effects, (k, p), (signals, columns), rng)
     votes = _votes(planted, chunks, equations, point, resamples, rng)
     tpr, fpr = _selected(planted, votes, cutoff, resamples)
     found = Expected.of_rates(study, Rates(tpr, fpr, 0.0))
