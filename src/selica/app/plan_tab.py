@@ -9,6 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from selica._core.errors import SelicaError
 from selica.app import charts, controls, markup, telling
 from selica.app.asked import Asked
 from selica.app.panel import Panel
@@ -64,8 +65,14 @@ def show() -> None:
         power, asked = controls.study(_PANEL, controls.POWER)
     with right:
         markup.ignored(_PANEL.ignored())
-        told = _planned(power, asked, _Drawn(*(st.empty() for _ in range(4))))
-        _recipe(told, power, asked)
+        drawn = _Drawn(*(st.empty() for _ in range(4)))
+        try:
+            told = _planned(power, asked, drawn)
+        except SelicaError as error:
+            drawn.working.empty()
+            markup.problem(str(error))
+        else:
+            _recipe(told, power, asked)
 
 
 def _planned(power: float, asked: Asked, drawn: _Drawn) -> _Told:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from selica._core.errors import SelicaError
 from selica.app import charts, controls, markup, prediction, telling
 from selica.app.asked import Asked
 from selica.app.charts import Mark
@@ -67,7 +68,10 @@ def show() -> None:
         drawn = _Drawn(*(st.empty() for _ in range(4)))
         if ideal is None:
             markup.notes(_NO_IDEAL)
-        _follow(ideal, asked, n, drawn)
+        try:
+            _follow(ideal, asked, n, drawn)
+        except SelicaError as error:
+            markup.problem(str(error))
 
 
 def _follow(ideal: Predicted | None, asked: Asked, n: int, drawn: _Drawn) -> None:
@@ -76,7 +80,8 @@ def _follow(ideal: Predicted | None, asked: Asked, n: int, drawn: _Drawn) -> Non
     for known in reached(asked, n):
         now = monotonic()
         wait = _DRAWN if drawn_at else _FIRST
-        if now < (drawn_at or begun) + wait and known.top is None:
+        at_once = not drawn_at and not asked.is_plain  # what follows may take seconds
+        if now < (drawn_at or begun) + wait and known.top is None and not at_once:
             continue
         _draw(known, drawn)  # this lets the next move of a slider in
         if not drawn_at:
