@@ -113,13 +113,10 @@ class Chart(NamedTuple):
         }
 
 
-def draw(chart: Chart, place: DeltaGenerator | None = None) -> None:
+def draw(chart: Chart, place: DeltaGenerator | None = None) -> DeltaGenerator:
     """Draw a chart here, or in a place where it replaces what was drawn before."""
     text = markup.held("chart", chart.data())
-    if place is None:
-        st.html(text)
-    else:
-        place.html(text)
+    return st.html(text) if place is None else place.html(text)
 
 
 def dashes(style: LineStyle) -> list[float]:

@@ -132,7 +132,9 @@ def _covariance(values: Values) -> tuple[str | float | int, ...]:
     if form == "none" or values["response"] != "numeric":
         return ()
     corr = float(values["corr"])
-    return (form, corr) if form == "ar1" else (form, corr, min(int(values["block"]), int(values["p"])))
+    return (
+        (form, corr) if form == "ar1" else (form, corr, min(int(values["block"]), int(values["p"])))
+    )
 
 
 def _shown(values: Mapping[str, Value], asked: Asked | None) -> Iterator[Field]:

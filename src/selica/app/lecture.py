@@ -58,9 +58,7 @@ class Lecture:
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        model = theory.Model(
-            setting.alpha, setting.rho, setting.Delta, effects_of(setting.effects)
-        )
+        model = theory.Model(setting.alpha, setting.rho, setting.Delta, effects_of(setting.effects))
         self.solution = theory.solve_stability(model, setting.lam, setting.mu_B)
 
     @cached_property

@@ -103,13 +103,18 @@ class Panel:
 
     def _write(self, values: Mapping[str, Value]) -> None:
         """Write values into the address, at once: each change is an entry of the history."""
-        others = {key: text for key, text in st.query_params.to_dict().items()}
-        for key, field in self._fields.items():
-            others.pop(key, None)
-            if key in values and values[key] != field.first:
-                others[key] = field.written(values[key])
-        if others != st.query_params.to_dict():
-            st.query_params.from_dict(others)
+        wanted = {
+            key: field.written(values[key])
+            for key, field in self._fields.items()
+            if key in values and values[key] != field.first
+        }
+        address = self._address()
+        # other parts of the address belong to other controls, and must not be set here
+        changed = {key: text for key, text in wanted.items() if address.get(key) != text}
+        if changed:
+            st.query_params.update(changed)
+        for key in address.keys() - wanted.keys():
+            del st.query_params[key]
         self._remember()
 
     def _remember(self) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from selica._core.errors import SelicaError
 from selica.app import charts, controls, markup, telling
 from selica.app.asked import Asked
 from selica.app.panel import Panel
@@ -50,10 +51,9 @@ def _known() -> OrderedDict[tuple[float, Asked], _Told]:
 class _Drawn(NamedTuple):
     """Parts of a plan that are replaced while it is worked out."""
 
-    headline: DeltaGenerator
-    chart: DeltaGenerator
-    table: DeltaGenerator
-    working: DeltaGenerator
+    headline: DeltaGenerator | None = None
+    chart: DeltaGenerator | None = None
+    table: DeltaGenerator | None = None
 
 
 @st.fragment
@@ -64,16 +64,22 @@ def show() -> None:
         power, asked = controls.study(_PANEL, controls.POWER)
     with right:
         markup.ignored(_PANEL.ignored())
-        told = _planned(power, asked, _Drawn(*(st.empty() for _ in range(4))))
-        _recipe(told, power, asked)
+        working = st.empty()
+        try:
+            told = _planned(power, asked, working)
+        except SelicaError as error:
+            working.empty()
+            markup.problem(str(error))
+        else:
+            _recipe(told, power, asked)
 
 
-def _planned(power: float, asked: Asked, drawn: _Drawn) -> _Told:
+def _planned(power: float, asked: Asked, working: DeltaGenerator) -> _Told:
     """Return the whole plan, drawn as far as it is known while it is worked out."""
     known = _known()
     told = known.get((power, asked))
     if told is not None:
-        _draw(told.plan, drawn)
+        _draw(told.plan)
         return told
     said_at = monotonic()
     begun = False
@@ -82,14 +88,14 @@ def _planned(power: float, asked: Asked, drawn: _Drawn) -> _Told:
         nonlocal said_at
         if begun and monotonic() > said_at + _BETWEEN_WORDS:
             said_at = monotonic()
-            drawn.working.caption(telling.COMPUTING)  # this lets the next move of a slider in
+            working.caption(telling.COMPUTING)  # this lets the next move of a slider in
 
     if not asked.is_plain:  # there is no quick estimate
-        drawn.working.caption(telling.COMPUTING)
+        working.caption(telling.COMPUTING)
         begun = True
     growing = plans(power, asked, on_step)
     planned = next(growing)
-    _draw(planned, drawn)
+    drawn = _draw(planned)
     begun, drawn_at = True, monotonic()
     sleep(_OUT)
     with _PLANS.turn(on_step):
@@ -98,19 +104,20 @@ def _planned(power: float, asked: Asked, drawn: _Drawn) -> _Told:
                 _draw(planned, drawn)
                 drawn_at = monotonic()
         change = telling.change(planned.found)
-    drawn.working.empty()
+    working.empty()
     told = known[power, asked] = _Told(planned, change)
     while len(known) > _KEPT:
         known.popitem(last=False)
     return told
 
 
-def _draw(planned: Plan, drawn: _Drawn) -> None:
+def _draw(planned: Plan, drawn: _Drawn = _Drawn()) -> _Drawn:  # noqa: B008 - it is read only
     """Draw a plan, or more of one that is drawn."""
-    markup.answer(*_headline(planned), drawn=drawn.headline)
-    charts.draw(planned.chart(), drawn.chart)
+    headline = markup.answer(*_headline(planned), drawn=drawn.headline)
+    chart = charts.draw(planned.chart(), drawn.chart)
     title = f"Samples for a power of {planned.power:g}: {planned.asked}"
-    markup.table(planned.rows(), planned.is_marked(), title=title, drawn=drawn.table)
+    table = markup.table(planned.rows(), planned.is_marked(), title=title, drawn=drawn.table)
+    return _Drawn(headline, chart, table)
 
 
 def _headline(planned: Plan) -> list[str]:
@@ -148,7 +155,9 @@ def _recipe(told: _Told, power: float, asked: Asked) -> None:
     if best is None:
         return
     question, closer = commands(power, int(best.value or 0), asked)
-    paper = st.expander("Sample size justification for a protocol", key="paper", bind="query-params")
+    paper = st.expander(
+        "Sample size justification for a protocol", key="paper", bind="query-params"
+    )
     if paper.open:
         with paper:
             st.code(protocol(found, command=question), language=None, wrap_lines=True)

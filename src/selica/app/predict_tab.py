@@ -9,6 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from selica._core.errors import SelicaError
 from selica.app import charts, controls, markup, prediction, telling
 from selica.app.asked import Asked
 from selica.app.charts import Mark
@@ -33,7 +34,9 @@ _WORDS = (
     "the level. Best possible is the Bayes-optimal selector, which knows the distribution of the "
     "effects; a bound for large studies."
 )
-_NO_IDEAL = "What a known threshold would find is shown for a numeric response and independent columns."
+_NO_IDEAL = (
+    "What a known threshold would find is shown for a numeric response and independent columns."
+)
 
 
 def prepare() -> None:
@@ -46,10 +49,10 @@ def prepare() -> None:
 class _Drawn(NamedTuple):
     """Parts of the answer that are replaced while it is worked out."""
 
-    headline: DeltaGenerator
-    table: DeltaGenerator
-    notes: DeltaGenerator
-    chart: DeltaGenerator
+    headline: DeltaGenerator | None
+    table: DeltaGenerator | None
+    notes: DeltaGenerator | None
+    chart: DeltaGenerator | None
 
 
 @st.fragment
@@ -64,47 +67,53 @@ def show() -> None:
         ideal = _predicted(study, None if prediction.known(asked.fdr) else asked.fdr)
     with right:
         markup.ignored(_PANEL.ignored())
-        drawn = _Drawn(*(st.empty() for _ in range(4)))
-        if ideal is None:
-            markup.notes(_NO_IDEAL)
-        _follow(ideal, asked, n, drawn)
+        try:
+            _follow(ideal, asked, n)
+        except SelicaError as error:
+            markup.problem(str(error))
 
 
-def _follow(ideal: Predicted | None, asked: Asked, n: int, drawn: _Drawn) -> None:
-    """Draw what is known, and more as it becomes known; the ideal comes with the first."""
-    begun, drawn_at = monotonic(), 0.0
+def _follow(ideal: Predicted | None, asked: Asked, n: int) -> None:
+    """Draw what is known, and more as it becomes known; the ideal comes with the first.
+
+    Nothing is drawn empty before: the former answer stays until there is another.
+    """
+    drawn: _Drawn | None = None
+    drawn_at = monotonic()
     for known in reached(asked, n):
-        now = monotonic()
-        wait = _DRAWN if drawn_at else _FIRST
-        if now < (drawn_at or begun) + wait and known.top is None:
+        wait = _FIRST if drawn is None else _DRAWN
+        at_once = drawn is None and not asked.is_plain  # what follows may take seconds
+        if known.top is None and monotonic() < drawn_at + wait and not at_once:
             continue
-        _draw(known, drawn)  # this lets the next move of a slider in
-        if not drawn_at:
-            _draw_ideal(ideal, known, drawn)
-            if ideal is not None:
+        if drawn is None:
+            drawn = _draw(known, ideal)
+            if ideal is None:
+                markup.notes(_NO_IDEAL)
+            else:
                 _details(ideal, asked.fdr)
             sleep(_OUT)
-        drawn_at = monotonic()
-    _draw_ideal(ideal, known, drawn)
+        else:
+            _draw(known, ideal if known.top is not None else None, drawn)
+        drawn_at = monotonic()  # a drawing lets the next move of a slider in
     change = telling.change(known.comparison)
-    if change:
+    if change and drawn is not None:
         markup.notes(*telling.reasons(known), change, _WORDS, drawn=drawn.notes)
 
 
-def _draw(known: Reached, drawn: _Drawn) -> None:
-    """Draw what procedures reach, as far as it is known."""
-    markup.answer(*telling.headline(known), drawn=drawn.headline)
+def _draw(known: Reached, ideal: Predicted | None, drawn: _Drawn | None = None) -> _Drawn:
+    """Draw what procedures reach, as far as it is known, and the ideal where there is one."""
+    before = _Drawn(None, None, None, None) if drawn is None else drawn
     setting = f"{known.n_samples:,} samples, {known.asked}"
-    markup.table(known.rows(), known.is_marked(), title=f"{_REAL}: {setting}", drawn=drawn.table)
-    markup.notes(*telling.reasons(known), _WORDS, drawn=drawn.notes)
-
-
-def _draw_ideal(ideal: Predicted | None, known: Reached, drawn: _Drawn) -> None:
-    """Draw the curves of the ideal with points for what procedures reach."""
+    headline = markup.answer(*telling.headline(known), drawn=before.headline)
+    table = markup.table(
+        known.rows(), known.is_marked(), title=f"{_REAL}: {setting}", drawn=before.table
+    )
+    notes = markup.notes(*telling.reasons(known), _WORDS, drawn=before.notes)
+    chart = before.chart
     if ideal is not None:
         marks = [Mark(one.fdr, one.power, method(one.method).colour) for one in known.at_best]
-        setting = f"{known.n_samples:,} samples, {known.asked}"
-        charts.draw(ideal.chart(setting, known.asked.fdr, marks), drawn.chart)
+        chart = charts.draw(ideal.chart(setting, known.asked.fdr, marks), chart)
+    return _Drawn(headline, table, notes, chart)
 
 
 def _details(ideal: Predicted, fdr: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -55,7 +56,7 @@ class Reached(NamedTuple):
         return [
             *(_row(one) for one in known),
             *(blank | {"method": one.label, "controls": one.controls} for one in waiting),
-            *([] if self.top is None else [_row(self.top)]),
+            *([] if self.top is None or math.isnan(self.top.power) else [_row(self.top)]),
         ]
 
     def is_marked(self) -> list[bool]:
