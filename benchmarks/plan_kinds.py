@@ -26,7 +26,7 @@ from selica._core.types import Array
 from selica.control import fdp, tpp
 from selica.planning import Binary, Counts, Numeric, Survival
 from selica.planning.predict.prediction import Prediction, predict
-from selica.planning.responses import Response
+from selica.planning.responses import StudyResponse
 from selica.planning.study import Study
 
 METHODS = ("stability-fdr", "stability-pfer", "knockoffs", "knockoffs-evalues")
@@ -49,7 +49,7 @@ class Setting(NamedTuple):
     strength: tuple[str, float]
     fdr: float = 0.1
     effects: Effects = theory.GaussianEffects()
-    response: Response = Numeric()
+    response: StudyResponse = Numeric()
     covariance: Any = None
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -221,12 +222,17 @@ def test_methods_that_know_the_truth_are_compared_too():
 
 
 def test_a_method_that_does_not_keep_the_level_is_left_out_with_the_reason():
-    """In a sparse study message passing is the most powerful, and above its level."""
+    """In a sparse study message passing is the most powerful; here its rate is made too large."""
     names = ["stability-fdr", "stability-pfer"]
     found = planning.compare_methods(115, 2000, 3, r2=0.5, methods=names)
+    assert found.best.method == "stability-fdr"
+    changed = [
+        replace(one, fdr=0.12) if one.method == "stability-fdr" else one
+        for one in found.predictions
+    ]
+    found = replace(found, predictions=tuple(changed))
     above = found.one("stability-fdr")
     assert above.power > found.one("stability-pfer").power
-    assert above.fdr > 0.105
     best, otherwise, left_out = found.recommendation
     assert best is found.best is found.one("stability-pfer")
     assert otherwise is None

@@ -34,7 +34,7 @@ POWER = Axis("power (share of the signals found)", domain=(0.0, 1.0))
 """The upright axis of most charts."""
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """A curve."""
 
     style: LineStyle
@@ -52,7 +52,7 @@ class Area(NamedTuple):
     opacity: float = 0.35
 
 
-class Rule(NamedTuple):
+class ChartRule(NamedTuple):
     """A straight line that marks a value."""
 
     axis: str
@@ -79,9 +79,9 @@ class Chart(NamedTuple):
     """What the curves are for, in words."""
     x: Axis
     y: Axis
-    lines: Sequence[Line]
+    lines: Sequence[ChartLine]
     areas: Sequence[Area] = ()
-    rules: Sequence[Rule] = ()
+    rules: Sequence[ChartRule] = ()
     marks: Sequence[Mark] = ()
     freezable: bool = True
     at_ends: bool = True

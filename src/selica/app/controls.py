@@ -122,7 +122,10 @@ def _asked(values: Values) -> Asked:
         for name in _DETAILS.get(response, ())
         if name != "cases" or values["sampling"] == "cases"
     )
-    asked = Asked(p, k, float(values["fdr"]), r2, effects, response, details, _covariance(values))
+    asked = Asked(
+        p, k, float(values["fdr"]), r2, effects, response=response, details=details,
+        covariance=_covariance(values),
+    )  # fmt: skip
     asked.study(2)  # effects may be more than a study can hold
     return asked
 

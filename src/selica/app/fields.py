@@ -64,7 +64,7 @@ class ChoiceField(NamedTuple):
     options: Mapping[str, str]
     """What each is called, by the word for it in an address."""
     first: str
-    former: Mapping[str, str] = {}  # noqa: RUF012 - it is read only
+    former: Mapping[str, str] = {}
     """What former addresses have, by the word they have now."""
     note: str = ""
 

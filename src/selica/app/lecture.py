@@ -11,12 +11,16 @@ import numpy as np
 from selica import theory
 from selica._core.effects import effects_of
 from selica._core.types import Array
-from selica.app.charts import Area, Axis, Chart, Line, Mark, Rule
+from selica.app.charts import Area, Axis, Chart, ChartLine, ChartRule, Mark
 from selica.plots.style import LineStyle
 from selica.theory.selection.rates import threshold_of_frequency
 
-_NULL, _SIGNAL, _BOUND = "#D55E00", "#0072B2", "#CC79A7"
-"""Colours of irrelevant variables, of signals, and of the false discovery rate."""
+_NULL = "#D55E00"
+"""Colour of irrelevant variables."""
+_SIGNAL = "#0072B2"
+"""Colour of signals."""
+_BOUND = "#CC79A7"
+"""Colour of the false discovery rate."""
 _HALF = 160
 """Points of a curve on either side of zero."""
 _REACH = 4.0
@@ -31,7 +35,7 @@ CONJUGATES = ("Q_hat", "m_hat", "chi_hat", "v_hat")
 """Their conjugates."""
 
 
-class Setting(NamedTuple):
+class LectureSetting(NamedTuple):
     """Where in the theory we are."""
 
     alpha: float
@@ -53,10 +57,10 @@ class Lecture:
 
     Parameters
     ----------
-    setting : Setting
+    setting : LectureSetting
     """
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: LectureSetting) -> None:
         self.setting = setting
         model = theory.Model(setting.alpha, setting.rho, setting.Delta, effects_of(setting.effects))
         self.solution = theory.solve_stability(model, setting.lam, setting.mu_B)
@@ -96,9 +100,11 @@ class Lecture:
         top = 1.08 * min(max(float(null.max()), highest), _CUT * highest)
         chance = top / 1.08 * np.asarray(s.selection_probability(g))
         lines = [
-            Line(LineStyle("irrelevant variables", _NULL, "solid", "o"), g, null),
-            Line(LineStyle("signals", _SIGNAL, "solid", "o"), g, signal),
-            Line(LineStyle("probability Π(g), 0 to 1", "#8a949e", (0, (2, 1.5)), "o"), g, chance),
+            ChartLine(LineStyle("irrelevant variables", _NULL, "solid", "o"), g, null),
+            ChartLine(LineStyle("signals", _SIGNAL, "solid", "o"), g, signal),
+            ChartLine(
+                LineStyle("probability Π(g), 0 to 1", "#8a949e", (0, (2, 1.5)), "o"), g, chance
+            ),
         ]
         rates = self.rates
         named = {
@@ -110,12 +116,12 @@ class Lecture:
             for label, (colour, height) in named.items()
             for side, part in enumerate(_beyond(g, edge))
         ]
-        rules = [Rule("x", sign * edge, name) for sign, name in ((1, "g*"), (-1, "-g*"))]
+        rules = [ChartRule("x", sign * edge, name) for sign, name in ((1, "g*"), (-1, "-g*"))]
         return Chart(
             "selica-fields", "Fields of the variables, and what the threshold selects",
             str(self.setting), Axis("field g that the data fix", domain=(-reach, reach)),
-            Axis("share of variables", domain=(0.0, top), bare=True), lines, areas,
-            rules if np.isfinite(edge) else (), at_ends=False, height=280,
+            Axis("share of variables", domain=(0.0, top), bare=True), lines, areas=areas,
+            rules=rules if np.isfinite(edge) else (), at_ends=False, height=280,
         )  # fmt: skip
 
     def thresholds(self) -> Chart:
@@ -128,14 +134,14 @@ class Lecture:
             "FDR": (_BOUND, found.fdr, now.fdr),
         }
         lines = [
-            Line(LineStyle(name, colour, "solid", "o"), _THRESHOLDS, values)
+            ChartLine(LineStyle(name, colour, "solid", "o"), _THRESHOLDS, values)
             for name, (colour, values, _) in parts.items()
         ]
         marks = [Mark(at, float(value), colour) for colour, _, value in parts.values()]
         return Chart(
             "selica-rates", "Rates at every threshold", str(self.setting),
             Axis("threshold Π_th", domain=(0.0, 1.0)), Axis("rate", domain=(0.0, 1.0)),
-            lines, rules=[Rule("x", at, f"Π_th {at:g}")], marks=marks, height=260,
+            lines, rules=[ChartRule("x", at, f"Π_th {at:g}")], marks=marks, height=260,
         )  # fmt: skip
 
     def parameters(self) -> Iterator[dict[str, str]]:

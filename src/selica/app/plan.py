@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from selica import planning
 from selica._core.types import Array
 from selica.app.asked import Asked
-from selica.app.charts import POWER, Axis, Chart, Line, Mark, Rule
+from selica.app.charts import POWER, Axis, Chart, ChartLine, ChartRule, Mark
 from selica.app.reached import procedures
 from selica.planning.predict.ceiling import CEILING
 from selica.planning.questions.inverse import MOST_SAMPLES, sample_search
@@ -42,7 +42,7 @@ class Plan(NamedTuple):
     """About how many samples methods need, by their labels; None: no estimate is possible."""
     ceiling: Need
     """What no method can do without."""
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
     """Power against samples, to some way beyond the last answer."""
     found: planning.Requirement | None = None
     """All answers, once they are known."""
@@ -77,7 +77,7 @@ class Plan(NamedTuple):
         target = f"power {self.power:g}"
         return Chart(
             "selica-plan", "Power against the number of samples", f"{target}; {self.asked}",
-            Axis("samples", log=True), POWER, self.lines, rules=[Rule("y", self.power, target)],
+            Axis("samples", log=True), POWER, self.lines, rules=[ChartRule("y", self.power, target)],
             marks=marks,
         )  # fmt: skip
 
@@ -115,11 +115,11 @@ def _sketched(power: float, asked: Asked, search: Any) -> Plan:
 
 def _lines(
     curves: Sequence[tuple[str, Array, Array]], answers: Sequence[Need | SampleEstimate]
-) -> tuple[Line, ...]:
+) -> tuple[ChartLine, ...]:
     """Return the power against samples of methods, up to some way beyond the answers."""
     end = _BEYOND * max((n for one in answers if (n := one.samples)), default=MOST_SAMPLES)
     return tuple(
-        Line(line_style(name), x[x <= end].tolist(), power[x <= end].tolist())
+        ChartLine(line_style(name), x[x <= end].tolist(), power[x <= end].tolist())
         for name, x, power in curves
     )
 

@@ -14,7 +14,7 @@ from selica._core.errors import BoundaryWarning, ConvergenceWarning
 from selica._core.scaling import noise_from_r2, penalty_of_data, ratios
 from selica._core.types import Array
 from selica.app import charts
-from selica.app.charts import Axis, Chart, Mark, Rule
+from selica.app.charts import Axis, Chart, ChartRule, Mark
 from selica.plots.style import LineStyle, line_style
 from selica.theory.selection.fits import predicting_penalties
 from selica.theory.selection.power import point_of
@@ -111,13 +111,13 @@ class Predicted(NamedTuple):
         drawn = np.isin(self.levels, _LEVELS[_DRAWN])
         x = self.levels[drawn].tolist()
         lines = [
-            charts.Line(style, x, line.tpr[drawn].tolist())
+            charts.ChartLine(style, x, line.tpr[drawn].tolist())
             for style, line in zip(STYLES, self.lines, strict=True)
         ]
         return Chart(
             "selica-ideal", "Ideal: power at thresholds that nobody knows", setting,
             Axis("false discovery rate", domain=(0.0, 0.5)), charts.POWER, lines,
-            rules=[Rule("x", fdr, f"FDR {fdr:g}")], marks=marks,
+            rules=[ChartRule("x", fdr, f"FDR {fdr:g}")], marks=marks,
         )  # fmt: skip
 
     def found(self, fdr: float) -> list[dict[str, Any]]:

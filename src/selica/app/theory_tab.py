@@ -8,7 +8,7 @@ import streamlit as st
 
 from selica.app import charts, markup
 from selica.app.fields import ChoiceField, Field, NumberField
-from selica.app.lecture import Lecture, Setting
+from selica.app.lecture import Lecture, LectureSetting
 from selica.app.panel import Panel
 
 _FIELDS: tuple[Field, ...] = (
@@ -61,7 +61,7 @@ def show() -> None:
     lam, mu, pi, alpha, rho, delta = (
         float(values[key]) for key in ("lam", "mu", "pi", "alpha", "rho", "delta")
     )
-    lecture = _solved(Setting(alpha, rho, delta, lam, mu, pi, str(values["law"])))
+    lecture = _solved(LectureSetting(alpha, rho, delta, lam, mu, pi, str(values["law"])))
     with right:
         markup.ignored(_PANEL.ignored())
         _numbers(lecture)

@@ -92,7 +92,7 @@ def samples(
     more: dict[str, Any] = {"settings": settings.value, "at_most": at_most}
     more["curves"] = plot is not None
     show = Shown(as_json, plot, protocol)
-    _answer("required_samples", power, asked, study, more, method, show, {"n_signals"})
+    _answer("required_samples", power, asked, study, more, method=method, show=show)
 
 
 @asks("law")
@@ -118,8 +118,7 @@ def effect(
     asked = _sizes(n_samples, n_features, study.signals(n_signals)) | {"fdr": fdr}
     more = {"settings": settings.value}
     show = Shown(as_json, plot)
-    known = {"n_samples", "n_signals"}
-    _answer("detectable_effect", power, asked, study, more, method, show, known)
+    _answer("detectable_effect", power, asked, study, more, method=method, show=show)
 
 
 @asks("law", "strength")
@@ -144,7 +143,7 @@ def signals(
     asked = {"n_samples": n_samples, "n_features": n_features, "fdr": fdr}
     more = {"settings": settings.value}
     show = Shown(as_json, plot)
-    _answer("largest_support", power, asked, study, more, method, show, {"n_samples"})
+    _answer("largest_support", power, asked, study, more, method=method, show=show)
 
 
 @asks("law", "strength", "sizes")
@@ -166,8 +165,7 @@ def level(
     asked = _sizes(n_samples, n_features, study.signals(n_signals))
     more = {"settings": settings.value}
     show = Shown(as_json, plot)
-    known = {"n_samples", "n_signals"}
-    _answer("achievable_fdr", power, asked, study, more, method, show, known)
+    _answer("achievable_fdr", power, asked, study, more, method=method, show=show)
 
 
 class Shown(NamedTuple):
@@ -184,9 +182,9 @@ def _answer(
     asked: dict[str, Any],
     study: StudyOptions,
     more: dict[str, Any],
+    *,
     method: Sequence[str] | None,
     show: Shown,
-    known: set[str],
 ) -> None:
     """Ask a function of `planning` for each method, and print the answers."""
     check_figure(show.plot)
@@ -207,8 +205,9 @@ def _answer(
     if show.as_json:
         print_json(answers.requirement_dict(found, study.typed | asked, changed))
     else:
-        strength = {} if question == "detectable_effect" else {"strength"}
-        say_study(found.study, known | strength, asked.get("fdr"))
+        known = {name for name in ("n_samples", "n_signals") if name in asked}
+        known |= set() if question == "detectable_effect" else {"strength"}
+        say_study(found.study, known, asked.get("fdr"))
         answers.print_requirement(found, changed)
     write_figure(show.plot, found.plot, quiet=show.as_json)
 

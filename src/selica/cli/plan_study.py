@@ -25,7 +25,7 @@ from selica.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from selica.planning.responses import Response
+    from selica.planning.responses import StudyResponse
 
 
 class ResponseName(StrEnum):
@@ -167,7 +167,7 @@ def planning_point() -> Any:
     return PointEffects()
 
 
-def _response(kind: str, given: dict[str, Any]) -> Response:
+def _response(kind: str, given: dict[str, Any]) -> StudyResponse:
     """Return the response of the options."""
     from selica import planning
 
@@ -180,7 +180,7 @@ def _response(kind: str, given: dict[str, Any]) -> Response:
                 f"{option(name)} belongs to --response {owner}; the response is {kind}."
             )
         parts[name] = given[name]
-    found: Response = getattr(planning, _CLASSES[kind])(**parts)
+    found: StudyResponse = getattr(planning, _CLASSES[kind])(**parts)
     return found
 
 

@@ -23,7 +23,7 @@ class _Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class CorrelatedColumns:
     """Correlated columns of a study.
 
     Examples
@@ -65,7 +65,7 @@ class Columns:
         return ":".join(f"{part:g}" if not isinstance(part, str) else part for part in self.form)
 
 
-def check_columns(covariance: object, n_features: int) -> Columns | None:
+def check_columns(covariance: object, n_features: int) -> CorrelatedColumns | None:
     """Return the correlation of a study's columns; None for independent ones.
 
     Parameters
@@ -88,8 +88,8 @@ def check_columns(covariance: object, n_features: int) -> Columns | None:
         r = number("correlation", rest[0], at_least=-0.99 if name == "ar1" else 0.0, at_most=0.99)
         form = (name, r, *rest[1:])
         parse_covariance(form, n_features, np.random.default_rng(0))  # what is wrong is said here
-        return None if r == 0.0 else Columns(form, n_features)
+        return None if r == 0.0 else CorrelatedColumns(form, n_features)
     if isinstance(covariance, str | tuple):
         raise ArgumentError(f"covariance must be {FORMS}; got {short(covariance)}.")
     known = parse_covariance(covariance, n_features, np.random.default_rng(0))
-    return Columns((_Known(known),), n_features)
+    return CorrelatedColumns((_Known(known),), n_features)

@@ -21,7 +21,8 @@ from selica._core.validation import number, short
 if TYPE_CHECKING:
     from selica.theory import Cox, Logistic, Poisson
 
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
+_HERMITE = np.polynomial.hermite_e.hermegauss(61)
+"""Nodes and weights of a mean over a normal number."""
 _LOGISTIC_VARIANCE = math.pi**2 / 3.0
 """Variance of the logistic distribution: of the noise behind a binary response."""
 _GUMBEL_VARIANCE = math.pi**2 / 6.0
@@ -32,7 +33,7 @@ _LARGEST_COUNT = 1e4
 """Largest mean count."""
 
 
-class Response(ABC):
+class StudyResponse(ABC):
     """What is measured on each row.
 
     Examples
@@ -80,7 +81,7 @@ class Response(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Numeric(Response):
+class Numeric(StudyResponse):
     """A number with Gaussian noise around the linear predictor.
 
     Examples
@@ -105,15 +106,15 @@ class Numeric(Response):
         return {}
 
     def r2(self, T: float) -> float:
-        """Return the share of the variance that is explained; see `Response.r2`."""
+        """Return the share of the variance that is explained; see `StudyResponse.r2`."""
         return T / (1.0 + T)
 
     def variance(self, r2: float) -> float:
-        """Return the variance of the linear predictor; see `Response.variance`."""
+        """Return the variance of the linear predictor; see `StudyResponse.variance`."""
         return r2 / (1.0 - r2)
 
     def gradient(self, T: float) -> tuple[float, float]:
-        """Return spread and slope of the null residual; see `Response.gradient`."""
+        """Return spread and slope of the null residual; see `StudyResponse.gradient`."""
         return 1.0, 1.0 / math.sqrt(1.0 + T)  # selectors standardise y
 
     def in_theory(self, T: float) -> None:
@@ -122,7 +123,7 @@ class Numeric(Response):
 
 
 @dataclass(frozen=True, slots=True)
-class Binary(Response):
+class Binary(StudyResponse):
     """Two classes whose log odds are linear.
 
     Parameters
@@ -169,23 +170,24 @@ class Binary(Response):
         return {"response": self.name, "prevalence": self.prevalence} | more
 
     def r2(self, T: float) -> float:
-        """Return the share of the variance that is explained; see `Response.r2`."""
+        """Return the share of the variance that is explained; see `StudyResponse.r2`."""
         return T / (T + _LOGISTIC_VARIANCE)
 
     def variance(self, r2: float) -> float:
-        """Return the variance of the linear predictor; see `Response.variance`."""
+        """Return the variance of the linear predictor; see `StudyResponse.variance`."""
         return r2 / (1.0 - r2) * _LOGISTIC_VARIANCE
 
     def gradient(self, T: float) -> tuple[float, float]:
-        """Return spread and slope of the null residual; see `Response.gradient`."""
+        """Return spread and slope of the null residual; see `StudyResponse.gradient`."""
         share = self.prevalence if self.cases is None else self.cases
         # within the sample the odds are those of the population times a constant
-        z = np.sqrt(T) * _NODES
+        nodes, weights = _HERMITE
+        z = np.sqrt(T) * nodes
         truth = self.in_theory(T)
         odds = float(truth.intercept) + math.log(share / (1.0 - share))
         odds -= math.log(self.prevalence / (1.0 - self.prevalence))
         mean = expit(odds + z)
-        slope = _WEIGHTS @ (mean * (1.0 - mean)) / _WEIGHTS.sum()
+        slope = weights @ (mean * (1.0 - mean)) / weights.sum()
         return math.sqrt(share * (1.0 - share)), float(slope)
 
     def in_theory(self, T: float) -> Logistic:
@@ -196,7 +198,7 @@ class Binary(Response):
 
 
 @dataclass(frozen=True, slots=True)
-class Counts(Response):
+class Counts(StudyResponse):
     """Poisson counts whose log rate is linear.
 
     Parameters
@@ -232,16 +234,16 @@ class Counts(Response):
         return {"response": self.name, "rate": self.rate}
 
     def r2(self, T: float) -> float:
-        """Return the share of the variance that is explained; see `Response.r2`."""
+        """Return the share of the variance that is explained; see `StudyResponse.r2`."""
         between = self.rate * math.expm1(T)
         return between / (1.0 + between)
 
     def variance(self, r2: float) -> float:
-        """Return the variance of the linear predictor; see `Response.variance`."""
+        """Return the variance of the linear predictor; see `StudyResponse.variance`."""
         return math.log1p(r2 / (1.0 - r2) / self.rate)
 
     def gradient(self, T: float) -> tuple[float, float]:
-        """Return spread and slope of the null residual; see `Response.gradient`."""
+        """Return spread and slope of the null residual; see `StudyResponse.gradient`."""
         return math.sqrt(self.rate + self.rate**2 * math.expm1(T)), self.rate
 
     def in_theory(self, T: float) -> Poisson:
@@ -252,7 +254,7 @@ class Counts(Response):
 
 
 @dataclass(frozen=True, slots=True)
-class Survival(Response):
+class Survival(StudyResponse):
     """Times to an event with proportional hazards; rows without an event are censored at the end.
 
     Parameters
@@ -288,15 +290,15 @@ class Survival(Response):
         return {"response": self.name, "events": self.events}
 
     def r2(self, T: float) -> float:
-        """Return the share of the variance that is explained; see `Response.r2`."""
+        """Return the share of the variance that is explained; see `StudyResponse.r2`."""
         return T / (T + _GUMBEL_VARIANCE)
 
     def variance(self, r2: float) -> float:
-        """Return the variance of the linear predictor; see `Response.variance`."""
+        """Return the variance of the linear predictor; see `StudyResponse.variance`."""
         return r2 / (1.0 - r2) * _GUMBEL_VARIANCE
 
     def gradient(self, T: float) -> tuple[float, float]:
-        """Return spread and slope of the null residual; see `Response.gradient`."""
+        """Return spread and slope of the null residual; see `StudyResponse.gradient`."""
         return math.sqrt(self.events), self.events
 
     def in_theory(self, T: float) -> Cox:
@@ -306,18 +308,18 @@ class Survival(Response):
         return Cox.of_events(T, self.events)
 
 
-RESPONSES: dict[str, type[Response]] = {
+RESPONSES: dict[str, type[StudyResponse]] = {
     kind.name: kind for kind in (Numeric, Binary, Counts, Survival)
 }
 """All of them, by the names that are typed."""
 
 
-def check_response(response: object) -> Response:
+def check_response(response: object) -> StudyResponse:
     """Return `response` if it is one; None stands for a numeric one.
 
     Parameters
     ----------
-    response : Response or None
+    response : StudyResponse or None
 
     Examples
     --------
@@ -327,7 +329,7 @@ def check_response(response: object) -> Response:
     """
     if response is None:
         return Numeric()
-    if not isinstance(response, Response):
+    if not isinstance(response, StudyResponse):
         raise ArgumentError(
             "response must be one of planning.Numeric(), Binary(), Counts() and Survival(); "
             f"got {short(response)}."

@@ -18,7 +18,7 @@ from selica._core.effects import EmpiricalEffects
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica._core.validation import count, short
-from selica.planning.responses import Binary, Counts, Numeric, Response, Survival
+from selica.planning.responses import Binary, Counts, Numeric, StudyResponse, Survival
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -40,7 +40,7 @@ class SizedEffects(EmpiricalEffects):
     sizes: tuple[float, ...]
     """Effects on the scale of the linear predictor."""
 
-    response: ClassVar[type[Response]]
+    response: ClassVar[type[StudyResponse]]
     """The response that they belong to."""
     unit: ClassVar[str]
     """What one of them is called."""
@@ -61,13 +61,13 @@ class SizedEffects(EmpiricalEffects):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.sizes)} values)"
 
-    def of_study(self, n_signals: int | None, response: Response) -> SizedEffects:
+    def of_study(self, n_signals: int | None, response: StudyResponse) -> SizedEffects:
         """Return the effects of a study: one is that of all signals, more are one for each.
 
         Parameters
         ----------
         n_signals : int or None
-        response : Response
+        response : StudyResponse
             The one that such effects belong to; an error if it is another.
         """
         if not isinstance(response, self.response):
@@ -110,7 +110,7 @@ class Betas(SizedEffects):
     """
 
     __slots__ = ()
-    response: ClassVar[type[Response]] = Numeric
+    response: ClassVar[type[StudyResponse]] = Numeric
     unit: ClassVar[str] = "beta"
 
     @staticmethod
@@ -140,7 +140,7 @@ class OddsRatios(SizedEffects):
     """
 
     __slots__ = ()
-    response: ClassVar[type[Response]] = Binary
+    response: ClassVar[type[StudyResponse]] = Binary
     unit: ClassVar[str] = "odds ratio"
 
 
@@ -155,7 +155,7 @@ class RateRatios(SizedEffects):
     """
 
     __slots__ = ()
-    response: ClassVar[type[Response]] = Counts
+    response: ClassVar[type[StudyResponse]] = Counts
     unit: ClassVar[str] = "rate ratio"
 
 
@@ -170,7 +170,7 @@ class HazardRatios(SizedEffects):
     """
 
     __slots__ = ()
-    response: ClassVar[type[Response]] = Survival
+    response: ClassVar[type[StudyResponse]] = Survival
     unit: ClassVar[str] = "hazard ratio"
 
 

@@ -16,8 +16,8 @@ from selica._core.scaling import coefficient_of_data, penalty_of_data
 from selica._core.types import Array
 from selica._core.validation import count, exactly_one, number
 from selica._core.wording import assumptions
-from selica.planning.columns import Columns, check_columns
-from selica.planning.responses import Numeric, Response, check_response
+from selica.planning.columns import CorrelatedColumns, check_columns
+from selica.planning.responses import Numeric, StudyResponse, check_response
 from selica.planning.sizes import SizedEffects
 from selica.theory import Model
 
@@ -84,8 +84,8 @@ class Study:
     snr: float
     """Variance of the linear predictor; for a numeric response over that of the noise."""
     effects: Effects
-    response: Response = _NUMERIC
-    columns: Columns | None = None
+    response: StudyResponse = _NUMERIC
+    columns: CorrelatedColumns | None = None
     """How columns are correlated; None for independent ones."""
 
     @classmethod
@@ -99,7 +99,7 @@ class Study:
         snr: float | None = None,
         effect_size: float | None = None,
         effects: Effects | None = None,
-        response: Response | None = None,
+        response: StudyResponse | None = None,
         covariance: Any = None,
     ) -> Study:
         """Return a study of checked arguments.
@@ -118,7 +118,7 @@ class Study:
             that of their variance.
         effects : Effects, optional
             Distribution of the non-zero effects; Gaussian by default.
-        response : Response, optional
+        response : StudyResponse, optional
             `Numeric()` by default, `Binary`, `Counts` or `Survival`.
         covariance : tuple, array or Covariance, optional
             How columns are correlated, in the forms of `sampling.simulate`, such as ("ar1", 0.5);
@@ -235,7 +235,7 @@ def _model(study: Study) -> Model:
 
 
 @lru_cache(maxsize=256)
-def _in_theory(response: Response, T: float) -> Any:
+def _in_theory(response: StudyResponse, T: float) -> Any:
     """Return the response of the theory, whose intercept takes a search."""
     return response.in_theory(T)
 
@@ -264,7 +264,7 @@ def _listed(effects: Effects) -> int | None:
 
 
 def _variance(
-    k: int, response: Response, r2: float | None, snr: float | None, effect_size: float | None
+    k: int, response: StudyResponse, r2: float | None, snr: float | None, effect_size: float | None
 ) -> float:
     """Return the variance of the linear predictor from the one argument that is given."""
     name, value = exactly_one(r2=r2, snr=snr, effect_size=effect_size)

@@ -22,7 +22,7 @@ from selica.correlated.fixed_point import DrawnEquations, FixedPoint
 from selica.planning.predict.bounds import CUTOFFS, BoundSettings, Halves
 from selica.planning.predict.correlated_copies import (
     SOLVED_DRAWS,
-    Draws,
+    CopyDraws,
     affordable,
     chunk_notes,
     stratified_error,
@@ -93,7 +93,7 @@ def forecast(row: Method, study: Any, level: float, best: bool) -> Forecast:
 def _path(study: Any) -> _Path:
     """Solve halves of the rows along penalties, which are kept."""
     chunks, p = cut(study.columns.covariance), study.n_features
-    draws = Draws(study, chunks, None, _PATH_DRAWS)
+    draws = CopyDraws(study, chunks, None, _PATH_DRAWS)
     rate = _HALVES[0]
     lams = study.penalties(_PENALTIES, rate) * study.penalty(1.0, rate) / draws.unit(rate)
     near: list[FixedPoint] = []
@@ -119,7 +119,7 @@ def _at(study: Any, cutoff: float, q: int, resamples: int) -> tuple[Expected, tu
     path = _path(study)
     log_lam = path.halves.log_lam(q)
     place = int(np.argmin(np.abs(path.halves.log_lams - log_lam)))
-    draws = Draws(study, chunks, None, SOLVED_DRAWS)
+    draws = CopyDraws(study, chunks, None, SOLVED_DRAWS)
     equations = draws.equations(math.exp(log_lam), _HALVES)
     point = equations.solve(path.near[place])
     rng = np.random.default_rng([_SEED, 4])

@@ -37,7 +37,7 @@ from scipy.special import ndtr, ndtri
 from selica._core.effects import Effects
 from selica._core.scalar import survival
 from selica._core.types import Array, BoolArray, IntArray
-from selica.planning.predict.limit import Counts, FieldLaw
+from selica.planning.predict.limit import CopyCounts, FieldLaw
 from selica.planning.predict.rules import (
     aggregated_pvalues,
     derandomized,
@@ -118,7 +118,7 @@ def lowest_statistic(solution: KnockoffSolution, p: int, fdr: float, *, posthoc:
     posthoc : bool
         Whether it also stops where no statistic is behind.
     """
-    (t,), (ahead,), (behind,) = Counts.of(solution)
+    (t,), (ahead,), (behind,) = CopyCounts.of(solution)
     positive, negative = p * ahead, p * behind
     spread = np.sqrt(negative + fdr**2 * positive)
     below = 1.0 + negative - fdr * positive > _UNLIKELY_DEVIATIONS * spread

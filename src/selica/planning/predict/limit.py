@@ -222,7 +222,7 @@ def rates_of_members(solution: StabilitySolution, Pi_th: Array | float, members:
     return make_rates(np.asarray(solution.rho), *mean)
 
 
-class Counts(NamedTuple):
+class CopyCounts(NamedTuple):
     """Shares of the variables by their statistics W of one copy; solutions by thresholds."""
 
     t: Array
@@ -232,7 +232,7 @@ class Counts(NamedTuple):
     """P(W <= -t)."""
 
     @classmethod
-    def of(cls, solution: KnockoffSolution) -> Counts:
+    def of(cls, solution: KnockoffSolution) -> CopyCounts:
         """Return the shares at each of L solutions, or at one.
 
         Own and copied fields are independent, so that both shares are averages over the copy, in
@@ -292,7 +292,7 @@ class OneCopy:
     def __init__(self, solution: KnockoffSolution, p: int) -> None:
         self.solution, self.p = solution, p
         self._rho = _shares(solution)
-        self._t, self._ahead, behind = Counts.of(solution)
+        self._t, self._ahead, behind = CopyCounts.of(solution)
         self._behind = 1.0 / p + behind
         """The share that is behind, and one more variable."""
 

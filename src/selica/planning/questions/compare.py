@@ -23,7 +23,7 @@ from selica.planning.predict.prediction import (
     reporting,
 )
 from selica.planning.questions.recommendation import RULE, Candidate, Recommendation, recommend
-from selica.planning.responses import Response
+from selica.planning.responses import StudyResponse
 from selica.planning.study import Study
 from selica.plots import plot_comparison
 
@@ -176,7 +176,7 @@ def compare_methods(
     effect_size: float | None = None,
     fdr: float = 0.1,
     effects: Effects | None = None,
-    response: Response | None = None,
+    response: StudyResponse | None = None,
     covariance: Any = None,
     methods: Sequence[str] | str | None = None,
     progress: Progress | None = None,
@@ -199,7 +199,7 @@ def compare_methods(
         Distribution of the non-zero effects, such as `theory.PointEffects()`, or effects with their
         sizes: `planning.Betas([0.3, 0.2])`, `OddsRatios`, `RateRatios`, `HazardRatios`. Gaussian by
         default.
-    response : Response, optional
+    response : StudyResponse, optional
         `planning.Numeric()` by default, `Binary(prevalence, cases)`, `Counts(rate)` or
         `Survival(events)`.
     covariance : tuple, array or Covariance, optional

@@ -23,7 +23,7 @@ from selica.planning.predict.prediction import (
 )
 from selica.planning.questions.answers import RequiredValue, Requirement
 from selica.planning.questions.search import PowerSearch, SampleSearch
-from selica.planning.responses import Response
+from selica.planning.responses import StudyResponse
 from selica.planning.study import LARGEST_PREDICTOR, Study
 
 MOST_SAMPLES = 1_000_000
@@ -54,7 +54,7 @@ def required_samples(
     effect_size: float | None = None,
     fdr: float = 0.1,
     effects: Effects | None = None,
-    response: Response | None = None,
+    response: StudyResponse | None = None,
     covariance: Any = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",
@@ -148,7 +148,7 @@ def detectable_effect(
     n_signals: int | None = None,
     fdr: float = 0.1,
     effects: Effects | None = None,
-    response: Response | None = None,
+    response: StudyResponse | None = None,
     covariance: Any = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",
@@ -209,7 +209,7 @@ def largest_support(
     effect_size: float | None = None,
     fdr: float = 0.1,
     effects: Effects | None = None,
-    response: Response | None = None,
+    response: StudyResponse | None = None,
     covariance: Any = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",
@@ -275,7 +275,7 @@ def achievable_fdr(
     snr: float | None = None,
     effect_size: float | None = None,
     effects: Effects | None = None,
-    response: Response | None = None,
+    response: StudyResponse | None = None,
     covariance: Any = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",

@@ -56,10 +56,8 @@ class Recommendation(NamedTuple, Generic[T]):
     >>> from selica.planning import compare_methods
     >>> names = ["stability-fdr", "stability-pfer"]
     >>> found = compare_methods(115, 2000, 3, r2=0.5, methods=names).recommendation
-    >>> found.best.method, [one.method for one, reason in found.left_out]
-    ('stability-pfer', ['stability-fdr', 'stability-fdr'])
-    >>> found.left_out[0][1]
-    'predicted FDR 0.1... is above the level 0.1'
+    >>> found.best.method, found.otherwise.method, found.left_out
+    ('stability-fdr', 'stability-pfer', ())
     """
 
     best: T | None

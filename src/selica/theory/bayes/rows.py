@@ -21,11 +21,13 @@ from scipy.special import expit, gammaln
 
 from selica._core.types import Array
 from selica.theory.bayes.solution import BayesSolution, solve_bayes
-from selica.theory.glm.responses import Cox, Logistic, Poisson, Response, prevalence
+from selica.theory.glm.responses import Cox, Logistic, Poisson, RowResponse, prevalence
 from selica.theory.model import Model
 
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(48)
-_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+_HERMITE = np.polynomial.hermite_e.hermegauss(48)
+"""Nodes and weights of a mean over a normal number."""
+_NODES = _HERMITE[0]
+_WEIGHTS = _HERMITE[1] / _HERMITE[1].sum()
 _TIMES = 64
 """Nodes of times to an event, in logarithms."""
 _EARLIEST = -14.0
@@ -38,7 +40,7 @@ _TOLERANCE = 1e-10
 """Relative change of the noise at which they end."""
 
 
-def solve_bayes_response(model: Model, response: Response) -> BayesSolution:
+def solve_bayes_response(model: Model, response: RowResponse) -> BayesSolution:
     """Solve for the Bayes-optimal estimate with another response than a linear one.
 
     Parameters
@@ -78,7 +80,7 @@ def solve_bayes_response(model: Model, response: Response) -> BayesSolution:
     return found
 
 
-def information(response: Response, T: float, V: float) -> float:
+def information(response: RowResponse, T: float, V: float) -> float:
     """Return what a row tells about its linear predictor, I(V).
 
     Parameters
@@ -107,7 +109,7 @@ def information(response: Response, T: float, V: float) -> float:
     return total - mean**2
 
 
-def _outcomes(response: Response, z: Array) -> list[tuple[float, Array, Array]]:
+def _outcomes(response: RowResponse, z: Array) -> list[tuple[float, Array, Array]]:
     """Return weights, probabilities and their slopes in z, of all values of a response."""
     if isinstance(response, Logistic):
         a = float(np.asarray(response.intercept))

@@ -1,6 +1,6 @@
 r"""Solves the equations of a general response at many points at once: members, then pairs.
 
-**Members.** The fields :math:`(\hat Q, \hat m, \hat T)` give the overlaps of one member, and these
+**MemberSolutions.** The fields :math:`(\hat Q, \hat m, \hat T)` give the overlaps of one member, and these
 the fields; an intercept, or the effective cumulative hazard, is corrected on the way. Anderson's
 acceleration of this iteration, in logarithms: each step is the combination of the last ones that
 leaves the least.
@@ -40,7 +40,7 @@ _TINY = 1e-300
 """What keeps a logarithm finite."""
 
 
-class MemberOverlaps(NamedTuple):
+class OverlapsOfMembers(NamedTuple):
     """Overlaps of one member with copies, arrays over n points."""
 
     m: Array
@@ -78,7 +78,7 @@ class Bodies:
         mean = slope * self.kinds.mean if self.kinds.mean.any() else None
         return mean, total[:, None] + (slope * self.kinds.sd) ** 2, self.lam[:, None]
 
-    def member(self, Q_hat: Array, m_hat: Array, total: Array) -> MemberOverlaps:
+    def member(self, Q_hat: Array, m_hat: Array, total: Array) -> OverlapsOfMembers:
         """Return the overlaps of one member at its fields."""
         mean, var, lam = self._fields(m_hat, total)
         one = one_member(mean, var, lam)
@@ -86,7 +86,7 @@ class Bodies:
         # E[w0 S(h)] of N(mu, sd^2), by Stein's lemma
         slope = (m_hat * self.scale)[:, None]
         overlap = slope * self.kinds.sd**2 * one.active + self.kinds.mean * one.first
-        return MemberOverlaps(
+        return OverlapsOfMembers(
             m=self.scale * np.vecdot(share, overlap) / K,
             variance=np.vecdot(share, soft_square(mean, var, lam)) / K**2,
             chi=np.vecdot(share, one.active) / K,
@@ -112,7 +112,7 @@ class Bodies:
         return np.asarray(np.vecdot(self.share(self.copies), absolute) / (Q_hat + self.lam2))
 
 
-class Members(NamedTuple):
+class MemberSolutions(NamedTuple):
     """Solved members: logarithms of fields with offsets, (n, 3 + offsets)."""
 
     state: Array
@@ -156,7 +156,9 @@ def regridded(state: Array, old: Clock | None, new: Clock | None) -> Array:
     return np.concatenate([state[:, :3], np.stack(more)], axis=1)
 
 
-def solve_members(rows: SpectralRows, bodies: Bodies, state: Array | None = None) -> Members:
+def solve_members(
+    rows: SpectralRows, bodies: Bodies, state: Array | None = None
+) -> MemberSolutions:
     """Solve for one member at each point, from a guess or from nothing."""
     if state is not None:
         return accelerated(rows, bodies, state, 0, _MOST_STEPS)
@@ -165,7 +167,7 @@ def solve_members(rows: SpectralRows, bodies: Bodies, state: Array | None = None
 
 def follow_members(
     rows_of: Callable[[IntArray, Array], SpectralRows], bodies: Bodies, size: int, most: int
-) -> Members:
+) -> MemberSolutions:
     """Follow members from a large penalty, where they are next to nothing, to the given one.
 
     Parameters
@@ -185,7 +187,7 @@ def follow_members(
     goal = np.log(bodies.lam)
     here = np.maximum(goal, np.log(4.0 * np.sqrt(total + (m_hat * bodies.scale) ** 2)))
 
-    def points(found: Members) -> PathPoints:
+    def points(found: MemberSolutions) -> PathPoints:
         return PathPoints(found.state.T.copy(), found.found, found.iterations)
 
     def solve(log_lam: Array, guess: Array, index: IntArray) -> PathPoints:
@@ -197,7 +199,7 @@ def follow_members(
     at = replace(bodies, lam=np.exp(here))
     first = points(accelerated(begin, at, start, _DAMPED_STEPS, _MOST_STEPS))
     path = follow(solve, first, here, goal, 0.7, most)
-    return Members(path.point.T.copy(), path.found, path.iterations)
+    return MemberSolutions(path.point.T.copy(), path.found, path.iterations)
 
 
 def accelerated(
@@ -206,7 +208,7 @@ def accelerated(
     guess: Array,
     damped: int,
     most: int,
-) -> Members:
+) -> MemberSolutions:
     """Run Anderson's acceleration; steps are bounded, and where it gets worse it starts again."""
     out = guess.copy()
     found = np.zeros(len(out), dtype=bool)
@@ -252,7 +254,7 @@ def accelerated(
         ahead = ahead * (_LONGEST_STEP / np.maximum(longest, _LONGEST_STEP))
         before_x, before_f = x, f
         x = x + np.where(np.isfinite(ahead), ahead, 0.0)
-    return Members(out, found, count)
+    return MemberSolutions(out, found, count)
 
 
 def _least(changes: Array, f: Array) -> Array:
@@ -263,7 +265,10 @@ def _least(changes: Array, f: Array) -> Array:
     normal = np.einsum("ndk,ndl->nkl", unit, unit)
     k = np.arange(normal.shape[1])
     normal[:, k, k] += 1e-13
-    return np.asarray(np.linalg.solve(normal, np.einsum("ndk,nd->nk", unit, f)[..., None])[..., 0]) / scale
+    return (
+        np.asarray(np.linalg.solve(normal, np.einsum("ndk,nd->nk", unit, f)[..., None])[..., 0])
+        / scale
+    )
 
 
 class PairPoints(NamedTuple):
@@ -277,12 +282,17 @@ class PairPoints(NamedTuple):
 
 
 def solve_pairs(
-    rows: SpectralRows, bodies: Bodies, state: Array, one: MemberOverlaps, there: MemberRows
+    rows: SpectralRows, bodies: Bodies, state: Array, one: OverlapsOfMembers, there: MemberRows
 ) -> PairPoints:
     """Solve for what the members of an ensemble do not share."""
     Q_hat, m_hat, total, _ = split(state)
     size = len(state)
-    alone = bodies.copies == 0 and bool(np.all(rows.weight[:, :1] == 1.0)) and rows.weight.shape[1] == 1 and bool(np.all(rows.probability[:, 0] == 1.0))
+    alone = (
+        bodies.copies == 0
+        and bool(np.all(rows.weight[:, :1] == 1.0))
+        and rows.weight.shape[1] == 1
+        and bool(np.all(rows.probability[:, 0] == 1.0))
+    )
     if alone:
         zero = np.zeros(size)
         return PairPoints(zero, zero, np.ones(size, dtype=bool), np.zeros(size, dtype=np.intp))
@@ -309,7 +319,9 @@ def solve_pairs(
         value, slope = equation(x * scale[index], index)
         return value / scale[index], slope
 
-    root = find_root(scaled, 0.5 * (copy + top) / scale, lower=copy / scale, upper=1.0, tol=tolerance)
+    root = find_root(
+        scaled, 0.5 * (copy + top) / scale, lower=copy / scale, upper=1.0, tol=tolerance
+    )
     V = root.x * scale
     _, _, v_hat = psi(V, np.arange(size))
     return PairPoints(V, v_hat, root.converged, root.iterations)

@@ -16,7 +16,7 @@ from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import broadcast
 from selica.theory.glm.batch import (
     Bodies,
-    Members,
+    MemberSolutions,
     follow_members,
     regridded,
     solve_members,
@@ -25,14 +25,14 @@ from selica.theory.glm.batch import (
     step,
 )
 from selica.theory.glm.hermite import nodes_for, resolved
-from selica.theory.glm.responses import Response, RowSetting
-from selica.theory.glm.spectral import SpectralRows
-from selica.theory.glm.tables import FAST, Clock, Precision, table
+from selica.theory.glm.responses import RowResponse, RowSetting
 from selica.theory.glm.solution import (
     ResponseKnockoffSolution,
     ResponseLassoSolution,
     ResponseStabilitySolution,
 )
+from selica.theory.glm.spectral import SpectralRows
+from selica.theory.glm.tables import FAST, Clock, Precision, table
 from selica.theory.model import Model
 from selica.theory.solution import Solution
 
@@ -45,7 +45,7 @@ _ROUNDS = 6
 def solve_columns(
     model: Model,
     points: dict[str, Array],
-    response: Response,
+    response: RowResponse,
     resampling: str | None,
     copies: int,
     precision: Precision,
@@ -57,7 +57,7 @@ def solve_columns(
     model : Model
     points : dict
         alpha, rho, Delta, lam, lam2, T, place and with resampling mu_B, at their common shape.
-    response : Response
+    response : RowResponse
     resampling : str or None
     copies : int
         Knockoff copies of each variable.
@@ -77,7 +77,9 @@ def solve_columns(
             found = _solve_group(model, part, row, resampling, copies, precision)
         for name, value in found.items():
             columns.setdefault(name, np.empty(flat["lam"].size, dtype=value.dtype))[index] = value
-    status = statuses(columns.pop("found") & (columns["residual"] <= precision.converged), columns["residual"])
+    status = statuses(
+        columns.pop("found") & (columns["residual"] <= precision.converged), columns["residual"]
+    )
     columns |= {"status": status, "T": flat["T"]}
     columns["ensemble_error"] = columns["q"] - 2.0 * columns["m"] + flat["T"]
     fields = {name: unwrap(np.reshape(value, shape)) for name, value in columns.items()}
@@ -193,7 +195,7 @@ class _Group(NamedTuple):
     def keep(
         self,
         pick: IntArray,
-        members: Members,
+        members: MemberSolutions,
         states: dict[int, Array],
         found: BoolArray,
         count: IntArray,
@@ -295,7 +297,7 @@ def solve_fast(
     kind: str,
     model: Model,
     lams: ArrayLike,
-    response: Response,
+    response: RowResponse,
     mu_B: ArrayLike = 1.0,
     resampling: str = "poisson",
     lam2: ArrayLike = 0.0,
@@ -310,7 +312,7 @@ def solve_fast(
         With Delta = 0.
     lams, mu_B, resampling, lam2
         As in `theory.solve_stability`, and known to be valid.
-    response : Response
+    response : RowResponse
         Broadcasts against the model.
     precision : Precision
 
@@ -328,14 +330,10 @@ def solve_fast(
         named["mu_B"] = np.asarray(mu_B, dtype=float)
     points = dict(zip(named, broadcast(**named), strict=True))
     if kind == "lasso":
-        return ResponseLassoSolution(
-            **solve_columns(model, points, response, None, 0, precision)
-        )
+        return ResponseLassoSolution(**solve_columns(model, points, response, None, 0, precision))
     if kind == "knockoff":
         return ResponseKnockoffSolution(
             **solve_columns(model, points, response, None, 1, precision)
         )
     fields = solve_columns(model, points, response, resampling, 0, precision)
-    return ResponseStabilitySolution(
-        **fields, mu_B=unwrap(points["mu_B"]), resampling=resampling
-    )
+    return ResponseStabilitySolution(**fields, mu_B=unwrap(points["mu_B"]), resampling=resampling)

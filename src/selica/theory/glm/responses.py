@@ -38,14 +38,14 @@ class RowSetting(NamedTuple):
     cases: float | None
 
 
-class Response(ABC):
+class RowResponse(ABC):
     """A response that is random by itself: the model has no noise of its own.
 
     Examples
     --------
     >>> from selica import theory
-    >>> from selica.theory.glm.responses import Response
-    >>> isinstance(theory.Poisson(T=0.5), Response)
+    >>> from selica.theory.glm.responses import RowResponse
+    >>> isinstance(theory.Poisson(T=0.5), RowResponse)
     True
     """
 
@@ -72,9 +72,9 @@ class Response(ABC):
         return RowSetting(self.kind, T, place, None)
 
     @staticmethod
-    def check(response: object, model: Model) -> Response:
+    def check(response: object, model: Model) -> RowResponse:
         """Return `response` if it is one that fits the model; else raise an error."""
-        if not isinstance(response, Response):
+        if not isinstance(response, RowResponse):
             raise ArgumentError(
                 f"response must be theory.Logistic(T=...), theory.Poisson(T=...) or "
                 f"theory.Cox(T=...) with the signal strength T; got {response!r}."
@@ -88,7 +88,7 @@ class Response(ABC):
         return response
 
 
-def _set(response: Response, **values: Array) -> None:
+def _set(response: RowResponse, **values: Array) -> None:
     """Set arrays of a frozen response, which broadcast."""
     broadcast(**values)
     for name, value in values.items():
@@ -101,7 +101,7 @@ def _place(name: str, value: ArrayLike) -> Array:
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class Logistic(Response):
+class Logistic(RowResponse):
     r"""A binary response with log odds linear in x, fitted by penalised logistic regression.
 
     Parameters
@@ -211,7 +211,7 @@ class Logistic(Response):
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class Poisson(Response):
+class Poisson(RowResponse):
     r"""Counts whose log mean is linear in x, fitted by penalised Poisson regression.
 
     Parameters
@@ -274,7 +274,7 @@ class Poisson(Response):
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class Cox(Response):
+class Cox(RowResponse):
     r"""Times to an event with proportional hazards, fitted by penalised partial likelihood.
 
     Parameters

@@ -16,7 +16,7 @@ from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, broadcast, choice, positive, real
 from selica._core.warning import warn
 from selica.catalogue import Method
-from selica.theory.glm.responses import Response
+from selica.theory.glm.responses import RowResponse
 from selica.theory.iid.batch import EnsembleModel, Errors, member_errors, member_guesses
 from selica.theory.model import Model
 from selica.theory.selection.levels import at_level, log_odds, log_rates
@@ -48,7 +48,7 @@ def optimal_lam(
     fdr: ArrayLike = 0.1,
     *,
     lam2: ArrayLike = 0.0,
-    response: Response | None = None,
+    response: RowResponse | None = None,
 ) -> Any:
     """Return the best penalty of a method.
 
@@ -112,7 +112,7 @@ class MethodSetting(NamedTuple):
     lam2: Array
     rate: Array
     resampling: str
-    response: Response | None
+    response: RowResponse | None
 
     @classmethod
     def of(
@@ -124,7 +124,7 @@ class MethodSetting(NamedTuple):
         lam2: ArrayLike,
         mu_B: ArrayLike,
         resampling: str,
-        response: Response | None,
+        response: RowResponse | None,
     ) -> MethodSetting:
         """Check the settings."""
         Model.check(model)
@@ -183,7 +183,11 @@ class MethodSetting(NamedTuple):
 
     def at(self, flat: dict[str, Array], index: IntArray) -> MethodSetting:
         """Return the setting of some of the points of a search."""
-        response = None if self.response is None else self.response.like(T=flat["T"][index], place=flat["place"][index])
+        response = (
+            None
+            if self.response is None
+            else self.response.like(T=flat["T"][index], place=flat["place"][index])
+        )
         return self._replace(
             model=self.model.like(*(part[index] for part in _three(flat))),
             lam2=flat["lam2"][index],
@@ -240,11 +244,15 @@ def _best_for_numbers(setting: MethodSetting, fdr: Array) -> Array:
 def _best_for_labels(setting: MethodSetting, fdr: Array) -> Array:
     """Return the best penalty for a binary response: by power, or by the error of the log odds."""
     assert setting.response is not None
-    named = setting.model.parameters | setting.response.settings | {
-        "lam2": setting.lam2,
-        "mu_B": setting.rate if setting.resampled else np.ones(()),
-        "fdr": fdr if setting.by_level else np.ones(()),
-    }
+    named = (
+        setting.model.parameters
+        | setting.response.settings
+        | {
+            "lam2": setting.lam2,
+            "mu_B": setting.rate if setting.resampled else np.ones(()),
+            "fdr": fdr if setting.by_level else np.ones(()),
+        }
+    )
     flat, shape = _flat(named)
 
     def objective(log_lam: Array, index: IntArray) -> Array:
