@@ -1,7 +1,7 @@
 """Are plans for correlated columns right? `python -m benchmarks.plan_correlated`.
 
-Every procedure with a prediction for correlated columns is run with the settings that are printed, on
-Gaussian rows. A row of the file is a procedure in a setting: an interrupted run continues after the
+Every procedure with a prediction for correlated columns is run with the settings that are printed,
+on Gaussian rows. A row of the file is a procedure in a setting: an interrupted run continues after the
 last of them, and `--again` runs those again whose settings are printed differently by now.
 """
 
@@ -145,7 +145,8 @@ def _write(rows: list[dict[str, Any]]) -> None:
 
 def summary(rows: list[dict[str, Any]]) -> str:
     """Return mean and largest absolute errors of power, by procedure and kind."""
-    lines = ["| procedure | correlation | settings | mean error | largest |", "|---|---|---|---|---|"]
+    lines = ["| procedure | correlation | settings | mean error | largest |"]
+    lines.append("|---|---|---|---|---|")
     for method in METHODS:
         for kind in KINDS:
             some = [row for row in rows if (row["method"], row["kind"]) == (method, kind)]

@@ -1,8 +1,8 @@
 """Plans of every kind against simulations: `python -m benchmarks.plan_kinds`.
 
-Sixty settings of ten kinds: many variables, unequal effects, correlated columns, classes, counts and
-survival times. Every method is run as the plan prints it. Results go to a file data set by data set
-(`--store`), so that an interrupted run goes on; `--table` writes the means to
+Sixty settings of ten kinds: many variables, unequal effects, correlated columns, classes, counts
+and survival times. Every method is run as the plan prints it. Results go to a file data set by data
+set (`--store`), so that an interrupted run goes on; `--table` writes the means to
 docs/data/plans/kinds.csv and prints what docs/planning.md shows.
 """
 
@@ -62,7 +62,8 @@ class Setting(NamedTuple):
 
     def __str__(self) -> str:
         name, value = self.strength
-        return f"{self.kind}, {self.n} x {self.p}, {self.k} signals, {name} {value:g}, level {self.fdr:g}"
+        size = f"{self.n} x {self.p}, {self.k} signals"
+        return f"{self.kind}, {size}, {name} {value:g}, level {self.fdr:g}"
 
 
 def _grid(kind: str, rows: list[tuple[Any, ...]], name: str, **more: Any) -> list[Setting]:
@@ -277,7 +278,8 @@ def write(tasks: list[tuple[Setting, str]], store: Path, table: Path) -> None:
         rows.append({
             "kind": setting.kind, "n": setting.n, "p": setting.p, "k": setting.k,
             "strength": f"{setting.strength[0]} {setting.strength[1]:g}", "level": setting.fdr,
-            "method": method, "power": round(found.power, 4), "power_error": round(found.power_error, 4),
+            "method": method, "power": round(found.power, 4),
+            "power_error": round(found.power_error, 4),
             "fdr": round(found.fdr, 4), "simulated_power": round(mean[0], 4),
             "simulated_error": round(error[0], 4), "simulated_fdr": round(mean[1], 4),
             "data_sets": len(runs), "refused": int(values[:, 2].sum()), "code": found.code,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from selica._core.types import Array
 from selica.app import markup
 from selica.plots.style import LineStyle
 
@@ -38,8 +39,8 @@ class ChartLine(NamedTuple):
     """A curve."""
 
     style: LineStyle
-    x: Sequence[float]
-    y: Sequence[float]
+    x: Sequence[float] | Array
+    y: Sequence[float] | Array
 
 
 class Area(NamedTuple):
@@ -47,8 +48,8 @@ class Area(NamedTuple):
 
     label: str
     colour: str
-    x: Sequence[float]
-    high: Sequence[float]
+    x: Sequence[float] | Array
+    high: Sequence[float] | Array
     opacity: float = 0.35
 
 

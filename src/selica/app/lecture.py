@@ -10,7 +10,7 @@ import numpy as np
 
 from selica import theory
 from selica._core.effects import effects_of
-from selica._core.types import Array
+from selica._core.types import Array, BoolArray
 from selica.app.charts import Area, Axis, Chart, ChartLine, ChartRule, Mark
 from selica.plots.style import LineStyle
 from selica.theory.selection.rates import threshold_of_frequency
@@ -160,7 +160,7 @@ def _normal(x: Array, mean: Array | float, variance: Array | float) -> Array:
     return np.exp(-0.5 * (x - mean) ** 2 / variance) / np.sqrt(2.0 * np.pi * variance)
 
 
-def _beyond(g: Array, edge: float) -> Iterator[Array]:
+def _beyond(g: Array, edge: float) -> Iterator[BoolArray]:
     """Iterate over the fields below and above the threshold, which is selected."""
     for part in (g <= -edge, g >= edge):
         if part.any():

@@ -86,7 +86,8 @@ _ceiling = lru_cache(maxsize=512)(ceiling)
 
 def reached(asked: Asked, n_samples: int) -> Iterator[Reached]:
     """Iterate over what is known, with one more prediction each time; the last one is whole."""
-    study, found = asked.study(n_samples), ()
+    study = asked.study(n_samples)
+    found: tuple[Prediction, ...] = ()
     yield Reached(asked, n_samples, found)
     for setting in SETTINGS:
         for one in procedures(asked):

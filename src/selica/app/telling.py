@@ -9,15 +9,7 @@ from selica.app.reached import Reached
 from selica.catalogue import method
 from selica.planning.questions.compare import NOTHING_FOUND
 from selica.planning.questions.recommendation import RULE
-
-try:
-    from selica.planning.questions.sensitivity import most_sensitive
-except ImportError:  # pragma: no cover
-
-    def most_sensitive(found: object) -> str | None:
-        """Say nothing."""
-        return None
-
+from selica.planning.questions.sensitivity import most_sensitive
 
 COMPUTING = "computing …"
 """What stands where an answer will be."""

@@ -47,8 +47,7 @@ def compare(
     Example: selica plan compare -n 400 -p 500 -k 50 --r2 0.7
     """
     check_figure(plot)
-    sizes = {"n_samples": n_samples, "n_features": n_features}
-    sizes |= {"n_signals": study.signals(n_signals)}
+    sizes = _sizes(n_samples, n_features, study.signals(n_signals))
     from selica import planning  # late: other commands start without it
     from selica.planning.questions.sensitivity import most_sensitive
 
@@ -205,7 +204,7 @@ def _answer(
     if show.as_json:
         print_json(answers.requirement_dict(found, study.typed | asked, changed))
     else:
-        known = {name for name in ("n_samples", "n_signals") if name in asked}
+        known: set[str] = {"n_samples", "n_signals"} & asked.keys()
         known |= set() if question == "detectable_effect" else {"strength"}
         say_study(found.study, known, asked.get("fdr"))
         answers.print_requirement(found, changed)

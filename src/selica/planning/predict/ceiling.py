@@ -17,7 +17,7 @@ from selica.planning.predict.rules import step_up
 from selica.planning.study import Study, models
 from selica.theory import Rates, solve_bayes
 from selica.theory.bayes.local_fdr import log_ratio, tails
-from selica.theory.bayes.rows import solve_bayes_response
+from selica.theory.response_ceiling import solve_bayes_response
 
 CEILING = "bayes"
 """The Bayes-optimal selector in the catalogue."""

@@ -6,9 +6,10 @@ command that gives it again.
 
 from __future__ import annotations
 
-from selica import __version__, catalogue
+from selica import catalogue
 from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.wording import signals
+from selica._version import __version__
 from selica.planning.questions.answers import RequiredValue, Requirement
 
 _CITATION = (

@@ -64,8 +64,10 @@ class Bodies:
 
     def take(self, index: IntArray | BoolArray) -> Bodies:
         """Return the same variables at a part of the points."""
-        four = (self.rho, self.scale, self.lam, self.lam2)
-        return Bodies(*(part[index] for part in four), self.kinds, self.copies)
+        return replace(
+            self, rho=self.rho[index], scale=self.scale[index], lam=self.lam[index],
+            lam2=self.lam2[index],
+        )  # fmt: skip
 
     def share(self, copies: int) -> Array:
         """Return the numbers of variables of each kind, for each variable of the data, (n, K)."""

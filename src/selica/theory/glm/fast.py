@@ -77,9 +77,9 @@ def solve_columns(
             found = _solve_group(model, part, row, resampling, copies, precision)
         for name, value in found.items():
             columns.setdefault(name, np.empty(flat["lam"].size, dtype=value.dtype))[index] = value
-    status = statuses(
-        columns.pop("found") & (columns["residual"] <= precision.converged), columns["residual"]
-    )
+    residual = columns["residual"]
+    solved = np.asarray(columns.pop("found"), dtype=bool) & (residual <= precision.converged)
+    status = statuses(solved, residual)
     columns |= {"status": status, "T": flat["T"]}
     columns["ensemble_error"] = columns["q"] - 2.0 * columns["m"] + flat["T"]
     fields = {name: unwrap(np.reshape(value, shape)) for name, value in columns.items()}
@@ -131,10 +131,12 @@ def _solve_group(
     lost = np.flatnonzero(~found)
     most = np.full(size, precision.nodes)
     for pick in group.chunks(lost, most):
+
+        def rows_at(index: IntArray, variance: Array, pick: IntArray = pick) -> SpectralRows:
+            return group.rows(pick[index], int(group.fixed(variance).max()))
+
         members = follow_members(
-            lambda index, variance, pick=pick: group.rows(
-                pick[index], int(group.fixed(variance).max())
-            ),
+            rows_at,
             group.bodies.take(pick),
             pick.size,
             precision.path,

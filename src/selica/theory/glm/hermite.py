@@ -57,7 +57,13 @@ def rule(size: int, reach: float = 11.0) -> HermiteRule:
     square = np.sum(wave**2, axis=1)
     grow = np.exp(0.25 * x**2)
     weight = 1.0 / (square * grow**2)
-    out = HermiteRule(x, weight, wave * grow[:, None], wave / (square * grow)[:, None], degrees)
+    out = HermiteRule(
+        np.asarray(x, dtype=float),
+        weight,
+        wave * grow[:, None],
+        wave / (square * grow)[:, None],
+        degrees,
+    )
     for part in out:
         part.setflags(write=False)
     return out

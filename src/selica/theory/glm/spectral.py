@@ -73,7 +73,7 @@ class SpectralRows:
     @property
     def size(self) -> int:
         """Numbers that one fit of all labels holds, for each point."""
-        return self.weight.shape[1] * self.table.y.size * self.table.rule.x.size
+        return int(self.weight.shape[1] * self.table.y.size * self.table.rule.x.size)
 
     def start(self) -> Array:
         """Return offsets without effects, (n, offsets)."""

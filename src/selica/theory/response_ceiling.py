@@ -58,7 +58,7 @@ def solve_bayes_response(model: Model, response: RowResponse) -> BayesSolution:
     Examples
     --------
     >>> from selica import theory
-    >>> from selica.theory.bayes.rows import solve_bayes_response
+    >>> from selica.theory.response_ceiling import solve_bayes_response
     >>> model = theory.Model(alpha=2.0, rho=0.2, Delta=0.0)
     >>> found = solve_bayes_response(model, theory.Logistic(T=0.5))
     >>> 0.4 < found.mse / 0.2 < 1.0
@@ -94,7 +94,7 @@ def information(response: RowResponse, T: float, V: float) -> float:
     Examples
     --------
     >>> from selica import theory
-    >>> from selica.theory.bayes.rows import information
+    >>> from selica.theory.response_ceiling import information
     >>> round(information(theory.Logistic(T=1.0), T=1e-12, V=1e-12), 6)
     0.25
     """
@@ -137,9 +137,9 @@ def _outcomes(response: RowResponse, z: Array) -> list[tuple[float, Array, Array
     hazard = np.exp(z)
     end = float(np.asarray(response.censoring))
     last = min(np.log(end), _LATEST) if np.isfinite(end) else _LATEST
-    nodes, weights = np.polynomial.legendre.leggauss(_TIMES)
+    nodes, parts = np.polynomial.legendre.leggauss(_TIMES)
     log_time = _EARLIEST + 0.5 * (last - _EARLIEST) * (nodes + 1.0)
-    times, each = np.exp(log_time), 0.5 * (last - _EARLIEST) * weights
+    times, each = np.exp(log_time), 0.5 * (last - _EARLIEST) * parts
     out = []
     for t, w in zip(times.tolist(), each.tolist(), strict=True):
         p = hazard * np.exp(-t * hazard)
