@@ -263,7 +263,10 @@ def _least(changes: Array, f: Array) -> Array:
     normal = np.einsum("ndk,ndl->nkl", unit, unit)
     k = np.arange(normal.shape[1])
     normal[:, k, k] += 1e-13
-    return np.asarray(np.linalg.solve(normal, np.einsum("ndk,nd->nk", unit, f)[..., None])[..., 0]) / scale
+    return (
+        np.asarray(np.linalg.solve(normal, np.einsum("ndk,nd->nk", unit, f)[..., None])[..., 0])
+        / scale
+    )
 
 
 class PairPoints(NamedTuple):
@@ -282,7 +285,12 @@ def solve_pairs(
     """Solve for what the members of an ensemble do not share."""
     Q_hat, m_hat, total, _ = split(state)
     size = len(state)
-    alone = bodies.copies == 0 and bool(np.all(rows.weight[:, :1] == 1.0)) and rows.weight.shape[1] == 1 and bool(np.all(rows.probability[:, 0] == 1.0))
+    alone = (
+        bodies.copies == 0
+        and bool(np.all(rows.weight[:, :1] == 1.0))
+        and rows.weight.shape[1] == 1
+        and bool(np.all(rows.probability[:, 0] == 1.0))
+    )
     if alone:
         zero = np.zeros(size)
         return PairPoints(zero, zero, np.ones(size, dtype=bool), np.zeros(size, dtype=np.intp))
@@ -309,7 +317,9 @@ def solve_pairs(
         value, slope = equation(x * scale[index], index)
         return value / scale[index], slope
 
-    root = find_root(scaled, 0.5 * (copy + top) / scale, lower=copy / scale, upper=1.0, tol=tolerance)
+    root = find_root(
+        scaled, 0.5 * (copy + top) / scale, lower=copy / scale, upper=1.0, tol=tolerance
+    )
     V = root.x * scale
     _, _, v_hat = psi(V, np.arange(size))
     return PairPoints(V, v_hat, root.converged, root.iterations)

@@ -18,6 +18,7 @@ from selica.theory.glm.batch import (
     Bodies,
     Members,
     follow_members,
+    nothing,
     regridded,
     solve_members,
     solve_pairs,
@@ -25,15 +26,15 @@ from selica.theory.glm.batch import (
     step,
 )
 from selica.theory.glm.hermite import nodes_for, resolved
-from selica.theory.glm.responses import Response, RowSetting
-from selica.theory.glm.spectral import SpectralRows
-from selica.theory.glm.tables import FAST, Clock, Precision, table
 from selica.theory.glm.solution import (
     ResponseKnockoffSolution,
     ResponseLassoSolution,
     ResponseStabilitySolution,
 )
+from selica.theory.glm.spectral import SpectralRows
+from selica.theory.glm.tables import FAST, Clock, Precision, table
 from selica.theory.model import Model
+from selica.theory.response import Response, RowSetting
 from selica.theory.solution import Solution
 
 _CHUNK_VALUES = 200_000
@@ -77,7 +78,9 @@ def solve_columns(
             found = _solve_group(model, part, row, resampling, copies, precision)
         for name, value in found.items():
             columns.setdefault(name, np.empty(flat["lam"].size, dtype=value.dtype))[index] = value
-    status = statuses(columns.pop("found") & (columns["residual"] <= precision.converged), columns["residual"])
+    status = statuses(
+        columns.pop("found") & (columns["residual"] <= precision.converged), columns["residual"]
+    )
     columns |= {"status": status, "T": flat["T"]}
     columns["ensemble_error"] = columns["q"] - 2.0 * columns["m"] + flat["T"]
     fields = {name: unwrap(np.reshape(value, shape)) for name, value in columns.items()}
@@ -291,6 +294,17 @@ def _ensemble(rows: SpectralRows, bodies: Bodies, state: Array) -> dict[str, Arr
     return found
 
 
+def null_fields(row: RowSetting) -> tuple[float, float]:
+    """Return m_hat and chi_hat of an estimate that is zero, for alpha = 1."""
+    one = {"alpha": np.ones(1), "lam": np.ones(1)}
+    nodes = nodes_for(float(np.sqrt(row.T)), FAST.digits, FAST.nodes)
+    weights = _weights(None, one, FAST)
+    binary = row.kind == "logistic"
+    rows = SpectralRows(one["alpha"], row.T, table(row, nodes, FAST), *weights, binary, FAST)
+    _, m_hat, total, _ = split(nothing(rows))
+    return float(m_hat[0]), float(total[0])
+
+
 def solve_fast(
     kind: str,
     model: Model,
@@ -328,14 +342,10 @@ def solve_fast(
         named["mu_B"] = np.asarray(mu_B, dtype=float)
     points = dict(zip(named, broadcast(**named), strict=True))
     if kind == "lasso":
-        return ResponseLassoSolution(
-            **solve_columns(model, points, response, None, 0, precision)
-        )
+        return ResponseLassoSolution(**solve_columns(model, points, response, None, 0, precision))
     if kind == "knockoff":
         return ResponseKnockoffSolution(
             **solve_columns(model, points, response, None, 1, precision)
         )
     fields = solve_columns(model, points, response, resampling, 0, precision)
-    return ResponseStabilitySolution(
-        **fields, mu_B=unwrap(points["mu_B"]), resampling=resampling
-    )
+    return ResponseStabilitySolution(**fields, mu_B=unwrap(points["mu_B"]), resampling=resampling)

@@ -26,7 +26,7 @@ def logistic_mean(X: Array, pull: Array, tolerance: float) -> Array:
     root from any point below it.
     """
     half = 0.5 * pull
-    side = np.where(X < half, -1.0, 1.0)
+    side = np.where(half > X, -1.0, 1.0)
     goal = np.abs(X - half)
     pull = np.broadcast_to(pull, goal.shape)
     z = np.maximum(goal - half, goal / (1.0 + 0.5 * half))
