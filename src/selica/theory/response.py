@@ -22,14 +22,14 @@ class RowSetting(NamedTuple):
     cases: float | None
 
 
-class Response(ABC):
+class RowResponse(ABC):
     """A response that is random by itself: the model has no noise of its own.
 
     Examples
     --------
     >>> from selica import theory
-    >>> from selica.theory.glm.responses import Response
-    >>> isinstance(theory.Poisson(T=0.5), Response)
+    >>> from selica.theory.glm.responses import RowResponse
+    >>> isinstance(theory.Poisson(T=0.5), RowResponse)
     True
     """
 
@@ -60,9 +60,9 @@ class Response(ABC):
         return RowSetting(self.kind, T, place, None)
 
     @staticmethod
-    def check(response: object, model: Model) -> Response:
+    def check(response: object, model: Model) -> RowResponse:
         """Return `response` if it is one that fits the model; else raise an error."""
-        if not isinstance(response, Response):
+        if not isinstance(response, RowResponse):
             raise ArgumentError(
                 f"response must be theory.Logistic(T=...), theory.Poisson(T=...) or "
                 f"theory.Cox(T=...) with the signal strength T; got {response!r}."

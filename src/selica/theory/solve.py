@@ -27,7 +27,7 @@ from selica.theory.glm.solution import (
 from selica.theory.glm.tables import FINE
 from selica.theory.iid.batch import TOLERANCE, EnsembleModel, solve_points
 from selica.theory.model import Model, ModelResult
-from selica.theory.response import Response
+from selica.theory.response import RowResponse
 from selica.theory.solution import KnockoffSolution, LassoSolution, Solution, StabilitySolution
 from selica.theory.spectrum.solution import (
     DesignLassoSolution,
@@ -44,7 +44,7 @@ def solve_lasso(
     *,
     lam2: ArrayLike = 0.0,
     spectrum: Spectrum | None = None,
-    response: Response | None = None,
+    response: RowResponse | None = None,
 ) -> LassoSolution:
     """Solve for the order parameters of one lasso, or elastic net.
 
@@ -94,7 +94,7 @@ def solve_stability(
     *,
     lam2: ArrayLike = 0.0,
     spectrum: Spectrum | None = None,
-    response: Response | None = None,
+    response: RowResponse | None = None,
 ) -> StabilitySolution:
     """Solve for the order parameters of stability selection.
 
@@ -134,7 +134,7 @@ def solve_knockoff(
     lam: ArrayLike,
     *,
     lam2: ArrayLike = 0.0,
-    response: Response | None = None,
+    response: RowResponse | None = None,
 ) -> KnockoffSolution:
     """Solve for the order parameters of the lasso, or elastic net, on data and knockoff copies.
 
@@ -174,7 +174,7 @@ def solve_method(
     resampling: str = "poisson",
     *,
     lam2: ArrayLike = 0.0,
-    response: Response | None = None,
+    response: RowResponse | None = None,
 ) -> Solution:
     """Solve the equations that belong to a method, and warn where they were not solved.
 
@@ -238,9 +238,9 @@ def check_ridge(lam2: ArrayLike) -> Array:
     return real("lam2", lam2, at_least=0.0, at_most=LARGEST)
 
 
-def check_response(model: Model, response: Response) -> dict[str, Array]:
+def check_response(model: Model, response: RowResponse) -> dict[str, Array]:
     """Return strength of the signal and place of a response that fits the model."""
-    settings = Response.check(response, model).settings
+    settings = RowResponse.check(response, model).settings
     rho, T = broadcast(rho=np.asarray(model.rho), T=settings["T"])
     check_strength(response, {"rho": rho, "T": T})
     return settings
@@ -250,7 +250,7 @@ def _points(
     model: Model,
     settings: dict[str, Array],
     spectrum: Spectrum | None = None,
-    response: Response | None = None,
+    response: RowResponse | None = None,
 ) -> dict[str, Array]:
     """Return parameters and settings at their common shape, all checked."""
     if response is not None:
@@ -270,7 +270,7 @@ def _common(model: Model, settings: dict[str, Array]) -> dict[str, Array]:
 
 
 def _lasso(
-    model: Model, points: dict[str, Array], spectrum: Spectrum | None, response: Response | None
+    model: Model, points: dict[str, Array], spectrum: Spectrum | None, response: RowResponse | None
 ) -> LassoSolution:
     if response is not None:
         return ResponseLassoSolution(**_solve_response(model, points, response))
@@ -283,7 +283,7 @@ def _stability(
     points: dict[str, Array],
     resampling: str,
     spectrum: Spectrum | None,
-    response: Response | None,
+    response: RowResponse | None,
 ) -> StabilitySolution:
     settings = {"mu_B": unwrap(points["mu_B"]), "resampling": resampling}
     if response is not None:
@@ -294,7 +294,7 @@ def _stability(
 
 
 def _knockoff(
-    model: Model, points: dict[str, Array], response: Response | None
+    model: Model, points: dict[str, Array], response: RowResponse | None
 ) -> KnockoffSolution:
     if response is not None:
         return ResponseKnockoffSolution(**_solve_response(model, points, response, copies=1))
@@ -304,7 +304,7 @@ def _knockoff(
 def _solve_response(
     model: Model,
     points: dict[str, Array],
-    response: Response,
+    response: RowResponse,
     resampling: str | None = None,
     copies: int = 0,
 ) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from selica._core.types import Array
 from selica._core.validation import choice, error_level, number
 from selica.theory.bayes.local_fdr import log_ratio, tails
 from selica.theory.model import Model
-from selica.theory.response import Response
+from selica.theory.response import RowResponse
 
 LEVELS = ("estimated", "true")
 """False discovery rates a user can ask for: that which the filter estimates, or the true one."""
@@ -89,7 +89,7 @@ def masked_ceiling(
     *,
     level: str = "estimated",
     n_features: int | None = None,
-    response: Response | None = None,
+    response: RowResponse | None = None,
 ) -> MaskedCeiling:
     """Return what knockoffs with one independent copy find with the best statistic.
 
@@ -126,7 +126,7 @@ def masked_ceiling(
     if response is None:
         s = _precision(signals, rho, float(model.alpha), float(model.Delta))
     else:
-        settings = Response.check(response, model).settings
+        settings = RowResponse.check(response, model).settings
         T, place = (float(settings[name]) for name in ("T", "place"))
         told = partial(response.information, T, place)
         s = _precision_of_response(signals, rho, float(model.alpha), told, T)

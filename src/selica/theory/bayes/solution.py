@@ -23,7 +23,7 @@ from selica.theory.bayes.fixed_points import FixedPoints, fixed_points
 from selica.theory.bayes.local_fdr import Cut, best_cut, local_fdr, tails
 from selica.theory.bayes.outputs import precision_of_response
 from selica.theory.model import Model, ModelResult
-from selica.theory.response import Response
+from selica.theory.response import RowResponse
 from selica.theory.selection.rates import Rates, make_rates
 
 BRANCHES = ("information", "algorithm")
@@ -162,7 +162,7 @@ class BayesSolution(ModelResult):
 
 
 def solve_bayes(
-    model: Model, branch: str = "information", *, response: Response | None = None
+    model: Model, branch: str = "information", *, response: RowResponse | None = None
 ) -> BayesSolution:
     """Solve for the Bayes-optimal estimate, which has the least error any method can have.
 
@@ -210,9 +210,9 @@ def solve_bayes(
     return _solution(model, branch, {k: v.reshape(shape) for k, v in fields.items()})
 
 
-def _of_response(model: Model, branch: str, response: Response) -> BayesSolution:
+def _of_response(model: Model, branch: str, response: RowResponse) -> BayesSolution:
     """Solve s = alpha I(V), V = mmse(s) from the side of no knowledge: the smallest s."""
-    named = Response.check(response, model).settings | Model.check(model).parameters
+    named = RowResponse.check(response, model).settings | Model.check(model).parameters
     arrays = dict(zip(named, broadcast(**named), strict=True))
     shape = arrays["alpha"].shape
     flat = {name: np.ravel(value) for name, value in arrays.items()}

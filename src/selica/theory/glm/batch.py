@@ -40,7 +40,7 @@ _TINY = 1e-300
 """What keeps a logarithm finite."""
 
 
-class MemberOverlaps(NamedTuple):
+class OverlapsOfMembers(NamedTuple):
     """Overlaps of one member with copies, arrays over n points."""
 
     m: Array
@@ -64,8 +64,10 @@ class Bodies:
 
     def take(self, index: IntArray | BoolArray) -> Bodies:
         """Return the same variables at a part of the points."""
-        four = (self.rho, self.scale, self.lam, self.lam2)
-        return Bodies(*(part[index] for part in four), self.kinds, self.copies)
+        rho, scale, lam, lam2 = (
+            part[index] for part in (self.rho, self.scale, self.lam, self.lam2)
+        )
+        return Bodies(rho, scale, lam, lam2, self.kinds, self.copies)
 
     def share(self, copies: int) -> Array:
         """Return the numbers of variables of each kind, for each variable of the data, (n, K)."""
@@ -78,7 +80,7 @@ class Bodies:
         mean = slope * self.kinds.mean if self.kinds.mean.any() else None
         return mean, total[:, None] + (slope * self.kinds.sd) ** 2, self.lam[:, None]
 
-    def member(self, Q_hat: Array, m_hat: Array, total: Array) -> MemberOverlaps:
+    def member(self, Q_hat: Array, m_hat: Array, total: Array) -> OverlapsOfMembers:
         """Return the overlaps of one member at its fields."""
         mean, var, lam = self._fields(m_hat, total)
         one = one_member(mean, var, lam)
@@ -86,7 +88,7 @@ class Bodies:
         # E[w0 S(h)] of N(mu, sd^2), by Stein's lemma
         slope = (m_hat * self.scale)[:, None]
         overlap = slope * self.kinds.sd**2 * one.active + self.kinds.mean * one.first
-        return MemberOverlaps(
+        return OverlapsOfMembers(
             m=self.scale * np.vecdot(share, overlap) / K,
             variance=np.vecdot(share, soft_square(mean, var, lam)) / K**2,
             chi=np.vecdot(share, one.active) / K,
@@ -112,7 +114,7 @@ class Bodies:
         return np.asarray(np.vecdot(self.share(self.copies), absolute) / (Q_hat + self.lam2))
 
 
-class Members(NamedTuple):
+class MemberSolutions(NamedTuple):
     """Solved members: logarithms of fields with offsets, (n, 3 + offsets)."""
 
     state: Array
@@ -156,7 +158,9 @@ def regridded(state: Array, old: Clock | None, new: Clock | None) -> Array:
     return np.concatenate([state[:, :3], np.stack(more)], axis=1)
 
 
-def solve_members(rows: SpectralRows, bodies: Bodies, state: Array | None = None) -> Members:
+def solve_members(
+    rows: SpectralRows, bodies: Bodies, state: Array | None = None
+) -> MemberSolutions:
     """Solve for one member at each point, from a guess or from nothing."""
     if state is not None:
         return accelerated(rows, bodies, state, 0, _MOST_STEPS)
@@ -165,7 +169,7 @@ def solve_members(rows: SpectralRows, bodies: Bodies, state: Array | None = None
 
 def follow_members(
     rows_of: Callable[[IntArray, Array], SpectralRows], bodies: Bodies, size: int, most: int
-) -> Members:
+) -> MemberSolutions:
     """Follow members from a large penalty, where they are next to nothing, to the given one.
 
     Parameters
@@ -185,7 +189,7 @@ def follow_members(
     goal = np.log(bodies.lam)
     here = np.maximum(goal, np.log(4.0 * np.sqrt(total + (m_hat * bodies.scale) ** 2)))
 
-    def points(found: Members) -> PathPoints:
+    def points(found: MemberSolutions) -> PathPoints:
         return PathPoints(found.state.T.copy(), found.found, found.iterations)
 
     def solve(log_lam: Array, guess: Array, index: IntArray) -> PathPoints:
@@ -197,7 +201,7 @@ def follow_members(
     at = replace(bodies, lam=np.exp(here))
     first = points(accelerated(begin, at, start, _DAMPED_STEPS, _MOST_STEPS))
     path = follow(solve, first, here, goal, 0.7, most)
-    return Members(path.point.T.copy(), path.found, path.iterations)
+    return MemberSolutions(path.point.T.copy(), path.found, path.iterations)
 
 
 def accelerated(
@@ -206,7 +210,7 @@ def accelerated(
     guess: Array,
     damped: int,
     most: int,
-) -> Members:
+) -> MemberSolutions:
     """Run Anderson's acceleration; steps are bounded, and where it gets worse it starts again."""
     out = guess.copy()
     found = np.zeros(len(out), dtype=bool)
@@ -252,7 +256,7 @@ def accelerated(
         ahead = ahead * (_LONGEST_STEP / np.maximum(longest, _LONGEST_STEP))
         before_x, before_f = x, f
         x = x + np.where(np.isfinite(ahead), ahead, 0.0)
-    return Members(out, found, count)
+    return MemberSolutions(out, found, count)
 
 
 def _least(changes: Array, f: Array) -> Array:
@@ -280,7 +284,7 @@ class PairPoints(NamedTuple):
 
 
 def solve_pairs(
-    rows: SpectralRows, bodies: Bodies, state: Array, one: MemberOverlaps, there: MemberRows
+    rows: SpectralRows, bodies: Bodies, state: Array, one: OverlapsOfMembers, there: MemberRows
 ) -> PairPoints:
     """Solve for what the members of an ensemble do not share."""
     Q_hat, m_hat, total, _ = split(state)

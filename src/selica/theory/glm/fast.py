@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import broadcast
 from selica.theory.glm.batch import (
     Bodies,
-    Members,
+    MemberSolutions,
     follow_members,
     nothing,
     regridded,
@@ -34,7 +34,7 @@ from selica.theory.glm.solution import (
 from selica.theory.glm.spectral import SpectralRows
 from selica.theory.glm.tables import FAST, Clock, Precision, table
 from selica.theory.model import Model
-from selica.theory.response import Response, RowSetting
+from selica.theory.response import RowResponse, RowSetting
 from selica.theory.solution import Solution
 
 _CHUNK_VALUES = 200_000
@@ -46,7 +46,7 @@ _ROUNDS = 6
 def solve_columns(
     model: Model,
     points: dict[str, Array],
-    response: Response,
+    response: RowResponse,
     resampling: str | None,
     copies: int,
     precision: Precision,
@@ -58,7 +58,7 @@ def solve_columns(
     model : Model
     points : dict
         alpha, rho, Delta, lam, lam2, T, place and with resampling mu_B, at their common shape.
-    response : Response
+    response : RowResponse
     resampling : str or None
     copies : int
         Knockoff copies of each variable.
@@ -75,12 +75,11 @@ def solve_columns(
         part = {name: value[index] for name, value in flat.items()}
         row = response.row(T, place)
         with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
-            found = _solve_group(model, part, row, resampling, copies, precision)
-        for name, value in found.items():
+            solved = _solve_group(model, part, row, resampling, copies, precision)
+        for name, value in solved.items():
             columns.setdefault(name, np.empty(flat["lam"].size, dtype=value.dtype))[index] = value
-    status = statuses(
-        columns.pop("found") & (columns["residual"] <= precision.converged), columns["residual"]
-    )
+    residual, found = columns["residual"], columns.pop("found").astype(bool)
+    status = statuses(found & (residual <= precision.converged), residual)
     columns |= {"status": status, "T": flat["T"]}
     columns["ensemble_error"] = columns["q"] - 2.0 * columns["m"] + flat["T"]
     fields = {name: unwrap(np.reshape(value, shape)) for name, value in columns.items()}
@@ -132,14 +131,8 @@ def _solve_group(
     lost = np.flatnonzero(~found)
     most = np.full(size, precision.nodes)
     for pick in group.chunks(lost, most):
-        members = follow_members(
-            lambda index, variance, pick=pick: group.rows(
-                pick[index], int(group.fixed(variance).max())
-            ),
-            group.bodies.take(pick),
-            pick.size,
-            precision.path,
-        )
+        rows_of = partial(group.finest, pick)
+        members = follow_members(rows_of, group.bodies.take(pick), pick.size, precision.path)
         group.keep(pick, members, states, found, count, variance)
         nodes[pick] = group.fixed(variance[pick])
     found &= resolved(nodes, np.sqrt(variance)) > precision.least
@@ -173,6 +166,10 @@ class _Group(NamedTuple):
             return np.full(variance.size, self.precision.nodes)
         return self.nodes(variance)
 
+    def finest(self, pick: IntArray, index: IntArray, variance: Array) -> SpectralRows:
+        """Return the rows of some of the points picked, at the nodes that `fixed` has for them."""
+        return self.rows(pick[index], int(self.fixed(variance).max()))
+
     def clock(self, nodes: int) -> Clock | None:
         """Return the grid of times with so many nodes."""
         return table(self.row, nodes, self.precision).clock
@@ -196,7 +193,7 @@ class _Group(NamedTuple):
     def keep(
         self,
         pick: IntArray,
-        members: Members,
+        members: MemberSolutions,
         states: dict[int, Array],
         found: BoolArray,
         count: IntArray,
@@ -309,7 +306,7 @@ def solve_fast(
     kind: str,
     model: Model,
     lams: ArrayLike,
-    response: Response,
+    response: RowResponse,
     mu_B: ArrayLike = 1.0,
     resampling: str = "poisson",
     lam2: ArrayLike = 0.0,
@@ -324,7 +321,7 @@ def solve_fast(
         With Delta = 0.
     lams, mu_B, resampling, lam2
         As in `theory.solve_stability`, and known to be valid.
-    response : Response
+    response : RowResponse
         Broadcasts against the model.
     precision : Precision
 

@@ -26,7 +26,7 @@ _STEP_NODES = 8
 """Numbers of nodes are multiples of this, so that few rules are made."""
 
 
-class Rule(NamedTuple):
+class HermiteRule(NamedTuple):
     """Gauss nodes of a unit normal, with the Hermite polynomials there."""
 
     x: Array
@@ -42,10 +42,12 @@ class Rule(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def rule(size: int, reach: float = 11.0) -> Rule:
+def rule(size: int, reach: float = 11.0) -> HermiteRule:
     """Return the rule with so many Hermite polynomials; nodes beyond the reach are left out."""
     degrees = np.arange(size, dtype=float)
-    x = eigh_tridiagonal(np.zeros(size), np.sqrt(degrees[1:]), eigvals_only=True)
+    x: Array = np.asarray(
+        eigh_tridiagonal(np.zeros(size), np.sqrt(degrees[1:]), eigvals_only=True), dtype=float
+    )
     x = 0.5 * (x - x[::-1])
     x = x[np.abs(x) < reach]
     # h_k exp(-x^2/4), which stays of order one
@@ -57,7 +59,7 @@ def rule(size: int, reach: float = 11.0) -> Rule:
     square = np.sum(wave**2, axis=1)
     grow = np.exp(0.25 * x**2)
     weight = 1.0 / (square * grow**2)
-    out = Rule(x, weight, wave * grow[:, None], wave / (square * grow)[:, None], degrees)
+    out = HermiteRule(x, weight, wave * grow[:, None], wave / (square * grow)[:, None], degrees)
     for part in out:
         part.setflags(write=False)
     return out

@@ -15,7 +15,7 @@ from selica._core.root import find_root
 from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, number, real
 from selica.theory.glm.hermite import MOST_NODES, rule
-from selica.theory.response import Response, RowSetting
+from selica.theory.response import RowResponse, RowSetting
 
 STRONGEST = 1e4
 """Largest T of two classes: standard deviations of a hundred logits, where they are signs."""
@@ -27,7 +27,7 @@ _LARGEST_INTERCEPT = 30.0
 """Largest intercept in size, in log odds or logarithms of rates."""
 
 
-def _set(response: Response, **values: Array) -> None:
+def _set(response: RowResponse, **values: Array) -> None:
     """Set arrays of a frozen response, which broadcast."""
     broadcast(**values)
     for name, value in values.items():
@@ -40,7 +40,7 @@ def _place(name: str, value: ArrayLike) -> Array:
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class Logistic(Response):
+class Logistic(RowResponse):
     r"""A binary response with log odds linear in x, fitted by penalised logistic regression.
 
     Parameters
@@ -154,7 +154,7 @@ class Logistic(Response):
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class Poisson(Response):
+class Poisson(RowResponse):
     r"""Counts whose log mean is linear in x, fitted by penalised Poisson regression.
 
     Parameters
@@ -221,7 +221,7 @@ class Poisson(Response):
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class Cox(Response):
+class Cox(RowResponse):
     r"""Times to an event with proportional hazards, fitted by penalised partial likelihood.
 
     Parameters

@@ -16,7 +16,7 @@ from selica.theory.glm.rows import Rows
 from selica.theory.glm.solver import Body, GlmPoint, solve_point
 from selica.theory.iid.equations import IidEquations
 from selica.theory.model import Model
-from selica.theory.response import Response
+from selica.theory.response import RowResponse
 from selica.theory.solution import (
     KnockoffSolution,
     LassoSolution,
@@ -89,7 +89,7 @@ class ResponseKnockoffSolution(_OtherResponse, KnockoffSolution):
     _settings: ClassVar[tuple[str, ...]] = ("lam", "T")
 
 
-def check_strength(response: Response, points: dict[str, Array]) -> None:
+def check_strength(response: RowResponse, points: dict[str, Array]) -> None:
     """Refuse a strength of the signal where there are no signals."""
     if np.any((points["rho"] == 0.0) & (points["T"] > 0.0)):
         raise ArgumentError(f"T must be 0 where rho is 0; got T = {response.T}.")

@@ -20,7 +20,7 @@ import numpy as np
 
 from selica._core.types import Array, BoolArray, IntArray
 from selica.theory.glm.fits import exponential_mean, logistic_mean
-from selica.theory.glm.tables import Precision, Table
+from selica.theory.glm.tables import OutcomeTable, Precision
 
 _NOTHING = 1e-200
 """Fields of such a variance are zero."""
@@ -52,7 +52,7 @@ class SpectralRows:
 
     alpha: Array
     T: float
-    table: Table
+    table: OutcomeTable
     weight: Array
     probability: Array
     binary: bool
@@ -73,7 +73,7 @@ class SpectralRows:
     @property
     def size(self) -> int:
         """Numbers that one fit of all labels holds, for each point."""
-        return self.weight.shape[1] * self.table.y.size * self.table.rule.x.size
+        return int(self.weight.shape[1] * self.table.y.size * self.table.rule.x.size)
 
     def start(self) -> Array:
         """Return offsets without effects, (n, offsets)."""

@@ -20,7 +20,7 @@ from scipy.special import expit, gammaln, logit
 
 from selica._core.quadrature import legendre
 from selica._core.types import Array
-from selica.theory.glm.hermite import Rule, covered, rule
+from selica.theory.glm.hermite import HermiteRule, covered, rule
 from selica.theory.glm.responses import prevalence, survivors, time_of
 from selica.theory.response import RowSetting
 
@@ -66,9 +66,37 @@ class Precision:
     """Steps of the way from a large penalty, for what is not found otherwise."""
 
 
-FINE = Precision(11.0, 5.0, 1e-12, 1e-10, 400, 10.0, 80.0, 20, 10, 25.0, 1e-14, None, 40)
+FINE = Precision(
+    digits=11.0,
+    least=5.0,
+    tolerance=1e-12,
+    converged=1e-10,
+    nodes=400,
+    reach=10.0,
+    few=80.0,
+    counts=20,
+    times=10,
+    longest=25.0,
+    rare=1e-14,
+    weights=None,
+    path=40,
+)
 """To about ten digits."""
-FAST = Precision(5.5, 3.0, 1e-6, 1e-4, 96, 7.5, 12.0, 6, 6, 11.5, 1e-8, 7, 12)
+FAST = Precision(
+    digits=5.5,
+    least=3.0,
+    tolerance=1e-6,
+    converged=1e-4,
+    nodes=96,
+    reach=7.5,
+    few=12.0,
+    counts=6,
+    times=6,
+    longest=11.5,
+    rare=1e-8,
+    weights=7,
+    path=12,
+)
 """To about five digits, which is enough for a plan."""
 
 
@@ -85,10 +113,10 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class OutcomeTable:
     """Labels of a response, in terms of the Hermite coefficients of a rule."""
 
-    rule: Rule
+    rule: HermiteRule
     y: Array
     """What the loss takes as the response, (Y,)."""
     chance: Array
@@ -101,7 +129,7 @@ class Table:
 
 
 @lru_cache(maxsize=256)
-def table(response: RowSetting, size: int, precision: Precision) -> Table:
+def table(response: RowSetting, size: int, precision: Precision) -> OutcomeTable:
     """Return the table of a response of one strength, with so many Hermite polynomials."""
     gauss = rule(size, precision.reach)
     z0 = np.sqrt(response.T) * gauss.x
@@ -113,12 +141,17 @@ def table(response: RowSetting, size: int, precision: Precision) -> Table:
 
 
 def _made(
-    gauss: Rule, y: Array, chance: Array, score: Array, start: Array, clock: Clock | None = None
-) -> Table:
-    return Table(gauss, y, chance @ gauss.dual, score @ gauss.dual, start, clock)
+    gauss: HermiteRule,
+    y: Array,
+    chance: Array,
+    score: Array,
+    start: Array,
+    clock: Clock | None = None,
+) -> OutcomeTable:
+    return OutcomeTable(gauss, y, chance @ gauss.dual, score @ gauss.dual, start, clock)
 
 
-def _classes(response: RowSetting, gauss: Rule, z0: Array) -> Table:
+def _classes(response: RowSetting, gauss: HermiteRule, z0: Array) -> OutcomeTable:
     log_odds = response.place + z0
     both = np.stack([expit(-log_odds), expit(log_odds)])
     cases = prevalence(response.T, response.place)
@@ -131,7 +164,9 @@ def _classes(response: RowSetting, gauss: Rule, z0: Array) -> Table:
     return _made(gauss, y, both, score, np.array([logit(cases)]))
 
 
-def _counts(response: RowSetting, gauss: Rule, z0: Array, precision: Precision) -> Table:
+def _counts(
+    response: RowSetting, gauss: HermiteRule, z0: Array, precision: Precision
+) -> OutcomeTable:
     mean = np.exp(response.place + z0)
     small = mean <= precision.few
     top = min(precision.few, float(mean.max()))
@@ -185,7 +220,9 @@ def time_labels(T: float, end: float, widest: float, precision: Precision) -> Ti
     return TimeLabels(time, node, weight, earlier, weight * np.exp(-node) / density)
 
 
-def _times(response: RowSetting, gauss: Rule, z0: Array, precision: Precision) -> Table:
+def _times(
+    response: RowSetting, gauss: HermiteRule, z0: Array, precision: Precision
+) -> OutcomeTable:
     # strong fits tell rows apart by their first instants
     widest = covered(gauss.degrees.size, precision.digits)
     time, node, weight, earlier, measure = time_labels(

@@ -19,7 +19,7 @@ from selica.catalogue import Method
 from selica.theory.glm.fast import null_fields
 from selica.theory.iid.batch import EnsembleModel, Errors, member_errors, member_guesses
 from selica.theory.model import Model
-from selica.theory.response import Response
+from selica.theory.response import RowResponse
 from selica.theory.selection.levels import at_level, log_odds, log_rates
 from selica.theory.solution import Solution
 from selica.theory.solve import check_response, check_ridge, method_of, solve_method
@@ -49,7 +49,7 @@ def optimal_lam(
     fdr: ArrayLike = 0.1,
     *,
     lam2: ArrayLike = 0.0,
-    response: Response | None = None,
+    response: RowResponse | None = None,
 ) -> Any:
     """Return the best penalty of a method.
 
@@ -113,7 +113,7 @@ class MethodSetting(NamedTuple):
     lam2: Array
     rate: Array
     resampling: str
-    response: Response | None
+    response: RowResponse | None
 
     @classmethod
     def of(
@@ -125,7 +125,7 @@ class MethodSetting(NamedTuple):
         lam2: ArrayLike,
         mu_B: ArrayLike,
         resampling: str,
-        response: Response | None,
+        response: RowResponse | None,
     ) -> MethodSetting:
         """Check the settings."""
         Model.check(model)
@@ -278,7 +278,7 @@ def _best_for_labels(setting: MethodSetting, fdr: Array) -> Array:
     return np.exp(best).reshape(shape)
 
 
-def _null_fields(response: Response, flat: dict[str, Array]) -> tuple[Array, Array]:
+def _null_fields(response: RowResponse, flat: dict[str, Array]) -> tuple[Array, Array]:
     """Return chi_hat, and T m_hat^2, of an estimate that is zero, for each row of the data."""
     key = np.stack([flat["T"], flat["place"]], axis=1)
     groups, where = np.unique(key, axis=0, return_inverse=True)

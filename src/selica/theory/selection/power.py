@@ -14,7 +14,7 @@ from selica._core.validation import LARGEST, real
 from selica.catalogue import Method
 from selica.theory.bayes.solution import BayesSolution, solve_bayes
 from selica.theory.model import Model
-from selica.theory.response import Response
+from selica.theory.response import RowResponse
 from selica.theory.selection.levels import at_level
 from selica.theory.selection.penalty import MethodSetting, for_binary_response, lasso_at_level
 from selica.theory.selection.rates import Rates, gap_of_frequency
@@ -100,7 +100,7 @@ def power(
     resampling: str = "poisson",
     *,
     lam2: ArrayLike = 0.0,
-    response: Response | None = None,
+    response: RowResponse | None = None,
 ) -> Any:
     """Return the largest true positive rate over the method's threshold with FDR at most `fdr`.
 
@@ -156,7 +156,7 @@ def power_curve(
     resampling: str = "poisson",
     *,
     lam2: ArrayLike = 0.0,
-    response: Response | None = None,
+    response: RowResponse | None = None,
 ) -> Curve:
     """Return the power at many levels, with one penalty for each model where that is possible.
 
@@ -220,7 +220,7 @@ def operating_point(
     resampling: str = "poisson",
     *,
     lam2: ArrayLike = 0.0,
-    response: Response | None = None,
+    response: RowResponse | None = None,
 ) -> OperatingPoint:
     """Find the threshold that gives a method its power, and all rates at it.
 
@@ -267,7 +267,7 @@ def operating_point(
 
 
 def _setting(
-    model: Model, method: str, *, response: Response | None, **settings: Any
+    model: Model, method: str, *, response: RowResponse | None, **settings: Any
 ) -> MethodSetting:
     """Check the settings of a method that has a threshold, or has one for a binary response."""
 
