@@ -17,7 +17,6 @@ from selica._core.validation import LARGEST, broadcast, positive, real
 from selica._core.warning import warn
 from selica.catalogue import METHODS, Method
 from selica.theory.glm.fast import solve_columns
-from selica.theory.glm.responses import RowResponse
 from selica.theory.glm.solution import (
     ResponseKnockoffSolution,
     ResponseLassoSolution,
@@ -28,6 +27,7 @@ from selica.theory.glm.solution import (
 from selica.theory.glm.tables import FINE
 from selica.theory.iid.batch import TOLERANCE, EnsembleModel, solve_points
 from selica.theory.model import Model, ModelResult
+from selica.theory.response import RowResponse
 from selica.theory.solution import KnockoffSolution, LassoSolution, Solution, StabilitySolution
 from selica.theory.spectrum.solution import (
     DesignLassoSolution,

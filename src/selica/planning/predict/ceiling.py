@@ -17,7 +17,6 @@ from selica.planning.predict.rules import step_up
 from selica.planning.study import Study, models
 from selica.theory import Rates, solve_bayes
 from selica.theory.bayes.local_fdr import log_ratio, tails
-from selica.theory.response_ceiling import solve_bayes_response
 
 CEILING = "bayes"
 """The Bayes-optimal selector in the catalogue."""
@@ -131,7 +130,7 @@ def _precisions(studies: Studies) -> Array:
 @lru_cache(maxsize=1024)
 def _precision(study: Study) -> float:
     """Return the precision with a response that is no plain number."""
-    found = solve_bayes_response(study.model, study.theory_response)
+    found = solve_bayes(study.model, response=study.theory_response)
     return float(found.m_hat)
 
 

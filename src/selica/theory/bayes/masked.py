@@ -14,6 +14,7 @@ so that W > t where R(u) is above a bound that depends on the other field alone.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from selica._core.types import Array
 from selica._core.validation import choice, error_level, number
 from selica.theory.bayes.local_fdr import log_ratio, tails
 from selica.theory.model import Model
+from selica.theory.response import RowResponse
 
 LEVELS = ("estimated", "true")
 """False discovery rates a user can ask for: that which the filter estimates, or the true one."""
@@ -82,7 +84,12 @@ class _Chances(NamedTuple):
 
 
 def masked_ceiling(
-    model: Model, fdr: float, *, level: str = "estimated", n_features: int | None = None
+    model: Model,
+    fdr: float,
+    *,
+    level: str = "estimated",
+    n_features: int | None = None,
+    response: RowResponse | None = None,
 ) -> MaskedCeiling:
     """Return what knockoffs with one independent copy find with the best statistic.
 
@@ -100,6 +107,8 @@ def masked_ceiling(
         Whether the level is that of the filter, or the true false discovery rate.
     n_features : int, optional
         Number of variables, by which the filter adds one false discovery; infinite by default.
+    response : Logistic, Poisson or Cox, optional
+        As in `solve_bayes`, of shape ().
 
     Examples
     --------
@@ -114,7 +123,13 @@ def masked_ceiling(
     signals, rho = model.mixture, float(model.rho)
     if signals.mean.any():
         raise DoesNotApply("effects must be centred normals for the ceiling of masked pairs.")
-    s = _precision(signals, rho, float(model.alpha), float(model.Delta))
+    if response is None:
+        s = _precision(signals, rho, float(model.alpha), float(model.Delta))
+    else:
+        settings = RowResponse.check(response, model).settings
+        T, place = (float(settings[name]) for name in ("T", "place"))
+        told = partial(response.information, T, place)
+        s = _precision_of_response(signals, rho, float(model.alpha), told, T)
 
     def rate(t: float) -> float:
         p = _chances(signals, rho, s, t)
@@ -170,6 +185,24 @@ def _precision(signals: Mixture, rho: float, alpha: float, Delta: float) -> floa
 
     last = np.log(alpha / Delta) if Delta > 0.0 else np.inf
     while x < last and excess(x + _STEP) < 0.0:
+        x += _STEP
+    return float(np.exp(brentq(excess, x, x + _STEP, xtol=1e-13, rtol=1e-13)))
+
+
+def _precision_of_response(
+    signals: Mixture, rho: float, alpha: float, told: Callable[[Array], Array], T: float
+) -> float:
+    """Return the smallest s at which rows tell as much as the errors of both columns leave."""
+    size = T / rho
+
+    def excess(x: float) -> float:
+        s = float(np.exp(x))
+        share = told(np.array([size * _load(signals, rho, s) / s]))
+        return s - alpha * size * float(share[0])
+
+    worst, best = np.log(alpha * size * told(np.array([T, 0.0])))
+    x = float(worst) - 1e-9
+    while x < best and excess(x + _STEP) < 0.0:
         x += _STEP
     return float(np.exp(brentq(excess, x, x + _STEP, xtol=1e-13, rtol=1e-13)))
 

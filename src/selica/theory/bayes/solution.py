@@ -9,7 +9,7 @@ error is what message passing reaches (docs/ceiling.md).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +21,9 @@ from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, choice, real
 from selica.theory.bayes.fixed_points import FixedPoints, fixed_points
 from selica.theory.bayes.local_fdr import Cut, best_cut, local_fdr, tails
+from selica.theory.bayes.outputs import precision_of_response
 from selica.theory.model import Model, ModelResult
+from selica.theory.response import RowResponse
 from selica.theory.selection.rates import Rates, make_rates
 
 BRANCHES = ("information", "algorithm")
@@ -159,7 +161,9 @@ class BayesSolution(ModelResult):
         return arrays[0].shape, [np.ravel(a).astype(float) for a in arrays]
 
 
-def solve_bayes(model: Model, branch: str = "information") -> BayesSolution:
+def solve_bayes(
+    model: Model, branch: str = "information", *, response: RowResponse | None = None
+) -> BayesSolution:
     """Solve for the Bayes-optimal estimate, which has the least error any method can have.
 
     Parameters
@@ -168,7 +172,10 @@ def solve_bayes(model: Model, branch: str = "information") -> BayesSolution:
         The distribution of the effects is known to this estimate.
     branch : {"information", "algorithm"}
         Where the fixed point has several solutions: what the data determine, with unlimited
-        computing time, or what message passing reaches.
+        computing time, or what message passing reaches. With a `response` it is the latter.
+    response : Logistic, Poisson or Cox, optional
+        Two classes, counts or times in place of a linear response (docs/more-responses.md). Times
+        are those of rows whose hazard at x = 0 is known: a bound that is close.
 
     Returns
     -------
@@ -180,7 +187,12 @@ def solve_bayes(model: Model, branch: str = "information") -> BayesSolution:
     >>> s = theory.solve_bayes(theory.Model(alpha=1.12, rho=0.5, Delta=0.01))
     >>> round(s.mse, 5), s.solutions
     (0.01529, 1)
+    >>> classes = theory.Logistic.of_prevalence(T=2.0, prevalence=0.1)
+    >>> round(theory.solve_bayes(theory.Model(4.0, 0.1, 0.0), response=classes).mse, 4)
+    0.0529
     """
+    if response is not None:
+        return _of_response(model, choice("branch", branch, BRANCHES), response)
     arrays = broadcast(**Model.check(model).parameters)
     choice("branch", branch, BRANCHES)
     shape = arrays[0].shape
@@ -196,6 +208,31 @@ def solve_bayes(model: Model, branch: str = "information") -> BayesSolution:
         for name, values in part.items():
             fields.setdefault(name, np.empty(alpha.size, dtype=values.dtype))[index] = values
     return _solution(model, branch, {k: v.reshape(shape) for k, v in fields.items()})
+
+
+def _of_response(model: Model, branch: str, response: RowResponse) -> BayesSolution:
+    """Solve s = alpha I(V), V = mmse(s) from the side of no knowledge: the smallest s."""
+    named = RowResponse.check(response, model).settings | Model.check(model).parameters
+    arrays = dict(zip(named, broadcast(**named), strict=True))
+    shape = arrays["alpha"].shape
+    flat = {name: np.ravel(value) for name, value in arrays.items()}
+    size = flat["alpha"].size
+    out = {name: np.zeros(size) for name in ("q", "mse", "m_hat", "ensemble_error", "residual")}
+    out["solutions"] = np.ones(size, dtype=np.intp)
+    key = np.stack([flat["T"], flat["place"], flat["rho"]], axis=1)
+    for T, place, rho in np.unique(key, axis=0).tolist():
+        here = np.flatnonzero(np.all(key == [T, place, rho], axis=1))
+        alpha = flat["alpha"][here]
+        told = partial(response.information, T, place)
+        s, mse, off, number = precision_of_response(model.mixture, rho, alpha, told, T)
+        out["q"][here], out["mse"][here], out["m_hat"][here] = rho - mse, mse, s
+        out["ensemble_error"][here] = alpha / s
+        out["residual"][here], out["solutions"][here] = off, number
+    residual = out["residual"]
+    fields = {name: value.reshape(shape) for name, value in out.items()}
+    fields["status"] = np.reshape(statuses(residual <= TOLERANCE, residual), shape)
+    fields["information"] = np.full(shape, np.nan)
+    return _solution(model, branch, fields)
 
 
 def bayes_solutions(model: Model) -> tuple[BayesSolution, ...]:

@@ -1,6 +1,6 @@
 r"""Solves the equations of a general response at many points at once: members, then pairs.
 
-**MemberSolutions.** The fields :math:`(\hat Q, \hat m, \hat T)` give the overlaps of one member, and these
+**Members.** The fields :math:`(\hat Q, \hat m, \hat T)` give the overlaps of one member, and these
 the fields; an intercept, or the effective cumulative hazard, is corrected on the way. Anderson's
 acceleration of this iteration, in logarithms: each step is the combination of the last ones that
 leaves the least.
@@ -64,10 +64,10 @@ class Bodies:
 
     def take(self, index: IntArray | BoolArray) -> Bodies:
         """Return the same variables at a part of the points."""
-        return replace(
-            self, rho=self.rho[index], scale=self.scale[index], lam=self.lam[index],
-            lam2=self.lam2[index],
-        )  # fmt: skip
+        rho, scale, lam, lam2 = (
+            part[index] for part in (self.rho, self.scale, self.lam, self.lam2)
+        )
+        return Bodies(rho, scale, lam, lam2, self.kinds, self.copies)
 
     def share(self, copies: int) -> Array:
         """Return the numbers of variables of each kind, for each variable of the data, (n, K)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from selica.theory.glm.batch import (
     Bodies,
     MemberSolutions,
     follow_members,
+    nothing,
     regridded,
     solve_members,
     solve_pairs,
@@ -25,7 +26,6 @@ from selica.theory.glm.batch import (
     step,
 )
 from selica.theory.glm.hermite import nodes_for, resolved
-from selica.theory.glm.responses import RowResponse, RowSetting
 from selica.theory.glm.solution import (
     ResponseKnockoffSolution,
     ResponseLassoSolution,
@@ -34,6 +34,7 @@ from selica.theory.glm.solution import (
 from selica.theory.glm.spectral import SpectralRows
 from selica.theory.glm.tables import FAST, Clock, Precision, table
 from selica.theory.model import Model
+from selica.theory.response import RowResponse, RowSetting
 from selica.theory.solution import Solution
 
 _CHUNK_VALUES = 200_000
@@ -74,12 +75,11 @@ def solve_columns(
         part = {name: value[index] for name, value in flat.items()}
         row = response.row(T, place)
         with np.errstate(all="ignore"):  # whatever goes wrong shows in the residual
-            found = _solve_group(model, part, row, resampling, copies, precision)
-        for name, value in found.items():
+            solved = _solve_group(model, part, row, resampling, copies, precision)
+        for name, value in solved.items():
             columns.setdefault(name, np.empty(flat["lam"].size, dtype=value.dtype))[index] = value
-    residual = columns["residual"]
-    solved = np.asarray(columns.pop("found"), dtype=bool) & (residual <= precision.converged)
-    status = statuses(solved, residual)
+    residual, found = columns["residual"], columns.pop("found").astype(bool)
+    status = statuses(found & (residual <= precision.converged), residual)
     columns |= {"status": status, "T": flat["T"]}
     columns["ensemble_error"] = columns["q"] - 2.0 * columns["m"] + flat["T"]
     fields = {name: unwrap(np.reshape(value, shape)) for name, value in columns.items()}
@@ -131,16 +131,8 @@ def _solve_group(
     lost = np.flatnonzero(~found)
     most = np.full(size, precision.nodes)
     for pick in group.chunks(lost, most):
-
-        def rows_at(index: IntArray, variance: Array, pick: IntArray = pick) -> SpectralRows:
-            return group.rows(pick[index], int(group.fixed(variance).max()))
-
-        members = follow_members(
-            rows_at,
-            group.bodies.take(pick),
-            pick.size,
-            precision.path,
-        )
+        rows_of = partial(group.finest, pick)
+        members = follow_members(rows_of, group.bodies.take(pick), pick.size, precision.path)
         group.keep(pick, members, states, found, count, variance)
         nodes[pick] = group.fixed(variance[pick])
     found &= resolved(nodes, np.sqrt(variance)) > precision.least
@@ -173,6 +165,10 @@ class _Group(NamedTuple):
         if self.row.kind == "cox":
             return np.full(variance.size, self.precision.nodes)
         return self.nodes(variance)
+
+    def finest(self, pick: IntArray, index: IntArray, variance: Array) -> SpectralRows:
+        """Return the rows of some of the points picked, at the nodes that `fixed` has for them."""
+        return self.rows(pick[index], int(self.fixed(variance).max()))
 
     def clock(self, nodes: int) -> Clock | None:
         """Return the grid of times with so many nodes."""
@@ -293,6 +289,17 @@ def _ensemble(rows: SpectralRows, bodies: Bodies, state: Array) -> dict[str, Arr
     if bodies.copies:
         found |= {"v_tilde": v_tilde, "chi_tilde": chi_tilde, "v_tilde_hat": total}
     return found
+
+
+def null_fields(row: RowSetting) -> tuple[float, float]:
+    """Return m_hat and chi_hat of an estimate that is zero, for alpha = 1."""
+    one = {"alpha": np.ones(1), "lam": np.ones(1)}
+    nodes = nodes_for(float(np.sqrt(row.T)), FAST.digits, FAST.nodes)
+    weights = _weights(None, one, FAST)
+    binary = row.kind == "logistic"
+    rows = SpectralRows(one["alpha"], row.T, table(row, nodes, FAST), *weights, binary, FAST)
+    _, m_hat, total, _ = split(nothing(rows))
+    return float(m_hat[0]), float(total[0])
 
 
 def solve_fast(

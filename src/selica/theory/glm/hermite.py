@@ -45,7 +45,9 @@ class HermiteRule(NamedTuple):
 def rule(size: int, reach: float = 11.0) -> HermiteRule:
     """Return the rule with so many Hermite polynomials; nodes beyond the reach are left out."""
     degrees = np.arange(size, dtype=float)
-    x = eigh_tridiagonal(np.zeros(size), np.sqrt(degrees[1:]), eigvals_only=True)
+    x: Array = np.asarray(
+        eigh_tridiagonal(np.zeros(size), np.sqrt(degrees[1:]), eigvals_only=True), dtype=float
+    )
     x = 0.5 * (x - x[::-1])
     x = x[np.abs(x) < reach]
     # h_k exp(-x^2/4), which stays of order one
@@ -57,13 +59,7 @@ def rule(size: int, reach: float = 11.0) -> HermiteRule:
     square = np.sum(wave**2, axis=1)
     grow = np.exp(0.25 * x**2)
     weight = 1.0 / (square * grow**2)
-    out = HermiteRule(
-        np.asarray(x, dtype=float),
-        weight,
-        wave * grow[:, None],
-        wave / (square * grow)[:, None],
-        degrees,
-    )
+    out = HermiteRule(x, weight, wave * grow[:, None], wave / (square * grow)[:, None], degrees)
     for part in out:
         part.setflags(write=False)
     return out

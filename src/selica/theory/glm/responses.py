@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +15,7 @@ from selica._core.root import find_root
 from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, number, real
 from selica.theory.glm.hermite import MOST_NODES, rule
-from selica.theory.model import Model
+from selica.theory.response import RowResponse, RowSetting
 
 STRONGEST = 1e4
 """Largest T of two classes: standard deviations of a hundred logits, where they are signs."""
@@ -26,66 +25,6 @@ STRONGEST_HAZARDS = 25.0
 """Largest T of times."""
 _LARGEST_INTERCEPT = 30.0
 """Largest intercept in size, in log odds or logarithms of rates."""
-
-
-class RowSetting(NamedTuple):
-    """A response of one strength: what a table of its labels is made from."""
-
-    kind: str
-    T: float
-    place: float
-    """Intercept, or the time of censoring."""
-    cases: float | None
-
-
-class RowResponse(ABC):
-    """A response that is random by itself: the model has no noise of its own.
-
-    Examples
-    --------
-    >>> from selica import theory
-    >>> from selica.theory.glm.responses import RowResponse
-    >>> isinstance(theory.Poisson(T=0.5), RowResponse)
-    True
-    """
-
-    __slots__ = ()
-    T: Any
-    kind: str
-
-    @property
-    @abstractmethod
-    def settings(self) -> dict[str, Array]:
-        """T and the place of the response, which broadcast against the model."""
-
-    @abstractmethod
-    def like(self, **settings: Array) -> Self:
-        """Return the same response at other `settings`."""
-
-    @property
-    def plain(self) -> bool:
-        """Whether symmetry makes an intercept needless."""
-        return False
-
-    def row(self, T: float, place: float) -> RowSetting:
-        """Return the response at one point."""
-        return RowSetting(self.kind, T, place, None)
-
-    @staticmethod
-    def check(response: object, model: Model) -> RowResponse:
-        """Return `response` if it is one that fits the model; else raise an error."""
-        if not isinstance(response, RowResponse):
-            raise ArgumentError(
-                f"response must be theory.Logistic(T=...), theory.Poisson(T=...) or "
-                f"theory.Cox(T=...) with the signal strength T; got {response!r}."
-            )
-        Model.check(model)
-        if np.any(np.asarray(model.Delta) != 0.0):
-            raise ArgumentError(
-                "Delta must be 0 with a logistic, Poisson or Cox response: such a response is "
-                "random by itself, and T says how much the signal decides."
-            )
-        return response
 
 
 def _set(response: RowResponse, **values: Array) -> None:
@@ -199,6 +138,10 @@ class Logistic(RowResponse):
         """Return the same response at another strength and intercept."""
         return Logistic(settings["T"], settings["place"], self.cases)
 
+    def information(self, T: float, place: float, V: Array) -> Array:
+        """Return what a row tells about its linear predictor of a posterior variance V."""
+        return _information(self.row(T, place), V)
+
     @property
     def plain(self) -> bool:
         """Whether classes are equally frequent by symmetry, in population and sample."""
@@ -271,6 +214,10 @@ class Poisson(RowResponse):
     def like(self, **settings: Array) -> Poisson:
         """Return the same response at another strength and intercept."""
         return Poisson(settings["T"], settings["place"])
+
+    def information(self, T: float, place: float, V: Array) -> Array:
+        """Return what a row tells about its linear predictor of a posterior variance V."""
+        return _information(self.row(T, place), V)
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
@@ -349,6 +296,16 @@ class Cox(RowResponse):
     def like(self, **settings: Array) -> Cox:
         """Return the same response at another strength and censoring."""
         return Cox(settings["T"], settings["place"])
+
+    def information(self, T: float, place: float, V: Array) -> Array:
+        """Return what a row tells about its linear predictor of a posterior variance V."""
+        return _information(self.row(T, place), V)
+
+
+def _information(row: RowSetting, V: Array) -> Array:
+    from selica.theory.glm.information import information  # its labels need this module
+
+    return information(row, V)
 
 
 def _chances(T: Array, intercept: Array) -> tuple[Array, Array]:

@@ -12,11 +12,11 @@ from selica._core.errors import ArgumentError
 from selica._core.losses import LogisticLoss
 from selica._core.results import statuses, unwrap
 from selica._core.types import Array
-from selica.theory.glm.responses import RowResponse
 from selica.theory.glm.rows import Rows
 from selica.theory.glm.solver import Body, GlmPoint, solve_point
 from selica.theory.iid.equations import IidEquations
 from selica.theory.model import Model
+from selica.theory.response import RowResponse
 from selica.theory.solution import (
     KnockoffSolution,
     LassoSolution,

@@ -48,7 +48,7 @@ class MemberRows(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SpectralRows:
-    """The rows of n models with one response: labels, weights (n, C) without those that are zero."""
+    """The rows of n models with one response: labels, and weights (n, C) above zero."""
 
     alpha: Array
     T: float

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
@@ -20,7 +21,8 @@ from scipy.special import expit, gammaln, logit
 from selica._core.quadrature import legendre
 from selica._core.types import Array
 from selica.theory.glm.hermite import HermiteRule, covered, rule
-from selica.theory.glm.responses import RowSetting, prevalence, survivors, time_of
+from selica.theory.glm.responses import prevalence, survivors, time_of
+from selica.theory.response import RowSetting
 
 _MANY_SIDES = 200
 """Hermite polynomials of averages over the truth alone."""
@@ -190,35 +192,52 @@ def _counts(
     return _made(gauss, y, chance, chance * (y[:, None] - mean), np.array([start]))
 
 
-def _times(
-    response: RowSetting, gauss: HermiteRule, z0: Array, precision: Precision
-) -> OutcomeTable:
-    T = response.T
-    end = response.place
+class TimeLabels(NamedTuple):
+    """Times of events, the last one that of censoring, and what an integral over them needs."""
+
+    time: Array
+    node: Array
+    """Marginal cumulative hazard at the events."""
+    weight: Array
+    """Of an integral over that hazard."""
+    earlier: Array
+    """The matrix that integrates up to each node."""
+    measure: Array
+    """Of an integral over times."""
+
+
+def time_labels(T: float, end: float, widest: float, precision: Precision) -> TimeLabels:
+    """Return times that resolve fields up to a standard deviation."""
     last = precision.longest
     if np.isfinite(end):
         last = min(last, -float(np.log(survivors(T, np.array([end]))[0])))
-    # strong fits tell rows apart by their first instants
-    widest = max(np.sqrt(T), float(covered(gauss.degrees.size, precision.digits)))
-    edges = _edges(widest, last)
-    node, weight, earlier = _panels(edges, precision.times)
+    node, weight, earlier = _panels(_edges(max(np.sqrt(T), widest), last), precision.times)
     time = time_of(T, np.append(node, last))
-    rate = np.exp(z0)
-    alive = np.exp(-time[:, None] * rate)
-    # density in s: of t, times dt/ds = survivors / density of t
+    # dt/ds is the share of survivors over the density of t
     truth = rule(_MANY_SIDES)
     risk = np.exp(np.sqrt(T) * truth.x)
     density = (np.exp(-time[:-1, None] * risk) * risk) @ truth.weight
-    jacobian = np.exp(-node) / density
-    event = alive[:-1] * rate * (jacobian * weight)[:, None]
+    return TimeLabels(time, node, weight, earlier, weight * np.exp(-node) / density)
+
+
+def _times(
+    response: RowSetting, gauss: HermiteRule, z0: Array, precision: Precision
+) -> OutcomeTable:
+    # strong fits tell rows apart by their first instants
+    widest = covered(gauss.degrees.size, precision.digits)
+    time, node, weight, earlier, measure = time_labels(
+        response.T, response.place, widest, precision
+    )
+    rate = np.exp(z0)
+    alive = np.exp(-time[:, None] * rate)
+    event = alive[:-1] * rate * measure[:, None]
     chance = np.concatenate([event, alive[-1:]])
     y = np.append(np.ones(node.size), 0.0)
     score = chance * (y[:, None] - time[:, None] * rate)
     every = np.concatenate([earlier, weight[None]])
     hazard = every * np.exp(-node)
     later = np.concatenate([(weight - earlier) / weight, np.ones((node.size, 1))], axis=1)
-    clock = Clock(time, hazard, later)
-    return _made(gauss, y, chance, score, np.log(time), clock)
+    return _made(gauss, y, chance, score, np.log(time), Clock(time, hazard, later))
 
 
 def _edges(sd: float, last: float) -> Array:

@@ -16,9 +16,10 @@ from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, broadcast, choice, positive, real
 from selica._core.warning import warn
 from selica.catalogue import Method
-from selica.theory.glm.responses import RowResponse
+from selica.theory.glm.fast import null_fields
 from selica.theory.iid.batch import EnsembleModel, Errors, member_errors, member_guesses
 from selica.theory.model import Model
+from selica.theory.response import RowResponse
 from selica.theory.selection.levels import at_level, log_odds, log_rates
 from selica.theory.solution import Solution
 from selica.theory.solve import check_response, check_ridge, method_of, solve_method
@@ -265,12 +266,25 @@ def _best_for_labels(setting: MethodSetting, fdr: Array) -> Array:
         return _log(np.asarray(solution.chi_hat / np.maximum(solution.slope, 1e-150) ** 2))
 
     weight = flat["alpha"] * flat["mu_B"]
-    # m_hat of an estimate that is zero is at most weight * min(1/4, 1/sqrt(2 pi T))
+    if setting.response.plain:
+        # m_hat of an estimate that is zero is at most weight * min(1/4, 1/sqrt(2 pi T))
+        noise, slope = np.full(weight.shape, 0.25), np.minimum(flat["T"] / 16.0, 0.16)
+    else:
+        noise, slope = _null_fields(setting.response, flat)
     with np.errstate(divide="ignore", invalid="ignore"):
-        size = np.where(flat["T"] > 0.0, np.minimum(flat["T"] / 16.0, 0.16) / flat["rho"], 0.0)
-    top = 3.0 * np.log(2.0) + 0.5 * np.log(weight * (1.0 + flat["mu_B"]) / 4.0 + weight**2 * size)
+        size = np.where(flat["T"] > 0.0, slope / flat["rho"], 0.0)
+    top = 3.0 * np.log(2.0) + 0.5 * np.log(weight * (1.0 + flat["mu_B"]) * noise + weight**2 * size)
     best = best_penalty(objective, top, _BINARY_DECADES, _BINARY_GRID_POINTS)
     return np.exp(best).reshape(shape)
+
+
+def _null_fields(response: RowResponse, flat: dict[str, Array]) -> tuple[Array, Array]:
+    """Return chi_hat, and T m_hat^2, of an estimate that is zero, for each row of the data."""
+    key = np.stack([flat["T"], flat["place"]], axis=1)
+    groups, where = np.unique(key, axis=0, return_inverse=True)
+    fields = np.array([null_fields(response.row(T, place)) for T, place in groups.tolist()])
+    m_hat, noise = fields[where.ravel()].T
+    return noise, flat["T"] * m_hat**2
 
 
 def _flat(named: dict[str, Array]) -> tuple[dict[str, Array], tuple[int, ...]]:

@@ -13,8 +13,8 @@ from selica._core.types import Array, BoolArray
 from selica._core.validation import LARGEST, real
 from selica.catalogue import Method
 from selica.theory.bayes.solution import BayesSolution, solve_bayes
-from selica.theory.glm.responses import RowResponse
 from selica.theory.model import Model
+from selica.theory.response import RowResponse
 from selica.theory.selection.levels import at_level
 from selica.theory.selection.penalty import MethodSetting, for_binary_response, lasso_at_level
 from selica.theory.selection.rates import Rates, gap_of_frequency
