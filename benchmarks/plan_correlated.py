@@ -145,7 +145,10 @@ def _write(rows: list[dict[str, Any]]) -> None:
 
 def summary(rows: list[dict[str, Any]]) -> str:
     """Return mean and largest absolute errors of power, by procedure and kind."""
-    lines = ["| procedure | correlation | settings | mean error | largest |", "|---|---|---|---|---|"]
+    lines = [
+        "| procedure | correlation | settings | mean error | largest |",
+        "|---|---|---|---|---|",
+    ]
     for method in METHODS:
         for kind in KINDS:
             some = [row for row in rows if (row["method"], row["kind"]) == (method, kind)]

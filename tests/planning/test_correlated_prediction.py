@@ -103,7 +103,9 @@ def test_selectors_find_what_is_predicted(form: tuple[Any, ...]) -> None:
     shares = []
     for seed in range(40):
         data = simulate(400, 200, 20, r2=0.7, covariance=form, random_state=seed)
-        selector = catalogue.method("knockoffs").load_selector()(**found.parameters, random_state=seed)
+        selector = catalogue.method("knockoffs").load_selector()(
+            **found.parameters, random_state=seed
+        )
         mask = selector.fit(data.X, data.y).get_support()
         shares.append((tpp(mask, data.support), fdp(mask, data.support)))
     power, fdr = np.mean(shares, axis=0)

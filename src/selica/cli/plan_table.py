@@ -274,19 +274,27 @@ def _print(found: PlasmodePower, fdr: float) -> None:
     def span(row: dict[str, Any], key: str) -> str:
         return f"{row[key]:.2f} ({row[f'{key}_low']:.2f}-{row[f'{key}_high']:.2f})"
 
+    told = found.predicted is not None
+    theory = {
+        row["method"]: found.predicted_power(row["method"]) if told else row["predicted"]
+        for row in found.methods
+    }
     rows = [
         [
             row["label"],
             *(span(row, key) for key in ("power", "fdr")),
             f"{row['selected']:.1f}",
-            "-" if row["predicted"] is None else f"{row['predicted']:.2f}",
+            "-" if theory[row["method"]] is None else f"{theory[row['method']]:.2f}",
         ]
         for row in found.methods
     ]
     headings = ["method", "power", "FDR", "selected", "theory"]
     title = f"Power at FDR {fdr:g}, 95 % intervals"
     print_table(Console(highlight=False), headings, rows, title, wrapped=True)
-    typer.echo("\ntheory: power with independent columns; correlated columns usually have less")
+    if told:
+        typer.echo("\ntheory: power of Gaussian columns with the correlations of the table")
+    else:
+        typer.echo("\ntheory: power with independent columns; correlated ones usually have less")
     for row in found.methods:
         if row["refused"]:
             say(
