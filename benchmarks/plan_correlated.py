@@ -1,8 +1,8 @@
 """Are plans for correlated columns right? `python -m benchmarks.plan_correlated`.
 
-Every procedure with a prediction for correlated columns is run with the settings that are printed, on
-Gaussian rows. A row of the file is a procedure in a setting: an interrupted run continues after the
-last of them, and `--again` runs those again whose settings are printed differently by now.
+Every procedure with a prediction for correlated columns is run with the settings that are printed,
+on Gaussian rows. A row of the file is a procedure in a setting: an interrupted run continues after
+the last of them, and `--again` runs those again whose settings are printed differently by now.
 """
 
 from __future__ import annotations
