@@ -1,8 +1,9 @@
 """Are plans for correlated columns right? `python -m benchmarks.plan_correlated`.
 
 Every procedure with a prediction for correlated columns is run with the settings that are printed,
-on Gaussian rows. A row of the file is a procedure in a setting: an interrupted run continues after the
-last of them, and `--again` runs those again whose settings are printed differently by now.
+on Gaussian rows. A row of the file is a procedure in a setting: an interrupted run continues after
+the last of them; `--again` predicts all of them anew, and runs those again whose settings have
+changed.
 """
 
 from __future__ import annotations
@@ -111,17 +112,28 @@ def measure(method: str, kind: str, setting: Setting) -> dict[str, Any]:
         "method": method,
         "kind": kind,
         **setting._asdict(),
-        "predicted_power": f"{found.expected.power:.4f}",
-        "predicted_error": f"{found.expected.power_error:.4f}",
-        "predicted_fdr": f"{found.expected.fdr:.4f}",
+        **_predicted(found),
         "simulated_power": f"{mean[0]:.4f}",
         "simulated_power_error": f"{error[0]:.4f}",
         "simulated_fdr": f"{mean[1]:.4f}",
         "simulated_fdr_error": f"{error[1]:.4f}",
         "data_sets": len(shares),
         "seconds": f"{seconds:.2f}",
-        "settings": " ".join(f"{name}={value}" for name, value in found.parameters.items()),
+        "settings": _typed(found),
     }
+
+
+def _predicted(found: Forecast) -> dict[str, str]:
+    power, error, fdr = (getattr(found.expected, name) for name in ("power", "power_error", "fdr"))
+    return {
+        "predicted_power": f"{power:.4f}",
+        "predicted_error": f"{error:.4f}",
+        "predicted_fdr": f"{fdr:.4f}",
+    }
+
+
+def _typed(found: Forecast) -> str:
+    return " ".join(f"{name}={value}" for name, value in found.parameters.items())
 
 
 def _key(row: dict[str, Any]) -> tuple[str, ...]:
@@ -145,8 +157,10 @@ def _write(rows: list[dict[str, Any]]) -> None:
 
 def summary(rows: list[dict[str, Any]]) -> str:
     """Return mean and largest absolute errors of power, by procedure and kind."""
-    lines = ["| procedure | correlation | settings | mean error | largest |"]
-    lines.append("|---|---|---|---|---|")
+    lines = [
+        "| procedure | correlation | settings | mean error | largest |",
+        "|---|---|---|---|---|",
+    ]
     for method in METHODS:
         for kind in KINDS:
             some = [row for row in rows if (row["method"], row["kind"]) == (method, kind)]
@@ -172,8 +186,10 @@ def main() -> None:
                 if old and not args.again:
                     continue
                 if old:
-                    found = planned(method, kind, setting).parameters
-                    if old[0]["settings"] == " ".join(f"{n}={v}" for n, v in found.items()):
+                    found = planned(method, kind, setting)
+                    if old[0]["settings"] == _typed(found):
+                        old[0].update(_predicted(found))
+                        _write(rows)
                         continue
                 new = measure(method, kind, setting)
                 rows = [row for row in rows if _key(row) != key] + [new]

@@ -54,7 +54,7 @@ def test_the_printed_power_on_a_table(study_folder):
     assert first.split()[-2] == f"{row['correlated']:.2f}"
     power = f"{row['power']:.2f} ({row['power_low']:.2f}-{row['power_high']:.2f})"
     assert power in line
-    assert line.split()[-2:] == [f"{row['selected']:.1f}", f"{row['predicted']:.2f}"]
+    assert line.split()[-2:] == [f"{row['selected']:.1f}", f"{row['correlated']:.2f}"]
     assert "Assumes independent rows, a linear response and Gaussian effects;" in text
     alone = plan("table", *source, *SETS, "--no-theory")
     assert "First answer, by theory" in text

@@ -11,9 +11,10 @@ import pytest
 
 from selica import DerandomizedKnockoffs, KnockoffSelection, StabilitySelection, catalogue, planning
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
-from selica.planning.data import correlated_power
+from selica.correlated import drawn_fits
 from selica.planning.data.correlated_power import LARGEST
 from selica.planning.data.diagnosis import SignalEstimate, estimate, reason_against
+from selica.planning.predict.correlated import covered as has_theory
 from selica.reports import demo_table
 from selica.reports.demo import TARGET
 from selica.sampling import simulate
@@ -70,8 +71,9 @@ def test_a_first_answer_for_every_method_that_has_one(table, effect_size):
     strength = {"effect_size": effect_size, "r2": 0.8 if effect_size is None else None}
     settings = strength | {"fdr": 0.2, "methods": tuple(planning.METHODS), "random_state": 1}
     told = planning.correlated_power(table, 15, **settings)
-    covered = [row for row in catalogue.methods() if row.correlated_rule is not None]
-    assert len(covered) == 6
+    known = [row for row in catalogue.methods() if row.predictor is not None]
+    covered = [row for row in known if row.correlated_rule or has_theory(row)]
+    assert len(covered) == 9
     assert [(row["method"], row["label"]) for row in told] == [(m.name, m.label) for m in covered]
     for name, row in ((one.name, row) for one, row in zip(covered, told, strict=True)):
         known = planning.compare_methods(
@@ -82,10 +84,10 @@ def test_a_first_answer_for_every_method_that_has_one(table, effect_size):
 
 
 def test_a_covariance_without_copies_is_no_error(table, monkeypatch):
-    def refused(Sigma):
+    def refused(*_):
         raise RefusedError("Sigma must be positive definite.")
 
-    monkeypatch.setattr(correlated_power, "s_matrix", refused)
+    monkeypatch.setattr(drawn_fits, "s_matrix", refused)
     asked = {"methods": ["knockoffs", "lasso"], "random_state": 1}
     knockoff, lasso = planning.correlated_power(table, 15, r2=0.8, **asked)
     assert (knockoff["power"], knockoff["status"]) == (None, "Sigma must be positive definite.")
@@ -309,3 +311,26 @@ def test_a_diagnosis_does_not_apply_to_two_classes(table):
     selector = KnockoffSelection(0.5, lam=0.02, random_state=0).fit(table, y)
     with pytest.raises(DoesNotApply, match="needs a linear response; it does not apply to two"):
         planning.diagnose(selector, table, y)
+
+
+def test_a_covariance_of_a_table():
+    X = simulate(400, 5, 0, noise_variance=1.0, covariance=("ar1", 0.6), random_state=0).X
+    found = planning.covariance_of(3.0 * X + 1.0)
+    assert np.allclose(found.diagonal(), 1.0)
+    assert found[0, 1] == pytest.approx(0.6, abs=0.1)
+    with pytest.raises(ArgumentError, match="column 2 is constant"):
+        planning.covariance_of(np.where(np.arange(5) == 2, 1.0, X))
+    with pytest.raises(ArgumentError, match="at least 10 rows"):
+        planning.covariance_of(X[:9])
+
+
+def test_any_number_of_rows(table):
+    few, many = (plasmode(table, n_samples=n).methods.rows[0]["power"] for n in (60, 600))
+    assert few < many
+    told = [
+        planning.correlated_power(table, 15, r2=0.8, fdr=0.2, methods="knockoffs", n_samples=n)
+        for n in (60, 600)
+    ]
+    assert told[0].rows[0]["power"] < told[1].rows[0]["power"]
+    with pytest.raises(ArgumentError, match="n_samples"):
+        plasmode(table, n_samples=3)

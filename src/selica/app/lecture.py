@@ -47,7 +47,8 @@ class LectureSetting(NamedTuple):
     effects: str = "gaussian"
 
     def __str__(self) -> str:
-        words = f"{effects_of(self.effects).label}, α = {self.alpha:g}, ρ = {self.rho:g}, "
+        law = effects_of(self.effects).label
+        words = f"{law}, α = {self.alpha:g}, ρ = {self.rho:g}, "  # noqa: RUF001
         words += f"Δ = {self.Delta:g}, λ = {self.lam:g}, μ_B = {self.mu_B:g}"
         return f"{words}, Π_th = {self.Pi_th:g}"
 

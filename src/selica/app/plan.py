@@ -77,7 +77,8 @@ class Plan(NamedTuple):
         target = f"power {self.power:g}"
         return Chart(
             "selica-plan", "Power against the number of samples", f"{target}; {self.asked}",
-            Axis("samples", log=True), POWER, self.lines, rules=[ChartRule("y", self.power, target)],
+            Axis("samples", log=True), POWER, self.lines,
+            rules=[ChartRule("y", self.power, target)],
             marks=marks,
         )  # fmt: skip
 

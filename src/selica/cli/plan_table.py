@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from selica import catalogue
-from selica._core.errors import BoundaryWarning, ConvergenceWarning, DoesNotApply
+from selica._core.errors import ArgumentError, BoundaryWarning, ConvergenceWarning, DoesNotApply
 from selica._core.validation import count
 from selica.cli.naming import diagnosed, listed, to_diagnose, to_plan
 from selica.cli.options import (
@@ -48,6 +48,7 @@ from selica.cli.output import (
 )
 from selica.cli.plan_answers import SelectorRun, label
 from selica.cli.plan_options import (
+    MOST,
     EffectSize,
     Methods,
     Power,
@@ -74,6 +75,12 @@ def own_table(
         ),
     ] = None,
     drop: Drop = None,
+    n_samples: Annotated[
+        int | None,
+        typer.Option(
+            "--n-samples", "-n", help="Rows of the study; by default those of the table.", max=MOST
+        ),
+    ] = None,
     r2: R2 = None,
     snr: Snr = None,
     effect_size: EffectSize = None,
@@ -81,8 +88,11 @@ def own_table(
     effects: Effects = GAUSSIAN,
     method: Methods = None,
     n_sets: Annotated[
-        int, typer.Option(help="Number of simulated data sets with planted signals.")
-    ] = 50,
+        int,
+        typer.Option(
+            help="Number of simulated data sets with planted signals; 0: only the theory."
+        ),
+    ] = 10,
     theory: Annotated[
         bool,
         typer.Option(
@@ -97,8 +107,9 @@ def own_table(
 ) -> None:
     """Measure power on your own table: simulated responses depend on some of its columns.
 
-    Correlations lower the power here as they will in the study. By default the same procedures
-    run, with default settings, that `selica predict` shows beside the ideal thresholds.
+    Correlations lower the power here as they will in the study. By default all procedures run, with
+    default settings, that set their threshold from the data. A study of fewer rows than the table
+    has takes some of them; one of more rows has Gaussian ones with the correlations of the table.
 
     Example: selica plan table measurements.csv --target yield -k 20 --r2 0.6
     """
@@ -107,7 +118,10 @@ def own_table(
     planted = strength_of(r2, snr, effect_size)
     planted |= {"n_signals": signal_count(n_signals, law), "fdr": fdr, "effects": law.law}
     check_jobs(n_jobs)
-    count("n_sets", n_sets, at_least=2)  # before anything is printed
+    if n_sets != 0:
+        count("n_sets", n_sets, at_least=2)  # before anything is printed
+    elif not theory:
+        raise ArgumentError("n_sets must be at least 2 where --no-theory leaves out the theory.")
     # a table without a response gets one that is called y, as in the other examples
     source = Source.of(table, target if demo else target or "y", demo, TableOptions.of(drop=drop))
     from selica import planning, tables
@@ -117,14 +131,19 @@ def own_table(
         X, names = source.read()[::2]
     else:
         X, names = tables.variables(tables.read_table(source.table), source.options.drop, target)
-    chosen = to_plan(method or [one.name for one in catalogue.methods(beside_ideal=True)])
+    chosen = to_plan(method) if method else _calibrated()
+    rows = len(X) if n_samples is None else n_samples
+    planted["n_samples"] = n_samples
     first = None
     if theory:
         with waiting("a first answer by theory"):
             first = planning.correlated_power(X, **planted, methods=chosen, random_state=seed)
         if not as_json:
             _print_first(first)
-    with bar(f"{len(names)} variables, {len(X)} rows") as progress:
+    if n_sets == 0:
+        _only_theory(first, as_json, fdr, _assumptions(law, len(X), rows))
+        return
+    with bar(f"{len(names)} variables, {rows} rows") as progress:
         found = planning.plasmode_power(
             X,
             **planted,
@@ -136,17 +155,21 @@ def own_table(
             progress=progress,
         )
     found = replace(found, predicted=first)
+    assumed = _assumptions(law, len(X), rows)
     best = _best(found, chosen, fdr)
-    run = None if best is None else _as_it_comes(best, X, planted, source)
+    run = None if best is None else _as_it_comes(best, X, rows, planted, source)
     if as_json:
-        size = {"n_samples": len(X), "n_features": len(names), "n_signals": planted["n_signals"]}
-        report = found.to_dict() | {"effects": law.name, "assumptions": _assumptions(law)}
+        size = {"n_samples": rows, "n_features": len(names), "n_signals": planted["n_signals"]}
+        report = found.to_dict() | {
+            "effects": law.name,
+            "assumptions": _assumptions(law, len(X), rows),
+        }
         picked = None if run is None else run.row | {"method": str(best)}
         print_json(size | report | {"best": picked})
         write_figure(plot, found.plot, quiet=True)
         return
     say(
-        f"{len(X)} rows, {len(names)} variables; {signals(planted['n_signals'])} planted in "
+        f"{rows} rows, {len(names)} variables; {signals(planted['n_signals'])} planted in "
         f"{found.n_sets} data sets, {law.law.label}, R2 = {found.r2:.2g} on average"
     )
     typer.echo()
@@ -166,18 +189,37 @@ def own_table(
                 f"Left out: {label(name)}: measured FDR {row['fdr']:.2f} is above the level "
                 f"{fdr:g}."
             )
-    say(_assumptions(law))
+    say(assumed)
     if run is not None:
         typer.echo("\nTo select from these data:")
         run.tell()
 
 
-def _assumptions(effects: EffectLaw) -> str:
+def _calibrated() -> list[str]:
+    """Return the methods of the catalogue that set their threshold from the data."""
+    rows = catalogue.methods(calibrated=True)
+    return [row.name for row in rows if row.selector is not None and row.name != "auto"]
+
+
+def _only_theory(first: Table | None, as_json: bool, fdr: float, assumptions: str) -> None:
+    """End with what the theory says."""
+    rows = [] if first is None else list(first)
+    if as_json:
+        print_json({"n_sets": 0, "fdr": fdr, "predicted": rows, "assumptions": assumptions})
+        return
+    if not rows:
+        say("The theory has no answer for these methods, or for so many columns.")
+    say(assumptions)
+
+
+def _assumptions(effects: EffectLaw, have: int, rows: int) -> str:
     """Return what power on a table of one's own assumes."""
-    return (
-        "Assumes independent rows, a linear response and "
-        f"{effects.law.label}; columns are those of the table."
-    )
+    columns = "columns are those of the table"
+    if rows < have:
+        columns = f"each data set has {rows} rows of the table"
+    elif rows > have:
+        columns = "rows are Gaussian with the correlations of the table"
+    return f"Assumes independent rows, a linear response and {effects.law.label}; {columns}."
 
 
 def _best(found: PlasmodePower, names: list[str], fdr: float) -> str | None:
@@ -190,12 +232,21 @@ def _best(found: PlasmodePower, names: list[str], fdr: float) -> str | None:
     return max(kept, key=lambda name: kept[name], default=None)
 
 
-def _as_it_comes(method: str, X: Array, planted: dict[str, Any], source: Source) -> SelectorRun:
+def _as_it_comes(
+    method: str, X: Array, rows: int, planted: dict[str, Any], source: Source
+) -> SelectorRun:
     """Return how to run the settings that ran."""
     from selica import planning
 
-    sizes = (len(X), int((np.ptp(X, axis=0) > 0.0).sum()))
-    found = planning.compare_methods(*sizes, **planted, methods=[method])
+    row = catalogue.method(method)
+    if row.predictor is None:
+        level = {"fdr": planted["fdr"]}
+        if "fdr" not in row.levels:
+            level = {"pfer": planted["fdr"] * planted["n_signals"]}
+        return SelectorRun(row.class_name, {**row.preset, **level}, source.words)
+    study = {name: value for name, value in planted.items() if name != "n_samples"}
+    sizes = (rows, int((np.ptp(X, axis=0) > 0.0).sum()))
+    found = planning.compare_methods(*sizes, **study, methods=[method])
     return SelectorRun.of(found.one(method, "default"), source.words)
 
 
@@ -223,19 +274,27 @@ def _print(found: PlasmodePower, fdr: float) -> None:
     def span(row: dict[str, Any], key: str) -> str:
         return f"{row[key]:.2f} ({row[f'{key}_low']:.2f}-{row[f'{key}_high']:.2f})"
 
+    told = found.predicted is not None
+    theory = {
+        row["method"]: found.predicted_power(row["method"]) if told else row["predicted"]
+        for row in found.methods
+    }
     rows = [
         [
             row["label"],
             *(span(row, key) for key in ("power", "fdr")),
             f"{row['selected']:.1f}",
-            "-" if row["predicted"] is None else f"{row['predicted']:.2f}",
+            "-" if theory[row["method"]] is None else f"{theory[row['method']]:.2f}",
         ]
         for row in found.methods
     ]
     headings = ["method", "power", "FDR", "selected", "theory"]
     title = f"Power at FDR {fdr:g}, 95 % intervals"
     print_table(Console(highlight=False), headings, rows, title, wrapped=True)
-    typer.echo("\ntheory: power with independent columns; correlated columns usually have less")
+    if told:
+        typer.echo("\ntheory: power of Gaussian columns with the correlations of the table")
+    else:
+        typer.echo("\ntheory: power with independent columns; correlated ones usually have less")
     for row in found.methods:
         if row["refused"]:
             say(

@@ -32,6 +32,8 @@ _LENGTHS_AROUND = 14.0
 """Correlation lengths around a ring."""
 _MOSTLY_EMPTY = 0.5
 """Share of chunks without a signal from which on those with signals are drawn apart."""
+_TINY = 1e-300
+"""What keeps a ratio finite."""
 _CANDIDATES = 32
 """Draws of the distribution for each effect, of which one is taken."""
 
@@ -168,6 +170,9 @@ def plant(
     taken = np.arange(N) < number[:, None]
     rows = np.nonzero(taken)[0]
     truth[rows, places[taken]] = _spread_effects(effects, rows.size, rng)
+    if chunks.whole:  # a signal has its variance in every table
+        drawn = np.vecdot(truth @ sigma, truth) / N
+        truth *= np.sqrt(signal / np.maximum(drawn, _TINY))[:, None]
     return Planted(truth, share, signal)
 
 

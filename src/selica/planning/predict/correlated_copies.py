@@ -92,6 +92,8 @@ _MANY_SIGNALS = 400
 """Signals beyond which a smaller table of the same kind says the same."""
 _OFF_COUNT = 0.02
 """How far a table may be from its number of signals, as a share."""
+_TRIED_FOR_ONE = 4
+"""Tables that are drawn for one that is taken: that whose signal is nearest to its variance."""
 _UNLIKELY_DEVIATIONS = 7.0
 """Standard deviations by which counts may miss what is expected of them."""
 _THRESHOLDS = 100
@@ -294,6 +296,8 @@ class _Pool:
             places.append(np.argwhere(seen) + np.array([first, 0]))
         self.number = np.count_nonzero(self.truth, axis=1)
         """Signals of each chunk."""
+        self.strength = np.vecdot(self.truth @ np.asarray(chunks.covariance), self.truth)
+        """Variance of the linear predictor of each chunk."""
         self.columns = np.concatenate([*kept, np.zeros((1, copies), dtype=np.float32)])
         """Statistics of the columns with evidence, (M + 1, copies); the last one has none."""
         self.chunk, self.place = np.concatenate([*places, np.zeros((1, 2), dtype=int)]).T
@@ -341,6 +345,7 @@ class _Tables:
         self.k = round(study.n_signals * less)
         self.p = study.n_features if chunks.whole else self.n_chunks * chunks.size
         self.scale = study.n_signals / self.k
+        self.strength = float(self.n_chunks * (pool.share @ pool.strength))
         self._keep_what_matters()
 
     def _keep_what_matters(self) -> None:
@@ -435,12 +440,16 @@ class _Tables:
         found: list[IntArray] = []
         missing = size
         while missing > 0:
-            tried = 4 * size + 64
+            tried = 4 * _TRIED_FOR_ONE * size + 64
             many = rng.binomial(self.n_chunks, chance, tried)
             some = full[rng.integers(full.size, size=(tried, max(int(many.max()), 1)))]
             there = np.arange(some.shape[1]) < many[:, None]
             total = np.sum(pool.number[some] * there, axis=1)
-            fine = np.flatnonzero(np.abs(total - self.k) <= off)[:missing]
+            fine = np.flatnonzero(np.abs(total - self.k) <= off)
+            # the ratio of signal to noise is that of the study, so that the signal has its variance
+            apart = np.abs(np.sum(pool.strength[some[fine]] * there[fine], axis=1) - self.strength)
+            nearest = np.argsort(apart, kind="stable")[: math.ceil(fine.size / _TRIED_FOR_ONE)]
+            fine = fine[np.sort(nearest)][:missing]
             picked = [np.where(there[fine], some[fine], J)]
             if seen.size:
                 more = rng.binomial(self.n_chunks - many[fine], seen.size / empty.size)
