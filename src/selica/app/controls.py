@@ -1,4 +1,4 @@
-"""Controls of a study, which the tabs Predict and Plan share; those that do not apply are hidden."""
+"""Controls of a study, which Predict and Plan share; those that do not apply are hidden."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Setting(NamedTuple):
     effects: str = "gaussian"
 
     def __str__(self) -> str:
-        words = f"{effects_of(self.effects).label}, α = {self.alpha:g}, ρ = {self.rho:g}, "
+        words = f"{effects_of(self.effects).label}, α = {self.alpha:g}, ρ = {self.rho:g}, "  # noqa: RUF001
         words += f"Δ = {self.Delta:g}, λ = {self.lam:g}, μ_B = {self.mu_B:g}"
         return f"{words}, Π_th = {self.Pi_th:g}"
 

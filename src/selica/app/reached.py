@@ -1,4 +1,4 @@
-"""What procedures reach that set their threshold by the data: the list and the rule of `planning`."""
+"""What procedures reach that set their threshold by the data: list and rule of `planning`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences on a recommendation: what it is, why, what it assumes, and what would change it most."""
+"""Sentences on a recommendation: what it is, why, what it assumes, what would change it most."""
 
 from __future__ import annotations
 

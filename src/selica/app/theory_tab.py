@@ -15,8 +15,8 @@ _FIELDS: tuple[Field, ...] = (
     NumberField("lam", "Penalty λ", 0.001, 3.0, 0.1, log=True),
     NumberField("mu", "Resampling rate μ_B", 0.1, 10.0, 2.0, log=True),
     NumberField("pi", "Threshold Π_th", 0.01, 0.999, 0.9, 0.01),
-    NumberField("alpha", "Samples per variable α", 0.05, 10.0, 0.8, log=True),
-    NumberField("rho", "Share of signals ρ", 0.005, 0.9, 0.2, log=True),
+    NumberField("alpha", "Samples per variable α", 0.05, 10.0, 0.8, log=True),  # noqa: RUF001
+    NumberField("rho", "Share of signals ρ", 0.005, 0.9, 0.2, log=True),  # noqa: RUF001
     NumberField("delta", "Noise variance Δ", 0.0001, 10.0, 0.01, log=True),
     ChoiceField(
         "law", "Effects of the signals",
@@ -76,7 +76,8 @@ def show() -> None:
             "Stability selection on independent columns with infinitely many resamples and "
             "variables, after T. Takahashi, Replica Analysis for Ensemble Techniques in Variable "
             "Selection. The areas are shares of all variables: FDR is the orange area over the sum "
-            "of both; where irrelevant variables are many, their peak is cut off. A threshold at the smallest probability Π(0) selects everything."
+            "of both; where irrelevant variables are many, their peak is cut off. A threshold at "
+            "the smallest probability Π(0) selects everything."
         )
 
 
