@@ -1,8 +1,9 @@
 """How long the page takes to open, and to answer a slider: `python -m benchmarks.page_speed`.
 
 Times are taken in the browser: from the key that moves a slider to the picture after which neither
-the table nor the curves change any more, and to the first answer: on Predict the ideal numbers, on
-Plan estimates for the methods. Browser and server share the machine's cores.
+the table nor the curves change any more, and to the first answer: on Predict procedures and curves,
+on Plan estimates for the methods, on Theory all of it. Browser and server share the machine's
+cores.
 """
 
 from __future__ import annotations
@@ -19,15 +20,16 @@ GOAL = 300.0
 _SLIDERS = {
     "Predict": ("n", "p", "k", "r2", "fdr"),
     "Plan": ("power", "p", "k", "r2", "fdr"),
+    "Theory": ("lam", "mu", "pi", "alpha"),
 }
-_QUIET = {"Predict": 400, "Plan": 1500}
+_QUIET = {"Predict": 900, "Plan": 2500, "Theory": 300}
 """Milliseconds without a change after which an answer counts as whole."""
 # When the table of the open tab first answered, and when it or the curves last changed.
 _WATCH = r"""() => {
   const shown = (what, part) => Array.from(document.querySelectorAll(what))
     .filter(one => one.getClientRects().length).map(part).join('|');
   const table = () => shown('.selica-wide table', one => one.innerText);
-  const curves = () => shown('[data-testid=stVegaLiteChart] svg', one => one.innerHTML);
+  const curves = () => shown('.selica-chart svg path.curve', one => one.getAttribute('d'));
   let text, lines, asked = false;
   window.addEventListener('keydown', () => {
     window.moved = performance.now();
@@ -42,7 +44,8 @@ _WATCH = r"""() => {
     [text, lines] = [now || text, drawn || lines];
     window.changed = performance.now();
     const answered = window.open_tab !== 'Plan' || /≈|\d\s+FDR/.test(now);
-    if (other && answered) window.first = window.first || window.changed;
+    if ((other || window.open_tab !== 'Plan') && answered)
+      window.first = window.first || window.changed;
   };
   new MutationObserver(() => {
     if (!asked) requestAnimationFrame(() => setTimeout(look, 0));
@@ -61,7 +64,7 @@ def first_view(browser: Any) -> tuple[float, float]:
         answered = time.perf_counter()
         page.goto(address)
         page.wait_for_selector(".selica-wide table")
-        page.wait_for_selector("[data-testid=stVegaLiteChart] svg")
+        page.wait_for_selector(".selica-chart svg path.curve")
         seen = time.perf_counter()
         page.context.close()
     return seen - begin, seen - answered
@@ -69,7 +72,7 @@ def first_view(browser: Any) -> tuple[float, float]:
 
 def moves(page: Any, tab: str, slider: str, count: int) -> tuple[list[float], list[float]]:
     """Milliseconds from a key to the first change and to the last one."""
-    thumb = page.locator(f".st-key-{slider} input[type=range]:visible")
+    thumb = page.locator(f".field[data-key={slider}] input[type=range]:visible")
     first, whole = [], []
     for _ in range(count):
         thumb.focus()

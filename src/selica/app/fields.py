@@ -46,10 +46,6 @@ class NumberField(NamedTuple):
             return value
         return int(value) if value == int(value) else None
 
-    def written(self, value: Value) -> str:
-        """Return a value as it stands in an address."""
-        return f"{value:.10g}" if isinstance(value, float) else str(value)
-
     def data(self, value: Value) -> dict[str, Any]:
         """Return what the browser is told of the field."""
         limits = {"low": self.low, "high": self.high, "step": self.step}
@@ -80,10 +76,6 @@ class ChoiceField(NamedTuple):
         word = self.former.get(text, text)
         return word if word in self.options else None
 
-    def written(self, value: Value) -> str:
-        """Return a value as it stands in an address."""
-        return str(value)
-
     def data(self, value: Value) -> dict[str, Any]:
         """Return what the browser is told of the field."""
         return _data(self, "choice", value) | {"options": [*map(list, self.options.items())]}
@@ -106,10 +98,6 @@ class TextField(NamedTuple):
         """Return the text, unless it is too long."""
         return text.strip() if isinstance(text, str) and len(text) <= _LONGEST else None
 
-    def written(self, value: Value) -> str:
-        """Return a value as it stands in an address."""
-        return str(value)
-
     def data(self, value: Value) -> dict[str, Any]:
         """Return what the browser is told of the field."""
         return _data(self, "text", value)
@@ -119,5 +107,5 @@ Field = NumberField | ChoiceField | TextField
 
 
 def _data(field: Field, kind: str, value: Value) -> dict[str, Any]:
-    shared = {"key": field.key, "label": field.label, "note": field.note}
+    shared = {"key": field.key, "label": field.label, "note": field.note, "first": field.first}
     return shared | {"kind": kind, "value": value}

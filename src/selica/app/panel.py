@@ -1,7 +1,7 @@
 """Controls of a tab. Their values are in the address: links show them, the back button goes back.
 
-While a slider is held the answer follows it, and the address stays; when it is let go, the address
-changes, which is an entry in the history of the browser.
+While a slider is held the answer follows it, and the address stays; when it is let go, the script
+of the panel changes the address, which is an entry in the history of the browser and asks nothing.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ class Panel:
         heard = state.pop(_HEARD, None)
         if heard is not None:
             known |= self._sensible(heard)
-            if not (isinstance(heard, Mapping) and heard.get("held")):
-                self._write(known)
+            self._remember()
         elif self._address() != state.get(_ADDRESS, {}).get(self._key):
             known |= self._linked()
             self._remember()
@@ -100,22 +99,6 @@ class Panel:
         return {
             key: self._fields[key].first if value is None else value for key, value in found.items()
         }
-
-    def _write(self, values: Mapping[str, Value]) -> None:
-        """Write values into the address, at once: each change is an entry of the history."""
-        wanted = {
-            key: field.written(values[key])
-            for key, field in self._fields.items()
-            if key in values and values[key] != field.first
-        }
-        address = self._address()
-        # other parts of the address belong to other controls, and must not be set here
-        changed = {key: text for key, text in wanted.items() if address.get(key) != text}
-        if changed:
-            st.query_params.update(changed)
-        for key in address.keys() - wanted.keys():
-            del st.query_params[key]
-        self._remember()
 
     def _remember(self) -> None:
         """Keep in mind which address the values belong to."""

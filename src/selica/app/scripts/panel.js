@@ -130,6 +130,7 @@ const built = (place, first) => {
   place.append(root);
   const fields = new Map(), state = { say: null, count: first.count };
   let values = {}, waiting = null, since = 0;
+  const firsts = {};
   const send = () => {
     if (!waiting || (since && performance.now() < since + 1000)) return;
     const message = waiting;
@@ -137,10 +138,22 @@ const built = (place, first) => {
     since = performance.now();
     state.say("told", message);
   };
+  // what is chosen goes into the address, as an entry in the history
+  const write = () => {
+    const parts = new URLSearchParams(location.search), before = parts.toString();
+    for (const [key, value] of Object.entries(values))
+      if (value === firsts[key]) parts.delete(key);
+      else parts.set(key, value);
+    if (parts.toString() !== before)
+      history.pushState(history.state, "", `${location.pathname}?${parts}${location.hash}`);
+  };
   const tell = (key, value, held) => {
+    const other = values[key] !== value;
     values = { ...values, [key]: value };
+    if (!held) write();
+    if (!other) return;
     state.count += 1;
-    waiting = { values, held, key, count: state.count };
+    waiting = { values, count: state.count };
     send();
   };
   const clock = setInterval(send, 40);
@@ -162,6 +175,7 @@ const built = (place, first) => {
         fields.set(field.key, one);
         one.fresh = true;
       }
+      firsts[field.key] = field.first;
       one.note.textContent = field.note ?? "";
       one.note.hidden = !field.note;
       const follow = one.fresh || (settled && !one.is_held());
