@@ -13,7 +13,6 @@ import time
 import urllib.request
 import zipfile
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -176,11 +175,7 @@ def test_curves_are_frozen_compared_read_and_downloaded(view: Any, address: str)
     labels = view.locator(".selica-chart g.label text")
     boxes = [labels.nth(k).bounding_box() for k in range(labels.count())]
     places = sorted(box["y"] for box in boxes)
-<<<<<<< HEAD
     assert all(b - a >= 10 for a, b in itertools.pairwise(places))  # none over another
-=======
-    assert all(b - a >= 10 for a, b in pairwise(places))  # none over another
->>>>>>> 9344f4f23a1c75d03f8a5ce0b1059c474794b797
     with view.expect_download() as caught:
         view.get_by_role("button", name="SVG").click()
     text = Path(caught.value.path()).read_text("utf-8")

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """Controls of a study that the tabs Predict and Plan share; those that do not apply are hidden."""
-=======
-"""Controls of a study, which Predict and Plan share; those that do not apply are hidden."""
->>>>>>> 9344f4f23a1c75d03f8a5ce0b1059c474794b797
 
 from __future__ import annotations
 

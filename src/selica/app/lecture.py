@@ -47,12 +47,8 @@ class LectureSetting(NamedTuple):
     effects: str = "gaussian"
 
     def __str__(self) -> str:
-<<<<<<< HEAD
         law = effects_of(self.effects).label
         words = f"{law}, α = {self.alpha:g}, ρ = {self.rho:g}, "  # noqa: RUF001
-=======
-        words = f"{effects_of(self.effects).label}, α = {self.alpha:g}, ρ = {self.rho:g}, "  # noqa: RUF001
->>>>>>> 9344f4f23a1c75d03f8a5ce0b1059c474794b797
         words += f"Δ = {self.Delta:g}, λ = {self.lam:g}, μ_B = {self.mu_B:g}"
         return f"{words}, Π_th = {self.Pi_th:g}"
 
