@@ -50,6 +50,12 @@ _TRIED = {
     "FDR level": "no level up to {:g} is enough",
 }
 """What was tried where a power is not reached, by the quantity of a requirement."""
+_TARGETS = {
+    None: ("--target y",),
+    "count": ("--target y", "--response count"),
+    "survival": ("--time time", "--event event"),
+}
+"""Words that say what the response is, by what a selector is told."""
 _SHORT = 3
 """Digits of an answer that is no whole number."""
 
@@ -77,7 +83,7 @@ class SelectorRun:
     ) -> None:
         self.inner = [f"{name}={value!r}" for name, value in parameters.items()]
         self.selector = selector
-        self.words = command_of(selector, parameters, *([] if source is None else [source]))
+        self.words = command_of(selector, parameters, source)
 
     @classmethod
     def of(cls, one: Prediction, source: Sequence[str] | None = None) -> SelectorRun:
@@ -341,7 +347,7 @@ def _prediction_dict(one: Prediction) -> dict[str, Any]:
 def command_of(
     selector: str,
     parameters: Mapping[str, Any],
-    source: Sequence[str] = ("table.csv", "--target y"),
+    source: Sequence[str] | None = None,
 ) -> list[str]:
     """Return the command that runs a selector: its words, each option with its value.
 
@@ -351,17 +357,20 @@ def command_of(
         Name of its class.
     parameters : mapping
         Its arguments, those that the command has options for.
-    source : sequence of str
-        Words that say where the table is.
+    source : sequence of str, optional
+        Words that say where the table is, and what is its response.
     """
+    parameters = dict(parameters)
+    response = parameters.pop("response", None)  # an option of the table, not of the method
     row = catalogue.of_selector(selector, parameters)
+    words = ["table.csv", *_TARGETS[response]] if source is None else source
     option_of = {parameter: option for option, parameter in row.options.items()}
     chosen = [
         f"{option(option_of[name])} {_word(value)}"
         for name, value in parameters.items()
         if name not in row.preset
     ]
-    return ["selica select", *source, f"--method {row.name}", *chosen]
+    return ["selica select", *words, f"--method {row.name}", *chosen]
 
 
 def _word(value: Any) -> str:

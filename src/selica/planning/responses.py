@@ -49,6 +49,10 @@ class StudyResponse(ABC):
     """What an effect is called on the scale that people know; empty for a numeric response."""
     unit: ClassVar[str]
     """What effect sizes are measured in."""
+    asked: ClassVar[dict[str, str]] = {}
+    """Arguments of a selector that say it, where a vector y does not."""
+    sums_over_rows: ClassVar[bool] = True
+    """Whether the loss is a sum over rows, as message passing with p-values needs it."""
 
     @property
     @abstractmethod
@@ -218,6 +222,7 @@ class Counts(StudyResponse):
     name: ClassVar[str] = "counts"
     ratio: ClassVar[str] = "rate ratio"
     unit: ClassVar[str] = "log rates"
+    asked: ClassVar[dict[str, str]] = {"response": "count"}
 
     def __post_init__(self) -> None:
         rate = number("rate", self.rate, at_least=_RAREST, at_most=_LARGEST_COUNT)
@@ -274,6 +279,8 @@ class Survival(StudyResponse):
     name: ClassVar[str] = "survival"
     ratio: ClassVar[str] = "hazard ratio"
     unit: ClassVar[str] = "log hazards"
+    asked: ClassVar[dict[str, str]] = {"response": "survival"}
+    sums_over_rows: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         share = number("events", self.events, at_least=_RAREST, at_most=1.0)

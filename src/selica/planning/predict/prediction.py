@@ -22,6 +22,11 @@ from selica.catalogue import Method
 from selica.planning.predict.finite import Expected
 from selica.planning.study import Study
 
+_NO_TIMES = (
+    "{name!r} needs a loss that is a sum over the rows, and that of {label} is not; use a bound of "
+    "stability selection (stability-pfer), or knockoffs."
+)
+"""What is said of message passing with p-values for times of events."""
 SETTINGS = ("best", "default")
 """The most powerful settings for a study, and those of a selector that is told only the level."""
 
@@ -168,15 +173,30 @@ def predict_each(
         As in `predict`.
     """
     row = catalogue.method(method)
+    for study in studies:
+        if not _fits(row, study):
+            raise DoesNotApply(_NO_TIMES.format(name=row.name, label=study.response.label))
     if any(study.columns is not None for study in studies):
         from selica.planning.predict.correlated import predict_correlated
 
         predictor: Predictor = partial(predict_correlated, row)
     else:
         predictor = row.load_predictor()
+    found = predictor(studies, fdr, settings == "best")
     return [
-        Prediction.of(row, found, settings) for found in predictor(studies, fdr, settings == "best")
+        Prediction.of(row, _asked(one, study), settings)
+        for one, study in zip(found, studies, strict=True)
     ]
+
+
+def _asked(found: Forecast, study: Study) -> Forecast:
+    """Add what a selector has to be told of the response."""
+    return found._replace(parameters=found.parameters | study.response.asked)
+
+
+def _fits(row: Method, study: Study) -> bool:
+    """Return whether a method can be run on such a response."""
+    return study.response.sums_over_rows or not row.refusable
 
 
 def predictable() -> dict[str, Method]:
@@ -237,6 +257,12 @@ def planned_names(
             )
     if methods is None and calibrated:
         rows = [row for row in rows if row.calibrated]
+    if study is not None:
+        able = [row for row in rows if _fits(row, study)]
+        if methods is not None and len(able) < len(rows):
+            name = next(row.name for row in rows if row not in able)
+            raise DoesNotApply(_NO_TIMES.format(name=name, label=study.response.label))
+        rows = able
     if study is not None and study.columns is not None:
         from selica.planning.predict.correlated import covered
 
