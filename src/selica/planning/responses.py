@@ -83,6 +83,11 @@ class StudyResponse(ABC):
     def in_theory(self, T: float) -> Logistic | Poisson | Cox | None:
         """Return the response of the theory; None for a linear one."""
 
+    @property
+    def informative_share(self) -> float:
+        """Rows that carry as much as those of a balanced data set, as a share of all rows."""
+        return 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class Numeric(StudyResponse):
@@ -194,6 +199,12 @@ class Binary(StudyResponse):
         slope = weights @ (mean * (1.0 - mean)) / weights.sum()
         return math.sqrt(share * (1.0 - share)), float(slope)
 
+    @property
+    def informative_share(self) -> float:
+        """Share of rows that carry variables; see `StudyResponse.informative_share`."""
+        share = self.prevalence if self.cases is None else self.cases
+        return 2.0 * min(share, 1.0 - share)
+
     def in_theory(self, T: float) -> Logistic:
         """Return the response of the theory."""
         from selica.theory import Logistic
@@ -251,6 +262,11 @@ class Counts(StudyResponse):
         """Return spread and slope of the null residual; see `StudyResponse.gradient`."""
         return math.sqrt(self.rate + self.rate**2 * math.expm1(T)), self.rate
 
+    @property
+    def informative_share(self) -> float:
+        """Share of rows that carry variables; see `StudyResponse.informative_share`."""
+        return min(self.rate, 1.0)
+
     def in_theory(self, T: float) -> Poisson:
         """Return the response of the theory."""
         from selica.theory import Poisson
@@ -307,6 +323,11 @@ class Survival(StudyResponse):
     def gradient(self, T: float) -> tuple[float, float]:
         """Return spread and slope of the null residual; see `StudyResponse.gradient`."""
         return math.sqrt(self.events), self.events
+
+    @property
+    def informative_share(self) -> float:
+        """Share of rows that carry variables; see `StudyResponse.informative_share`."""
+        return self.events
 
     def in_theory(self, T: float) -> Cox:
         """Return the response of the theory."""
