@@ -38,10 +38,11 @@ from selica._core.effects import Effects
 from selica._core.scalar import survival
 from selica._core.types import Array, BoolArray, IntArray
 from selica.planning.predict.limit import CopyCounts, FieldLaw
+from selica.planning.predict.listed import Listed
 from selica.planning.predict.rules import (
     aggregated_pvalues,
-    derandomized,
     knockoff_plus,
+    mean_evalues,
     raised_level,
     step_up,
 )
@@ -51,22 +52,24 @@ from selica.theory.selection.levels import at_level
 
 _WHOLE_VARIABLES = 2000
 """Variables up to which all of them are drawn."""
-_WHOLE_STATISTICS = 25_000
+_WHOLE_STATISTICS = 5_000
 """Statistics of a data set up to which all of them are drawn."""
 _WHOLE_BATCH = 50_000
 """Statistics that are drawn at a time, which stay near the processor."""
-_TAIL_BATCH = 400_000
+_TAIL_BATCH = 150_000
 """Statistics of a batch where only those that can matter are drawn."""
 _LARGEST_BATCH = 500
 """Data sets of such a batch, at most."""
 _USUAL_DRAWS = 100_000
 """Statistics that are drawn before a usual precision is enough."""
-_MOST_DRAWS = 1_000_000
+_MOST_DRAWS = 12_000_000
 """Statistics that are drawn, at most."""
-_MOST_TAIL_DRAWS = 2_500_000
+_MOST_TAIL_DRAWS = 60_000_000
 """Statistics that are drawn, at most, where only those that can matter are."""
-_WANTED_ERROR = 0.01
+WANTED_ERROR = 0.01
 """Standard error of power and FDR at which draws end."""
+_DRAFT = 0.04
+"""Share of these draws that a draft takes, at most."""
 _FEWEST_DATA_SETS = 12
 """Data sets that are drawn, at least."""
 _MANY_SELECTIONS = 250
@@ -81,6 +84,8 @@ _SEED = 20
 """First number of all seeds."""
 _SHARED_NUMBERS = 1 << 18
 """Statistics that are drawn once for all studies whose data sets need no more."""
+_KEPT_BATCHES = 24
+"""Batches of draws that are kept for other studies of the same size."""
 _DRAWING = Lock()
 """Holds while draws are made, since all threads keep the same."""
 _SHARE_RULE = np.polynomial.legendre.leggauss(48)
@@ -91,6 +96,8 @@ _UNLIKELY_DEVIATIONS = 5.0
 """Standard deviations by which counts may miss what is expected of them."""
 _CELL_WIDTH = 0.01
 """Width of the cells of abs(g) of irrelevant variables, in standard deviations."""
+_CHANCES = np.array([1.0, 0.3, 0.1, 0.03, 0.01, 1e-3])
+"""Largest chances of groups of variables, in falling order; the smallest is the last."""
 _FARTHEST_FIELD = 12.0
 """End of the last cell, in standard deviations."""
 
@@ -101,7 +108,7 @@ class Sample(NamedTuple):
     fields: Array
     """Absolute fields, (R, M)."""
     statistics: Any
-    """Knockoff statistics in the unit of the field, (R, copies, M); None without copies."""
+    """Knockoff statistics in the unit of the field, (R, copies, M) or `Listed`; None without."""
     truth: BoolArray
     """Which of them are signals, (R, M) or (M,)."""
 
@@ -141,6 +148,48 @@ def _last(x: Array, fine: BoolArray) -> float:
     """Return the last value before the first that is not fine; zero if there is none."""
     first = fine.size if fine.all() else int(np.argmin(fine))
     return float(x[first - 1]) if first else 0.0
+
+
+def scattered(
+    chance: Array, copies: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Draw which copies of which variables something happens to, each by itself.
+
+    Variables of about the same chance are put in a row of cells, one for each copy. The gaps
+    between cells that are hit at the largest of these chances are geometric, and a hit counts with
+    the ratio of the two chances: so it costs what happens, and not what might.
+
+    Parameters
+    ----------
+    chance : array of shape (N,)
+        Of each copy of a variable.
+    copies : int
+    rng : Generator
+
+    Returns
+    -------
+    variable, copy : array of int
+        A pair for each that happens; no pair twice.
+    """
+    level = np.searchsorted(-_CHANCES, -np.minimum(chance, 1.0), side="right") - 1
+    variables, places = [], []
+    for number, top in enumerate(_CHANCES.tolist()):
+        pick = np.flatnonzero((level == number) & (chance > 0.0))
+        cells = pick.size * copies
+        if top == 1.0:
+            hit = np.arange(cells)
+        else:
+            number_drawn = int(cells * top + 8.0 * math.sqrt(cells * top) + 20.0)
+            hit = np.cumsum(rng.geometric(top, number_drawn)) - 1
+            while hit[-1] < cells:
+                more = np.cumsum(rng.geometric(top, number_drawn))
+                hit = np.append(hit, hit[-1] + more)
+            hit = hit[: np.searchsorted(hit, cells)]
+        variable = pick[hit // copies]
+        counts = rng.random(hit.size) * top < chance[variable]
+        variables.append(variable[counts])
+        places.append((hit % copies)[counts])
+    return np.concatenate(variables), np.concatenate(places)
 
 
 class Exceedances:
@@ -212,51 +261,61 @@ class Exceedances:
         fields[row, place], truth[row, place] = field, true
         if not self._copies:
             return Sample(fields, None, truth)
-        W = np.zeros((R, self._copies, shape[1]), dtype=np.float32)
-        which, copy = self._beyond(field, rng)
-        W[row[which], copy, place[which]] = self._statistics(field[which], rng)
-        return Sample(fields, W, truth)
+        own = self._own(field)
+        which, copy = self._beyond(field, own, rng)
+        value = self._statistics(field, own, which, rng).astype(np.float32)
+        some = np.flatnonzero(value)
+        which, copy = which[some], copy[some]
+        group, variable = row[which] * self._copies + copy, (row * shape[1] + place)[which]
+        listed = Listed(group, variable, value[some], (R, self._copies, shape[1]))
+        return Sample(fields, listed, truth)
 
-    def _own(self, g: Array) -> tuple[Array, Array]:
-        """Return P(a field with noise is above c), and P(it is below -c)."""
-        return survival((self._edge - g) / self._sd), survival((self._edge + g) / self._sd)
+    def _own(self, g: Array) -> Array:
+        """Return P(a field with noise is above c), and P(it is below -c), in two rows."""
+        return np.stack([survival((self._edge + sign * g) / self._sd) for sign in (-1.0, 1.0)])
 
-    def _one(self, g: Array) -> Array:
-        """Return P(a statistic may be beyond the lowest in one copy) of abs(g)."""
-        above, below = self._own(g)
-        return np.asarray(1.0 - (1.0 - self._tail) * (1.0 - above - below))
+    def _one(self, own: Array) -> Array:
+        """Return P(a statistic may be beyond the lowest in one copy), by what `_own` returns."""
+        return np.asarray(1.0 - (1.0 - self._tail) * (1.0 - own[0] - own[1]))
 
     def _chance(self, g: Array) -> Array:
         """Return P(a variable is kept)."""
         if not self._copies:
             return np.asarray(g > self._cut, dtype=float)
-        with np.errstate(divide="ignore"):
-            some = -np.expm1(self._copies * np.log1p(-np.minimum(self._one(g), 1.0)))
-        return np.where(g > self._cut, 1.0, some)
+        return np.where(g > self._cut, 1.0, self._some(self._one(self._own(g))))
 
-    def _beyond(self, g: Array, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    def _some(self, one: Array) -> Array:
+        """Return P(a statistic may be beyond the lowest in some copy)."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.expm1(self._copies * np.log1p(-np.minimum(one, 1.0))))
+
+    def _beyond(
+        self, g: Array, own: Array, rng: np.random.Generator
+    ) -> tuple[IntArray, IntArray]:
         """Draw variables and copies whose statistics may be beyond, one of each variable or more.
 
         Copies have uniform numbers, and are beyond where these are at most their chance: the
         smallest is drawn on the condition that it is, for those whose field is not reason enough.
         """
-        chance, B = self._one(g), self._copies
+        chance, B = self._one(own), self._copies
         asked = g <= self._cut
         with np.errstate(divide="ignore", invalid="ignore"):
-            some = rng.random(g.size) * self._chance(g)
+            some = rng.random(g.size) * self._some(chance)
             least = np.where(asked, -np.expm1(np.log1p(-some) / B), 0.0)
             rest = np.where(least < 1.0, (chance - least) / (1.0 - least), 0.0)
         first = rng.integers(B, size=g.size)
-        beyond = rng.random((g.size, B)) < rest[:, None]
-        beyond[asked, first[asked]] = True
-        which, copy = np.nonzero(beyond)
-        return which, copy
+        which, copy = scattered(rest, B, rng)
+        one = np.flatnonzero(asked)
+        other = ~asked[which] | (copy != first[which])
+        return np.append(which[other], one), np.append(copy[other], first[one])
 
-    def _statistics(self, g: Array, rng: np.random.Generator) -> Array:
-        """Draw W of a variable with abs(g) in a copy, given that one of its parts is beyond c."""
-        above, below = self._own(g)
+    def _statistics(
+        self, fields: Array, tails: Array, which: IntArray, rng: np.random.Generator
+    ) -> Array:
+        """Draw W of some variables in a copy each, given that one of its parts is beyond c."""
+        g, (above, below) = fields[which], tails[:, which]
         lam, edge, tail, sd = self._solution.lam, self._edge, self._tail, self._sd
-        own, u = above + below, rng.random((3, g.size))
+        own, u = above + below, rng.random((3, which.size))
         pick = u[0] * (1.0 - (1.0 - tail) * (1.0 - own))
         far = pick < own  # the variable itself
         # then, with the same number, the copy
@@ -328,12 +387,14 @@ class Draws:
     def copies(self) -> tuple[Any, Any]:
         """Noise of the variables and size of that of the copies, (R, copies, p)."""
         size = math.prod(self._shape)
-        numbers = _numbers if size <= _SHARED_NUMBERS else _numbers.__wrapped__
-        own, copy = numbers(self._seed, max(_SHARED_NUMBERS, size))
+        if size <= _SHARED_NUMBERS and self._seed < _KEPT_BATCHES:
+            own, copy = _numbers(self._seed, _SHARED_NUMBERS)
+        else:
+            own, copy = _numbers.__wrapped__(self._seed, size)
         return own[:size].reshape(self._shape), copy[:size].reshape(self._shape)
 
 
-@lru_cache(maxsize=24)
+@lru_cache(maxsize=_KEPT_BATCHES)
 def _numbers(seed: int, size: int) -> tuple[Any, Any]:
     """Draw normal numbers, and sizes of others, of which all studies take the first ones."""
     rng = np.random.default_rng([_SEED, seed, 1])
@@ -383,7 +444,8 @@ def by_one_copy(solution: KnockoffSolution, fdr: float) -> DrawnRule:
     lowest = partial(lowest_statistic, solution, fdr=fdr, posthoc=False)
 
     def select(sample: Sample, p: int) -> BoolArray:
-        return knockoff_plus(sample.statistics[:, 0], fdr)
+        W = sample.statistics
+        return W.knockoff_plus(fdr) if isinstance(W, Listed) else knockoff_plus(W[:, 0], fdr)
 
     return DrawnRule(select, fdr, 1, lowest, 1.0 / fdr)
 
@@ -392,23 +454,35 @@ def by_evalues(solution: KnockoffSolution, fdr: float, copies: int) -> DrawnRule
     """Return the rule e-BH on the average e-values of the copies."""
     lowest = partial(lowest_statistic, solution, fdr=fdr, posthoc=True)
 
-    def select(sample: Sample, p: int) -> BoolArray:
-        return derandomized(sample.statistics, fdr, p)
+    raised = raised_level(fdr, copies)
 
-    return DrawnRule(select, fdr, copies, lowest, 1.0 / raised_level(fdr, copies))
+    def select(sample: Sample, p: int) -> BoolArray:
+        W, half = sample.statistics, 0.5 * fdr  # the levels of `DerandomizedKnockoffs`
+        e = W.mean_evalues(half, p) if isinstance(W, Listed) else mean_evalues(W, half, p)
+        return step_up(e, raised, p)
+
+    return DrawnRule(select, fdr, copies, lowest, 1.0 / raised)
 
 
 def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float) -> DrawnRule:
     """Return the step-up rule on the aggregated p-values of the copies."""
 
     def select(sample: Sample, p: int) -> BoolArray:
-        return step_up(1.0 / aggregated_pvalues(sample.statistics, gamma, p), fdr, p)
+        W = sample.statistics
+        P = (
+            W.aggregated_pvalues(gamma, p)
+            if isinstance(W, Listed)
+            else aggregated_pvalues(W, gamma, p)
+        )
+        return step_up(1.0 / P, fdr, p)
 
     lowest = partial(lowest_statistic, solution, fdr=fdr, posthoc=False)
     return DrawnRule(select, fdr, copies, lowest, 1.0 / (gamma * fdr))
 
 
-def expected(study: Study, solution: Solution, rates: Rates, rule: DrawnRule) -> Expected:
+def expected(
+    study: Study, solution: Solution, rates: Rates, rule: DrawnRule, *, draft: bool = False
+) -> Expected:
     """Return a prediction in which counts fluctuate.
 
     Parameters
@@ -420,6 +494,8 @@ def expected(study: Study, solution: Solution, rates: Rates, rule: DrawnRule) ->
         Of the rule in a large system.
     rule : DrawnRule
         For this solution.
+    draft : bool
+        Whether a few draws are enough, with an error that may be larger than `WANTED_ERROR`.
     """
     k = study.n_signals
     large = Expected.of_rates(study, rates)
@@ -429,7 +505,7 @@ def expected(study: Study, solution: Solution, rates: Rates, rule: DrawnRule) ->
     cut = _matching_cut(solution, rates, rule.fdr)
     fixed = Expected.of_rates(study, solution.rates_of_field(np.asarray(cut)))
     with _DRAWING:
-        mean, error = _drawn(study, solution, rule, cut, fixed)
+        mean, error = _drawn(study, solution, rule, cut, fixed, _DRAFT if draft else 1.0)
     power, rate = (float(min(max(x, 0.0), 1.0)) for x in mean[:2])
     if rule.share_kept:
         rate = rule.fdr * (1.0 - k / study.n_features)
@@ -437,13 +513,17 @@ def expected(study: Study, solution: Solution, rates: Rates, rule: DrawnRule) ->
 
 
 def _drawn(
-    study: Study, solution: Solution, rule: DrawnRule, cut: float, fixed: Expected
+    study: Study, solution: Solution, rule: DrawnRule, cut: float, fixed: Expected, share: float
 ) -> tuple[Array, float]:
-    """Return the means of what `_counted` counts, and the error of the first of them."""
+    """Return the means of what `_counted` counts, and the error of the first of them.
+
+    No more than a share of all draws is made.
+    """
     p, k = study.n_features, study.n_signals
     whole = p <= _WHOLE_VARIABLES and p * rule.copies <= _WHOLE_STATISTICS
     sample = _whole(study, solution, rule) if whole else _some(study, solution, rule, cut)
-    tally, most = _Tally(k, fixed, rule.fewest), _MOST_DRAWS if whole else _MOST_TAIL_DRAWS
+    tally = _Tally(k, fixed, rule.fewest)
+    most = share * (_MOST_DRAWS if whole else _MOST_TAIL_DRAWS)
     drawn = number = 0
     while True:
         some = sample(number)
@@ -453,7 +533,7 @@ def _drawn(
         drawn += runs * max(kept * max(rule.copies, 1), k)
         number += 1
         # what comes from few data sets has to be known better
-        wanted = _WANTED_ERROR if drawn >= _USUAL_DRAWS else 0.3 * _WANTED_ERROR
+        wanted = WANTED_ERROR if drawn >= _USUAL_DRAWS else 0.3 * WANTED_ERROR
         mean, error = tally.estimate()
         enough = max(error[:2]) <= wanted or drawn * (number + 1) > most * number
         if enough and tally.runs >= _FEWEST_DATA_SETS:
@@ -528,9 +608,12 @@ def _whole(study: Study, solution: Solution, rule: DrawnRule) -> Callable[[int],
     truth = np.arange(p) < k
 
     def sample(number: int) -> Sample:
-        if number == len(kept):
-            kept.append(Draws(number, (size, p, k, copies), study.effects))
-        draws = kept[number]
+        if number < len(kept):
+            draws = kept[number]
+        else:
+            draws = Draws(number, (size, p, k, copies), study.effects)
+            if number < _KEPT_BATCHES:
+                kept.append(draws)
         g = np.sqrt(solution.chi_hat) * draws.fields
         g[:, :k] += solution.slope * draws.effects
         if not rule.copies:

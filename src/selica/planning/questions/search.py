@@ -342,11 +342,13 @@ class SampleSearch:
         """Return the number of samples at which a line between two numbers has the power.
 
         Powers from draws have errors of about 0.01, which a few per cent of the samples make up
-        for: a prediction that is as close to the power as its error is the answer.
+        for: a prediction that is as close to the power as its error is the answer, and the larger
+        of two numbers is where both are.
         """
         goal = self._target
         for _ in range(_MOST_LINES):
-            if high <= low + 1:
+            ends = [tried.found[n] for n in (low, high)]
+            if high <= low + 1 or all(abs(one.power - goal) <= one.power_error for one in ends):
                 break
             (a, u), (b, v) = ((math.log(n), tried.scale(tried.found[n].power)) for n in (low, high))
             share = (tried.scale(goal) - u) / (v - u) if v > u else 0.5
