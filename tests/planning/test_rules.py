@@ -103,9 +103,7 @@ def test_lists_of_statistics_are_treated_as_tables(statistics, fdr):
             rtol=1e-12,
         )
     one = statistics[:, :1]
-    np.testing.assert_array_equal(
-        Listed.of(one).knockoff_plus(fdr), knockoff_plus(one[:, 0], fdr)
-    )
+    np.testing.assert_array_equal(Listed.of(one).knockoff_plus(fdr), knockoff_plus(one[:, 0], fdr))
 
 
 def test_a_list_may_be_empty():

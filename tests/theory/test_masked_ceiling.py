@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 from selica import theory
 from selica.errors import ArgumentError, DoesNotApply
-from selica.theory.bayes.masked import _load
+from selica.theory.bayes.masked import _load, pair_precision
 
 ROWS = [
     ((1.12, 0.5, 0.01), 33.545429, 0.403879, 0.749695, 0.079443, 0.407196, 0.765244),
@@ -55,6 +57,33 @@ def test_errors_of_a_pair_are_integrals():
     np.testing.assert_allclose(_load(model.mixture, rho, s), expected, rtol=1e-10)
 
 
+def test_errors_of_a_pair_with_point_effects_are_integrals():
+    # s = 3, effects of sizes a and 2 a with both signs
+    rho, s = 0.2, 3.0
+    effects = theory.PointEffects([1.0, 2.0])
+    size = math.sqrt(s) * np.array([-2.0, -1.0, 1.0, 2.0]) / math.sqrt(2.5)
+
+    def both(u, v):
+        each = [[np.exp(m * x - 0.5 * m**2) / 4.0 for m in size] for x in (u, v)]
+        R = [sum(part) for part in each]
+        Z = 1.0 - rho + 0.5 * rho * (R[0] + R[1])
+        out = 0.0
+        for part in each:
+            first, second = (
+                0.5 * rho * sum(m**k * r for m, r in zip(size, part, strict=True)) / Z
+                for k in (1, 2)
+            )
+            out += second - first**2
+        return out * Z * norm.pdf(u) * norm.pdf(v)
+
+    grid = np.arange(-16.0, 16.0, 0.04)
+    expected = 0.04**2 * both(grid[:, None], grid).sum()
+    model = model_of(1.0, rho, 0.1, effects=effects)
+    np.testing.assert_allclose(_load(model.mixture, rho, s), expected, rtol=1e-9)
+    few = pair_precision(model, few_digits=True)
+    assert few == pytest.approx(pair_precision(model), rel=1e-4)
+
+
 def test_drawn_fields_have_these_rates():
     (alpha, rho, Delta), *_ = ROWS[1]
     one = theory.masked_ceiling(model_of(alpha, rho, Delta), 0.2)
@@ -86,8 +115,8 @@ def test_few_variables_pay_for_one_more():
 
 
 def test_what_it_does_not_know():
-    model = model_of(1.0, 0.1, 0.1, effects=theory.PointEffects([-1.0, 1.0]))
-    with pytest.raises(DoesNotApply, match="centred normals"):
+    model = model_of(1.0, 0.1, 0.1, effects=theory.PointEffects(signs="given"))
+    with pytest.raises(DoesNotApply, match="both signs alike"):
         theory.masked_ceiling(model, 0.1)
     with pytest.raises(ArgumentError, match="level"):
         theory.masked_ceiling(model_of(1.0, 0.1, 0.1), 0.1, level="both")

@@ -91,6 +91,17 @@ class SizedEffects(EmpiricalEffects):
         """Return the variance of the linear predictor."""
         return math.fsum(size**2 for size in self.sizes)
 
+    def size_of(self, value: float) -> float:
+        """Return the size of one more effect in the same unit, beside those that are given.
+
+        Parameters
+        ----------
+        value : float
+        """
+        if value <= 0.0:
+            raise ArgumentError(f"variable must be above 0, as {self.unit}s are; got {value:g}.")
+        return math.log(value)
+
     @staticmethod
     def _of(given: Array) -> Array:
         """Return the sizes of given values on the scale of the linear predictor."""
@@ -122,6 +133,15 @@ class Betas(SizedEffects):
                 f"{explained:.3g}, and must be below 1."
             )
         return np.asarray(given / math.sqrt(1.0 - explained))
+
+    def size_of(self, value: float) -> float:
+        """Return the size of one more effect in the same unit; see `SizedEffects.size_of`.
+
+        Parameters
+        ----------
+        value : float
+        """
+        return value * math.sqrt(1.0 + self.variance())
 
     def _repeated(self, number: int) -> SizedEffects:
         """Return the one effect as that of so many signals."""

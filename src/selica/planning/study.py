@@ -87,6 +87,8 @@ class Study:
     response: StudyResponse = _NUMERIC
     columns: CorrelatedColumns | None = None
     """How columns are correlated; None for independent ones."""
+    variable: float | None = None
+    """Effect of one variable whose probability to be found is asked for, as `effect_size` is."""
 
     @classmethod
     def of(
@@ -101,6 +103,7 @@ class Study:
         effects: Effects | None = None,
         response: StudyResponse | None = None,
         covariance: Any = None,
+        variable: float | None = None,
     ) -> Study:
         """Return a study of checked arguments.
 
@@ -123,6 +126,10 @@ class Study:
         covariance : tuple, array or Covariance, optional
             How columns are correlated, in the forms of `sampling.simulate`, such as ("ar1", 0.5);
             independent by default. `planning.covariance_of` estimates it from a table.
+        variable : float, optional
+            Effect of one variable whose probability to be found is asked for: in the unit of
+            `effects` where these have sizes (a beta, an odds ratio, ...), otherwise in that of
+            `effect_size`.
 
         Examples
         --------
@@ -154,14 +161,18 @@ class Study:
             for name, value in given.items():
                 if value is not None:
                     raise ArgumentError(f"{name} must not be given: {law.unit}s have a size.")
-            return cls(n, p, k, law.variance(), law, kind, columns)
+            one = None if variable is None else law.size_of(number("variable", variable))
+            return cls(
+                n, p, k, law.variance(), law, kind, columns, variable=_one(one, columns)
+            )  # fmt: skip
         strength = _variance(k, kind, r2, snr, effect_size)
         if strength > LARGEST_PREDICTOR.get(kind.name, math.inf):
             raise ArgumentError(
                 f"The linear predictor of {kind.label} has a variance of {strength:.3g} with this "
                 f"strength; there is a theory up to {LARGEST_PREDICTOR[kind.name]:g}."
             )
-        return cls(n, p, k, strength, law, kind, columns)
+        one = None if variable is None else number("variable", variable)
+        return cls(n, p, k, strength, law, kind, columns, variable=_one(one, columns))
 
     @property
     def model(self) -> Model:
@@ -256,6 +267,17 @@ def models(studies: Sequence[Study], axes: int = 0) -> Model:
         for name in ("alpha", "rho", "Delta")
     )
     return each[0].like(alpha, rho, Delta)  # a study is valid
+
+
+def _one(variable: float | None, columns: CorrelatedColumns | None) -> float | None:
+    """Return the effect of one variable, if it can be asked for."""
+    if variable is not None and columns is not None:
+        raise DoesNotApply(
+            "variable: the probability to find one variable is predicted for independent columns; "
+            "with correlated ones it depends on its neighbours. planning.plasmode_power measures "
+            "it on a table."
+        )
+    return variable
 
 
 def _listed(effects: Effects) -> int | None:

@@ -27,14 +27,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import bdtr, ndtr, ndtri
 
-from selica._core.effects import Effects
+from selica._core.effects import Effects, Mixture
 from selica._core.scalar import survival
 from selica._core.types import Array, BoolArray, IntArray
 from selica.planning.predict.limit import CopyCounts, FieldLaw
@@ -47,9 +48,13 @@ from selica.planning.predict.rules import (
     step_up,
 )
 from selica.planning.study import Study
-from selica.theory import KnockoffSolution, Rates, Solution
+from selica.theory import KnockoffSolution, Model, Rates, Solution
 from selica.theory.selection.levels import at_level
 
+S = TypeVar("S", bound=Solution)
+
+FOUND_SHARES = (0.1, 0.9)
+"""Shares of studies in which fewer signals are found than the ends of the stated range."""
 _WHOLE_VARIABLES = 2000
 """Variables up to which all of them are drawn."""
 _WHOLE_STATISTICS = 5_000
@@ -111,6 +116,8 @@ class Sample(NamedTuple):
     """Knockoff statistics in the unit of the field, (R, copies, M) or `Listed`; None without."""
     truth: BoolArray
     """Which of them are signals, (R, M) or (M,)."""
+    first: BoolArray
+    """Whether the first signal of all is the first variable here, (R,)."""
 
 
 def lowest_statistic(solution: KnockoffSolution, p: int, fdr: float, *, posthoc: bool) -> float:
@@ -150,9 +157,7 @@ def _last(x: Array, fine: BoolArray) -> float:
     return float(x[first - 1]) if first else 0.0
 
 
-def scattered(
-    chance: Array, copies: int, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
+def scattered(chance: Array, copies: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """Draw which copies of which variables something happens to, each by itself.
 
     Variables of about the same chance are put in a row of cells, one for each copy. The gaps
@@ -206,11 +211,20 @@ class Exceedances:
         Statistics below do not matter, or fields below if there are no copies.
     cut : float
         Fields above it are kept.
+    first : float, optional
+        Effect of the first signal; by default it is drawn as that of any other.
     """
 
     def __init__(
-        self, study: Study, solution: Solution, copies: int, lowest: float, cut: float
+        self,
+        study: Study,
+        solution: Solution,
+        copies: int,
+        lowest: float,
+        cut: float,
+        first: float | None = None,
     ) -> None:
+        self._first = first
         self._study, self._solution, self._copies = study, solution, copies
         self._cut = cut if copies else min(cut, lowest)
         if copies:
@@ -239,10 +253,10 @@ class Exceedances:
         """Draw a batch of data sets."""
         R, k, s = self.size, self._study.n_signals, self._solution
         effects, noise, rng = (np.random.default_rng([*seed, part]) for part in range(3))
-        g = np.abs(
-            s.slope * self._study.effects.sample((R, k), effects)
-            + np.sqrt(s.chi_hat) * noise.standard_normal((R, k))
-        )
+        size = self._study.effects.sample((R, k), effects)
+        if self._first is not None:
+            size[:, 0] = self._first
+        g = np.abs(s.slope * size + np.sqrt(s.chi_hat) * noise.standard_normal((R, k)))
         kept = noise.random((R, k)) < self._chance(g)
         numbers = rng.binomial(self._study.n_features - k, min(self._share, 1.0), R)
         cell = np.searchsorted(self._law, rng.random(numbers.sum()), side="right")
@@ -260,7 +274,7 @@ class Exceedances:
         fields, truth = np.zeros(shape), np.zeros(shape, dtype=bool)
         fields[row, place], truth[row, place] = field, true
         if not self._copies:
-            return Sample(fields, None, truth)
+            return Sample(fields, None, truth, kept[:, 0])
         own = self._own(field)
         which, copy = self._beyond(field, own, rng)
         value = self._statistics(field, own, which, rng).astype(np.float32)
@@ -268,7 +282,7 @@ class Exceedances:
         which, copy = which[some], copy[some]
         group, variable = row[which] * self._copies + copy, (row * shape[1] + place)[which]
         listed = Listed(group, variable, value[some], (R, self._copies, shape[1]))
-        return Sample(fields, listed, truth)
+        return Sample(fields, listed, truth, kept[:, 0])
 
     def _own(self, g: Array) -> Array:
         """Return P(a field with noise is above c), and P(it is below -c), in two rows."""
@@ -289,9 +303,7 @@ class Exceedances:
         with np.errstate(divide="ignore"):
             return np.asarray(-np.expm1(self._copies * np.log1p(-np.minimum(one, 1.0))))
 
-    def _beyond(
-        self, g: Array, own: Array, rng: np.random.Generator
-    ) -> tuple[IntArray, IntArray]:
+    def _beyond(self, g: Array, own: Array, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
         """Draw variables and copies whose statistics may be beyond, one of each variable or more.
 
         Copies have uniform numbers, and are beyond where these are at most their chance: the
@@ -346,13 +358,106 @@ class Expected(NamedTuple):
     false_selections: float
     power_error: float = 0.0
     """Standard error of the power, from the draws; zero where nothing is drawn."""
+    found_low: float = math.nan
+    """Signals that are found in nine of ten studies, at least."""
+    found_high: float = math.nan
+    """Signals that are found in nine of ten studies, at most."""
+    variable_power: float = math.nan
+    """Probability that the one variable of the study is selected; not a number if it has none."""
 
     @classmethod
-    def of_rates(cls, study: Study, rates: Rates) -> Expected:
+    def of_rates(cls, study: Study, rates: Rates, variable_power: float = math.nan) -> Expected:
         """Return what is expected if every variable is selected by itself, at these rates."""
         p, k = study.n_features, study.n_signals
         fdr = mean_false_share(p, k, rates.tpr, rates.fpr)
-        return cls(rates.tpr, fdr, k * rates.tpr, (p - k) * rates.fpr)
+        low, high = (binomial_quantile(share, k, float(rates.tpr)) for share in FOUND_SHARES)
+        return cls(
+            rates.tpr, fdr, k * rates.tpr, (p - k) * rates.fpr,
+            found_low=low, found_high=high, variable_power=variable_power,
+        )  # fmt: skip
+
+
+def binomial_quantile(share: float, number: int, chance: float) -> float:
+    """Return the smallest count that a binomial number is at most with a probability.
+
+    Parameters
+    ----------
+    share : float
+        That probability.
+    number : int
+        Of tries.
+    chance : float
+        Of each of them.
+
+    Examples
+    --------
+    >>> from selica.planning.predict.finite import binomial_quantile
+    >>> binomial_quantile(0.1, 10, 0.5), binomial_quantile(0.9, 10, 0.5)
+    (3.0, 7.0)
+    """
+    if not 0.0 < chance < 1.0:
+        return number * float(chance >= 1.0)
+    low, high = -1, number  # at most this many: too unlikely, likely enough
+    while high - low > 1:
+        middle = (low + high) // 2
+        if bdtr(middle, number, chance) >= share:
+            high = middle
+        else:
+            low = middle
+    return float(high)
+
+
+@dataclass(frozen=True, slots=True)
+class _OneEffect(Effects):
+    """An effect of any size that all signals have: what is asked is what it means for one."""
+
+    size: float
+
+    def mixture(self) -> Mixture:
+        """Return the one point."""
+        return Mixture(np.array([self.size]), np.zeros(1), np.ones(1))
+
+    def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Return the effect as often as asked."""
+        return np.full(size, self.size)
+
+
+def of_variable(solution: S, study: Study) -> S:
+    """Return a solution whose signals all have the effect of the one variable of the study.
+
+    Order parameters stay what they are, so that its rates are those of this variable.
+
+    Parameters
+    ----------
+    solution : Solution
+    study : Study
+        With a `variable`.
+    """
+    m = solution.model
+    one = Model(m.alpha, m.rho, m.Delta, _OneEffect(_relative(study)))
+    return replace(solution, model=one)
+
+
+def variable_rate(study: Study, solution: Any, rates: Callable[[Any], Rates]) -> float:
+    """Return the probability that the variable of a study is selected; not a number without one.
+
+    Parameters
+    ----------
+    study : Study
+    solution : Solution
+        Of one model.
+    rates : callable
+        From a solution to the rates of a rule with a known threshold.
+    """
+    if study.variable is None:
+        return math.nan
+    return float(np.ravel(rates(of_variable(solution, study)).tpr)[0])
+
+
+def _relative(study: Study) -> float:
+    """Return the effect of the one variable, in the unit in which effects have unit size."""
+    assert study.variable is not None
+    return study.variable / study.effect_size
 
 
 def mean_false_share(p: int, k: int, tpr: float, fpr: float) -> float:
@@ -432,7 +537,7 @@ def by_fields(solution: Solution, fdr: float) -> DrawnRule:
 
     def select(sample: Sample, p: int) -> BoolArray:
         with np.errstate(divide="ignore", over="ignore"):  # infinitely strong evidence
-            return step_up(0.5 / survival(np.abs(sample.fields) / sd), fdr, p)
+            return step_up(0.5 / survival(sample.fields / sd), fdr, p)
 
     # the step-up rule on independent p-values, some of them uniform (Benjamini and Hochberg)
     lowest = partial(lowest_field, solution, fdr=fdr)
@@ -500,44 +605,72 @@ def expected(
     k = study.n_signals
     large = Expected.of_rates(study, rates)
     selected = large.true_selections + large.false_selections
-    if (selected > _MANY_SELECTIONS and rule.fdr * selected > _MANY_FALSE) or k > _MANY_SIGNALS:
-        return large._replace(power_error=_NEGLECTED_ERROR)
     cut = _matching_cut(solution, rates, rule.fdr)
+    if k > _MANY_SIGNALS:
+        chance = variable_rate(study, solution, lambda one: one.rates_of_field(np.asarray(cut)))
+        return large._replace(power_error=_NEGLECTED_ERROR, variable_power=chance)
+    most = _DRAFT if draft else 1.0
+    chance = math.nan if study.variable is None else _chance(study, solution, rule, cut, most)
+    if selected > _MANY_SELECTIONS and rule.fdr * selected > _MANY_FALSE:
+        return large._replace(power_error=_NEGLECTED_ERROR, variable_power=chance)
     fixed = Expected.of_rates(study, solution.rates_of_field(np.asarray(cut)))
     with _DRAWING:
-        mean, error = _drawn(study, solution, rule, cut, fixed, _DRAFT if draft else 1.0)
+        tally = _drawn(study, solution, rule, cut, fixed, most)
+    mean, error = tally.estimate()
     power, rate = (float(min(max(x, 0.0), 1.0)) for x in mean[:2])
     if rule.share_kept:
         rate = rule.fdr * (1.0 - k / study.n_features)
-    return Expected(power, rate, k * power, max(float(mean[2]), 0.0), error)
+    low, high = tally.range()
+    false = max(float(mean[2]), 0.0)
+    return Expected(
+        power, rate, k * power, false, float(error[0]),
+        found_low=low, found_high=high, variable_power=chance,
+    )  # fmt: skip
+
+
+def _chance(study: Study, solution: Solution, rule: DrawnRule, cut: float, most: float) -> float:
+    """Return how often the one variable of a study is selected, in draws with its effect."""
+    fixed = of_variable(solution, study).rates_of_field(np.asarray(cut))
+    known = Expected(float(fixed.tpr), 0.0, float(fixed.tpr), 0.0)
+    with _DRAWING:
+        tally = _drawn(study, solution, rule, cut, known, most, _relative(study))
+    return float(np.clip(tally.estimate()[0][0], 0.0, 1.0))
 
 
 def _drawn(
-    study: Study, solution: Solution, rule: DrawnRule, cut: float, fixed: Expected, share: float
-) -> tuple[Array, float]:
-    """Return the means of what `_counted` counts, and the error of the first of them.
+    study: Study,
+    solution: Solution,
+    rule: DrawnRule,
+    cut: float,
+    fixed: Expected,
+    share: float,
+    first: float | None = None,
+) -> _Tally:
+    """Run a rule on draws until its power is known, or that of the first signal with its effect.
 
     No more than a share of all draws is made.
     """
     p, k = study.n_features, study.n_signals
     whole = p <= _WHOLE_VARIABLES and p * rule.copies <= _WHOLE_STATISTICS
-    sample = _whole(study, solution, rule) if whole else _some(study, solution, rule, cut)
-    tally = _Tally(k, fixed, rule.fewest)
+    sample = (
+        _whole(study, solution, rule, first) if whole else _some(study, solution, rule, cut, first)
+    )
+    count = _counted if first is None else _counted_first
+    tally = _Tally(k if first is None else 1, fixed, rule.fewest)
     most = share * (_MOST_DRAWS if whole else _MOST_TAIL_DRAWS)
     drawn = number = 0
     while True:
         some = sample(number)
-        mask = rule.select(some, p)
-        tally.add(_counted(mask, some.truth, k), _counted(np.abs(some.fields) > cut, some.truth, k))
+        tally.add(*(count(mask, some, k) for mask in (rule.select(some, p), some.fields > cut)))
         runs, kept = some.fields.shape
         drawn += runs * max(kept * max(rule.copies, 1), k)
         number += 1
         # what comes from few data sets has to be known better
         wanted = WANTED_ERROR if drawn >= _USUAL_DRAWS else 0.3 * WANTED_ERROR
-        mean, error = tally.estimate()
+        _, error = tally.estimate()
         enough = max(error[:2]) <= wanted or drawn * (number + 1) > most * number
         if enough and tally.runs >= _FEWEST_DATA_SETS:
-            return mean, float(error[0])
+            return tally
 
 
 class _Tally:
@@ -557,6 +690,12 @@ class _Tally:
         """Add some more data sets, (4, R) each."""
         self._parts.append((found, fixed))
         self.runs += found.shape[1]
+
+    def range(self) -> tuple[float, float]:
+        """Return how many signals are found in nine of ten data sets, at least and at most."""
+        found = self._k * np.concatenate([part[0][0] for part in self._parts])
+        low, high = np.quantile(found, FOUND_SHARES, method="inverted_cdf").round().tolist()
+        return low, high
 
     def estimate(self) -> tuple[Array, Array]:
         """Return means over data sets of the first three counts, and their standard errors."""
@@ -593,14 +732,22 @@ class _Tally:
         return least
 
 
-def _counted(mask: BoolArray, truth: BoolArray, k: int) -> Array:
+def _counted(mask: BoolArray, sample: Sample, k: int) -> Array:
     """Count the share of signals found, share and number of false ones, and all, (4, R)."""
-    true, every = np.sum(mask & truth, axis=1), np.sum(mask, axis=1)
+    true, every = np.sum(mask & sample.truth, axis=1), np.sum(mask, axis=1)
     false = every - true
     return np.array([true / k, false / np.maximum(every, 1), false, every])
 
 
-def _whole(study: Study, solution: Solution, rule: DrawnRule) -> Callable[[int], Sample]:
+def _counted_first(mask: BoolArray, sample: Sample, k: int) -> Array:
+    """Count whether the first signal is found, in the rows of `_counted`, (4, R)."""
+    nothing = np.zeros(len(mask))
+    return np.array([mask[:, 0] & sample.first, nothing, nothing, mask.sum(axis=1)])
+
+
+def _whole(
+    study: Study, solution: Solution, rule: DrawnRule, first: float | None = None
+) -> Callable[[int], Sample]:
     """Return a function that draws all variables of data sets, by the number of the batch."""
     p, k, copies = study.n_features, study.n_signals, max(rule.copies, 1)
     size = max(_WHOLE_BATCH // (p * copies), 1)
@@ -616,17 +763,22 @@ def _whole(study: Study, solution: Solution, rule: DrawnRule) -> Callable[[int],
                 kept.append(draws)
         g = np.sqrt(solution.chi_hat) * draws.fields
         g[:, :k] += solution.slope * draws.effects
+        if first is not None:
+            g[:, 0] += solution.slope * (first - draws.effects[:, 0])
+        there = np.ones(len(g), dtype=bool)
         if not rule.copies:
-            return Sample(g, None, truth)
+            return Sample(np.abs(g), None, truth, there)
         assert isinstance(solution, KnockoffSolution)
-        return Sample(g, _statistics(solution, g, draws), truth)
+        return Sample(np.abs(g), _statistics(solution, g, draws), truth, there)
 
     return sample
 
 
-def _some(study: Study, solution: Solution, rule: DrawnRule, cut: float) -> Callable[[int], Sample]:
+def _some(
+    study: Study, solution: Solution, rule: DrawnRule, cut: float, first: float | None = None
+) -> Callable[[int], Sample]:
     """Return a function that draws the variables of data sets that can matter."""
-    source = Exceedances(study, solution, rule.copies, rule.lowest(study.n_features), cut)
+    source = Exceedances(study, solution, rule.copies, rule.lowest(study.n_features), cut, first)
     return lambda number: source.sample((_SEED, number, 2))
 
 

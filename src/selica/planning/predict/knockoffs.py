@@ -123,13 +123,13 @@ def _predicted(rule: CopyRule, studies: Studies, fdr: float, best: bool) -> Iter
         return
     ones, limits = _most_powerful(studies, rule, fdr)
     for s, (study, one, limit) in enumerate(_limits(studies, ones, rule.rates(ones, fdr))):
-        best = Settled(rule.expected(study, one, limit, fdr), one, limit)
+        settled = Settled(rule.expected(study, one, limit, fdr), one, limit)
         large = max(limit.tpr, float(limits.tpr[s].max()))
-        if best.found.power < large - min(_SHORTFALL, 0.2 * large):
-            best = _off_the_edge(studies, s, rule, fdr, limits, best)
+        if settled.found.power < large - min(_SHORTFALL, 0.2 * large):
+            settled = _off_the_edge(studies, s, rule, fdr, limits, settled)
         elif large == 0.0 and rule.by_chance:
-            best = _by_chance(studies, s, rule, fdr, best)
-        found, one, limit = best
+            settled = _by_chance(studies, s, rule, fdr, settled)
+        found, one, limit = settled
         if found.power_error > WANTED_ERROR:
             found = rule.expected(study, one, limit, fdr)
         parameters = {"fdr": fdr, "lam": rounded(study.penalty(one.lam))}

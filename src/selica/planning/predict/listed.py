@@ -76,7 +76,9 @@ class Listed(NamedTuple):
         ahead = self.value >= threshold[self.group]
         worth = (p / self.shape[1]) / (1.0 + negative)
         size = self.shape[0] * self.shape[2]
-        found = np.bincount(self.variable[ahead], worth[self.group[ahead]], size)
+        found: Array = np.bincount(self.variable[ahead], worth[self.group[ahead]], size).astype(
+            float
+        )
         return found.reshape(self.shape[0], -1)
 
     def aggregated_pvalues(self, gamma: float, p: int) -> Array:

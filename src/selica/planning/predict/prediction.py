@@ -7,6 +7,7 @@ of the studies.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -78,6 +79,11 @@ class Prediction(Result):
         Its arguments.
     power_error : float
         Standard error of the power, from the draws that it rests on; zero where there are none.
+    found_low, found_high : float
+        How many signals are found in nine of ten such studies, at least and at most.
+    variable_power : float
+        Probability that the one variable that was asked for is selected; not a number where none
+        was.
     notes : tuple of str
         What a reader should know about the prediction, in sentences.
 
@@ -101,11 +107,14 @@ class Prediction(Result):
     code: str
     parameters: dict[str, Any]
     power_error: float = 0.0
+    found_low: float = math.nan
+    found_high: float = math.nan
+    variable_power: float = math.nan
     notes: tuple[str, ...] = ()
 
     _columns = (
-        "method", "settings", "power", "power_error", "fdr", "true_selections", "false_selections",
-        "controls", "code",
+        "method", "settings", "power", "power_error", "fdr", "true_selections", "found_low",
+        "found_high", "variable_power", "false_selections", "controls", "code",
     )  # fmt: skip
 
     @classmethod
