@@ -61,7 +61,7 @@ BAD = {
     "nothing left": ([*T, "--drop", "a", "--drop", "b", "--target", "y"], "no variables"),
     "too many planted": ([*T, "-k", "4"], "-k must"),
     "no planted": ([*T, "-k", "0"], "-k must"),
-    "table without strength": (T[:4], "--hazard-ratios; got none"),
+    "table without strength": (T[:4], "--snr, --effect-size; got none"),
     "one data set": ([*T, "--n-sets", "1"], "--n-sets must"),
     "no jobs": ([*T, "--n-jobs", "0"], "--n-jobs"),
     "demo and table": ([*T, "--demo"], "--demo"),

@@ -17,6 +17,7 @@ from selica.cli.output import copyable, print_table, say
 
 if TYPE_CHECKING:
     from selica.planning import Comparison, Prediction, RequiredValue, Requirement, Study
+    from selica.planning.responses import StudyResponse
 
 _SETTINGS = {"best": "with its best settings", "default": "with its default settings"}
 COUNTS = "found, false: expected numbers of signals and of irrelevant variables selected"
@@ -70,12 +71,19 @@ class SelectorRun:
     parameters : dict
     source : sequence of str, optional
         Words that say where the table is.
+    arguments : mapping, optional
+        Further arguments in Python, which the words of `source` stand for on the command line.
     """
 
     def __init__(
-        self, selector: str, parameters: dict[str, Any], source: Sequence[str] | None = None
+        self,
+        selector: str,
+        parameters: dict[str, Any],
+        source: Sequence[str] | None = None,
+        arguments: Mapping[str, Any] | None = None,
     ) -> None:
-        self.inner = [f"{name}={value!r}" for name, value in parameters.items()]
+        given = parameters | dict(arguments or {})
+        self.inner = [f"{name}={value!r}" for name, value in given.items()]
         self.selector = selector
         self.words = command_of(selector, parameters, *([] if source is None else [source]))
 
@@ -83,6 +91,13 @@ class SelectorRun:
     def of(cls, one: Prediction, source: Sequence[str] | None = None) -> SelectorRun:
         """Return how to run the settings of a prediction."""
         return cls(catalogue.method(one.method).class_name, one.parameters, source)
+
+    @classmethod
+    def on(cls, one: Prediction, response: StudyResponse) -> SelectorRun:
+        """Return how to run the settings of a prediction on the response of a study."""
+        source = ("table.csv", *response.source)
+        class_name = catalogue.method(one.method).class_name
+        return cls(class_name, one.parameters, source, response.arguments)
 
     @property
     def row(self) -> dict[str, str]:
@@ -107,13 +122,16 @@ def label(method: str) -> str:
 
 def comparison_dict(found: Comparison, effects: str, changed: str | None) -> dict[str, Any]:
     """Return a comparison for JSON; `changed` is what would change it most."""
+    from selica.planning.questions.listed import unlisted
+
     best, otherwise, left_out = found.recommendation
     chosen = {
         name: None if one is None else {"method": one.method, "settings": one.settings}
         for name, one in (("best", best), ("otherwise", otherwise))
     }
-    rows = [_prediction_dict(one) for one in found.predictions]
+    rows = [_prediction_dict(one, found.study.response) for one in found.predictions]
     told = {
+        "not_predicted": unlisted(found.study, [one.method for one in found.predictions]),
         "left_out": [
             {"method": one.method, "settings": one.settings, "reason": reason}
             for one, reason in left_out
@@ -124,8 +142,17 @@ def comparison_dict(found: Comparison, effects: str, changed: str | None) -> dic
     return found.to_dict() | {"effects": effects, "methods": rows} | chosen | told
 
 
-def print_comparison(found: Comparison, changed: str | None) -> None:
-    """Print a table, and what to run; `changed` is what would change the answer most."""
+def print_comparison(found: Comparison, changed: str | None, named: bool = False) -> None:
+    """Print a table, and what to run.
+
+    Parameters
+    ----------
+    found : Comparison
+    changed : str or None
+        What would change the answer most.
+    named : bool
+        Whether the methods were chosen, so that nobody misses the others.
+    """
     from selica.planning.questions.compare import NOTHING_FOUND
     from selica.planning.questions.recommendation import RULE
 
@@ -135,8 +162,11 @@ def print_comparison(found: Comparison, changed: str | None) -> None:
     ]
     rows.append([label(found.ceiling.method), "", *numbers(found.ceiling), ""])
     _print(headings, rows, f"Power at FDR {found.fdr:g}", words=2)
-    _legend(one.method for one in found.predictions)
+    _legend([one.method for one in found.predictions], found.study)
+    _tell_share(found.study)
     _tell_rough(one for one in found.predictions if one.settings == "best")
+    if not named:
+        _tell_unlisted(found.study, [one.method for one in found.predictions])
     best, other, left_out = found.recommendation
     typer.echo()
     if best is None:
@@ -157,17 +187,19 @@ def print_comparison(found: Comparison, changed: str | None) -> None:
     if best is None:
         return
     typer.echo("\nOnce there is data:")
-    SelectorRun.of(best).tell()
+    response = found.study.response
+    SelectorRun.on(best, response).tell()
     if other is not None:
-        _tell_other(
-            other, f"{label(other.method)}, {_SETTINGS[other.settings]} (power {other.power:.2f})"
-        )
+        what = f"{label(other.method)}, {_SETTINGS[other.settings]} (power {other.power:.2f})"
+        _tell_other(other, what, response)
 
 
 def requirement_dict(
     found: Requirement, asked: dict[str, Any], changed: str | None
 ) -> dict[str, Any]:
     """Return a requirement for JSON; the values that were tried with the power at each."""
+    from selica.planning.questions.listed import unlisted
+
     best, otherwise, left_out = found.recommendation
     chosen = {
         name: None if one is None else {"method": one.method, "value": one.value}
@@ -175,7 +207,7 @@ def requirement_dict(
     }
     rows = [
         {"value": answer.value}
-        | _prediction_dict(answer.prediction)
+        | _prediction_dict(answer.prediction, found.study.response)
         | {
             "tried": [
                 {"value": x, "power": power}
@@ -188,6 +220,7 @@ def requirement_dict(
         for row in rows:
             row["r2"] = _r2(row["value"], found.study)
     told = {
+        "not_predicted": unlisted(found.study, [one.method for one in found.answers]),
         "left_out": [{"method": one.method, "reason": reason} for one, reason in left_out],
         "most_sensitive": changed,
         "assumptions": found.study.assumptions,
@@ -209,8 +242,8 @@ def settled(found: Requirement) -> Requirement:
     return replace(found, answers=tuple(told))
 
 
-def print_requirement(found: Requirement, changed: str | None) -> None:
-    """Print a table, and what to run; `changed` is what would change the answer most."""
+def print_requirement(found: Requirement, changed: str | None, named: bool = False) -> None:
+    """Print a table, and what to run; see `print_comparison` for the arguments."""
     from selica.planning.questions.recommendation import RULE
 
     sizes = found.quantity == "effect size"
@@ -226,8 +259,11 @@ def print_requirement(found: Requirement, changed: str | None) -> None:
             shown = ["-" if r2 is None else f"{r2:.3f}", *shown[:2]]
         rows.append([label(one.method), _value(one), *shown, last])
     _print(headings, rows, f"{_title(found.quantity)} for power {found.target:g}")
-    _legend([answer.method for answer in found.answers], counts=not sizes)
+    _legend([answer.method for answer in found.answers], found.study, counts=not sizes)
+    _tell_share(found.study)
     _tell_rough(answer.prediction for answer in found.answers)
+    if not named:
+        _tell_unlisted(found.study, [one.method for one in found.answers])
     if sizes:
         say(f"effect size: root mean square, in {found.study.response.unit}")
     if found.quantity == "signals" and round(found.ceiling.prediction.power, 2) == 1.0:
@@ -247,7 +283,8 @@ def print_requirement(found: Requirement, changed: str | None) -> None:
         also = ""
         if sizes:  # the study has the effects of the answer
             also = f" (R2 = {found.study.r2:.3g}, {found.study.typical_effect})"
-        say(f"{found.superlative}: {_value(best)} with {label(best.method)}{also}.")
+        with_method = f"with {label(best.method)}{also}"
+        say(f"{found.superlative}: {_value(best)}{_informative(found)} {with_method}.")
     say(RULE)
     for one, reason in left_out:
         say(f"Left out: {_value(one)} with {label(one.method)}: {reason}.")
@@ -258,9 +295,11 @@ def print_requirement(found: Requirement, changed: str | None) -> None:
     if best is None:
         return
     typer.echo("\nOnce there is data:")
-    SelectorRun.of(best.prediction).tell()
+    response = found.study.response
+    SelectorRun.on(best.prediction, response).tell()
     if other is not None:
-        _tell_other(other.prediction, f"{label(other.method)} ({found.quantity}: {_value(other)})")
+        what = f"{label(other.method)} ({found.quantity}: {_value(other)})"
+        _tell_other(other.prediction, what, response)
 
 
 def _r2(effect_size: float | None, study: Study) -> float | None:
@@ -276,11 +315,35 @@ def _tell_notes(predictions: Iterable[Prediction]) -> None:
         say(f"Note: {note}")
 
 
-def _tell_other(one: Prediction, what: str) -> None:
+def _tell_other(one: Prediction, what: str, response: StudyResponse) -> None:
     """Print what to run where a check refuses the first choice."""
     typer.echo()
     say(f"Checks on the data may refuse its p-values. In that case use {what}:")
-    typer.echo(copyable(SelectorRun.of(one).words))
+    typer.echo(copyable(SelectorRun.on(one, response).words))
+
+
+def _informative(found: Requirement) -> str:
+    """Return how many of the samples of an answer carry the information, in brackets."""
+    best = found.best
+    if found.quantity != "samples" or best is None or best.value is None:
+        return ""
+    told = found.study.response.informative(int(best.value))
+    return f" ({told})" if told else ""
+
+
+def _tell_share(study: Study) -> None:
+    """Print what R2 is a share of, where that is not plain."""
+    if study.response.ratio:
+        say(f"R2: share of {study.response.explained} that the signals explain")
+
+
+def _tell_unlisted(study: Study, names: Sequence[str]) -> None:
+    """Print which of the usual methods have no row, and why."""
+    from selica.planning.questions.listed import unlisted
+
+    told = unlisted(study, names)
+    if told is not None:
+        say(told)
 
 
 def _print(headings: list[str], rows: list[list[str]], title: str, words: int = 1) -> None:
@@ -306,7 +369,7 @@ def _value(answer: RequiredValue) -> str:
     return f"{rounded_up(answer.value):g}"
 
 
-def _legend(methods: Iterable[str], counts: bool = True) -> None:
+def _legend(methods: Iterable[str], study: Study, counts: bool = True) -> None:
     """Print what the words of a table mean, as far as they are in it."""
     rows = [catalogue.method(name) for name in dict.fromkeys(methods)]
     controlled = {one.controls for one in rows}
@@ -320,7 +383,7 @@ def _legend(methods: Iterable[str], counts: bool = True) -> None:
         say(_BOUNDS)
     if any(not one.calibrated for one in rows):
         say(_KNOWN)
-    say(CEILING)
+    say(CEILING if study.columns is None else f"{CEILING}, if columns were independent")
 
 
 def _tell_rough(predictions: Iterable[Prediction]) -> None:
@@ -330,11 +393,11 @@ def _tell_rough(predictions: Iterable[Prediction]) -> None:
             say(f"{label(one.method)}: its power has a standard error of {one.power_error:.2f}")
 
 
-def _prediction_dict(one: Prediction) -> dict[str, Any]:
+def _prediction_dict(one: Prediction, response: StudyResponse) -> dict[str, Any]:
     return (
         one.to_dict()
         | {"label": label(one.method), "parameters": one.parameters}
-        | SelectorRun.of(one).row
+        | SelectorRun.on(one, response).row
     )
 
 

@@ -153,25 +153,26 @@ class Study:
         columns = check_columns(covariance, p)
         if columns is not None and not isinstance(kind, Numeric):
             raise DoesNotApply(
-                "covariance: there is no theory for correlated columns with "
-                f"{kind.label}. planning.plasmode_power measures it on a table."
+                "covariance must be left out: there is no theory for correlated columns with "
+                f"{kind.label}."
             )
         if isinstance(law, SizedEffects):
             given = {"r2": r2, "snr": snr, "effect_size": effect_size}
             for name, value in given.items():
                 if value is not None:
-                    raise ArgumentError(f"{name} must not be given: {law.unit}s have a size.")
-            one = None if variable is None else law.size_of(number("variable", variable))
-            return cls(
-                n, p, k, law.variance(), law, kind, columns, variable=_one(one, columns)
-            )  # fmt: skip
-        strength = _variance(k, kind, r2, snr, effect_size)
+                    raise ArgumentError(f"{name} must be left out: {law.unit}s have a size.")
+            name, strength = type(law).__name__, law.variance()
+        else:
+            name, strength = _variance(k, kind, r2, snr, effect_size)
         if strength > LARGEST_PREDICTOR.get(kind.name, math.inf):
             raise ArgumentError(
-                f"The linear predictor of {kind.label} has a variance of {strength:.3g} with this "
-                f"strength; there is a theory up to {LARGEST_PREDICTOR[kind.name]:g}."
+                f"{name} must stand for weaker effects: the linear predictor of {kind.label} has a "
+                f"variance of {strength:.3g}, and there is a theory up to "
+                f"{LARGEST_PREDICTOR[kind.name]:g}."
             )
         one = None if variable is None else number("variable", variable)
+        if one is not None and isinstance(law, SizedEffects):
+            one = law.size_of(one)
         return cls(n, p, k, strength, law, kind, columns, variable=_one(one, columns))
 
     @property
@@ -287,8 +288,8 @@ def _listed(effects: Effects) -> int | None:
 
 def _variance(
     k: int, response: StudyResponse, r2: float | None, snr: float | None, effect_size: float | None
-) -> float:
-    """Return the variance of the linear predictor from the one argument that is given."""
+) -> tuple[str, float]:
+    """Return the one argument that is given, and the variance of the linear predictor from it."""
     name, value = exactly_one(r2=r2, snr=snr, effect_size=effect_size)
     low, high = {
         "r2": (_SMALLEST_RATIO, 1.0 - 1.0 / _LARGEST_RATIO),
@@ -297,5 +298,5 @@ def _variance(
     }[name]
     x = number(name, value, at_least=low, at_most=high)
     if name == "r2":
-        return response.variance(x)
-    return x if name == "snr" else min(k * x * x, _LARGEST_RATIO)
+        return name, response.variance(x)
+    return name, x if name == "snr" else min(k * x * x, _LARGEST_RATIO)

@@ -19,10 +19,10 @@ from selica.planning.predict.prediction import (
     Prediction,
     check_level,
     current_name,
-    planned_names,
     predict,
     reporting,
 )
+from selica.planning.questions.listed import listed
 from selica.planning.questions.recommendation import RULE, Candidate, Recommendation, recommend
 from selica.planning.responses import StudyResponse
 from selica.planning.study import Study
@@ -127,7 +127,7 @@ class Comparison(Result):
         width = 2 + max(len(one.label) for one in (*self.predictions, *self.ceilings))
         lines = [
             f"{s.n_samples} samples, {s.n_features} variables, {signals(s.n_signals)} "
-            f"explaining {100.0 * s.r2:.3g} % of the variance; FDR {self.fdr:g}",
+            f"explaining {100.0 * s.r2:.3g} % of {s.response.explained}; FDR {self.fdr:g}",
             "",
             f"{'method':<{width}}{'settings':<10}{'power':>6}{'FDR':>7}{'found':>7}{'false':>7}"
             "  controls",
@@ -144,7 +144,7 @@ class Comparison(Result):
         chosen = (
             NOTHING_FOUND
             if best is None
-            else f"Most power: {best.label}, {best.settings} settings: {best.code}"
+            else f"Most power: {best.label}, {best.settings} settings: {s.response.code(best.code)}"
         )
         lines += ["", chosen, RULE]
         lines += [
@@ -250,7 +250,7 @@ def compare_methods(
         n_samples, n_features, n_signals, r2=r2, snr=snr, effect_size=effect_size, effects=effects,
         response=response, covariance=covariance, variable=variable,
     )  # fmt: skip
-    level, names = check_level(fdr), planned_names(methods, study=study)
+    level, names = check_level(fdr), listed(study, methods)
     reporter(progress)
     asked = [(name, setting) for name in names for setting in SETTINGS]
     found = [predict(study, name, level, setting) for name, setting in reporting(asked, progress)]

@@ -17,11 +17,11 @@ from selica.planning.predict.prediction import (
     SETTINGS,
     Prediction,
     check_level,
-    planned_names,
     predict_each,
     reporting,
 )
 from selica.planning.questions.answers import RequiredValue, Requirement
+from selica.planning.questions.listed import listed
 from selica.planning.questions.search import PowerSearch, SampleSearch
 from selica.planning.responses import StudyResponse
 from selica.planning.study import LARGEST_PREDICTOR, Study
@@ -346,7 +346,7 @@ class _Question(NamedTuple):
         """Check the arguments."""
         target = number("power", power, at_least=0.01, at_most=0.999)
         choice("settings", settings, SETTINGS)
-        names = planned_names(method, "method", calibrated=True, study=study)
+        names = listed(study, method, "method", calibrated=True)
         reporter(progress)
         return cls(target, check_level(fdr), names, settings, study, progress)
 

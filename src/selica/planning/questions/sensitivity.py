@@ -75,7 +75,7 @@ def most_sensitive(found: Comparison | Requirement) -> str | None:
 
 def _changes(study: Study) -> Iterator[Change]:
     """Iterate over the changes of a study."""
-    equal = isinstance(study.effects, PointEffects)
+    equal = study.effects.label == PointEffects().label
     law: Effects = GaussianEffects() if equal else PointEffects()
     yield Change(f"{law.label} instead of {study.effects.label}", replace(study, effects=law))
     yield Change("effects half as large", replace(study, snr=study.snr / 4.0))
