@@ -25,7 +25,7 @@ from selica.theory.glm.batch import (
     split,
     step,
 )
-from selica.theory.glm.hermite import nodes_for, resolved
+from selica.theory.glm.hermite import MOST_NODES, nodes_for, resolved
 from selica.theory.glm.solution import (
     ResponseKnockoffSolution,
     ResponseLassoSolution,
@@ -120,7 +120,7 @@ def _solve_group(
             members = solve_members(rows, bodies, guess)
             group.keep(pick, members, states, found, count, variance)
         wanted = group.nodes(variance[todo])
-        clear = found[todo] & (resolved(nodes[todo], np.sqrt(variance[todo])) > precision.least)
+        clear = found[todo] & group.clear(nodes[todo], variance[todo])
         finer = clear & (wanted > nodes[todo])
         found[todo[~clear]] = False
         todo = todo[finer]
@@ -135,7 +135,7 @@ def _solve_group(
         members = follow_members(rows_of, group.bodies.take(pick), pick.size, precision.path)
         group.keep(pick, members, states, found, count, variance)
         nodes[pick] = group.fixed(variance[pick])
-    found &= resolved(nodes, np.sqrt(variance)) > precision.least
+    found &= group.clear(nodes, variance)
     out: dict[str, Array] = {}
     for pick in group.chunks(np.arange(size), nodes):
         state = np.stack([states[i] for i in pick.tolist()])
@@ -155,10 +155,16 @@ class _Group(NamedTuple):
     bodies: Bodies
 
     def nodes(self, variance: Array) -> IntArray:
-        """Return how many nodes resolve truth and fields."""
+        """Return how many nodes resolve truth and fields; a wide truth may have more."""
         widths = np.sqrt(np.maximum(variance, self.row.T)).tolist()
         rule = self.precision
-        return np.array([nodes_for(sd, rule.digits, rule.nodes) for sd in widths], dtype=np.intp)
+        most = max(rule.nodes, nodes_for(float(np.sqrt(self.row.T)), rule.least, MOST_NODES))
+        return np.array([nodes_for(sd, rule.digits, most) for sd in widths], dtype=np.intp)
+
+    def clear(self, nodes: IntArray, variance: Array) -> BoolArray:
+        """Say whether so many nodes resolve truth and fields at all."""
+        widest = np.sqrt(np.maximum(variance, self.row.T))
+        return np.asarray(resolved(nodes.astype(float), widest) >= self.precision.least)
 
     def fixed(self, variance: Array) -> IntArray:
         """Return the same; for times the most, which keeps the grid of times."""
