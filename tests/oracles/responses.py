@@ -143,12 +143,14 @@ def count_information(T, place, V):
     """The same of a count, over all whole numbers."""
     x, p = normal(0.05)
     some, q = normal(0.3)
+    near = np.abs(some) < 5.2
+    some, q = some[near], q[near]
     total = 0.0
     for at, weight in zip(np.sqrt(T - V) * some, q, strict=True):
         z = place + at + np.sqrt(V) * x
-        z = z[np.abs(x) < 7.0]
-        inside = p[np.abs(x) < 7.0]
-        most = np.exp(place + at + 6.0 * np.sqrt(V))
+        z = z[np.abs(x) < 6.0]
+        inside = p[np.abs(x) < 6.0]
+        most = np.exp(place + at + 5.0 * np.sqrt(V))
         y = np.arange(np.ceil(most + 8.0 * np.sqrt(most)) + 15.0)[:, None]
         law = np.exp(y * z - np.exp(z) - gammaln(y + 1.0))
         chance, slope = law @ inside, (law * (y - np.exp(z))) @ inside

@@ -41,6 +41,10 @@ _CHUNK_VALUES = 200_000
 """Numbers that one fit of a chunk of points holds."""
 _ROUNDS = 6
 """Times that fields are resolved more finely, at most."""
+_AGAIN = 4
+"""How many times more nodes there are for what was not found."""
+_FRESH = 1
+"""Rounds after which that is tried."""
 
 
 def solve_columns(
@@ -104,33 +108,34 @@ def _solve_group(
     variance = np.zeros(size)
     states: dict[int, Array] = {}
     todo: IntArray = np.arange(size)
-    coarse = nodes
+    coarse, most = nodes, group.nodes(np.full(1, np.inf))[0]
     for number in range(_ROUNDS):
-        for pick in group.chunks(todo, nodes):
-            rows, bodies = group.rows(pick, int(nodes[pick[0]])), group.bodies.take(pick)
-            guess = None
-            if number:
-                grids = [group.clock(int(coarse[i])) for i in pick.tolist()]
-                guess = np.concatenate(
-                    [
-                        regridded(states[i][None], grid, rows.table.clock)
-                        for i, grid in zip(pick.tolist(), grids, strict=True)
-                    ]
-                )
-            members = solve_members(rows, bodies, guess)
-            group.keep(pick, members, states, found, count, variance)
-        wanted = group.nodes(variance[todo])
-        clear = found[todo] & group.clear(nodes[todo], variance[todo])
-        finer = clear & (wanted > nodes[todo])
-        found[todo[~clear]] = False
+        for some in (todo[found[todo]], todo[~found[todo]]):
+            for pick in group.chunks(some, nodes):
+                rows, bodies = group.rows(pick, int(nodes[pick[0]])), group.bodies.take(pick)
+                guess = None
+                if found[pick[0]]:
+                    grids = [group.clock(int(coarse[i])) for i in pick.tolist()]
+                    guess = np.concatenate(
+                        [
+                            regridded(states[i][None], grid, rows.table.clock)
+                            for i, grid in zip(pick.tolist(), grids, strict=True)
+                        ]
+                    )
+                members = solve_members(rows, bodies, guess)
+                group.keep(pick, members, states, found, count, variance)
+        found[todo] &= group.clear(nodes[todo], variance[todo])
+        # what was too coarse to be found at all starts afresh
+        again = _AGAIN * nodes[todo] if number < _FRESH else nodes[todo]
+        wanted = np.where(found[todo], group.nodes(variance[todo]), np.minimum(again, most))
+        finer = wanted > nodes[todo]
+        coarse = nodes.copy()
+        nodes[todo] = np.maximum(wanted, nodes[todo])
         todo = todo[finer]
         if todo.size == 0:
             break
-        coarse = nodes.copy()
-        nodes[todo] = wanted[finer]
     lost = np.flatnonzero(~found)
-    most = np.full(size, precision.nodes)
-    for pick in group.chunks(lost, most):
+    for pick in group.chunks(lost, np.full(size, precision.nodes)):
         rows_of = partial(group.finest, pick)
         members = follow_members(rows_of, group.bodies.take(pick), pick.size, precision.path)
         group.keep(pick, members, states, found, count, variance)
