@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from selica import theory
 from selica.errors import ArgumentError, DoesNotApply
-from selica.theory.bayes.masked import _load, pair_precision
+from selica.theory.bayes.masked import LEVELS, _load, pair_precision
 
 ROWS = [
     ((1.12, 0.5, 0.01), 33.545429, 0.403879, 0.749695, 0.079443, 0.407196, 0.765244),
@@ -20,6 +20,16 @@ ROWS = [
 """Model; s, T, power, true FDR and discoveries of the filter at 0.1; power at true FDR 0.1.
 
 Computed by another program."""
+
+
+BESIDE = [(0.03338756, 0.6458, 0.8005), (0.27882183, 0.3309, 0.4194), (0.01513781, 0.6253, 0.6951)]
+"""E, and the power of one copy by the lasso and of the Bayes ceiling at true FDR 0.1."""
+SIGNED = [
+    (0.749674, 0.405908, 0.767849),
+    (0.286670, 0.151882, 0.357463),
+    (0.684935, 0.075788, 0.686640),
+]
+"""Of the signed maximum: power and discoveries of the filter at 0.1; power at true FDR 0.1."""
 
 
 def model_of(alpha, rho, Delta, **more):
@@ -34,6 +44,40 @@ def test_independent_digits(point, s, T, power, fdr, found, true_power):
     two = theory.masked_ceiling(model_of(*point), 0.1, level="true")
     np.testing.assert_allclose((two.power, two.fdr), (true_power, 0.1), atol=6e-7)
     assert one.power < theory.power(model_of(*point), "bayes", 0.1)
+
+
+@pytest.mark.parametrize(("row", "beside"), list(zip(ROWS, BESIDE, strict=True)))
+def test_digits_beside_them(row, beside):
+    model = model_of(*row[0])
+    found = theory.masked_ceiling(model, 0.1).prediction_error
+    np.testing.assert_allclose(found, beside[0], atol=6e-9)
+    powers = [theory.power(model, method, 0.1) for method in ("knockoffs-ideal", "bayes")]
+    np.testing.assert_allclose(powers, beside[1:], atol=6e-5)
+
+
+@pytest.mark.parametrize(("row", "signed"), list(zip(ROWS, SIGNED, strict=True)))
+def test_the_signed_maximum_has_fewer_discoveries_and_more_power(row, signed):
+    # sign(|u| - |v|) max(|u|, |v|) on the fields of the ceiling, by the trapezoidal rule
+    model, rho = model_of(*row[0]), row[0][1]
+    one, two = (theory.masked_ceiling(model, 0.1, level=level) for level in LEVELS)
+    sd = np.sqrt(1.0 + one.precision)
+    x = np.linspace(0.0, 10.0, 400_001)
+
+    def beyond(own, other):
+        """P(|u| > t, |u| > |v|) at t = own x, for each x."""
+        inside = 2.0 * norm.pdf(x) * (2.0 * norm.cdf(own * x / other) - 1.0)
+        step = 0.5 * (inside[1:] + inside[:-1]) * (x[1] - x[0])
+        return np.append(np.cumsum(step[::-1])[::-1], 0.0)
+
+    t = np.linspace(0.5, 8.0, 100_001)
+    null, wrong = np.interp(t, x, beyond(1.0, 1.0)), np.interp(t, x, beyond(1.0, sd))
+    signal = np.interp(t / sd, x, beyond(sd, 1.0))
+    false, found = (1.0 - rho) * null, (1.0 - rho) * null + rho * signal
+    at = np.argmax((false + rho * wrong) / found <= 0.1)
+    true = np.argmax(false / found <= 0.1)
+    np.testing.assert_allclose((signal[at], found[at], signal[true]), signed, atol=5e-5)
+    assert found[at] < one.discoveries
+    assert signal[true] > two.power
 
 
 def test_errors_of_a_pair_are_integrals():

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from selica._core.effects import Mixture
-from selica._core.errors import DoesNotApply
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.quadrature import panels
 from selica._core.types import Array
 from selica._core.validation import choice, error_level, number
@@ -64,9 +64,9 @@ class MaskedCeiling(NamedTuple):
     """
 
     precision: float
-    """s: the precision of the fields."""
+    """s: the precision of the fields, in units of the effects of the model."""
     prediction_error: float
-    """E = alpha / s."""
+    """E = alpha / s, that of a linear response which tells as much."""
     threshold: float
     """T of W; infinite where nothing is selected."""
     power: float
@@ -127,6 +127,8 @@ def masked_ceiling(
     more = 0.0 if n_features is None else 1.0 / number("n_features", n_features, at_least=1.0)
     signals, rho = model.mixture, float(model.rho)
     s = pair_precision(model, response)
+    if s == 0.0:
+        return MaskedCeiling(0.0, np.inf, np.inf, 0.0, 0.0, 0.0)
 
     def rate(t: float) -> float:
         p = _chances(signals, rho, s, t)
@@ -166,11 +168,17 @@ def pair_precision(
     signals, rho = model.mixture, float(model.rho)
     if not is_symmetric(signals):
         raise DoesNotApply("effects must have both signs alike for the ceiling of masked pairs.")
+    if rho == 0.0:
+        raise DoesNotApply("rho must be above 0 for the ceiling of masked pairs.")
     load = partial(_load, signals, rho, order=_FEW if few_digits else _ORDER)
     if response is None:
         return _precision(signals, rho, float(model.alpha), float(model.Delta), load)
     settings = RowResponse.check(response, model).settings
+    if any(part.ndim for part in settings.values()):
+        raise ArgumentError("response must be a single one here, of shape ().")
     T, place = (float(settings[name]) for name in ("T", "place"))
+    if T == 0.0:
+        return 0.0
     told = partial(response.information, T, place)
     return _precision_of_response(rho, float(model.alpha), told, T, load)
 
@@ -252,7 +260,9 @@ def _chances(signals: Mixture, rho: float, s: float, t: float) -> _Chances:
     u, weight = _nodes(signals, s)
     log_R = log_ratio(signals, np.full(u.size, s), u)[0]
     # (e^t (1 - rho + rho R) - (1 - rho)) / rho
-    bound = np.logaddexp(np.log(np.expm1(t)) + np.log1p(-rho) - np.log(rho), t + log_R)
+    with np.errstate(divide="ignore"):  # without nulls
+        odds = np.log1p(-rho) - np.log(rho)
+    bound = np.logaddexp(np.log(np.expm1(t)) + odds, t + log_R)
     found = tails(signals, np.full(u.size, s), bound)
     null, signal = (
         weight * np.exp(power - 0.5 * u**2) / np.sqrt(2.0 * np.pi) for power in (0.0, log_R)
