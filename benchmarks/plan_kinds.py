@@ -1,9 +1,11 @@
-"""Plans of every kind against simulations: `python -m benchmarks.plan_kinds`.
+"""Are plans of every kind right? Predicted against simulated: `python -m benchmarks.plan_kinds`.
 
-Sixty settings of ten kinds: many variables, unequal effects, correlated columns, classes, counts
-and survival times. Every method is run as the plan prints it. Results go to a file data set by data
-set (`--store`), so that an interrupted run goes on; `--table` writes the means to
-docs/data/plans/kinds.csv and prints what docs/planning.md shows.
+Settings of ten kinds: many variables, unequal effects, correlated columns, classes, counts and
+survival times. Every procedure is run with the settings that are printed, on data sets that are
+drawn until the simulated power is known well. With `--samples`, studies have the size that
+`required_samples` asks for. Results go to a file data set by data set (`--store`): an interrupted
+run continues, and what is predicted differently by now is run again. `--table` writes the means to
+docs/data/plans and prints what docs/planning.md shows.
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ import json
 import math
 import time
 import warnings
+import zlib
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,26 +26,41 @@ import numpy as np
 
 from selica import selectors, theory
 from selica._core.effects import Effects
-from selica._core.errors import DoesNotApply, RefusedError
+from selica._core.errors import RefusedError
 from selica._core.types import Array
 from selica.control import fdp, tpp
-from selica.planning import Binary, Counts, Numeric, Survival
-from selica.planning.predict.prediction import Prediction, predict
+from selica.planning import Binary, Counts, Numeric, Survival, required_samples
+from selica.planning.predict.prediction import Prediction, planned_names, predict
 from selica.planning.responses import StudyResponse
 from selica.planning.study import Study
 
-METHODS = ("stability-fdr", "stability-pfer", "knockoffs", "knockoffs-evalues")
+STORE = Path(".bench/plan_kinds.jsonl")
+"""Where results go, one line for each data set."""
+TABLES = Path("docs/data/plans")
+"""Where rows go."""
 SEED = 25
-_CASE_POOL = 50_000
-"""Rows of the population that are drawn at a time for cases and controls."""
-_COPIED_ENTRIES = 250_000
-"""Entries of a table up to which fifty copies are made."""
+MAIN = ("stability-fdr", "stability-pfer", "knockoffs", "knockoffs-evalues")
+"""Procedures that are run most; the others are run on fewer data sets."""
+_COPIES = ("knockoffs-evalues", "knockoffs-pvalues")
+"""Procedures that fit many copies."""
+_COPIED_ENTRIES = 2_000_000
+"""Entries of a table up to which many copies are made."""
 _GAUSSIAN_COLUMNS = 2000
-"""Columns up to which copies estimate a covariance; more are known to be independent here."""
+"""Columns up to which copies estimate a covariance; more are said to be independent."""
+_FEWEST, _MOST = 10, 150
+"""Data sets of a procedure in a setting."""
+_FEW = 12
+"""Data sets of the other procedures, at most."""
+_FEW_ENTRIES = 250_000
+"""Entries of a table up to which these are run, where columns are not many."""
+_WANTED_ERROR = 0.012
+"""Standard error of the simulated power at which these end."""
+_CASE_POOL = 50_000
+"""Entries of the population that are drawn at a time for cases and controls."""
 
 
 class Setting(NamedTuple):
-    """Data sets of one kind, and the level asked of the methods."""
+    """Data sets of one kind, and the level asked of the procedures."""
 
     kind: str
     n: int
@@ -54,6 +74,7 @@ class Setting(NamedTuple):
 
     @property
     def study(self) -> Study:
+        """The study that is planned."""
         name, value = self.strength
         return Study.of(
             self.n, self.p, self.k, effects=self.effects, response=self.response,
@@ -66,134 +87,255 @@ class Setting(NamedTuple):
         return f"{self.kind}, {size}, {name} {value:g}, level {self.fdr:g}"
 
 
-def _grid(kind: str, rows: list[tuple[Any, ...]], name: str, **more: Any) -> list[Setting]:
-    return [Setting(kind, n, p, k, (name, value), fdr, **more) for n, p, k, value, fdr in rows]
+class Kind(NamedTuple):
+    """What the settings of a kind have in common."""
+
+    strength: str
+    """What says how strong signals are."""
+    effects: Effects = theory.GaussianEffects()
+    response: StudyResponse = Numeric()
+    covariance: Any = None
+
+    def setting(self, name: str, n: int, p: int, k: int, value: float, fdr: float) -> Setting:
+        """A setting of this kind."""
+        return Setting(name, n, p, k, (self.strength, value), fdr, *self[1:])
 
 
-_EQUAL = theory.PointEffects()
-_DECAY = theory.EmpiricalEffects([0.9**j for j in range(30)])
-SETTINGS = [
-    *_grid("many variables", [
+KINDS = {
+    "many variables": Kind("r2"),
+    "unequal effects": Kind("r2", theory.EmpiricalEffects([0.9**j for j in range(30)])),
+    "AR 0.5": Kind("r2", covariance=("ar1", 0.5)),
+    "AR 0.8": Kind("r2", covariance=("ar1", 0.8)),
+    "blocks 0.5": Kind("r2", covariance=("block", 0.5, 10)),
+    "prevalence 0.1": Kind("effect_size", theory.PointEffects(), Binary(0.1)),
+    "case-control": Kind("effect_size", response=Binary(0.05, cases=0.5)),
+    "classes": Kind("effect_size", response=Binary(0.4)),
+    "counts": Kind("effect_size", response=Counts(2.0)),
+    "survival, 30 % events": Kind("effect_size", response=Survival(0.3)),
+}
+# Rows, variables, signals, strength and level.
+_ROWS = {
+    "many variables": (
         (400, 5000, 20, 0.7, 0.1), (600, 5000, 40, 0.8, 0.2), (1000, 10_000, 30, 0.6, 0.1),
         (800, 10_000, 60, 0.9, 0.1), (600, 20_000, 20, 0.7, 0.2), (1000, 20_000, 50, 0.8, 0.1),
-    ], "r2"),
-    *_grid("unequal effects", [
+    ),
+    "unequal effects": (
         (300, 200, 30, 0.7, 0.1), (400, 400, 30, 0.8, 0.2), (600, 300, 30, 0.6, 0.1),
         (500, 1000, 30, 0.8, 0.1), (250, 500, 30, 0.9, 0.2), (800, 200, 30, 0.5, 0.1),
-    ], "r2", effects=_DECAY),
-    *_grid("AR 0.5", [
+    ),
+    "AR 0.5": (
         (400, 200, 20, 0.7, 0.1), (300, 300, 30, 0.85, 0.2), (600, 400, 40, 0.8, 0.1),
         (500, 800, 40, 0.85, 0.1), (800, 500, 40, 0.6, 0.2), (400, 600, 30, 0.9, 0.1),
-    ], "r2", covariance=("ar1", 0.5)),
-    *_grid("AR 0.8", [
+        (500, 300, 10, 0.5, 0.2), (300, 500, 30, 0.8, 0.2),
+    ),
+    "AR 0.8": (
         (800, 200, 20, 0.7, 0.1), (600, 300, 30, 0.85, 0.2), (1200, 400, 40, 0.8, 0.1),
         (1000, 800, 40, 0.9, 0.1), (1500, 500, 40, 0.6, 0.2), (800, 600, 30, 0.9, 0.1),
-    ], "r2", covariance=("ar1", 0.8)),
-    *_grid("blocks 0.5", [
+        (500, 300, 10, 0.5, 0.2), (300, 500, 30, 0.8, 0.2),
+    ),
+    "blocks 0.5": (
         (400, 200, 20, 0.8, 0.1), (400, 300, 30, 0.85, 0.2), (800, 400, 40, 0.8, 0.1),
         (600, 800, 40, 0.9, 0.1), (900, 500, 40, 0.6, 0.2), (500, 600, 30, 0.9, 0.1),
-    ], "r2", covariance=("block", 0.5, 10)),
-    *_grid("prevalence 0.1", [
+        (500, 300, 10, 0.5, 0.2), (300, 500, 30, 0.8, 0.2),
+    ),
+    "prevalence 0.1": (
         (1000, 200, 20, 0.45, 0.1), (1500, 300, 30, 0.32, 0.2), (2000, 400, 30, 0.3, 0.1),
         (1500, 500, 20, 0.38, 0.1), (1000, 400, 15, 0.45, 0.2), (3000, 300, 40, 0.25, 0.1),
-    ], "effect_size", response=Binary(0.1), effects=_EQUAL),
-    *_grid("case-control", [
+    ),
+    "case-control": (
         (400, 200, 20, 0.5, 0.1), (600, 300, 30, 0.5, 0.2), (800, 400, 30, 0.45, 0.1),
         (600, 500, 20, 0.6, 0.1), (400, 400, 15, 0.7, 0.2), (1200, 300, 40, 0.4, 0.1),
-    ], "effect_size", response=Binary(0.05, cases=0.5)),
-    *_grid("classes", [
+    ),
+    "classes": (
         (400, 200, 20, 0.6, 0.1), (600, 300, 30, 0.5, 0.2), (800, 400, 40, 0.5, 0.1),
         (600, 600, 20, 0.6, 0.1), (500, 400, 15, 0.8, 0.2), (1200, 300, 40, 0.4, 0.1),
-    ], "effect_size", response=Binary(0.4)),
-    *_grid("counts", [
+    ),
+    "counts": (
         (400, 200, 20, 0.2, 0.1), (600, 300, 30, 0.15, 0.2), (800, 400, 40, 0.15, 0.1),
         (600, 600, 20, 0.2, 0.1), (400, 400, 15, 0.25, 0.2), (1000, 300, 40, 0.12, 0.1),
-    ], "effect_size", response=Counts(2.0)),
-    *_grid("survival, 30 % events", [
+    ),
+    "survival, 30 % events": (
         (600, 200, 20, 0.35, 0.1), (900, 300, 30, 0.3, 0.2), (1200, 400, 40, 0.3, 0.1),
         (900, 600, 20, 0.4, 0.1), (700, 400, 15, 0.5, 0.2), (1600, 300, 40, 0.25, 0.1),
-    ], "effect_size", response=Survival(0.3)),
-]  # fmt: skip
+    ),
+}  # fmt: skip
+# One of each kind in turn, so that a part of a run covers all kinds.
+SETTINGS = [
+    KINDS[name].setting(name, *row)
+    for some in zip_longest(*([(name, row) for row in rows] for name, rows in _ROWS.items()))
+    for name, row in filter(None, some)
+]
 
 
-def covered(setting: Setting, method: str) -> bool:
-    """Whether a method is run in a setting."""
-    if method == "knockoffs-evalues" and setting.n * setting.p > _COPIED_ENTRIES:
-        return False
-    return not (setting.covariance is not None and method == "stability-fdr")
+class Question(NamedTuple):
+    """A power that is asked for."""
+
+    power: float
+    method: str
+    kind: str
+    p: int
+    k: int
+    strength: float
+    fdr: float
+
+    def answered(self) -> Setting:
+        """The study with the samples that are required."""
+        kind = KINDS[self.kind]
+        needed = required_samples(
+            self.power, n_features=self.p, n_signals=self.k, fdr=self.fdr, method=self.method,
+            effects=kind.effects, response=kind.response, covariance=kind.covariance,
+            **{kind.strength: self.strength},
+        ).one(self.method).value  # fmt: skip
+        assert needed is not None
+        return kind.setting(self.kind, int(needed), self.p, self.k, self.strength, self.fdr)
+
+
+QUESTIONS = (
+    Question(0.6, "stability-fdr", "many variables", 5000, 30, 0.7, 0.1),
+    Question(0.5, "knockoffs", "many variables", 5000, 40, 0.8, 0.2),
+    Question(0.6, "stability-fdr", "unequal effects", 300, 30, 0.7, 0.1),
+    Question(0.6, "knockoffs-evalues", "unequal effects", 200, 30, 0.8, 0.2),
+    Question(0.6, "knockoffs", "AR 0.5", 300, 40, 0.8, 0.1),
+    Question(0.7, "knockoffs-evalues", "AR 0.5", 200, 30, 0.8, 0.2),
+    Question(0.5, "stability-pfer", "AR 0.5", 300, 30, 0.7, 0.2),
+    Question(0.5, "knockoffs", "AR 0.8", 300, 40, 0.8, 0.2),
+    Question(0.6, "knockoffs-evalues", "AR 0.8", 200, 30, 0.8, 0.1),
+    Question(0.6, "knockoffs", "blocks 0.5", 300, 40, 0.8, 0.1),
+    Question(0.5, "stability-pfer", "blocks 0.5", 200, 20, 0.7, 0.2),
+    Question(0.8, "stability-fdr", "prevalence 0.1", 200, 20, 0.4, 0.1),
+    Question(0.7, "knockoffs-evalues", "prevalence 0.1", 200, 30, 0.4, 0.2),
+    Question(0.6, "stability-fdr", "case-control", 300, 30, 0.5, 0.1),
+    Question(0.6, "knockoffs", "case-control", 200, 40, 0.5, 0.2),
+    Question(0.5, "knockoffs-evalues", "classes", 200, 20, 0.6, 0.1),
+    Question(0.6, "stability-fdr", "counts", 300, 30, 0.2, 0.1),
+    Question(0.6, "knockoffs", "counts", 200, 40, 0.15, 0.1),
+    Question(0.6, "knockoffs", "survival, 30 % events", 200, 40, 0.35, 0.1),
+    Question(0.5, "stability-pfer", "survival, 30 % events", 300, 30, 0.35, 0.2),
+    Question(0.6, "knockoffs-evalues", "survival, 30 % events", 200, 20, 0.4, 0.2),
+)
+
+
+def methods(setting: Setting) -> list[str]:
+    """Procedures that a plan compares in a setting, as far as its tables are not too large."""
+    names = planned_names(None, calibrated=True, study=setting.study)
+    entries = setting.n * setting.p
+    most = dict.fromkeys(_COPIES, _COPIED_ENTRIES) | {
+        name: _FEW_ENTRIES if setting.p <= _GAUSSIAN_COLUMNS else _COPIED_ENTRIES
+        for name in names
+        if name not in MAIN
+    }
+    return [name for name in names if entries <= most.get(name, entries)]
 
 
 def draw(setting: Setting, rng: np.random.Generator) -> tuple[Array, Any, Array]:
-    """One data set: columns, response, and which variables matter."""
+    """One data set: columns, response, and which variables matter.
+
+    Effects that are listed are those of the list. The signal of correlated columns, which depends
+    on where signals are, has the variance of the study; that of independent columns has it on
+    average.
+    """
     study, p, k = setting.study, setting.p, setting.k
     beta = np.zeros(p)
     places = rng.choice(p, k, replace=False)
-    given = isinstance(setting.effects, theory.EmpiricalEffects)
-    size = np.array(setting.effects.values) if given else setting.effects.sample(k, rng)
+    listed = isinstance(setting.effects, theory.EmpiricalEffects)
+    size = rng.permutation(setting.effects.values) if listed else setting.effects.sample(k, rng)
     beta[places] = size * study.effect_size
-    if setting.covariance is not None:
-        variance = study.columns.covariance.variance_of(beta)
-        beta *= math.sqrt(study.snr / variance)
+    columns = study.columns
+    if columns is not None:
+        beta *= math.sqrt(study.snr / columns.covariance.variance_of(beta))
 
     def rows(n: int) -> Array:
         white = rng.standard_normal((p, n))
-        if setting.covariance is not None:
-            white = study.columns.covariance.colour(white)
-        return white.T
+        return (white if columns is None else columns.covariance.colour(white)).T
 
+    kind, truth = setting.response, study.theory_response
+    if isinstance(kind, Binary) and kind.cases is not None:
+        X, y = _cases(setting, rng, rows, beta)
+        return X, y, beta != 0.0
     X = rows(setting.n)
     z = X @ beta
-    kind = setting.response
     if isinstance(kind, Numeric):
-        y: Any = z + rng.standard_normal(z.size)
+        y = z + rng.standard_normal(z.size)
     elif isinstance(kind, Binary):
-        a = float(study.theory_response.intercept)
-        if kind.cases is None:
-            y = (rng.random(z.size) < 1.0 / (1.0 + np.exp(-a - z))).astype(float)
-        else:
-            X, y = _cases(setting, rng, rows, beta, a)
+        y = (rng.random(z.size) < _chance(truth.intercept + z)).astype(float)
     elif isinstance(kind, Counts):
-        y = rng.poisson(np.exp(float(study.theory_response.intercept) + z)).astype(float)
-    else:
-        end = float(study.theory_response.censoring)
-        time = rng.exponential(size=z.size) * np.exp(-z)
-        y = (np.minimum(time, end), time <= end)
+        y = rng.poisson(np.exp(truth.intercept + z)).astype(float)
+    else:  # the hazard is exp(z) at all times, and all rows are censored at the same one
+        event = rng.exponential(size=z.size) * np.exp(-z)
+        y = (np.minimum(event, truth.censoring), event <= truth.censoring)
     return X, y, beta != 0.0
 
 
+def _chance(log_odds: Array) -> Array:
+    return 1.0 / (1.0 + np.exp(-log_odds))
+
+
 def _cases(
-    setting: Setting, rng: np.random.Generator, rows: Any, beta: Array, a: float
+    setting: Setting, rng: np.random.Generator, rows: Callable[[int], Array], beta: Array
 ) -> tuple[Array, Array]:
-    """Cases and controls of a population, as many as the sample has of each."""
+    """Cases and controls of a population, as many as the sample has of each, in any order."""
     share = setting.response.cases  # type: ignore[attr-defined]
+    intercept = setting.study.theory_response.intercept
     wanted = {1.0: round(share * setting.n), 0.0: setting.n - round(share * setting.n)}
     kept: dict[float, list[Array]] = {1.0: [], 0.0: []}
     size = max(_CASE_POOL // setting.p, 100)
     while any(sum(map(len, kept[c])) < wanted[c] for c in kept):
         X = rows(size)
-        label = (rng.random(size) < 1.0 / (1.0 + np.exp(-a - X @ beta))).astype(float)
+        label = (rng.random(size) < _chance(intercept + X @ beta)).astype(float)
         for c, parts in kept.items():
             missing = wanted[c] - sum(map(len, parts))
-            if missing > 0:
-                parts.append(X[label == c][:missing])
-    both = {c: np.concatenate(parts) for c, parts in kept.items()}
-    return np.concatenate([both[1.0], both[0.0]]), np.repeat([1.0, 0.0], [wanted[1.0], wanted[0.0]])
+            parts.append(X[label == c][:missing])
+    X = np.concatenate([*kept[1.0], *kept[0.0]])
+    y = np.repeat([1.0, 0.0], [wanted[1.0], wanted[0.0]])
+    order = rng.permutation(y.size)
+    return X[order], y[order]
 
 
-def run(setting: Setting, found: Prediction, number: int) -> tuple[float, float, float]:
+class Task(NamedTuple):
+    """A procedure in a setting."""
+
+    setting: Setting
+    prediction: Prediction
+
+    @classmethod
+    def of(cls, setting: Setting, method: str) -> Task:
+        """With what is predicted."""
+        return cls(setting, predict(setting.study, method, setting.fdr))
+
+    def key(self, number: int) -> str:
+        """What a result is stored by: another recommendation is another result."""
+        return json.dumps([str(self.setting), self.prediction.code, number])
+
+    def runs(self, stored: dict[str, Any]) -> Array:
+        """Results of the data sets so far, (R, 3)."""
+        found = []
+        while (one := stored.get(self.key(len(found)))) is not None:
+            found.append(one)
+        return np.array(found, dtype=float).reshape(-1, 3)
+
+    def finished(self, runs: Array) -> bool:
+        """Whether there are enough of them."""
+        number = len(runs)
+        if number < _FEWEST:
+            return False
+        if number >= (_MOST if self.prediction.method in MAIN else _FEW):
+            return True
+        spread = float(runs[:, 0].std(ddof=1))
+        if spread == 0.0 and self.prediction.power > 0.0:  # it finds much or nothing
+            return False
+        return spread / math.sqrt(number) <= _WANTED_ERROR
+
+
+def run(one: Task, number: int) -> tuple[float, float, float]:
     """The recommendation, as printed, on one data set: power, share of false ones, refused."""
-    entropy = [SEED, SETTINGS.index(setting), number]
-    rng = np.random.default_rng(entropy)
+    setting = one.setting
+    rng = np.random.default_rng([SEED, zlib.crc32(str(setting).encode()), number])
     X, y, truth = draw(setting, rng)
-    selector = eval(found.code, vars(selectors))
-    known = selector.get_params()
+    selector = eval(one.prediction.code, vars(selectors))
     more: dict[str, Any] = {"random_state": number, "n_jobs": 1}
-    kind = setting.response.name
-    more["response"] = {"counts": "counts", "survival": "survival", "binary": "binary"}.get(
-        kind, "auto"
-    )
     if setting.p > _GAUSSIAN_COLUMNS:
         more["sampler"] = "iid"
+    known = selector.get_params()
     selector.set_params(**{name: value for name, value in more.items() if name in known})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -204,45 +346,21 @@ def run(setting: Setting, found: Prediction, number: int) -> tuple[float, float,
     return tpp(mask, truth), fdp(mask, truth), refused
 
 
-def main() -> None:
-    """Run, or write the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--store", type=Path, default=Path(".bench/plan_kinds.jsonl"))
-    parser.add_argument("--seconds", type=float, default=3600.0)
-    parser.add_argument("--method", action="append", choices=METHODS)
-    parser.add_argument("--kind", action="append")
-    parser.add_argument("--datasets", type=int, default=40)
-    parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("I", "OF"))
-    parser.add_argument("--table", type=Path)
-    asked = parser.parse_args()
-    asked.store.parent.mkdir(parents=True, exist_ok=True)
-    tasks = [
-        (setting, method)
-        for setting in SETTINGS
-        for method in asked.method or METHODS
-        if covered(setting, method) and (not asked.kind or setting.kind in asked.kind)
-    ]
-    if asked.table:
-        write(tasks, asked.store, asked.table)
-        return
-    stored = _stored(asked.store)
-    predictions: dict[tuple[int, str], Prediction] = {}
-    begun = time.monotonic()
-    for number in range(asked.datasets):
-        for place, (setting, method) in enumerate(tasks):
-            if place % asked.part[1] != asked.part[0]:
+def simulate(tasks: Sequence[Task], store: Path, seconds: float) -> None:
+    """Run data sets in turn, one of each task, until there are enough or the time is over."""
+    store.parent.mkdir(parents=True, exist_ok=True)
+    stored, end = _stored(store), time.monotonic() + seconds
+    for number in range(_MOST):
+        for one in tasks:
+            runs = one.runs(stored)
+            if len(runs) > number or one.finished(runs):
                 continue
-            if time.monotonic() - begun > asked.seconds:
+            if time.monotonic() > end:
                 return
-            at = (SETTINGS.index(setting), method)
-            if at not in predictions:
-                predictions[at] = predict(setting.study, method, setting.fdr)
-            key = json.dumps([str(setting), predictions[at].code, number])
-            if key in stored:
-                continue
-            with asked.store.open("a") as file:
-                found = run(setting, predictions[at], number)
-                print(json.dumps({"key": key, "found": found}), file=file)
+            key = one.key(len(runs))
+            stored[key] = run(one, len(runs))
+            with store.open("a") as file:
+                print(json.dumps({"key": key, "found": stored[key]}), file=file)
 
 
 def _stored(path: Path) -> dict[str, Any]:
@@ -257,62 +375,137 @@ def _stored(path: Path) -> dict[str, Any]:
     return found
 
 
-def write(tasks: list[tuple[Setting, str]], store: Path, table: Path) -> None:
-    """Write a row for each method in each setting, and print the errors of each kind."""
-    stored, rows = _stored(store), []
-    for setting, method in tasks:
-        try:
-            found = predict(setting.study, method, setting.fdr)
-        except DoesNotApply:
-            continue
-        runs = [
-            one
-            for number in range(1000)
-            if (one := stored.get(json.dumps([str(setting), found.code, number]))) is not None
-        ]
-        if len(runs) < 2:
-            continue
-        values = np.array(runs)
-        error = values.std(axis=0, ddof=1) / math.sqrt(len(values))
-        mean = values.mean(axis=0)
-        rows.append({
-            "kind": setting.kind, "n": setting.n, "p": setting.p, "k": setting.k,
-            "strength": f"{setting.strength[0]} {setting.strength[1]:g}", "level": setting.fdr,
-            "method": method, "power": round(found.power, 4),
-            "power_error": round(found.power_error, 4),
-            "fdr": round(found.fdr, 4), "simulated_power": round(mean[0], 4),
-            "simulated_error": round(error[0], 4), "simulated_fdr": round(mean[1], 4),
-            "data_sets": len(runs), "refused": int(values[:, 2].sum()), "code": found.code,
-        })  # fmt: skip
-    table.parent.mkdir(parents=True, exist_ok=True)
-    with table.open("w", newline="") as file:
+def row_of(one: Task, runs: Array) -> dict[str, Any]:
+    """A row of the table: what is predicted and what is simulated."""
+    setting, found = one.setting, one.prediction
+    mean = runs.mean(axis=0)
+    error = runs.std(axis=0, ddof=1) / math.sqrt(len(runs))
+    return {
+        "kind": setting.kind, "n": setting.n, "p": setting.p, "k": setting.k,
+        "strength": f"{setting.strength[0]} {setting.strength[1]:g}", "level": setting.fdr,
+        "method": found.method, "power": round(found.power, 4),
+        "power_error": round(found.power_error, 4), "fdr": round(found.fdr, 4),
+        "simulated_power": round(mean[0], 4), "simulated_power_error": round(error[0], 4),
+        "simulated_fdr": round(mean[1], 4), "simulated_fdr_error": round(error[1], 4),
+        "data_sets": len(runs), "refused": int(runs[:, 2].sum()), "code": found.code,
+    }  # fmt: skip
+
+
+def _write(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    for line in summary(rows):
-        print(line)
 
 
-def summary(rows: list[dict[str, Any]]) -> list[str]:
-    """Lines of a table: errors of each method in each kind."""
-    lines = ["| kind | method | settings | mean error | worst | by chance | data sets | refused |",
-             "|---|---|---|---|---|---|---|---|"]  # fmt: skip
-    for kind in dict.fromkeys(row["kind"] for row in rows):
-        for method in METHODS:
-            some = [row for row in rows if row["kind"] == kind and row["method"] == method]
-            if not some:
-                continue
-            apart = [float(row["power"]) - float(row["simulated_power"]) for row in some]
-            noise = [float(row["simulated_error"]) for row in some]
-            worst = max(range(len(some)), key=lambda i: abs(apart[i]))
-            lines.append(
-                f"| {kind} | {method} | {len(some)} | {np.mean(np.abs(apart)):.3f} "
-                f"| {apart[worst]:+.3f} ({noise[worst]:.3f}) "
-                f"| {math.sqrt(2.0 / math.pi) * np.mean(noise):.3f} "
-                f"| {sum(int(row['data_sets']) for row in some)} "
-                f"| {sum(int(row['refused']) for row in some)} |"
-            )
-    return lines
+class Summary(NamedTuple):
+    """How far predictions of a procedure are off in a kind."""
+
+    kind: str
+    method: str
+    settings: int
+    mean: float
+    """Mean size of the error of the power."""
+    chance: float
+    """What it would be from draws alone, if the prediction were exact."""
+    chance_error: float
+    """Standard deviation of that."""
+    worst: float
+    """The largest error, with its sign."""
+    worst_error: float
+    """Standard error of it."""
+    data_sets: int
+    refused: int
+
+
+def summaries(rows: Sequence[dict[str, Any]]) -> list[Summary]:
+    """Errors of each procedure in each kind."""
+    out = []
+    groups = dict.fromkeys((row["kind"], row["method"]) for row in rows)
+    for kind, method in groups:
+        some = [row for row in rows if (row["kind"], row["method"]) == (kind, method)]
+        power, drawn, seen, noise = (
+            np.array([float(row[name]) for row in some])
+            for name in ("power", "power_error", "simulated_power", "simulated_power_error")
+        )
+        apart, error = power - seen, np.hypot(drawn, noise)
+        worst = int(np.abs(apart).argmax())
+        # the size of a normal error has this mean, and this variance
+        chance = math.sqrt(2.0 / math.pi) * error.mean()
+        spread = math.sqrt((1.0 - 2.0 / math.pi) * np.sum(error**2)) / error.size
+        out.append(Summary(
+            kind, method, len(some), float(np.abs(apart).mean()), float(chance), spread,
+            float(apart[worst]), float(error[worst]),
+            sum(int(row["data_sets"]) for row in some), sum(int(row["refused"]) for row in some),
+        ))  # fmt: skip
+    return out
+
+
+def kinds_table(rows: Sequence[dict[str, Any]]) -> str:
+    """Errors of each procedure in each kind, as a table."""
+    lines = [
+        "| kind | method | settings | mean error | by chance | worst | data sets | refused |",
+        "|---" * 8 + "|",
+    ]
+    lines += [
+        f"| {one.kind} | {one.method} | {one.settings} | {one.mean:.3f} | {one.chance:.3f} | "
+        f"{one.worst:+.3f} ({one.worst_error:.3f}) | {one.data_sets} | {one.refused} |"
+        for one in summaries(rows)
+    ]
+    return "\n".join(lines)
+
+
+def samples_table(rows: Sequence[dict[str, Any]]) -> str:
+    """Power that was asked for, and simulated power with the samples that are required."""
+    lines = [
+        "| kind | method | power asked for | setting | samples | data sets | simulated power |",
+        "|---" * 7 + "|",
+    ]
+    lines += [
+        f"| {row['kind']} | {row['method']} | {row['asked']} | {row['p']}, {row['k']} signals, "
+        f"{row['strength']}, level {row['level']} | {row['n']} | {row['data_sets']} | "
+        f"{float(row['simulated_power']):.3f} ({float(row['simulated_power_error']):.3f}) |"
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run what is missing, or write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--store", type=Path, default=STORE)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="after which a run ends")
+    parser.add_argument("--methods", nargs="+", help="all by default")
+    parser.add_argument("--kinds", nargs="+", choices=tuple(KINDS), help="all by default")
+    parser.add_argument("--samples", action="store_true", help="at the samples that are required")
+    parser.add_argument("--table", action="store_true", help="write rows and print the table")
+    options = parser.parse_args()
+    asked: list[float] = []
+    tasks: list[Task] = []
+    if options.samples:
+        for question in QUESTIONS:
+            tasks.append(Task.of(question.answered(), question.method))
+            asked.append(question.power)
+    else:
+        for setting in SETTINGS:
+            if setting.kind in (options.kinds or KINDS):
+                names = [name for name in methods(setting) if name in (options.methods or [name])]
+                tasks += [Task.of(setting, name) for name in names]
+    if not options.table:
+        simulate(tasks, options.store, options.seconds)
+        return
+    stored = _stored(options.store)
+    seen = [(i, one, runs) for i, one in enumerate(tasks) if len(runs := one.runs(stored)) > 1]
+    seen.sort(key=lambda one: list(KINDS).index(one[1].setting.kind))
+    rows = [row_of(one, runs) for _, one, runs in seen]
+    if options.samples:
+        rows = [{"asked": asked[i], **row} for (i, _, _), row in zip(seen, rows, strict=True)]
+        _write(TABLES / "samples.csv", rows)
+        print(samples_table(rows))
+    else:
+        _write(TABLES / "kinds.csv", rows)
+        print(kinds_table(rows))
 
 
 if __name__ == "__main__":

@@ -320,6 +320,7 @@ class Survival(StudyResponse):
     unit: ClassVar[str] = "log hazards"
     explained: ClassVar[str] = "the variance of the log survival times"
     source: ClassVar[tuple[str, ...]] = ("--time time", "--event event")
+    arguments: ClassVar[Mapping[str, Any]] = MappingProxyType({"response": "survival"})
     refused_by: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"stability-fdr": "it has no p-values for survival times"}
     )

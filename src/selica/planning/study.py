@@ -25,7 +25,7 @@ _SMALLEST_RATIO = 1e-9
 """Ratio of signal to noise below which nothing is found."""
 _LARGEST_RATIO = 1e6
 """Ratio of signal to noise above which there is no noise to speak of."""
-LARGEST_PREDICTOR = {"binary": 100.0, "counts": 4.0, "survival": 100.0}
+LARGEST_PREDICTOR = {"binary": 100.0, "counts": 4.0, "survival": 25.0}
 """Largest variance of a linear predictor for which the equations are solved, by response."""
 _SMALLEST_SHARE = 0.02
 """Share of the largest penalty down to which penalties are tried, as selectors do."""

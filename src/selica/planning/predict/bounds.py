@@ -165,7 +165,7 @@ def by_bound(
     nothing = Rates(0.0, 0.0, 0.0)
     out = [
         Forecast(
-            Expected.of_rates(study, nothing, math.nan if study.variable is None else 0.0),
+            Expected.of_rates(study, nothing, None if study.variable is None else 0.0),
             each.parameters,
         )
         for study, each in zip(studies, chosen, strict=True)

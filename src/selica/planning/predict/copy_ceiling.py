@@ -99,7 +99,7 @@ def _drawn(study: Study, fdr: float, s: float) -> Expected:
             break
     mean = float(power.mean())
     low, high = np.quantile(k * power, FOUND_SHARES, method="inverted_cdf").round().tolist()
-    chance = math.nan if study.variable is None else float(first.mean())
+    chance = None if study.variable is None else float(first.mean())
     return Expected(
         power=mean,
         fdr=float(rate.mean()),

@@ -30,7 +30,7 @@ from selica.correlated.chunks import Chunks, cut, plant
 from selica.correlated.drawn_fits import GaussianCopies, SingleBody
 from selica.correlated.fixed_point import DrawnEquations, FixedPoint
 from selica.planning.predict import knockoffs
-from selica.planning.predict.finite import Expected
+from selica.planning.predict.finite import FOUND_SHARES, Expected
 from selica.planning.predict.limit import rounded, smooth_maximum
 from selica.planning.predict.prediction import Forecast
 from selica.planning.predict.rules import (
@@ -411,7 +411,10 @@ class _Tables:
         # one signal more or less in all tables is what was not seen
         error = max(error, 1.0 / (R * math.sqrt(self.k)))
         scaled = self.scale * float(false.mean())
-        return Expected(mean, fdr, self.scale * self.k * mean, scaled, error)
+        low, high = np.quantile(self.scale * true, FOUND_SHARES, method="inverted_cdf").tolist()
+        return Expected(
+            mean, fdr, self.scale * self.k * mean, scaled, error, found_low=low, found_high=high
+        )  # fmt: skip
 
     def _signal_error(self, times: Array, used: Array) -> float:
         """Return the error of the power from the signals that were drawn."""

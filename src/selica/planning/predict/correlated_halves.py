@@ -84,7 +84,8 @@ def forecast(row: Method, study: Any, level: float, best: bool) -> Forecast:
     path = _path(study)
     chosen = BoundSettings.of(path.halves, level, ASSUMPTIONS[row.name], best, resamples)
     if chosen.q == 0:
-        return Forecast(Expected(0.0, 0.0, 0.0, 0.0), chosen.parameters)
+        nothing = Expected.of_rates(study, Rates(0.0, 0.0, 0.0))
+        return Forecast(nothing, chosen.parameters)
     found, notes = _at(study, chosen.cutoff, chosen.q, resamples)
     return Forecast(found, chosen.parameters, notes)
 

@@ -362,11 +362,11 @@ class Expected(NamedTuple):
     """Signals that are found in nine of ten studies, at least."""
     found_high: float = math.nan
     """Signals that are found in nine of ten studies, at most."""
-    variable_power: float = math.nan
-    """Probability that the one variable of the study is selected; not a number if it has none."""
+    variable_power: float | None = None
+    """Probability that the one variable of the study is selected; None if it has none."""
 
     @classmethod
-    def of_rates(cls, study: Study, rates: Rates, variable_power: float = math.nan) -> Expected:
+    def of_rates(cls, study: Study, rates: Rates, variable_power: float | None = None) -> Expected:
         """Return what is expected if every variable is selected by itself, at these rates."""
         p, k = study.n_features, study.n_signals
         fdr = mean_false_share(p, k, rates.tpr, rates.fpr)
@@ -438,8 +438,8 @@ def of_variable(solution: S, study: Study) -> S:
     return replace(solution, model=one)
 
 
-def variable_rate(study: Study, solution: Any, rates: Callable[[Any], Rates]) -> float:
-    """Return the probability that the variable of a study is selected; not a number without one.
+def variable_rate(study: Study, solution: Any, rates: Callable[[Any], Rates]) -> float | None:
+    """Return the probability that the variable of a study is selected; None without one.
 
     Parameters
     ----------
@@ -450,7 +450,7 @@ def variable_rate(study: Study, solution: Any, rates: Callable[[Any], Rates]) ->
         From a solution to the rates of a rule with a known threshold.
     """
     if study.variable is None:
-        return math.nan
+        return None
     return float(np.ravel(rates(of_variable(solution, study)).tpr)[0])
 
 
@@ -610,7 +610,7 @@ def expected(
         chance = variable_rate(study, solution, lambda one: one.rates_of_field(np.asarray(cut)))
         return large._replace(power_error=_NEGLECTED_ERROR, variable_power=chance)
     most = _DRAFT if draft else 1.0
-    chance = math.nan if study.variable is None else _chance(study, solution, rule, cut, most)
+    chance = None if study.variable is None else _chance(study, solution, rule, cut, most)
     if selected > _MANY_SELECTIONS and rule.fdr * selected > _MANY_FALSE:
         return large._replace(power_error=_NEGLECTED_ERROR, variable_power=chance)
     fixed = Expected.of_rates(study, solution.rates_of_field(np.asarray(cut)))

@@ -8,7 +8,7 @@ of the studies.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -81,9 +81,8 @@ class Prediction(Result):
         Standard error of the power, from the draws that it rests on; zero where there are none.
     found_low, found_high : float
         How many signals are found in nine of ten such studies, at least and at most.
-    variable_power : float
-        Probability that the one variable that was asked for is selected; not a number where none
-        was.
+    variable_power : float or None
+        Probability that the one variable that was asked for is selected; None where none was.
     notes : tuple of str
         What a reader should know about the prediction, in sentences.
 
@@ -109,7 +108,7 @@ class Prediction(Result):
     power_error: float = 0.0
     found_low: float = math.nan
     found_high: float = math.nan
-    variable_power: float = math.nan
+    variable_power: float | None = None
     notes: tuple[str, ...] = ()
 
     _columns = (
@@ -118,7 +117,13 @@ class Prediction(Result):
     )  # fmt: skip
 
     @classmethod
-    def of(cls, row: Method, found: Forecast, settings: str) -> Prediction:
+    def of(
+        cls,
+        row: Method,
+        found: Forecast,
+        settings: str,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> Prediction:
         """Return what is found with a method of the catalogue.
 
         Parameters
@@ -126,8 +131,11 @@ class Prediction(Result):
         row : Method
         found : Forecast
         settings : {"best", "default"}
+        arguments : mapping, optional
+            Further arguments of the selector, which say what the response is.
         """
-        inner = ", ".join(f"{name}={value!r}" for name, value in found.parameters.items())
+        given = found.parameters | dict(arguments or {})
+        inner = ", ".join(f"{name}={value!r}" for name, value in given.items())
         return cls(
             method=row.name,
             settings=settings,
@@ -183,8 +191,10 @@ def predict_each(
         predictor: Predictor = partial(predict_correlated, row)
     else:
         predictor = row.load_predictor()
+    found = predictor(studies, fdr, settings == "best")
     return [
-        Prediction.of(row, found, settings) for found in predictor(studies, fdr, settings == "best")
+        Prediction.of(row, one, settings, study.response.arguments)
+        for study, one in zip(studies, found, strict=True)
     ]
 
 
