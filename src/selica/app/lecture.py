@@ -109,15 +109,15 @@ class Lecture:
         ]
         rates = self.rates
         named = {
-            f"selected signals, TPR {rates.tpr:.3f}": (_SIGNAL, signal),
-            f"false selections, FPR {rates.fpr:.3g}": (_NULL, null),
+            f"selected signals: TPR {rates.tpr:.3f} of the signals": (_SIGNAL, signal),
+            f"false selections: FDR {rates.fdr:.3f} of the selected": (_NULL, null),
         }
         areas = [
             Area(label if side else "", colour, g[part], height[part])
             for label, (colour, height) in named.items()
             for side, part in enumerate(_beyond(g, edge))
         ]
-        rules = [ChartRule("x", sign * edge, name) for sign, name in ((1, "g*"), (-1, "-g*"))]
+        rules = [ChartRule("x", edge, "g*"), ChartRule("x", -edge, "\N{MINUS SIGN}g*", back=True)]
         return Chart(
             "selica-fields", "Fields of the variables, and what the threshold selects",
             str(self.setting), Axis("field g that the data fix", domain=(-reach, reach)),
