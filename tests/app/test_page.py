@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from selica import catalogue, planning, theory
 from selica.app import controls, page, plan, prediction, reached
+from selica.app.apart import Apart
 from selica.app.asked import Asked
 from selica.app.turns import Turns
 from selica.cli import app as command_line
@@ -523,3 +524,33 @@ def test_one_who_leaves_while_waiting_holds_up_nobody() -> None:
         pass
     with turns.turn(leave):
         pass
+
+
+def test_work_apart_is_returned_or_abandoned() -> None:
+    looked: list[None] = []
+    apart = Apart(lambda: looked.append(None))
+    assert apart.run(lambda: 3) == 3
+    slow = Event()
+    assert apart.run(lambda: slow.wait(0.2)) is False
+    assert looked  # the page was ready meanwhile
+    with pytest.raises(ZeroDivisionError):
+        apart.run(lambda: 1 // 0)
+
+    def moved_on() -> None:
+        raise KeyboardInterrupt
+
+    left, ended = Apart(moved_on), Event()
+
+    def work() -> None:
+        try:
+            while True:
+                left.step()
+                slow.wait(0.01)
+        finally:
+            ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        left.run(work)
+    assert ended.wait(10.0)
+    with pytest.raises(KeyboardInterrupt):
+        Apart(moved_on).rest(10.0)

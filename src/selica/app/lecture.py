@@ -96,6 +96,8 @@ class Lecture:
         reach = max(min(_REACH * float(wide), 3.0 * edge + 6.0 * float(np.sqrt(s.chi_hat))), 1e-9)
         reach = max(reach, 1.25 * edge if np.isfinite(edge) else 0.0)
         g = np.linspace(-reach, reach, 2 * _HALF + 1)
+        if edge < reach:  # areas begin where the threshold is
+            g = np.unique(np.append(g, (-edge, edge)))
         null, signal = self.densities(g)
         highest = float(signal.max())
         top = 1.08 * min(max(float(null.max()), highest), _CUT * highest)

@@ -72,7 +72,7 @@ STYLE = """<style>
 @media (min-width: 641px) {
   /* sliders stay in view beside what they change */
   [data-testid="stColumn"]:has(.selica-panel) { position: sticky; top: 1rem; align-self: flex-start;
-    max-height: calc(100vh - 2rem); overflow-y: auto; }
+    max-height: calc(100vh - 2rem); overflow-y: auto; padding: .3rem; margin: -.3rem; }
 }
 @media (max-width: 640px) {
   .block-container { padding: 1.6rem .9rem 3rem; }

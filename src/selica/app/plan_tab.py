@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from functools import partial
 from time import monotonic, sleep
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from selica._core.errors import SelicaError
 from selica.app import charts, controls, markup, telling
+from selica.app.apart import Apart
 from selica.app.asked import Asked
 from selica.app.panel import Panel
 from selica.app.plan import Need, Plan, commands, plans
@@ -21,12 +23,12 @@ from selica.planning.questions.protocol import protocol
 _PANEL = Panel("Plan", (controls.POWER, *controls.STUDY))
 _PLANS = Turns()
 """The queue of all plans."""
-_BETWEEN_WORDS = 0.15
-"""Seconds at least between two words of progress."""
 _BETWEEN_TABLES = 0.4
 """Seconds at least between two tables."""
 _OUT = 0.03
 """Seconds in which an answer leaves the server, before more is worked out."""
+_REST = 0.4
+"""Seconds without a move before it is worked out what would change the answer most."""
 _FORMER = "former plan"
 """Where a window keeps what it showed last."""
 _KEPT = 256  # plans remembered: going back costs nothing
@@ -71,7 +73,6 @@ class _Drawn(NamedTuple):
     table: DeltaGenerator | None = None
 
 
-@st.fragment
 def show() -> None:
     """Show controls on the left, numbers of samples on the right."""
     left, right = st.columns([1, 2.4], gap="large")
@@ -93,26 +94,27 @@ def _planned(power: float, asked: Asked) -> _Told:
     if told is not None:
         _say(told.plan, _draw(told.plan, _Drawn()).headline, working=False)
         return told
-    said_at = monotonic()
     drawn: _Drawn | None = None
 
-    def on_step() -> None:
-        nonlocal said_at
-        if drawn is not None and monotonic() > said_at + _BETWEEN_WORDS:
-            said_at = monotonic()
-            _say(planned, drawn.headline)  # this lets the next move of a slider in
+    def look() -> None:
+        """Draw what is drawn, which lets the next move of a slider in."""
+        if drawn is not None:
+            _say(planned, drawn.headline)
 
-    growing = plans(power, asked, on_step)
+    apart = Apart(look)
+    growing = plans(power, asked, apart.step)
     planned = next(growing)
     drawn = _draw(planned, _Drawn())
     drawn_at = monotonic()
     sleep(_OUT)
-    with _PLANS.turn(on_step):
-        for planned in growing:
+    with _PLANS.turn(look):
+        while (more := apart.run(partial(next, growing, None))) is not None:
+            planned = more
             if monotonic() > drawn_at + _BETWEEN_TABLES or planned.found is not None:
                 _draw(planned, drawn)
                 drawn_at = monotonic()
-        change = telling.change(planned.found)
+        apart.rest(_REST)
+        change = apart.run(partial(telling.change, planned.found))
     _say(planned, drawn.headline, working=False)
     told = known[power, asked] = _Told(planned, change)
     while len(known) > _KEPT:

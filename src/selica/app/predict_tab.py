@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from time import monotonic, sleep
 from typing import Any, NamedTuple
 
@@ -12,12 +12,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from selica._core.errors import SelicaError
 from selica.app import charts, controls, markup, prediction, telling
+from selica.app.apart import Apart
 from selica.app.asked import Asked
 from selica.app.charts import Mark
 from selica.app.panel import Panel
 from selica.app.prediction import PageStudy, Predicted
 from selica.app.reached import Reached, reached
 from selica.catalogue import method
+from selica.planning import Comparison
 
 _PANEL = Panel("Predict", (controls.SAMPLES, *controls.STUDY))
 _predicted = lru_cache(maxsize=512)(prediction.predict)  # going back costs nothing
@@ -27,6 +29,8 @@ _DRAWN = 0.15
 """Seconds at least between two tables."""
 _FIRST = 0.07
 """Seconds in which procedures are predicted before the first answer is drawn."""
+_REST = 0.4
+"""Seconds without a move before it is worked out what would change the answer most."""
 _FORMER = "former answer"
 """Where a window keeps what it showed last."""
 _IDEAL = "Ideal: nobody knows this threshold"
@@ -72,7 +76,6 @@ class _Former(NamedTuple):
     """By their methods."""
 
 
-@st.fragment
 def show() -> None:
     """Show controls on the left, procedures and then the ideal on the right."""
     left, right = st.columns([1, 2.4], gap="large")
@@ -96,7 +99,14 @@ def _follow(ideal: Predicted | None, asked: Asked, n: int) -> None:
     """
     drawn: _Drawn | None = None
     drawn_at = monotonic()
-    for known in reached(asked, n):
+
+    def look() -> None:
+        """Draw what is drawn, which lets the next move of a slider in."""
+        if drawn is not None:
+            _say(known.comparison, drawn.headline)
+
+    apart = Apart(look)
+    for known in reached(asked, n) if asked.is_plain else reached(asked, n, apart.run):
         wait = _FIRST if drawn is None else _DRAWN
         at_once = drawn is None and not asked.is_plain  # what follows may take seconds
         if not known.is_whole and monotonic() < drawn_at + wait and not at_once:
@@ -111,8 +121,10 @@ def _follow(ideal: Predicted | None, asked: Asked, n: int) -> None:
         else:
             _draw(known, ideal if known.is_whole else None, drawn)
         drawn_at = monotonic()  # a drawing lets the next move of a slider in
-    change = telling.change(known.comparison)
-    if change and drawn is not None:
+    assert drawn is not None, "what is whole is drawn"
+    apart.rest(_REST)
+    change = apart.run(partial(telling.change, known.comparison))
+    if change:
         markup.notes(*telling.reasons(known), change, _WORDS, drawn=drawn.notes)
 
 
@@ -120,16 +132,12 @@ def _draw(known: Reached, ideal: Predicted | None, drawn: _Drawn | None = None) 
     """Draw what procedures reach, as far as it is known, and the ideal where there is one."""
     before = _Drawn(None, None, None, None) if drawn is None else drawn
     setting = f"{known.n_samples:,} samples, {known.asked}"
-    former: _Former = st.session_state.get(_FORMER, _Former())
     comparison = known.comparison
-    rows = known.rows(former.rows)
+    rows = known.rows(_former().rows)
     if comparison is not None:
         named = {str(row.cells["method"]): row.cells for row in rows}
-        former = st.session_state[_FORMER] = _Former(tuple(telling.headline(comparison)), named)
-    is_former = comparison is None
-    headline = markup.answer(
-        *former.said, former=is_former, working=is_former, drawn=before.headline
-    )
+        st.session_state[_FORMER] = _Former(tuple(telling.headline(comparison)), named)
+    headline = _say(comparison, before.headline)
     table = markup.table(
         [row.cells for row in rows],
         [row.cells["method"] == known.best_label for row in rows],
@@ -145,6 +153,17 @@ def _draw(known: Reached, ideal: Predicted | None, drawn: _Drawn | None = None) 
         ]
         chart = charts.draw(ideal.chart(setting, known.asked.fdr, marks), chart)
     return _Drawn(headline, table, notes, chart)
+
+
+def _former() -> _Former:
+    found: _Former = st.session_state.get(_FORMER, _Former())
+    return found
+
+
+def _say(comparison: Comparison | None, drawn: DeltaGenerator | None) -> DeltaGenerator:
+    """Draw the last whole answer, pale where it is of a former setting."""
+    is_former = comparison is None
+    return markup.answer(*_former().said, former=is_former, working=is_former, drawn=drawn)
 
 
 def _details(ideal: Predicted, fdr: float) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from selica import catalogue, planning
@@ -111,7 +111,11 @@ _predicted = lru_cache(maxsize=4096)(predict)  # going back costs nothing
 _ceiling = lru_cache(maxsize=512)(ceiling)
 
 
-def reached(asked: Asked, n_samples: int) -> Iterator[Reached]:
+Runner = Callable[[Callable[[], Prediction]], Prediction]
+"""Does a piece of work, here or elsewhere."""
+
+
+def reached(asked: Asked, n_samples: int, run: Runner = lambda work: work()) -> Iterator[Reached]:
     """Iterate over what is known, with one more prediction each time; the last one is whole."""
     study = asked.study(n_samples)
     known = Reached(asked, n_samples, _ceiling(study, asked.fdr))
@@ -119,8 +123,8 @@ def reached(asked: Asked, n_samples: int) -> Iterator[Reached]:
     methods = procedures(asked)
     for setting in SETTINGS:
         for one in sorted(methods, key=lambda one: _is_slow(one, asked)):
-            found = (*known.found, _predicted(study, one.name, asked.fdr, setting))
-            known = known._replace(found=found)
+            predicted = run(partial(_predicted, study, one.name, asked.fdr, setting))
+            known = known._replace(found=(*known.found, predicted))
             yield known
     order = [(setting, one.name) for setting in SETTINGS for one in methods]
     found = tuple(sorted(known.found, key=lambda one: order.index((one.settings, one.method))))
