@@ -37,6 +37,13 @@ def compare(
     n_features: Features,
     study: StudyOptions,
     n_signals: Signals = None,
+    variable: Annotated[
+        float | None,
+        typer.Option(
+            help="Effect of one variable, in the unit of the effects that are given or of "
+            "--effect-size: how likely is it found?"
+        ),
+    ] = None,
     fdr: Level = 0.1,
     method: Methods = None,
     as_json: AsJson = False,
@@ -54,7 +61,12 @@ def compare(
     names = to_plan(method) if method else None
     with bar("comparing") as progress:
         found = planning.compare_methods(
-            **sizes, **study.keywords, fdr=fdr, methods=names, progress=progress
+            **sizes,
+            **study.keywords,
+            variable=variable,
+            fdr=fdr,
+            methods=names,
+            progress=progress,
         )
     changed = most_sensitive(found)
     if as_json:

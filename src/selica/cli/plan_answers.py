@@ -42,6 +42,12 @@ _KNOWN = (
     "FDR)"
 )
 CEILING = "best possible: the Bayes-optimal selector, which knows the distribution of the effects"
+COPY_CEILING = (
+    "best possible, one copy: knockoffs with one copy and the best statistic, which knows the same"
+)
+ONE_VARIABLE = (
+    "found: expected number of signals selected; variable: probability to select the one variable"
+)
 _ROUGH = 0.02
 """Standard error of a power from which it is told."""
 _TRIED = {
@@ -156,13 +162,24 @@ def print_comparison(found: Comparison, changed: str | None, named: bool = False
     from selica.planning.questions.compare import NOTHING_FOUND
     from selica.planning.questions.recommendation import RULE
 
+    asked = found.study.variable is not None
+    # the width of a terminal leaves room for one variable or for the false ones
     headings = ["method", "settings", "power", "FDR", "found", "false", "controls"]
-    rows = [
-        [label(one.method), one.settings, *numbers(one), one.controls] for one in found.predictions
-    ]
-    rows.append([label(found.ceiling.method), "", *numbers(found.ceiling), ""])
+    if asked:
+        headings[5] = "variable"
+    copies = any(one.method.startswith("knockoffs") for one in found.predictions)
+    rows = []
+    for one in (*found.predictions, *(found.ceilings if copies else (found.ceiling,))):
+        shown = numbers(one)
+        if one.variable_power is not None:
+            shown[3] = f"{one.variable_power:.2f}"
+        predicted = one in found.predictions
+        names = [label(one.method), one.settings if predicted else ""]
+        rows.append([*names, *shown, one.controls if predicted else ""])
     _print(headings, rows, f"Power at FDR {found.fdr:g}", words=2)
     _legend([one.method for one in found.predictions], found.study)
+    if copies and found.copy_ceiling is not None:
+        say(COPY_CEILING)
     _tell_share(found.study)
     _tell_rough(one for one in found.predictions if one.settings == "best")
     if not named:
@@ -177,6 +194,7 @@ def print_comparison(found: Comparison, changed: str | None, named: bool = False
             f"Most power: {label(best.method)}, {_SETTINGS[best.settings]}; "
             f"{100 * share:.0f} % of the best possible."
         )
+        say(found_words(best, found.study))
     say(RULE)
     for one, reason in left_out:
         say(f"Left out: {label(one.method)}, {_SETTINGS[one.settings]}: {reason}.")
@@ -285,6 +303,8 @@ def print_requirement(found: Requirement, changed: str | None, named: bool = Fal
             also = f" (R2 = {found.study.r2:.3g}, {found.study.typical_effect})"
         with_method = f"with {label(best.method)}{also}"
         say(f"{found.superlative}: {_value(best)}{_informative(found)} {with_method}.")
+        if found.quantity != "signals":
+            say(found_words(best.prediction, found.study))
     say(RULE)
     for one, reason in left_out:
         say(f"Left out: {_value(one)} with {label(one.method)}: {reason}.")
@@ -300,6 +320,16 @@ def print_requirement(found: Requirement, changed: str | None, named: bool = Fal
     if other is not None:
         what = f"{label(other.method)} ({found.quantity}: {_value(other)})"
         _tell_other(other.prediction, what, response)
+
+
+def found_words(one: Prediction, study: Study) -> str:
+    """Return how many signals are found in most studies, and how likely the one variable is."""
+    low, high = one.found_low, one.found_high
+    number = f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+    words = f"In eight of ten such studies it finds {number} of the {study.n_signals} signals"
+    if one.variable_power is None:
+        return f"{words}."
+    return f"{words}; it finds the one variable with a probability of {one.variable_power:.2f}."
 
 
 def _r2(effect_size: float | None, study: Study) -> float | None:
@@ -374,8 +404,10 @@ def _legend(methods: Iterable[str], study: Study, counts: bool = True) -> None:
     rows = [catalogue.method(name) for name in dict.fromkeys(methods)]
     controlled = {one.controls for one in rows}
     explained = [text for word, text in _CONTROLS.items() if word in controlled]
-    if counts:
+    if counts and study.variable is None:
         say(COUNTS)
+    elif counts:
+        say(ONE_VARIABLE)
     say(f"controls: {'; '.join(explained)}")
     if any(one.controls == "FDR" and one.equations == "stability" for one in rows):
         say(_FEW_FITS)
