@@ -241,3 +241,41 @@ def one_data_set(rng, kind, *, size, alpha, rho, T, place, lam, how, members, ca
     if kind != "cox":
         out["intercept"] = float(np.mean([fit.intercept for fit in fits]))
     return out
+
+
+def class_messages(rng, *, size, alpha, rho, T, place, cases=None, steps=25):
+    """Mean squared error of the posterior mean by message passing, for classes of one data set.
+
+    Columns are centred by the sample, as their means in the population are not known.
+    """
+    signals = round(rho * size)
+    w0 = np.zeros(size)
+    w0[:signals] = rng.standard_normal(signals)
+    w0 *= np.sqrt(T * size / np.sum(w0**2))
+    X, y = draw(rng, "logistic", round(alpha * size), size, w0, place, cases)
+    shift = np.mean(X @ w0) if cases is not None else 0.0
+    X = X - X.mean(axis=0) if cases is not None else X
+    node, p = np.polynomial.hermite_e.hermegauss(31)
+    p = p / p.sum()
+    effect = T / rho
+    side = 2.0 * y - 1.0
+    w, V, g = np.zeros(size), T, np.zeros(len(X))
+    for _ in range(steps):
+        omega = X @ w - V * g
+        here = shift * np.mean(w * w0) / T  # mean of the fields in the sample, one number
+        z = place + here + omega[:, None] + np.sqrt(V) * node
+        law = expit(side[:, None] * z)
+        g = side * ((law * (1.0 - law)) @ p) / (law @ p)
+        bend = (law * (1.0 - law) * (1.0 - 2.0 * law)) @ p / (law @ p) - g**2
+        g = g - np.mean(g) if cases is not None else g
+        s = alpha * np.mean(g**2)
+        # the likelihood of a sample by class has the prevalence at w too, which is a ridge: the
+        # precision is that of the scores, and not of the curvature
+        r = (X.T @ g - alpha * np.mean(bend) * w) / s
+        own = s * effect
+        log_odds = np.log(rho / (1.0 - rho)) - 0.5 * np.log1p(own)
+        chance = expit(log_odds + 0.5 * s * r**2 * own / (1.0 + own))
+        mean = r * own / (1.0 + own)
+        w = chance * mean
+        V = np.mean(chance * (effect / (1.0 + own) + mean**2) - w**2)
+    return np.mean((w - w0) ** 2)

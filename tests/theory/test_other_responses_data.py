@@ -78,6 +78,29 @@ def test_data(name, how):
             assert se <= 0.12 * value + 1e-15, key  # sharp enough to notice
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["prevalence 0.1", "half cases"])
+def test_message_passing_reaches_the_ceiling(name):
+    response, _, rho, _ = SETTINGS[name]
+    best = theory.solve_bayes(theory.Model(4.0, rho, 0.0), response=response)
+    place, cases = float(response.intercept), response.cases
+    errors = [
+        oracle.class_messages(
+            np.random.default_rng(seq),
+            size=1000,
+            alpha=4.0,
+            rho=rho,
+            T=2.0,
+            place=place,
+            cases=cases,
+        )
+        for seq in np.random.SeedSequence(8).spawn(16)
+    ]
+    mean, se = np.mean(errors), np.std(errors, ddof=1) / 4.0
+    assert abs(mean - best.mse * 2.0 / rho) <= 4.0 * se, (mean, se, best.mse * 2.0 / rho)
+    assert se <= 0.04 * mean  # a curvature for the scores would be off by a factor of nine
+
+
 if __name__ == "__main__":
     for one in SETTINGS:
         for kind in HOW:
