@@ -224,3 +224,20 @@ def test_answers_are_numbers_to_be_typed():
         0.6, n_samples=311, n_features=150, n_signals=20, method="stability-fdr"
     ).one("stability-fdr")
     assert size.value == float(f"{size.value:.5g}")
+
+
+def test_the_figure_names_the_study_and_ends_beyond_the_answers():
+    """A method that a million samples do not help does not stretch the axis."""
+    found = planning.required_samples(
+        0.5, n_features=60, n_signals=6, r2=0.6, method=["stability-pfer", "knockoffs-pvalues"]
+    )
+    needed, never = found.answers
+    assert never.value is None
+    assert never.x.max() > 100 * needed.value
+    axes = found.plot().axes[0]
+    drawn = max(float(np.max(line.get_xdata())) for line in axes.get_lines() if line.get_label())
+    assert needed.value <= drawn <= 4.0 * max(needed.value, found.ceiling.value)
+    assert axes.get_title(loc="left") == (
+        "60 variables, 6 signals, R2 = 0.6, FDR 0.1\n"
+        "a linear response, Gaussian effects, independent columns"
+    )

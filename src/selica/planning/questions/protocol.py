@@ -73,9 +73,9 @@ def protocol(requirement: Requirement, *, command: str, method: str | None = Non
         f"{study.response.explained} (typical signal: {study.typical_effect}).",
         _analysis(requirement, answer),
         _power(requirement, answer),
-        "The prediction is computed from the theory of the method for studies of this kind. "
-        f"{_with_we(study.assumptions)} Fewer samples than this may be enough, or more needed, if "
-        "these assumptions do not hold.",
+        "The prediction is computed from the theory of the method. Beside the above it assumes "
+        f"{_columns(study)} and independent rows; where the assumptions do not hold, more samples "
+        "may be needed.",
         f"Software: selica {__version__} [1].",
     ]
     return "\n".join(
@@ -127,6 +127,6 @@ def _power(requirement: Requirement, answer: RequiredValue) -> str:
     )
 
 
-def _with_we(assumptions: str) -> str:
-    """Return a sentence on assumptions in the words of a protocol."""
-    return assumptions.replace("Assumes", "It assumes", 1)
+def _columns(study: Study) -> str:
+    """Return how columns are correlated."""
+    return "independent columns" if study.columns is None else study.columns.label
