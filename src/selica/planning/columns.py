@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica._core.validation import count, matrix, number, short
-from selica.sampling.covariance import FORMS, Covariance, parse_covariance
+
+if TYPE_CHECKING:  # plans with independent columns start without the room
+    from selica.sampling.covariance import Covariance
 
 _FORMS = {"ar1": ("r",), "block": ("r", "size"), "equicorrelated": ("r",)}
 """Correlations that a study may have, with what follows their names."""
@@ -46,6 +48,8 @@ class CorrelatedColumns:
         known = self.form[0]
         if isinstance(known, _Known):
             return known.covariance
+        from selica.sampling.covariance import parse_covariance
+
         return parse_covariance(self.form, self.n_features, np.random.default_rng(0))
 
     @property
@@ -84,6 +88,8 @@ def check_columns(covariance: object, n_features: int) -> CorrelatedColumns | No
     """
     if covariance is None or (isinstance(covariance, str) and covariance == "identity"):
         return None
+    from selica.sampling.covariance import FORMS, Covariance, parse_covariance
+
     if isinstance(covariance, tuple) and covariance and covariance[0] in _FORMS:
         name, *rest = covariance
         if len(rest) != len(_FORMS[name]):

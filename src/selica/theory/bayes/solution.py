@@ -190,7 +190,7 @@ def solve_bayes(
     (0.01529, 1)
     >>> classes = theory.Logistic.of_prevalence(T=2.0, prevalence=0.1)
     >>> round(theory.solve_bayes(theory.Model(4.0, 0.1, 0.0), response=classes).mse, 4)
-    0.0529
+    0.0353
     """
     if response is not None:
         return _of_response(model, choice("branch", branch, BRANCHES), response)

@@ -342,7 +342,7 @@ def solve_fast(
     >>> from selica.theory.glm.fast import solve_fast
     >>> model = theory.Model(alpha=[1.0, 2.0], rho=0.2, Delta=0.0)
     >>> solve_fast("lasso", model, 1.5, theory.Poisson(T=0.5)).m.round(4).tolist()
-    [0.1308, 0.3232]
+    [0.201, 0.3232]
     """
     named = model.parameters | response.settings
     named |= {"lam": np.asarray(lams, dtype=float), "lam2": np.asarray(lam2, dtype=float)}
