@@ -127,7 +127,7 @@ def effect(
     Example: selica plan effect -n 400 -p 500 -k 50 --power 0.8
     """
     asked = _sizes(n_samples, n_features, study.signals(n_signals)) | {"fdr": fdr}
-    more = {"settings": settings.value}
+    more = {"settings": settings.value, "curves": plot is not None}
     show = Shown(as_json, plot)
     _answer("detectable_effect", power, asked, study, more, method=method, show=show)
 
@@ -152,7 +152,7 @@ def signals(
     Example: selica plan signals -n 400 -p 500 --r2 0.9 --power 0.6
     """
     asked = {"n_samples": n_samples, "n_features": n_features, "fdr": fdr}
-    more = {"settings": settings.value}
+    more = {"settings": settings.value, "curves": plot is not None}
     show = Shown(as_json, plot)
     _answer("largest_support", power, asked, study, more, method=method, show=show)
 
@@ -174,7 +174,7 @@ def level(
     Example: selica plan fdr -n 400 -p 500 -k 50 --r2 0.7 --power 0.5
     """
     asked = _sizes(n_samples, n_features, study.signals(n_signals))
-    more = {"settings": settings.value}
+    more = {"settings": settings.value, "curves": plot is not None}
     show = Shown(as_json, plot)
     _answer("achievable_fdr", power, asked, study, more, method=method, show=show)
 

@@ -36,8 +36,6 @@ _BETTER = {
     "FDR level": _Better(-1.0, "Smallest level"),
 }
 """By the quantity that is asked for."""
-_FAR_FACTOR = 1.5
-"""Factor between answers that differ much."""
 _BEYOND = 4.0
 """How far a figure goes beyond the largest answer: a method without one does not stretch it."""
 
@@ -229,22 +227,3 @@ class Requirement(Result):
         first += [] if self.fdr is None else [f"FDR {self.fdr:g}"]
         columns = "independent columns" if s.columns is None else s.columns.label
         return f"{', '.join(first)}\n{s.response.label}, {s.effects.label}, {columns}"
-
-
-def far_apart(one: float | None, other: float | None) -> bool:
-    """Tell whether two answers to one question differ so much that both should be told.
-
-    Parameters
-    ----------
-    one, other : float or None
-        None where the power is not reached.
-
-    Examples
-    --------
-    >>> from selica.planning.questions.answers import far_apart
-    >>> far_apart(1470, 227), far_apart(100, 120)
-    (True, False)
-    """
-    if one is None or other is None:
-        return one is not other
-    return max(one, other) >= _FAR_FACTOR * min(one, other)

@@ -53,8 +53,8 @@ def most_sensitive(found: Comparison | Requirement) -> str | None:
     >>> from selica import planning
     >>> from selica.planning.questions.sensitivity import most_sensitive
     >>> found = planning.compare_methods(300, 200, 40, r2=0.8, methods="knockoffs")
-    >>> most_sensitive(found).partition(" the ")[0]
-    'What would change this most: with equal effects instead of Gaussian effects'
+    >>> most_sensitive(found).removeprefix("What would change this most: ")
+    'with equal effects instead of Gaussian effects the power would be 0.95.'
     """
     if isinstance(found, Comparison):
         best = found.best
