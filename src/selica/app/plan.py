@@ -41,6 +41,13 @@ class PlanRow(NamedTuple):
     is_former: bool = False
     """Whether it is of a former setting, until this one is known."""
 
+    def order(self) -> tuple[bool, float]:
+        """Return what rows are sorted by: samples, or power where no number is enough."""
+        if self.samples is not None:
+            return False, self.samples
+        power = str(self.cells["power"])
+        return True, 1.0 if power == "…" else -float(power)
+
 
 class Plan(NamedTuple):
     """What is known so far: answers, estimates of those to come, power against the samples."""
@@ -82,8 +89,10 @@ class Plan(NamedTuple):
             else:
                 row = PlanRow(None, blank | said, is_former=True)
             known[one.label] = row
-        order = sorted(known.values(), key=lambda row: (row.samples is None, row.samples or 0))
-        return [*order, PlanRow(self.ceiling.samples, self.ceiling.row)]
+        return [
+            *sorted(known.values(), key=PlanRow.order),
+            PlanRow(self.ceiling.samples, self.ceiling.row),
+        ]
 
     @property
     def best_label(self) -> str | None:

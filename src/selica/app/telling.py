@@ -71,6 +71,13 @@ def planned(found: planning.Requirement) -> Iterator[str]:
     for one, reason in found.recommendation.left_out:
         yield f"Left out: {_samples_with(one)}: {reason}."
     yield from _notes(answer.prediction for answer in found.answers)
+    short = [answer for answer in found.answers if answer.value is None]
+    if short:
+        most = max(float(answer.x.max()) for answer in short)
+        yield (
+            f"not reached: no number of samples up to {most:,.0f} is enough; the power beside it "
+            "is the largest that was found."
+        )
     yield found.study.assumptions
 
 

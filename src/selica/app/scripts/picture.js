@@ -172,7 +172,7 @@ const picture = (data, { width, ink, paper, frozen, strong, font }) => {
     if (!rule.label) continue;
     const back = upright && (rule.back || at + widthOf(rule.label, size) + 8 > right);
     const anchor = back ? "end" : "start";
-    write(upright ? at + (back ? -5 : 5) : left + 5, upright ? top + 10 : at - 5, rule.label,
+    write(upright ? at + (back ? -5 : 5) : left + 5, upright ? top + 18 : at - 5, rule.label,
       `text-anchor="${anchor}" fill-opacity="0.75"`);
   }
   for (const point of data.points ?? []) {
