@@ -18,11 +18,13 @@ import time
 import warnings
 import zlib
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from selica import selectors, theory
 from selica._core.effects import Effects
@@ -51,10 +53,14 @@ _FEWEST, _MOST = 10, 150
 """Data sets of a procedure in a setting."""
 _FEW = 12
 """Data sets of the other procedures, at most."""
-_FEW_ENTRIES = 250_000
+_FEW_ENTRIES = 120_000
 """Entries of a table up to which these are run, where columns are not many."""
 _WANTED_ERROR = 0.012
 """Standard error of the simulated power at which these end."""
+_DRAWN_EFFECTS = 2000
+"""Draws of the effects of a setting, from which the mean of a control variate is known."""
+_REGRESSED = 6
+"""Data sets from which on it is used."""
 _CASE_POOL = 50_000
 """Entries of the population that are drawn at a time for cases and controls."""
 
@@ -116,47 +122,47 @@ KINDS = {
 # Rows, variables, signals, strength and level.
 _ROWS = {
     "many variables": (
-        (400, 5000, 20, 0.7, 0.1), (600, 5000, 40, 0.8, 0.2), (1000, 10_000, 30, 0.6, 0.1),
-        (800, 10_000, 60, 0.9, 0.1), (600, 20_000, 20, 0.7, 0.2), (1000, 20_000, 50, 0.8, 0.1),
+        (400, 5000, 20, 0.7, 0.1), (300, 5000, 20, 0.8, 0.2), (500, 10_000, 25, 0.8, 0.1),
+        (400, 10_000, 20, 0.8, 0.2), (600, 20_000, 20, 0.7, 0.2), (500, 20_000, 25, 0.85, 0.1),
     ),
     "unequal effects": (
         (300, 200, 30, 0.7, 0.1), (400, 400, 30, 0.8, 0.2), (600, 300, 30, 0.6, 0.1),
         (500, 1000, 30, 0.8, 0.1), (250, 500, 30, 0.9, 0.2), (800, 200, 30, 0.5, 0.1),
     ),
     "AR 0.5": (
-        (400, 200, 20, 0.7, 0.1), (300, 300, 30, 0.85, 0.2), (600, 400, 40, 0.8, 0.1),
-        (500, 800, 40, 0.85, 0.1), (800, 500, 40, 0.6, 0.2), (400, 600, 30, 0.9, 0.1),
+        (400, 200, 20, 0.7, 0.1), (300, 300, 30, 0.85, 0.2), (500, 300, 30, 0.8, 0.1),
+        (500, 800, 40, 0.85, 0.1), (700, 300, 30, 0.6, 0.2), (400, 600, 30, 0.9, 0.1),
         (500, 300, 10, 0.5, 0.2), (300, 500, 30, 0.8, 0.2),
     ),
     "AR 0.8": (
-        (800, 200, 20, 0.7, 0.1), (600, 300, 30, 0.85, 0.2), (1200, 400, 40, 0.8, 0.1),
-        (1000, 800, 40, 0.9, 0.1), (1500, 500, 40, 0.6, 0.2), (800, 600, 30, 0.9, 0.1),
+        (800, 200, 20, 0.7, 0.1), (600, 300, 30, 0.85, 0.2), (900, 300, 30, 0.8, 0.1),
+        (600, 500, 30, 0.9, 0.1), (900, 300, 30, 0.6, 0.2), (800, 600, 30, 0.9, 0.1),
         (500, 300, 10, 0.5, 0.2), (300, 500, 30, 0.8, 0.2),
     ),
     "blocks 0.5": (
-        (400, 200, 20, 0.8, 0.1), (400, 300, 30, 0.85, 0.2), (800, 400, 40, 0.8, 0.1),
-        (600, 800, 40, 0.9, 0.1), (900, 500, 40, 0.6, 0.2), (500, 600, 30, 0.9, 0.1),
+        (400, 200, 20, 0.8, 0.1), (400, 300, 30, 0.85, 0.2), (500, 300, 30, 0.8, 0.1),
+        (400, 600, 30, 0.9, 0.1), (700, 300, 30, 0.6, 0.2), (500, 400, 30, 0.9, 0.1),
         (500, 300, 10, 0.5, 0.2), (300, 500, 30, 0.8, 0.2),
     ),
     "prevalence 0.1": (
-        (1000, 200, 20, 0.45, 0.1), (1500, 300, 30, 0.32, 0.2), (2000, 400, 30, 0.3, 0.1),
-        (1500, 500, 20, 0.38, 0.1), (1000, 400, 15, 0.45, 0.2), (3000, 300, 40, 0.25, 0.1),
+        (1000, 200, 20, 0.45, 0.1), (800, 200, 20, 0.45, 0.2), (1000, 400, 15, 0.45, 0.2),
+        (1200, 300, 25, 0.4, 0.1), (900, 150, 25, 0.4, 0.2), (800, 500, 12, 0.55, 0.1),
     ),
     "case-control": (
-        (400, 200, 20, 0.5, 0.1), (600, 300, 30, 0.5, 0.2), (800, 400, 30, 0.45, 0.1),
-        (600, 500, 20, 0.6, 0.1), (400, 400, 15, 0.7, 0.2), (1200, 300, 40, 0.4, 0.1),
+        (400, 200, 20, 0.5, 0.1), (600, 300, 30, 0.5, 0.2), (600, 200, 30, 0.45, 0.1),
+        (600, 500, 20, 0.6, 0.1), (400, 400, 15, 0.7, 0.2), (500, 150, 25, 0.5, 0.2),
     ),
     "classes": (
-        (400, 200, 20, 0.6, 0.1), (600, 300, 30, 0.5, 0.2), (800, 400, 40, 0.5, 0.1),
-        (600, 600, 20, 0.6, 0.1), (500, 400, 15, 0.8, 0.2), (1200, 300, 40, 0.4, 0.1),
+        (400, 200, 20, 0.6, 0.1), (600, 300, 30, 0.5, 0.2), (600, 200, 30, 0.5, 0.1),
+        (600, 600, 20, 0.6, 0.1), (500, 400, 15, 0.8, 0.2), (500, 150, 25, 0.5, 0.2),
     ),
     "counts": (
-        (400, 200, 20, 0.2, 0.1), (600, 300, 30, 0.15, 0.2), (800, 400, 40, 0.15, 0.1),
-        (600, 600, 20, 0.2, 0.1), (400, 400, 15, 0.25, 0.2), (1000, 300, 40, 0.12, 0.1),
+        (400, 200, 20, 0.2, 0.1), (600, 300, 30, 0.15, 0.2), (500, 200, 30, 0.15, 0.1),
+        (500, 500, 20, 0.2, 0.1), (400, 400, 15, 0.25, 0.2), (400, 150, 25, 0.18, 0.2),
     ),
     "survival, 30 % events": (
-        (600, 200, 20, 0.35, 0.1), (900, 300, 30, 0.3, 0.2), (1200, 400, 40, 0.3, 0.1),
-        (900, 600, 20, 0.4, 0.1), (700, 400, 15, 0.5, 0.2), (1600, 300, 40, 0.25, 0.1),
+        (600, 200, 20, 0.35, 0.1), (700, 300, 30, 0.35, 0.2), (800, 200, 30, 0.35, 0.1),
+        (800, 500, 20, 0.45, 0.1), (700, 400, 15, 0.5, 0.2), (600, 150, 25, 0.35, 0.2),
     ),
 }  # fmt: skip
 # One of each kind in turn, so that a part of a run covers all kinds.
@@ -227,22 +233,28 @@ def methods(setting: Setting) -> list[str]:
     return [name for name in names if entries <= most.get(name, entries)]
 
 
-def draw(setting: Setting, rng: np.random.Generator) -> tuple[Array, Any, Array]:
-    """One data set: columns, response, and which variables matter.
+def coefficients(setting: Setting, rng: np.random.Generator) -> Array:
+    """Coefficients of a data set.
 
     Effects that are listed are those of the list. The signal of correlated columns, which depends
     on where signals are, has the variance of the study; that of independent columns has it on
     average.
     """
-    study, p, k = setting.study, setting.p, setting.k
-    beta = np.zeros(p)
-    places = rng.choice(p, k, replace=False)
+    study, k = setting.study, setting.k
+    beta = np.zeros(setting.p)
+    places = rng.choice(setting.p, k, replace=False)
     listed = isinstance(setting.effects, theory.EmpiricalEffects)
     size = rng.permutation(setting.effects.values) if listed else setting.effects.sample(k, rng)
     beta[places] = size * study.effect_size
-    columns = study.columns
-    if columns is not None:
-        beta *= math.sqrt(study.snr / columns.covariance.variance_of(beta))
+    if study.columns is not None:
+        beta *= math.sqrt(study.snr / study.columns.covariance.variance_of(beta))
+    return beta
+
+
+def draw(setting: Setting, rng: np.random.Generator) -> tuple[Array, Any, Array]:
+    """One data set: columns, response, and which variables matter."""
+    study, p = setting.study, setting.p
+    beta, columns = coefficients(setting, rng), setting.study.columns
 
     def rows(n: int) -> Array:
         white = rng.standard_normal((p, n))
@@ -320,17 +332,72 @@ class Task(NamedTuple):
             return False
         if number >= (_MOST if self.prediction.method in MAIN else _FEW):
             return True
-        spread = float(runs[:, 0].std(ddof=1))
-        if spread == 0.0 and self.prediction.power > 0.0:  # it finds much or nothing
+        if runs[:, 0].std() == 0.0 and self.prediction.power > 0.0:  # it finds much or nothing
             return False
-        return spread / math.sqrt(number) <= _WANTED_ERROR
+        return self.power(runs)[1] <= _WANTED_ERROR
+
+    def power(self, runs: Array) -> tuple[float, float]:
+        """Simulated power and its standard error.
+
+        Data sets with large effects have more power: it is regressed on what their effects make
+        one expect, the mean of which is known.
+        """
+        found = runs[:, 0]
+        usual = float(found.std(ddof=1)) / math.sqrt(len(found))
+        known, each = _detectable(self.setting, round(self.prediction.power, 1), len(found))
+        apart = each - each.mean()
+        spread = float(apart @ apart)
+        if spread < 1e-12 or len(found) < _REGRESSED:
+            return float(found.mean()), usual
+        gap = float(each.mean()) - known
+        slope = float(apart @ found) / spread
+        rest = found - found.mean() - slope * apart
+        square = float(rest @ rest) / (len(found) - 2)
+        error = math.sqrt(square * (1.0 / len(found) + gap**2 / spread))
+        return float(found.mean()) - slope * gap, error
+
+
+def _detectable(setting: Setting, power: float, number: int) -> tuple[float, Array]:
+    """Share of signals that a fixed cut would find: its mean, and that in each data set.
+
+    An estimate of an effect has about the error of a fit of one variable, and the cut finds about
+    the share `power`. Whatever cut and error are, the mean is that over draws of the effects.
+    """
+    drawn = _drawn_sizes(setting)
+    spread, slope = setting.response.gradient(setting.study.snr)
+    error = spread / slope / math.sqrt(setting.n)
+    cut = np.quantile(drawn, 1.0 - min(max(power, 0.05), 0.95))
+    each = np.array([_sizes(setting, i) for i in range(number)])
+    known = float(ndtr((drawn - cut) / error).mean())
+    return known, ndtr((each - cut) / error).mean(axis=1)
+
+
+@cache
+def _drawn_sizes(setting: Setting) -> Array:
+    """Sizes of many draws of the effects, (draws, k)."""
+    rng = np.random.default_rng([SEED, setting.n, setting.p])
+    return np.abs([_nonzero(coefficients(setting, rng)) for _ in range(_DRAWN_EFFECTS)])
+
+
+@cache
+def _sizes(setting: Setting, number: int) -> Array:
+    """Sizes of the effects of a data set, (k,)."""
+    return np.abs(_nonzero(coefficients(setting, _rng(setting, number))))
+
+
+def _nonzero(beta: Array) -> Array:
+    return beta[beta != 0.0]
+
+
+def _rng(setting: Setting, number: int) -> np.random.Generator:
+    """Random numbers of a data set."""
+    return np.random.default_rng([SEED, zlib.crc32(str(setting).encode()), number])
 
 
 def run(one: Task, number: int) -> tuple[float, float, float]:
     """The recommendation, as printed, on one data set: power, share of false ones, refused."""
     setting = one.setting
-    rng = np.random.default_rng([SEED, zlib.crc32(str(setting).encode()), number])
-    X, y, truth = draw(setting, rng)
+    X, y, truth = draw(setting, _rng(setting, number))
     selector = eval(one.prediction.code, vars(selectors))
     more: dict[str, Any] = {"random_state": number, "n_jobs": 1}
     if setting.p > _GAUSSIAN_COLUMNS:
@@ -378,16 +445,17 @@ def _stored(path: Path) -> dict[str, Any]:
 def row_of(one: Task, runs: Array) -> dict[str, Any]:
     """A row of the table: what is predicted and what is simulated."""
     setting, found = one.setting, one.prediction
-    mean = runs.mean(axis=0)
-    error = runs.std(axis=0, ddof=1) / math.sqrt(len(runs))
+    power, power_error = one.power(runs)
+    share, refused = runs[:, 1], runs[:, 2]
     return {
         "kind": setting.kind, "n": setting.n, "p": setting.p, "k": setting.k,
         "strength": f"{setting.strength[0]} {setting.strength[1]:g}", "level": setting.fdr,
         "method": found.method, "power": round(found.power, 4),
         "power_error": round(found.power_error, 4), "fdr": round(found.fdr, 4),
-        "simulated_power": round(mean[0], 4), "simulated_power_error": round(error[0], 4),
-        "simulated_fdr": round(mean[1], 4), "simulated_fdr_error": round(error[1], 4),
-        "data_sets": len(runs), "refused": int(runs[:, 2].sum()), "code": found.code,
+        "simulated_power": round(power, 4), "simulated_power_error": round(power_error, 4),
+        "simulated_fdr": round(float(share.mean()), 4),
+        "simulated_fdr_error": round(float(share.std(ddof=1)) / math.sqrt(len(runs)), 4),
+        "data_sets": len(runs), "refused": int(refused.sum()), "code": found.code,
     }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from selica.amp import stability_amp
 from selica.sampling import simulate
 from selica.sampling.laws.remainders import remainders
 from selica.statistics.data import fit_members, make_data
-from selica.statistics.left_out import averaged_fit, left_out_fields
+from selica.statistics.left_out import _gain, averaged_fit, left_out_fields
 
 
 def lasso(data, penalty):
@@ -91,3 +91,14 @@ def test_a_column_of_which_nothing_is_left_has_no_field():
     assert fields.z_values[1] == 0.0
     assert fields.p_values[1] == 1.0
     assert averaged_fit(data, np.full(3, 0.1), 60.0).error == np.inf  # no row is left
+
+
+def test_the_gain_is_what_leverages_leave_of_unequal_curvatures():
+    """Beside the leverages of a weighted regression itself."""
+    rng = np.random.default_rng(4)
+    X, D = rng.standard_normal((500, 80)), np.exp(rng.standard_normal(500))
+    hat = X @ np.linalg.solve(X.T @ (D[:, None] * X), X.T * D)
+    exact = float(D @ (1.0 - np.diag(hat)))
+    assert _gain(D, 80.0) == pytest.approx(exact, rel=0.01)
+    assert _gain(np.ones(500), 80.0) == pytest.approx(420.0, rel=1e-12)
+    assert _gain(np.ones(500), 500.0) == 0.0

@@ -10,11 +10,13 @@ So, had the fit not used it, :math:`z_j' r_{-j}` would be normal with the varian
 
 .. math::
     h_j &= z_j' r + \gamma\, v_j w_j, \qquad
-    \gamma = \sum_i D_i - (1 + \mathit{df})\, \frac{\sum_i D_i^2}{\sum_i D_i}, \\
+    \gamma = \sum_i \frac{D_i}{1 + a D_i}, \qquad
+    \sum_i \frac{a D_i}{1 + a D_i} = 1 + \mathit{df}, \\
     |r_{-j}|^2 &= |r|^2 + 2 w_j\, z_j' D r + w_j^2 v_j\, \gamma\, \frac{\sum_i D_i^2}{\sum_i D_i},
     \qquad t_j = h_j / \sqrt{v_j |r_{-j}|^2} .
 
-The one is for the intercept; for squares :math:`\gamma = n - 1 - \mathit{df}`. By Stein's formula
+Row i has the leverage :math:`a D_i / (1 + a D_i)`, and leverages add up to the number of variables
+and one for the intercept; for squares :math:`\gamma = n - 1 - \mathit{df}`. By Stein's formula
 :math:`h_j` has mean zero for a variable that does not matter, whatever the covariance of normal
 columns and also with more columns than rows: a fit of j moves the residuals by :math:`-(I - P)\,
 \delta z_j w_j`, with the projection P on the active columns of a resample, of trace df.
@@ -41,6 +43,10 @@ from selica.statistics.data import Data
 
 _FLAT = 1e-10
 """Mean square of what is left of a standardised column, below which nothing is left of it."""
+_NEWTON_STEPS = 100
+"""Steps of Newton's method, at most."""
+_NEWTON_TOLERANCE = 1e-14
+"""Relative error at which it ends."""
 _NORMAL_MEDIAN = 0.6744897501960817
 """Median of the absolute value of a standard normal number."""
 
@@ -106,9 +112,25 @@ def averaged_fit(data: Data, coef: Array, selected: float) -> AveragedFit:
     total = float(D.sum())
     steepness = float(D @ D) / total if total > 0.0 else 0.0
     used = 1.0 + selected
-    return AveragedFit(
-        coef, -loss.slope(y, eta), D, total - used * steepness, steepness, eta.size - used
-    )
+    return AveragedFit(coef, -loss.slope(y, eta), D, _gain(D, used), steepness, eta.size - used)
+
+
+def _gain(D: Array, used: float) -> float:
+    """Return the sum of curvatures less leverages, which add up to the variables that are used.
+
+    The sum of leverages is concave in their factor a, so that Newton's method rises to the root.
+    """
+    D = D[D > 0.0]
+    if used >= D.size:
+        return 0.0
+    a = used / float(D.sum())
+    for _ in range(_NEWTON_STEPS):
+        lever = a * D / (1.0 + a * D)
+        missing = used - float(lever.sum())
+        if missing <= _NEWTON_TOLERANCE * used:
+            break
+        a += missing / float(np.sum(lever * (1.0 - lever)) / a)
+    return float(np.sum(D / (1.0 + a * D)))
 
 
 class LeftOutFields(NamedTuple):
