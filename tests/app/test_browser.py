@@ -392,10 +392,11 @@ def test_sliders_stay_beside_what_they_change(view: Any, address: str) -> None:
     view.set_viewport_size({"width": 1280, "height": 700})
     view.goto(f"{address}?p=100")
     view.wait_for_function(WHOLE)
+    view.wait_for_selector(CHART)
     view.mouse.move(900, 400)
     view.mouse.wheel(0, 600)
     view.wait_for_function(
-        "() => document.querySelector('.selica-chart svg').getBoundingClientRect().top < 500"
+        "() => document.querySelector('.selica-chart')?.getBoundingClientRect().top < 500"
     )
     box = field(view, "n", "text").bounding_box()
     assert 0.0 <= box["y"] <= 200.0
