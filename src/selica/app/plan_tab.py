@@ -109,8 +109,10 @@ def _planned(power: float, asked: Asked) -> _Told:
     sleep(_OUT)
     with _PLANS.turn(look):
         while (more := apart.run(partial(next, growing, None))) is not None:
+            is_first = bool(more.about and not planned.about)  # estimates, after the ceiling alone
             planned = more
-            if monotonic() > drawn_at + _BETWEEN_TABLES or planned.found is not None:
+            late = monotonic() > drawn_at + _BETWEEN_TABLES
+            if is_first or late or planned.found is not None:
                 _draw(planned, drawn)
                 drawn_at = monotonic()
         apart.rest(_REST)
