@@ -11,7 +11,8 @@ from selica import catalogue, planning
 from selica.app.asked import Asked
 from selica.catalogue import Method
 from selica.planning.predict.ceiling import CEILING, ceiling
-from selica.planning.predict.prediction import SETTINGS, Prediction, planned_names, predict
+from selica.planning.predict.prediction import SETTINGS, Prediction, predict
+from selica.planning.questions.listed import listed
 
 Cells = Mapping[str, Any]
 """Cells of a row, by their columns."""
@@ -23,7 +24,7 @@ MESSAGE_PASSING = "stability-fdr"
 
 def procedures(asked: Asked) -> list[Method]:
     """Return the methods that set their threshold by the data and have a theory for the study."""
-    names = planned_names(None, calibrated=True, study=asked.study(2))
+    names = listed(asked.study(2), calibrated=True)
     return [catalogue.method(name) for name in names]
 
 

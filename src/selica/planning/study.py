@@ -89,6 +89,8 @@ class Study:
     """How columns are correlated; None for independent ones."""
     variable: float | None = None
     """Effect of one variable whose probability to be found is asked for, as `effect_size` is."""
+    draft: bool = False
+    """Whether predictions for correlated columns may be rough: a quarter of the draws."""
 
     @classmethod
     def of(
@@ -227,6 +229,13 @@ class Study:
     def theory_response(self) -> Any:
         """The response as one of the theory; None for a linear one."""
         return _in_theory(self.response, self.snr)
+
+    @property
+    def residual(self) -> float:
+        """Standard deviation of what the signals leave of y, in the unit of the selectors."""
+        if isinstance(self.response, Numeric):
+            return 1.0 / math.sqrt(1.0 + self.snr)
+        return self.response.gradient(self.snr)[0]
 
     def penalties(self, size: int, rate: float = 1.0) -> Array:
         """Return penalties of the theory, falling, that a selector would try."""

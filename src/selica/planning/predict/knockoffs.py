@@ -125,9 +125,10 @@ def _predicted(rule: CopyRule, studies: Studies, fdr: float, best: bool) -> Iter
     for s, (study, one, limit) in enumerate(_limits(studies, ones, rule.rates(ones, fdr))):
         settled = Settled(rule.expected(study, one, limit, fdr), one, limit)
         large = max(limit.tpr, float(limits.tpr[s].max()))
-        if settled.found.power < large - min(_SHORTFALL, 0.2 * large):
+        short = settled.found.power < large - min(_SHORTFALL, 0.2 * large)
+        if short:
             settled = _off_the_edge(studies, s, rule, fdr, limits, settled)
-        elif large == 0.0 and rule.by_chance:
+        if rule.by_chance and (short or large == 0.0):
             settled = _by_chance(studies, s, rule, fdr, settled)
         found, one, limit = settled
         if found.power_error > WANTED_ERROR:
@@ -151,7 +152,9 @@ def _all_copies(studies: Studies) -> tuple[Array, OneCopy]:
     more selections than there are signals selects nothing.
     """
     lams, ones = _one_copies(studies)
-    noise = np.array([1.0 / study.penalty(1.0) / math.sqrt(study.n_samples) for study in studies])
+    noise = np.array([
+        study.residual / study.penalty(1.0) / math.sqrt(study.n_samples) for study in studies
+    ])  # fmt: skip
     if np.all(lams[:, -1] <= noise):
         return lams, ones
     lowest = np.minimum(lams[:, -1], noise)
@@ -230,10 +233,10 @@ def _off_the_edge(
 
 
 def _by_chance(studies: Studies, s: int, rule: CopyRule, fdr: float, best: Settled) -> Settled:
-    """Try small penalties for a study in which no penalty is enough for expected counts.
+    """Try small penalties for a study in which expected counts are not enough, or hardly.
 
-    There are fewer signals than a selection has variables: some irrelevant ones have to be in the
-    fit, and all of them ahead of their copies.
+    There are hardly as many signals as a selection has variables, or fewer: some irrelevant ones
+    have to be in the fit, and all of them ahead of their copies.
     """
     study, tried = studies[s], _all_copies(studies)[1]
     limit = Rates(0.0, 0.0, 0.0)
