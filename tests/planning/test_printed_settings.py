@@ -8,9 +8,12 @@ from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.losses import read_response
 from selica.cli.plan_answers import SelectorRun
 from selica.planning import Binary, Counts, Numeric, Survival
+from selica.planning.predict.bounds import carried
 from selica.planning.predict.prediction import predict
 from selica.planning.questions.listed import listed
 from selica.planning.study import LARGEST_PREDICTOR, Study
+from selica.selectors.bounds import carried as carried_by
+from selica.statistics import make_data
 
 SIZE = (80, 20, 4)
 RESPONSES = {one.name: one for one in (Numeric(), Binary(0.4), Counts(2.0), Survival(0.5))}
@@ -79,3 +82,21 @@ def test_the_largest_predictor_is_one_that_the_theory_has(name):
     assert float(study.theory_response.T) == LARGEST_PREDICTOR[name]
     with pytest.raises(ArgumentError, match="there is a theory up to"):
         Study.of(*SIZE, snr=1.01 * LARGEST_PREDICTOR[name], response=RESPONSES[name])
+
+
+@pytest.mark.parametrize(
+    ("response", "y"),
+    [
+        (Numeric(), np.arange(200.0)),
+        (Binary(0.1), np.repeat([1.0, 0.0], [20, 180])),
+        (Binary(0.01, cases=0.6), np.repeat([1.0, 0.0], [120, 80])),
+        (Counts(0.25), np.repeat([1.0, 0.0], [50, 150])),
+        (Counts(3.0), np.tile([2.0, 4.0], 100)),
+        (Survival(0.3), (np.arange(1.0, 201.0), np.arange(200) < 60)),
+    ],
+    ids=range(6),
+)
+def test_halves_take_no_more_than_the_selector_lets_them(response, y):
+    loss, read = read_response(response.asked.get("response", "auto"), y)
+    data = make_data(np.random.default_rng(0).standard_normal((200, 9)), read.values, loss)
+    assert carried(Study.of(200, 9, 3, snr=1.0, response=response)) == carried_by(data)

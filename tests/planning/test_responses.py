@@ -9,7 +9,9 @@ import pytest
 from scipy.optimize import brentq
 
 from selica.planning import Binary, Counts, Numeric, Survival, compare_methods
+from selica.planning.predict.prediction import predict
 from selica.planning.responses import RESPONSES, check_response
+from selica.planning.study import Study
 
 EVERY = [
     Numeric(),
@@ -145,11 +147,11 @@ def test_what_carries_the_information_is_counted(response, words):
 
 
 def test_code_has_the_arguments_that_a_response_needs():
-    assert Numeric().code("KnockoffSelection(fdr=0.1)") == "KnockoffSelection(fdr=0.1)"
-    code = Counts().code("KnockoffSelection(fdr=0.1)")
-    assert code == "KnockoffSelection(fdr=0.1, response='count')"
-    assert Counts().code("KnockoffSelection()") == "KnockoffSelection(response='count')"
-    assert Counts().code("") == ""
+    for response, told in ((Numeric(), ""), (Counts(), ", response='count'")):
+        study = Study.of(80, 20, 4, snr=1.0, response=response)
+        assert predict(study, "knockoffs", 0.1, "default").code == (
+            f"KnockoffSelection(fdr=0.1{told})"
+        )
 
 
 @pytest.mark.parametrize(

@@ -93,19 +93,10 @@ class StudyResponse(ABC):
         """Return how many of the samples carry the information, in words; empty for all."""
         return ""
 
-    def code(self, selector: str) -> str:
-        """Return the code of a selector with the arguments that the response needs.
-
-        Parameters
-        ----------
-        selector : str
-            Such as "KnockoffSelection(fdr=0.1)"; may be empty.
-        """
-        if not selector or not self.arguments:
-            return selector
-        more = [f"{name}={value!r}" for name, value in self.arguments.items()]
-        inner = selector.removesuffix(")")
-        return f"{inner}{'' if inner.endswith('(') else ', '}{', '.join(more)})"
+    @property
+    def informative_share(self) -> float:
+        """Rows that carry as much as those of a balanced data set, as a share of all rows."""
+        return 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +211,12 @@ class Binary(StudyResponse):
         slope = weights @ (mean * (1.0 - mean)) / weights.sum()
         return math.sqrt(share * (1.0 - share)), float(slope)
 
+    @property
+    def informative_share(self) -> float:
+        """Share of rows that carry variables; see `StudyResponse.informative_share`."""
+        share = self.prevalence if self.cases is None else self.cases
+        return 2.0 * min(share, 1.0 - share)
+
     def in_theory(self, T: float) -> Logistic:
         """Return the response of the theory."""
         from selica.theory import Logistic
@@ -290,6 +287,11 @@ class Counts(StudyResponse):
         """Return spread and slope of the null residual; see `StudyResponse.gradient`."""
         return math.sqrt(self.rate + self.rate**2 * math.expm1(T)), self.rate
 
+    @property
+    def informative_share(self) -> float:
+        """Share of rows that carry variables; see `StudyResponse.informative_share`."""
+        return min(self.rate, 1.0)
+
     def in_theory(self, T: float) -> Poisson:
         """Return the response of the theory."""
         from selica.theory import Poisson
@@ -350,6 +352,11 @@ class Survival(StudyResponse):
     def gradient(self, T: float) -> tuple[float, float]:
         """Return spread and slope of the null residual; see `StudyResponse.gradient`."""
         return math.sqrt(self.events), self.events
+
+    @property
+    def informative_share(self) -> float:
+        """Share of rows that carry variables; see `StudyResponse.informative_share`."""
+        return self.events
 
     def in_theory(self, T: float) -> Cox:
         """Return the response of the theory."""

@@ -9,7 +9,7 @@ from selica._core.errors import ArgumentError
 from selica._core.rounding import ROUNDING
 from selica.control import stability_parameters, supported_bound
 from selica.control.stability import bound_obstacle
-from selica.control.thresholds import THRESHOLD
+from selica.control.thresholds import CARRIED_SHARE, THRESHOLD
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.statistics import Data
 
@@ -34,9 +34,6 @@ MANY_HALVES = "so many halves are drawn that their share is as good as a probabi
 """What a bound rests on where halves do not come in complementary pairs."""
 _PREFERRED_THRESHOLD = 0.7
 """Largest threshold that is preferred to an assumption: higher ones cost too much power."""
-_CARRIED_SHARE = 0.5
-"""Variables that half of the rows may select, as a share of these rows: with more the path ends in
-fits to noise, and true variables lose their places."""
 _CARRIED_BY_NETS = 20
 """Variables that half of the rows may select at least, as long as there are so many rows, where the
 penalty has a ridge: an elastic net is not limited by the rows as the lasso is."""
@@ -47,7 +44,7 @@ def carried(data: Data) -> int:
     rows = data.loss.informative_rows(data.y[data.weight > 0.0])
     if data.units is not None:  # rows of one unit may all say the same
         rows = min(rows, int(data.units.max()) + 1)
-    most = int(_CARRIED_SHARE * rows / 2) - data.n_kept
+    most = int(CARRIED_SHARE * rows / 2) - data.n_kept
     if data.l1_ratio < 1.0:
         independent = data.n_rows if data.units is None else data.n_units
         most = max(most, min(_CARRIED_BY_NETS, independent // 2))

@@ -16,9 +16,9 @@ import numpy as np
 
 from selica import catalogue
 from selica._core.types import Array
-from selica.control import supported_bound
+from selica.control import stability_parameters, supported_bound
 from selica.control.stability import bound_obstacle, largest_usable_q
-from selica.control.thresholds import THRESHOLD
+from selica.control.thresholds import CARRIED_SHARE, THRESHOLD
 from selica.planning.predict.finite import Expected, variable_rate
 from selica.planning.predict.limit import rates_of_members, solved, unsolved
 from selica.planning.predict.prediction import Forecast, Studies
@@ -215,6 +215,11 @@ class BoundSettings(NamedTuple):
         allowed = fdr * float(halves.selected(q, cutoff))
         least = _bound(halves.study.n_features, q, cutoff, pairs, assumption)
         pfer = max(float(f"{allowed:.3g}"), math.ceil(least * 1e4) / 1e4)
+        if not best and q == carried(halves.study):  # the selector lowers its threshold then
+            found = stability_parameters(
+                halves.study.n_features, q=q, pfer=pfer, n_pairs=pairs, assumption=assumption
+            )
+            cutoff = float(found.cutoff)
         return cls(cutoff, q, settings | {"pfer": pfer} | ({"threshold": cutoff} if best else {}))
 
 
@@ -231,10 +236,21 @@ def _allowed(
     return cutoffs[0], 0
 
 
+def carried(study: Study) -> int:
+    """Return how many variables a selector takes from half of the rows, at most.
+
+    Parameters
+    ----------
+    study : Study
+    """
+    rows = study.n_samples * study.response.informative_share
+    return max(int(CARRIED_SHARE * rows / 2.0), 1)
+
+
 def _most(halves: Halves, assumption: str, n_pairs: int) -> int:
-    """Return the largest q: no more than halves take at the smallest penalty."""
+    """Return the largest q: no more than halves take at the smallest penalty, or can carry."""
     p = halves.study.n_features
-    top = min(math.ceil(float(halves.taken.max())), p - 1)
+    top = min(math.ceil(float(halves.taken.max())), p - 1, carried(halves.study))
     return min(top, _largest_usable(p, n_pairs)) if assumption == "r-concave" else top
 
 

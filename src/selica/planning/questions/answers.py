@@ -190,7 +190,7 @@ class Requirement(Result):
             f"No method reaches a power of {self.target:g} and keeps the level."
             if best is None
             else f"{self.superlative}: {best.value:.7g} with {best.prediction.label}: "
-            f"{self.study.response.code(best.prediction.code)}"
+            f"{best.prediction.code}"
         )
         lines += ["", chosen, RULE]
         lines += [f"Left out: {one.prediction.label}: {reason}." for one, reason in left_out]

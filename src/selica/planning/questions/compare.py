@@ -144,7 +144,7 @@ class Comparison(Result):
         chosen = (
             NOTHING_FOUND
             if best is None
-            else f"Most power: {best.label}, {best.settings} settings: {s.response.code(best.code)}"
+            else f"Most power: {best.label}, {best.settings} settings: {best.code}"
         )
         lines += ["", chosen, RULE]
         lines += [

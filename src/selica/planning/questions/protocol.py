@@ -106,7 +106,7 @@ def _analysis(requirement: Requirement, answer: RequiredValue) -> str:
     controlled = _CONTROLLED.get(at.controls, "with a predicted false discovery rate of {rate:.3f}")
     label = catalogue.method(at.method).label
     return (
-        f"Variables will be selected by {label} ({requirement.study.response.code(at.code)}), "
+        f"Variables will be selected by {label} ({at.code}), "
         f"{controlled.format(fdr=level, rate=at.fdr)}."
     )
 
