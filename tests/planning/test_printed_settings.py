@@ -97,6 +97,6 @@ def test_the_largest_predictor_is_one_that_the_theory_has(name):
     ids=range(6),
 )
 def test_halves_take_no_more_than_the_selector_lets_them(response, y):
-    loss, read = read_response(response.asked.get("response", "auto"), y)
+    loss, read = read_response(response.arguments.get("response", "auto"), y)
     data = make_data(np.random.default_rng(0).standard_normal((200, 9)), read.values, loss)
     assert carried(Study.of(200, 9, 3, snr=1.0, response=response)) == carried_by(data)

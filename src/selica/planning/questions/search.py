@@ -40,6 +40,8 @@ _CERTAIN_POWER = 0.03
 """Distance from zero and one that powers need for such an estimate."""
 _CLOSE_POWER = 0.005
 """Distance from the power asked for that is as good as none."""
+_SAME_POWER = 0.5
+"""Share of its standard error within which powers are the same."""
 _MOST_LINES = 12
 """Numbers of samples that are tried between two."""
 _FAR_POWER = 0.5
@@ -389,7 +391,7 @@ class SampleSearch:
         slope = (tried.found[high].power - tried.found[low].power) / math.log(high / low)
         for _ in range(_MOST_LINES):
             between = slope * math.log(high / low)
-            if high <= low + 1 or between <= tried.found[high].power_error:
+            if high <= low + 1 or between <= _SAME_POWER * tried.found[high].power_error:
                 break
             (a, u), (b, v) = ((math.log(n), tried.scale(tried.found[n].power)) for n in (low, high))
             share = (tried.scale(goal) - u) / (v - u) if v > u else 0.5

@@ -19,7 +19,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from selica._core.effects import Mixture
 from selica._core.errors import ArgumentError, DoesNotApply
@@ -227,6 +226,8 @@ def _precision(
         s = float(np.exp(x))
         return load(s) + Delta * s - alpha
 
+    from scipy.optimize import brentq  # a quarter of a second, and few need it
+
     last = np.log(alpha / Delta) if Delta > 0.0 else np.inf
     while x < last and excess(x + _STEP) < 0.0:
         x += _STEP
@@ -247,6 +248,8 @@ def _precision_of_response(
         s = float(np.exp(x))
         share = told(np.array([size * load(s) / s]))
         return s - alpha * size * float(share[0])
+
+    from scipy.optimize import brentq
 
     worst, best = np.log(alpha * size * told(np.array([T, 0.0])))
     x = float(worst) - 1e-9
@@ -273,6 +276,8 @@ def _chances(signals: Mixture, rho: float, s: float, t: float) -> _Chances:
 
 def _first(rate: Callable[[float], float], q: float) -> float:
     """Return the smallest threshold at which a rate is at most q, infinite where there is none."""
+    from scipy.optimize import brentq
+
     before = 0.0
     for t in _THRESHOLDS:
         if rate(float(t)) <= q:
