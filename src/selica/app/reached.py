@@ -11,6 +11,7 @@ from selica import catalogue, planning
 from selica.app.asked import Asked
 from selica.catalogue import Method
 from selica.planning.predict.ceiling import CEILING, ceiling
+from selica.planning.predict.copy_ceiling import COPY_CEILING, copy_ceiling
 from selica.planning.predict.prediction import SETTINGS, Prediction, predict
 from selica.planning.questions.listed import listed
 
@@ -46,6 +47,8 @@ class Reached(NamedTuple):
     found: tuple[Prediction, ...] = ()
     """All methods at their best settings, then as they come."""
     is_whole: bool = False
+    copy_top: Prediction | None = None
+    """What is possible with one knockoff copy; None where that is not known."""
 
     @property
     def comparison(self) -> planning.Comparison | None:
@@ -53,7 +56,7 @@ class Reached(NamedTuple):
         if not self.is_whole:
             return None
         study = self.asked.study(self.n_samples)
-        return planning.Comparison(study, self.asked.fdr, self.found, self.top)
+        return planning.Comparison(study, self.asked.fdr, self.found, self.top, self.copy_top)
 
     @property
     def at_best(self) -> list[Prediction]:
@@ -81,7 +84,8 @@ class Reached(NamedTuple):
                 blank |= {"method": one.label, "controls": one.controls}
                 rows.append(ReachedRow(blank, is_former=True))
         rows.sort(key=lambda row: -_power(row.cells))
-        return [*rows, *([] if math.isnan(self.top.power) else [ReachedRow(_row(self.top))])]
+        tops = (self.top, *([] if self.copy_top is None else [self.copy_top]))
+        return [*rows, *(ReachedRow(_row(one)) for one in tops if not math.isnan(one.power))]
 
     @property
     def best_label(self) -> str | None:
@@ -103,14 +107,13 @@ def _row(one: Prediction) -> dict[str, Any]:
         f"{one.fdr:.3f}",
         f"{one.true_selections:,.1f}",
         f"{one.false_selections:,.1f}",
-        "" if one.method == CEILING else one.controls,
+        "" if one.method in (CEILING, COPY_CEILING) else one.controls,
     )
     return dict(zip(_COLUMNS, cells, strict=True))
 
 
 _predicted = lru_cache(maxsize=4096)(predict)  # going back costs nothing
 _ceiling = lru_cache(maxsize=512)(ceiling)
-
 
 Runner = Callable[[Callable[[], Prediction]], Prediction]
 """Does a piece of work, here or elsewhere."""
@@ -129,7 +132,7 @@ def reached(asked: Asked, n_samples: int, run: Runner = lambda work: work()) -> 
             yield known
     order = [(setting, one.name) for setting in SETTINGS for one in methods]
     found = tuple(sorted(known.found, key=lambda one: order.index((one.settings, one.method))))
-    yield known._replace(found=found, is_whole=True)
+    yield known._replace(found=found, is_whole=True, copy_top=copy_ceiling(study, asked.fdr))
 
 
 def _is_slow(one: Method, asked: Asked) -> bool:

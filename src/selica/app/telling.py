@@ -28,7 +28,7 @@ def headline(comparison: planning.Comparison) -> Iterator[str]:
     found = f"{best.true_selections:.1f} of {study.n_signals:,} signals"
     yield (
         f"With {study.n_samples:,} samples it finds {found} on average (power {best.power:.2f}), "
-        f"at a predicted FDR of {best.fdr:.3f}."
+        f"at a predicted FDR of {best.fdr:.3f}. {best.found_words(study.n_signals)}"
     )
     if other is not None:
         yield _REFUSED.format(f"{_with_settings(other)} (power {other.power:.2f})")
@@ -48,7 +48,8 @@ def required(found: planning.Requirement) -> Iterator[str]:
     yield f"{found.superlative}: {_samples_with(best)}."
     yield (
         f"It finds {at.true_selections:.1f} of {study.n_signals:,} signals on average, at a "
-        f"predicted FDR of {at.fdr:.3f}. A typical signal: {study.typical_effect}."
+        f"predicted FDR of {at.fdr:.3f}. {at.found_words(study.n_signals)} A typical signal: "
+        f"{study.typical_effect}."
     )
     if other is not None:
         yield _REFUSED.format(f"{method(other.method).label} (samples: {other.value or 0:,.0f})")

@@ -194,7 +194,7 @@ def print_comparison(found: Comparison, changed: str | None, named: bool = False
             f"Most power: {label(best.method)}, {_SETTINGS[best.settings]}; "
             f"{100 * share:.0f} % of the best possible."
         )
-        say(found_words(best, found.study))
+        say(best.found_words(found.study.n_signals))
     say(RULE)
     for one, reason in left_out:
         say(f"Left out: {label(one.method)}, {_SETTINGS[one.settings]}: {reason}.")
@@ -304,7 +304,7 @@ def print_requirement(found: Requirement, changed: str | None, named: bool = Fal
         with_method = f"with {label(best.method)}{also}"
         say(f"{found.superlative}: {_value(best)}{_informative(found)} {with_method}.")
         if found.quantity != "signals":
-            say(found_words(best.prediction, found.study))
+            say(best.prediction.found_words(found.study.n_signals))
     say(RULE)
     for one, reason in left_out:
         say(f"Left out: {_value(one)} with {label(one.method)}: {reason}.")
@@ -320,16 +320,6 @@ def print_requirement(found: Requirement, changed: str | None, named: bool = Fal
     if other is not None:
         what = f"{label(other.method)} ({found.quantity}: {_value(other)})"
         _tell_other(other.prediction, what, response)
-
-
-def found_words(one: Prediction, study: Study) -> str:
-    """Return how many signals are found in most studies, and how likely the one variable is."""
-    low, high = one.found_low, one.found_high
-    number = f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
-    words = f"In eight of ten such studies it finds {number} of the {study.n_signals} signals"
-    if one.variable_power is None:
-        return f"{words}."
-    return f"{words}; it finds the one variable with a probability of {one.variable_power:.2f}."
 
 
 def _r2(effect_size: float | None, study: Study) -> float | None:

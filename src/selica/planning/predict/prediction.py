@@ -151,6 +151,30 @@ class Prediction(Result):
         """What tables and figures call the method."""
         return catalogue.method(self.method).label
 
+    def found_words(self, n_signals: int) -> str:
+        """Say how many signals are found in most studies, and how likely the one variable is.
+
+        Parameters
+        ----------
+        n_signals : int
+            Signals of the study.
+
+        Examples
+        --------
+        >>> from selica.planning import compare_methods
+        >>> found = compare_methods(300, 200, 40, r2=0.8, methods="lasso")
+        >>> found.one("lasso").found_words(40)
+        'In eight of ten such studies it finds 17 to 25 of the 40 signals.'
+        """
+        low, high = self.found_low, self.found_high
+        number = f"{low:,.0f}" if low == high else f"{low:,.0f} to {high:,.0f}"
+        words = f"In eight of ten such studies it finds {number} of the {n_signals:,} signals"
+        if self.variable_power is None:
+            return f"{words}."
+        return (
+            f"{words}; it finds the one variable with a probability of {self.variable_power:.2f}."
+        )
+
     @property
     def promise(self) -> str:
         """Former name of `controls`."""

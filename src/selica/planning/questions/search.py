@@ -339,6 +339,7 @@ class SampleSearch:
         at = tried.scale(self._target) + slope * (np.log(x) - math.log(n))
         known = [self._ceiling.found[v].power for v in x]
         curve = np.interp(at, [tried.scale(power) for power in known], known)
+        curve = np.minimum(curve, known)
         return SampleEstimate(tried.method, round(n), x, curve)
 
     def _fewest(self, tried: PowerSearch) -> int | None:
