@@ -50,7 +50,7 @@ def test_what_is_listed_can_be_run_on_such_data(response):
     for one in found.predictions:
         if one.settings != "best" or one.method in ("knockoffs-evalues", "knockoffs-pvalues"):
             continue  # the same statistics as of one copy, many times
-        selector = eval(response.code(one.code), vars(selectors))
+        selector = eval(one.code, vars(selectors))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # about few rows
             assert selector.set_params(random_state=0).fit(X, y).support_.shape == (P,)
@@ -102,10 +102,10 @@ def test_the_recommended_method_is_the_most_powerful_that_keeps_the_level(respon
     )  # fmt: skip
     kept = [one for one in found.predictions if one.fdr < 0.305]
     assert found.best.power == max(one.power for one in kept)
-    assert response.code(found.best.code) in str(found)
+    assert found.best.code in str(found)
     needed = planning.required_samples(
         0.5, n_features=P, n_signals=K, snr=2.0, response=response, fdr=0.3,
         method=["stability-pfer-unimodal", "stability-pfer"],
     )  # fmt: skip
     assert needed.best.value == min(one.value for one in needed.answers if one.value is not None)
-    assert response.code(needed.best.prediction.code) in str(needed)
+    assert needed.best.prediction.code in str(needed)

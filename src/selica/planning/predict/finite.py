@@ -668,7 +668,8 @@ def _drawn(
         # what comes from few data sets has to be known better
         wanted = WANTED_ERROR if drawn >= _USUAL_DRAWS else 0.3 * WANTED_ERROR
         _, error = tally.estimate()
-        enough = max(error[:2]) <= wanted or drawn * (number + 1) > most * number
+        # no draws settle a power that is no number, as of equations that were not solved
+        enough = not np.max(error[:2]) > wanted or drawn * (number + 1) > most * number
         if enough and tally.runs >= _FEWEST_DATA_SETS:
             return tally
 

@@ -186,8 +186,12 @@ def _nodes(signals: Mixture, s: float, order: int = _ORDER) -> tuple[Array, Arra
     """Return nodes and weights on both sides of zero, for the fields of signals and nulls."""
     own, mean = s * signals.sd**2, math.sqrt(s) * np.abs(signals.mean)
     top = max(float(np.max(mean + _REACH * np.sqrt(1.0 + own))), _NEAR)
-    if mean.any():
-        edges = np.linspace(0.0, top, math.ceil(top / _POINT_PANELS) + 1)
+    if mean.any():  # fields are near zero or near one of the points
+        near = np.arange(-_NEAR, _NEAR + _POINT_PANELS / 2.0, _POINT_PANELS)
+        wide = np.sqrt(1.0 + own)
+        around = (mean[:, None] + wide[:, None] * near).ravel()
+        edges = np.unique(np.concatenate([near, around]).round(9))
+        edges = np.concatenate([[0.0], edges[(edges > 0.0) & (edges < top)], [top]])
     else:
         far = _NEAR * _GROWTH ** np.arange(1.0, np.log(top / _NEAR) / np.log(_GROWTH) + 1.0)
         edges = np.concatenate([np.arange(0.0, _NEAR + _PANELS / 2.0, _PANELS), far])
