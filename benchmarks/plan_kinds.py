@@ -236,9 +236,8 @@ def methods(setting: Setting) -> list[str]:
 def coefficients(setting: Setting, rng: np.random.Generator) -> Array:
     """Coefficients of a data set.
 
-    Effects that are listed are those of the list. The signal of correlated columns, which depends
-    on where signals are, has the variance of the study; that of independent columns has it on
-    average.
+    Effects that are listed are those of the list. A share of the variance that is given is that of
+    each data set; effects of a given size have it on average.
     """
     study, k = setting.study, setting.k
     beta = np.zeros(setting.p)
@@ -246,8 +245,9 @@ def coefficients(setting: Setting, rng: np.random.Generator) -> Array:
     listed = isinstance(setting.effects, theory.EmpiricalEffects)
     size = rng.permutation(setting.effects.values) if listed else setting.effects.sample(k, rng)
     beta[places] = size * study.effect_size
-    if study.columns is not None:
-        beta *= math.sqrt(study.snr / study.columns.covariance.variance_of(beta))
+    if setting.strength[0] == "r2":
+        own = study.columns.covariance.variance_of(beta) if study.columns else beta @ beta
+        beta *= math.sqrt(study.snr / own)
     return beta
 
 
@@ -477,8 +477,8 @@ class Summary(NamedTuple):
     """Mean size of the error of the power."""
     chance: float
     """What it would be from draws alone, if the prediction were exact."""
-    chance_error: float
-    """Standard deviation of that."""
+    mean_error: float
+    """Standard error of the mean, about."""
     worst: float
     """The largest error, with its sign."""
     worst_error: float
@@ -499,9 +499,9 @@ def summaries(rows: Sequence[dict[str, Any]]) -> list[Summary]:
         )
         apart, error = power - seen, np.hypot(drawn, noise)
         worst = int(np.abs(apart).argmax())
-        # the size of a normal error has this mean, and this variance
+        # the size of a normal error has this mean
         chance = math.sqrt(2.0 / math.pi) * error.mean()
-        spread = math.sqrt((1.0 - 2.0 / math.pi) * np.sum(error**2)) / error.size
+        spread = float(np.linalg.norm(error)) / error.size
         out.append(Summary(
             kind, method, len(some), float(np.abs(apart).mean()), float(chance), spread,
             float(apart[worst]), float(error[worst]),

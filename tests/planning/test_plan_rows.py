@@ -30,21 +30,21 @@ def test_settings_are_many_and_of_all_kinds(benchmark):
     assert len(settings) >= 60
     assert {row["kind"] for row in rows} == set(benchmark.KINDS)
     assert max(int(row["p"]) for row in rows) == 20_000
-    assert min(int(row["data_sets"]) for row in rows) >= 2
+    assert min(int(row["data_sets"]) for row in rows) >= 5
 
 
 def test_every_procedure_is_predicted_in_every_kind(benchmark):
-    """The mean error is at most 0.03, or what draws of the data sets explain."""
+    """Bounds may be exceeded by no more than draws of the data sets explain."""
     for one in benchmark.summaries(rows_of("kinds.csv")):
-        assert one.mean <= max(MEAN, one.chance + 3.0 * one.chance_error), one
-        assert abs(one.worst) <= max(WORST, 3.0 * one.worst_error), one
+        assert one.mean <= MEAN + 2.0 * one.mean_error, one
+        assert abs(one.worst) <= WORST + 2.0 * one.worst_error, one
 
 
 def test_all_rows_together_are_predicted():
     """Draws explain little of a mean over all rows."""
     rows = rows_of("kinds.csv")
     power, seen = (np.array([float(row[name]) for row in rows]) for name in PAIR)
-    assert np.abs(power - seen).mean() <= MEAN
+    assert np.abs(power - seen).mean() <= 0.02
     for method in {row["method"] for row in rows}:
         of = np.array([row["method"] == method for row in rows])
         assert abs(np.mean((power - seen)[of])) <= MEAN, method
@@ -59,7 +59,7 @@ def test_required_samples_have_the_power_that_was_asked_for(benchmark):
     assert len(rows) == len(benchmark.QUESTIONS) >= 20
     for row in rows:
         off = abs(float(row["simulated_power"]) - float(row["asked"]))
-        assert off <= max(SAMPLES, 3.0 * float(row["simulated_power_error"])), row
+        assert off <= SAMPLES, row
 
 
 def test_the_page_shows_these_rows(benchmark):

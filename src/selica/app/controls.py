@@ -102,7 +102,8 @@ def study(panel: Panel, first: NumberField, place: DeltaGenerator) -> Answered:
     try:
         asked, problem = _asked(values), ""
     except SelicaError as error:
-        asked, problem = None, f"The {error}"
+        words = str(error)
+        asked, problem = None, f"The {words[:1].lower()}{words[1:]}"
     panel.show([first, *_shown(values, asked, problem)], values)
     with place:
         markup.ignored(panel.ignored())
