@@ -25,7 +25,13 @@ import numpy as np
 WAIT = 60_000
 """Milliseconds: someone who waits longer counts as an error."""
 PREDICT, PLAN, SELECT = "Predict", "Plan", "Select"
-_SLIDER = "[data-testid=stSlider]:visible"
+_SLIDER = ".field input[type=range]:visible"
+_ANSWERED = """said => {
+  const title = document.querySelector('.selica-wide caption')?.innerText ?? '';
+  const text = title.replace(/\\s+/g, ' ');
+  return said.every(one => text.includes(one)) && !document.querySelector('.selica-answer > i');
+}"""
+"""Whether the table has these words above it, and all of it is known."""
 _UPLOAD = "[data-testid=stFileUploader] input[type=file]"
 
 
@@ -90,7 +96,7 @@ class User:
     async def arrive(self) -> None:
         """Opens the page."""
         await self.page.goto(self.address, timeout=WAIT)
-        await self.page.wait_for_selector("text=At an FDR of", timeout=WAIT)
+        await self.page.wait_for_function(_ANSWERED, arg=["What procedures reach"], timeout=WAIT)
         self.tab = PREDICT
 
     async def stay(self, until: float) -> None:
@@ -118,40 +124,34 @@ class User:
         return self._move_slider if self.rng.random() < 0.8 else self._change_tab
 
     async def _move_slider(self) -> None:
-        thumbs = self.page.locator(f"{_SLIDER} input[type=range]")
+        thumbs = self.page.locator(_SLIDER)
         await thumbs.first.wait_for(state="attached", timeout=WAIT)
         thumb = thumbs.nth(self.rng.randrange(await thumbs.count()))
         key = "ArrowRight" if self.rng.random() < 0.5 else "ArrowLeft"
         for _ in range(self.rng.randint(1, 6)):
             await thumb.press(key, timeout=WAIT)
-        values = [await self._value(place) for place in range(await thumbs.count())]
+        p, r2, fdr = [await self._typed(key) for key in ("p", "r2", "fdr")]
+        said = [f"{p} variables", f"R² {r2}", f"FDR {fdr}"]
         if self.tab == PREDICT:
-            n, p, k, _, fdr = values
-            said = f"At an FDR of {fdr:g}: {min(k, p):g} signals among {p:g} variables, {n:g} samp"
+            said.append(f"{await self._typed('n')} samples")
         else:
-            power, p, k, r2, fdr = values
-            said = f"-p {p:g} -k {min(k, p):g} --r2 {r2:g} --fdr {fdr:g} --power {power:g}"
-        await self.page.wait_for_function(
-            "said => document.body.innerText.replace(/\\s+/g, ' ').includes(said)"
-            " || document.body.innerText.includes('No method finds so many')",
-            arg=said,
-            timeout=WAIT,
-        )
+            said.append(f"Samples for a power of {await self._typed('power')}:")
+        await self.page.wait_for_function(_ANSWERED, arg=said, timeout=WAIT)
 
-    async def _value(self, place: int) -> float:
-        thumb = self.page.locator(f"{_SLIDER} input[type=range]").nth(place)
-        return float(await thumb.input_value(timeout=WAIT))
+    async def _typed(self, key: str) -> str:
+        place = self.page.locator(f".field[data-key={key}] input[type=text]:visible")
+        text: str = await place.input_value(timeout=WAIT)
+        return text
 
     async def _change_tab(self) -> None:
         tabs = [PREDICT, PLAN, *([SELECT] if self.number % 3 == 0 else [])]
         self.tab = self.rng.choice([tab for tab in tabs if tab != self.tab])
         await self.page.get_by_role("tab", name=self.tab).click(timeout=WAIT)
-        shown = {
-            PREDICT: "text=At an FDR of",
-            PLAN: "text=/The same on the command line|No method finds so many/",
-            SELECT: "text=Embedded data",
-        }
-        await self.page.wait_for_selector(f"{shown[self.tab]} >> visible=true", timeout=WAIT)
+        if self.tab == SELECT:
+            await self.page.wait_for_selector("text=Embedded data >> visible=true", timeout=WAIT)
+            return
+        said = {PREDICT: "What procedures reach", PLAN: "Samples for a power of"}[self.tab]
+        await self.page.wait_for_function(_ANSWERED, arg=[said], timeout=WAIT)
 
     async def _upload(self) -> None:
         """A table of one's own, by a link that opens the tab."""

@@ -552,6 +552,15 @@ _ROWS = (
         marker="*",
     ),
     Method(
+        "best-copy-statistic",
+        "best possible, one copy",
+        promise="No error rate is promised: it needs the true distribution of the effects.",
+        rests_on="No statistic of one knockoff copy discovers more at the same estimated rate.",
+        colour="#000000",
+        dash=_LONG,
+        marker="*",
+    ),
+    Method(
         "bayes-amp",
         "best possible, in reasonable time",
         promise="No error rate is promised: it needs the true distribution of the effects.",

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from selica import catalogue, planning, theory
 from selica.app import controls, page, plan, prediction, reached
+from selica.app.apart import Apart
 from selica.app.asked import Asked
 from selica.app.turns import Turns
 from selica.cli import app as command_line
@@ -67,7 +68,7 @@ def test_predict_shows_procedures_first_and_then_the_ideal() -> None:
         assert power_shown(at, one.label) == pytest.approx(one.power, abs=6e-4)
     places = [html.index(f"<td>{one.label}</td>") for one in sorted(best, key=lambda o: -o.power)]
     assert places == sorted(places)
-    assert f"{found.best.power:.2f} with {found.best.label}." in html
+    assert f"Most power: {found.best.label}, with its best settings; " in html
     assert found.study.assumptions in html
     again = at.run()  # what is known is drawn at once
     assert bodies(again) == html
@@ -196,12 +197,15 @@ def test_the_curves_need_no_pandas() -> None:
 def test_a_chart_has_what_a_file_of_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     shown_only(monkeypatch, "stability-fdr")
     (chart,) = drawn(opened(**SMALL))
-    assert chart["setting"].startswith("600 samples, 500 variables, 50 signals, R² 0.8")
+    assert chart["setting"].startswith(
+        "600 samples, 500 variables, 50 signals, R²\N{NO-BREAK SPACE}0.8"
+    )
     assert chart["title"].startswith("Ideal")
     assert [rule["at"] for rule in chart["rules"]] == [0.2]
     assert len(chart["lines"]) == len(prediction.STYLES)
     (point,) = chart["points"]  # what the procedure reaches
     assert 0.0 < point["y"] < 1.0
+    assert point["label"] == catalogue.method("stability-fdr").label
 
 
 @pytest.mark.parametrize(
@@ -268,7 +272,11 @@ def test_plan_says_how_many_samples_and_what_to_run(monkeypatch: pytest.MonkeyPa
     text = paper.code[0].value
     assert text.startswith("Sample size justification\n")
     assert f"n = {need.value:,.0f} samples" in text
-    assert samples in text
+    few = ["--method", "stability-fdr", "--method", "knockoffs"]
+    told = CliRunner().invoke(command_line, [*samples.split()[1:], "--protocol", *few])
+    # but for the command, which names the methods that this test is limited to
+    assert told.stdout.split("Command:")[0].split() == text.split("Command:")[0].split()
+    assert text.endswith(f"Command: {samples}")
 
 
 def test_the_page_recommends_what_the_command_line_does(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,6 +296,38 @@ def test_the_page_recommends_what_the_command_line_does(monkeypatch: pytest.Monk
     assert told["assumptions"] in html
 
 
+def said_by(*words: str) -> list[str]:
+    """The lines of a command's answer below its tables, without the breaks of a terminal."""
+    result = CliRunner().invoke(command_line, [*words])
+    assert result.exit_code == 0, result.output
+    below = result.stdout.split("\n\n")
+    return [" ".join(part.split()).replace(",", "") for part in below]
+
+
+def test_recommendation_and_rule_are_the_sentences_of_the_command_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = ("stability-fdr", "stability-pfer")
+    shown_only(monkeypatch, *names)
+    few = [word for name in names for word in ("--method", name)]
+    study = ["-p", "300", "-k", "10", "--r2", "0.5", "--fdr", "0.1"]
+    address = {"p": "300", "k": "10", "r2": "0.5", "fdr": "0.1"}
+    for words, tab, value in (
+        (["compare", "-n", "200"], "Predict", {"n": "200"}),
+        (["samples", "--power", "0.6"], "Plan", {"power": "0.6"}),
+    ):
+        told = said_by("plan", *words, *study, *few)
+        page_says = bodies(opened(tab=tab, **address, **value)).replace(",", "")
+        begin = "Most power" if tab == "Predict" else "Fewest samples"
+        (block,) = (part for part in told if part.startswith(begin))
+        sentences = block.split(". ")
+        assert len(sentences) == 5  # what, how many, the rule, the assumptions, what changes it
+        for sentence in sentences:
+            assert sentence.removesuffix(".") in page_says
+        (other,) = (part for part in told if part.startswith("Checks on the data"))
+        assert other.split(":\n")[0].split(": selica")[0] in page_says
+
+
 def test_a_plan_for_effects_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     shown_only(monkeypatch, "stability-fdr", "knockoffs")
     address = {"p": "60", "r2": "0.9", "power": "0.6", "fdr": "0.2"}
@@ -301,12 +341,19 @@ def test_a_plan_for_effects_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None
 ASKED = Asked(200, 40, 0.2, 0.9)
 
 
+def cells(planned: plan.Plan, column: str) -> list[str]:
+    return [str(row.cells[column]) for row in planned.rows()]
+
+
 def test_a_plan_begins_with_estimates_and_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     shown_only(monkeypatch, "stability-fdr", "knockoffs")
     quick, first, *between, last = plan.plans(0.6, ASKED)
     assert [len(each.needs) for each in (quick, first, *between, last)] == [0, 0, 1, 2, 2, 2]
-    assert [row["samples"] for row in quick.rows()][1:] == ["…", f"{last.ceiling.samples}"]
-    at_once = {row["method"]: row["samples"] for row in first.rows()}
+    # the recommendation does not wait for the curves
+    assert [each.found is None for each in between] == [True, False, False]
+    assert [each.is_whole for each in (first, *between, last)] == [False] * 4 + [True]
+    assert cells(quick, "samples")[1:] == ["…", f"{last.ceiling.samples}"]
+    at_once = dict(zip(cells(first, "method"), cells(first, "samples"), strict=True))
     assert at_once.pop("best possible") == f"{first.ceiling.samples}"
     for need in last.needs:
         about = at_once[need.method]
@@ -314,9 +361,9 @@ def test_a_plan_begins_with_estimates_and_grows(monkeypatch: pytest.MonkeyPatch)
         assert int(about[2:].replace(",", "")) == pytest.approx(need.samples, rel=0.05)
     assert "…" not in str(last.rows())
     assert "≈" not in str(last.rows())
-    samples = [int(row["samples"]) for row in last.rows()[:-1]]
+    samples = [int(text) for text in cells(last, "samples")[:-1]]
     assert samples == sorted(samples)
-    assert last.is_marked() == [True, False, False]
+    assert last.best_label == cells(last, "method")[0]
     for each in (first, last):
         assert len(each.lines) == 3
         assert min(line.x[-1] for line in each.lines) >= last.needs[1].samples  # they end together
@@ -342,7 +389,8 @@ def test_plan_says_when_no_number_of_samples_is_enough(monkeypatch: pytest.Monke
     shown_only(monkeypatch, "knockoffs-pvalues")
     at = opened(tab="Plan", p="100", k="3", r2="0.1", power="0.99")
     assert not at.exception
-    assert "No method reaches this power" in bodies(at)
+    said = "No method that sets its threshold from the data reaches a power of 0.99 and keeps"
+    assert said in bodies(at)
     assert not at.code
 
 
@@ -351,6 +399,41 @@ def test_more_signals_than_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     at = opened(p="100", k="300")
     assert not at.exception
     assert "100 variables, 100 signals" in bodies(at)
+
+
+def test_what_is_not_known_yet_is_shown_as_it_was() -> None:
+    """Rows of the former setting stay, marked, until those of the new one are there."""
+    asked = Asked(200, 10, 0.1, 0.5)
+    *_, before = reached.reached(asked, 100)
+    first = next(reached.reached(asked, 150))
+    former = {str(row.cells["method"]): row.cells for row in before.rows()}
+    rows = first.rows(former)
+    *procedures, best, _ = before.rows()  # the last one is of one copy, and known last
+    assert [row.cells for row in rows[:-1]] == [row.cells for row in procedures]
+    assert [row.is_former for row in rows] == [True] * (len(rows) - 1) + [False]
+    assert rows[-1].cells != best.cells  # the best possible is known at once
+    assert {row.cells["power"] for row in first.rows()[:-1]} == {"…"}
+    assert first.comparison is None
+    counts = asked._replace(response="counts", details=(("rate", 1.0),))
+    planned = next(plan.plans(0.6, counts))
+    assert planned.about == {}
+    need = plan.Need("knockoffs, one copy", 321, dict(planned.ceiling.row))
+    rows = planned.rows({need.method: need})
+    assert [row.samples for row in rows if row.is_former][:1] == [321]
+    assert not rows[-1].is_former
+
+
+def test_methods_that_take_long_come_last_and_change_nothing() -> None:
+    def order(**study: Any) -> list[str]:
+        asked = Asked(60, 5, 0.1, 0.5, **study)
+        return [one.method for one in [*reached.reached(asked, 80)][-2].found]
+
+    plain = order()
+    counts = order(response="counts", details=(("rate", 1.0),))
+    assert plain[0] == "stability-fdr"
+    assert counts[: len(counts) // 2][-1] == "stability-fdr"
+    *_, last = reached.reached(Asked(60, 5, 0.1, 0.5, "gaussian", "counts", (("rate", 1.0),)), 80)
+    assert [one.method for one in last.found] == plain
 
 
 def test_controls_that_do_not_apply_are_hidden() -> None:
@@ -442,3 +525,33 @@ def test_one_who_leaves_while_waiting_holds_up_nobody() -> None:
         pass
     with turns.turn(leave):
         pass
+
+
+def test_work_apart_is_returned_or_abandoned() -> None:
+    looked: list[None] = []
+    apart = Apart(lambda: looked.append(None))
+    assert apart.run(lambda: 3) == 3
+    slow = Event()
+    assert apart.run(lambda: slow.wait(0.2)) is False
+    assert looked  # the page was ready meanwhile
+    with pytest.raises(ZeroDivisionError):
+        apart.run(lambda: 1 // 0)
+
+    def moved_on() -> None:
+        raise KeyboardInterrupt
+
+    left, ended = Apart(moved_on), Event()
+
+    def work() -> None:
+        try:
+            while True:
+                left.step()
+                slow.wait(0.01)
+        finally:
+            ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        left.run(work)
+    assert ended.wait(10.0)
+    with pytest.raises(KeyboardInterrupt):
+        Apart(moved_on).rest(10.0)

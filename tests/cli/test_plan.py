@@ -90,11 +90,29 @@ def test_compare_prints_what_planning_says():
         assert (true, false) == (f"{one.true_selections:.1f}", f"{one.false_selections:.1f}")
     last = lines[start + 1 + len(found.predictions) :]
     assert last[0].split()[:3] == ["best", "possible", f"{found.ceiling.power:.2f}"]
-    assert last[1] == ""
+    one_copy = ["best", "possible,", "one", "copy", f"{found.copy_ceiling.power:.2f}"]
+    assert last[1].split()[:5] == one_copy
+    assert last[2] == ""
+    best = found.best
+    words = f"it finds {best.found_low:.0f} to {best.found_high:.0f} of the {K} signals"
+    assert words in " ".join(last)
     share = found.best.power / found.ceiling.power
     assert f"{100 * share:.0f} % of the best possible" in " ".join(last)
     assert printed_code("\n".join(lines)) == found.best.code
     assert ASSUMED.format("Gaussian") in " ".join(last)
+
+
+def test_the_probability_to_find_one_variable():
+    asked = {"r2": R2, "variable": 0.2, "methods": ["stability-fdr", "stability-pfer"]}
+    found = planning.compare_methods(N, P, K, **asked)
+    named = ("--method", "stability-fdr", "--method", "stability-pfer")
+    text = plan("compare", *STUDY, "--variable", "0.2", *named)
+    row = next(line for line in text.splitlines() if line.startswith("stability, p-values"))
+    assert row.split()[-2] == f"{found.one('stability-fdr').variable_power:.2f}"
+    chance = f"a probability of {found.best.variable_power:.2f}."
+    assert f"the one variable with {chance}" in " ".join(text.split())
+    told = report("compare", *STUDY, "--variable", "0.2", *named)
+    assert told["methods"][0]["variable_power"] == found.predictions[0].variable_power
 
 
 def test_the_json_of_compare():

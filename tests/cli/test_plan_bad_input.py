@@ -61,7 +61,7 @@ BAD = {
     "nothing left": ([*T, "--drop", "a", "--drop", "b", "--target", "y"], "no variables"),
     "too many planted": ([*T, "-k", "4"], "-k must"),
     "no planted": ([*T, "-k", "0"], "-k must"),
-    "table without strength": (T[:4], "--hazard-ratios; got none"),
+    "table without strength": (T[:4], "--snr, --effect-size; got none"),
     "one data set": ([*T, "--n-sets", "1"], "--n-sets must"),
     "no jobs": ([*T, "--n-jobs", "0"], "--n-jobs"),
     "demo and table": ([*T, "--demo"], "--demo"),
@@ -123,6 +123,96 @@ BAD |= {
     ),
 }
 
+C, BINARY = ["compare", *SIZES], ["--response", "binary"]
+BAD |= {
+    # what a study is like
+    "smallest below zero": ([*C, "--smallest", "-0.3"], "--smallest must be between"),
+    "smallest beside r2": ([*C, "--smallest", "1", "--r2", "0.5"], "got --r2 and --smallest"),
+    "sizes and a law": ([*C, "--betas", "0.1", "--effects", "point"], "--effects must be left out"),
+    "heritability in per cent": ([*C, "--heritability", "50"], "got 50 (did you mean 0.5?)"),
+    "no betas": ([*C, "--betas", ""], "--betas must not be empty"),
+    "betas in words": ([*C, "--betas", "0.1,x"], "--betas must be a number, numbers such as"),
+    "no such file of betas": ([*C, "--betas", "none.txt"], "per line; got 'none.txt'"),
+    "betas in bytes": ([*C, "--betas", "bytes.txt"], "--betas bytes.txt: the file is not UTF-8"),
+    "empty file of betas": ([*C, "--betas", "empty.txt"], "--betas must not be empty"),
+    "betas of no effect": ([*C, "--betas", "0"], "--betas must not stand for no effect; got 0"),
+    "infinite betas": ([*C, "--betas", "inf"], "--betas must be finite; got inf"),
+    "betas that explain too much": ([*C, "--betas", "0.9"], "--betas must explain less than all"),
+    "other betas than signals": ([*C, "--betas", "0.1,0.2"], "-k must be 2"),
+    "odds of nothing": ([*C, *BINARY, "--odds-ratios", "0"], "--odds-ratios must be above 0"),
+    "odds below zero": ([*C, *BINARY, "--odds-ratios", "-2"], "above 0; got -2"),
+    "odds of one": ([*C, *BINARY, "--odds-ratios", "1"], "--odds-ratios must not stand for no"),
+    "odds of a number": ([*C, "--odds-ratios", "2"], "--odds-ratios must go with a binary"),
+    "odds of gods": ([*C, *BINARY, "--odds-ratios", "1e9"], "--odds-ratios must stand for weaker"),
+    "hazards of nothing": (
+        [*C, "--response", "survival", "--hazard-ratios", "0"],
+        "--hazard-ratios must be above 0",
+    ),
+    "rates too large": (
+        [*C, "--response", "counts", "--rate-ratios", "50"],
+        "--rate-ratios must stand for weaker effects",
+    ),
+    "unknown response": ([*C, "--response", "ordinal"], "--response must be one of num"),
+    "prevalence zero": ([*C, *BINARY, "--prevalence", "0", "--r2", "0.5"], "--prevalence must be"),
+    "prevalence in per cent": (
+        [*C, *BINARY, "--prevalence", "10", "--r2", "0.5"],
+        "got 10 (did you mean 0.1?)",
+    ),
+    "prevalence in words": ([*C, *BINARY, "--prevalence", "low"], "--prevalence must be a number"),
+    "prevalence of a number": (["compare", *STUDY, "--prevalence", "0.1"], "--prevalence belongs"),
+    "only cases": ([*C, *BINARY, "--cases", "1", "--r2", "0.5"], "--cases must be between"),
+    "no events": (
+        [*C, "--response", "survival", "--events", "0", "--r2", "0.5"],
+        "--events must be between",
+    ),
+    "events of counts": (
+        [*C, "--response", "counts", "--events", "0.3", "--r2", "0.5"],
+        "--events belongs to --response survival; the response is counts",
+    ),
+    "a rate of zero": (
+        [*C, "--response", "counts", "--rate", "0", "--r2", "0.5"],
+        "--rate must be between",
+    ),
+    "p-values of survival": (
+        [*C, "--response", "survival", "--r2", "0.5", "--method", "stability-fdr"],
+        "'stability-fdr' is not for survival times",
+    ),
+    "strength of the strength": (["effect", *SIZES, "--betas", "0.1"], "looks for the strength"),
+    "correlation of 1.5": (
+        ["compare", *STUDY, "--covariance", "ar1:1.5"],
+        "--covariance: the correlation must be between -0.99 and 0.99; got 1.5",
+    ),
+    "correlation of another response": (
+        [*C, *BINARY, "--r2", "0.5", "--covariance", "ar1:0.5"],
+        "--covariance must be left out: there is no theory",
+    ),
+    "half a block": (["compare", *STUDY, "--covariance", "block:0.5:2.5"], "must be an integer"),
+    "a block too many": (["compare", *STUDY, "--covariance", "block:0.5:61"], "at most 60; got 61"),
+    "a small covariance": (
+        ["compare", *STUDY, "--covariance", "small.csv"],
+        "--covariance must have 60 rows and columns, one for each variable; got 2 x 2",
+    ),
+    "a file of no covariance": (
+        ["compare", *STUDY, "--covariance", "empty.txt"],
+        "--covariance empty.txt: the file must have one row of numbers",
+    ),
+    "a covariance in bytes": (
+        ["compare", *STUDY, "--covariance", "bytes.txt"],
+        "--covariance bytes.txt: the file must have one row of numbers",
+    ),
+    "a protocol of nothing": (
+        ["samples", *STUDY[2:], "--at-most", "5", "--protocol", "--method", "stability-pfer"],
+        "protocol: no number of samples that was tried reaches the power",
+    ),
+}
+BAD |= {
+    f"covariance {form}": (
+        ["compare", *STUDY, "--covariance", form],
+        "--covariance must be ar1:0.5, block:0.5:10, equicorrelated:0.5 or a CSV file",
+    )
+    for form in ("", "ar1", "ar1:high", "ar1:nan", "block:0.5", "none.csv", "toeplitz:0.5")
+}
+
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_one_line_and_code_2(case, tmp_path, monkeypatch, capsys):
@@ -132,6 +222,7 @@ def test_bad_input_is_one_line_and_code_2(case, tmp_path, monkeypatch, capsys):
     (tmp_path / "t.csv").write_text("a,b,y\n" + numbers)
     (tmp_path / "words.txt").write_text("beta\n0.5\n")
     (tmp_path / "empty.txt").write_text("\n")
+    (tmp_path / "small.csv").write_text("1,0.5\n0.5,1\n")
     (tmp_path / "bytes.txt").write_bytes(bytes(range(128, 256)))
     (tmp_path / "text.csv").write_text("a,y\nu,1\nv,2\n")
     (tmp_path / "gaps.csv").write_text("a,b,y\n1,,3\n" + numbers)

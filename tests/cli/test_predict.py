@@ -23,7 +23,7 @@ METHODS = [
     for one in IDEAL
     for rate in ((1, 2) if one.equations == "stability" else (None,))
 ]
-TITLES = ["Power at FDR", "Penalty and prediction error", "Order parameters", "Conjugates"]
+TITLES = ["Ideal power at FDR", "Penalty and prediction error", "Order parameters", "Conjugates"]
 
 
 def predict(*args):
@@ -101,7 +101,7 @@ def test_every_method_has_a_row_in_every_table():
 
 
 def test_the_table_prints_the_numbers_of_the_json(study):
-    lines = tables(predict(*STUDY))["Power at FDR"][1:]
+    lines = tables(predict(*STUDY))["Ideal power at FDR"][1:]
     for line, row in zip(lines, [*study["methods"], study["ceiling"]], strict=True):
         power, fdr, true, false, name, threshold = line.split()[-6:]
         assert power == f"{row['tpr']:.4f}"
@@ -118,10 +118,24 @@ def test_the_table_prints_the_numbers_of_the_json(study):
 SPARSE = ["-n", "200", "-p", "1000", "-k", "10", "--r2", "0.5"]
 
 
-def test_the_first_line_says_that_thresholds_are_ideal():
+def test_procedures_come_first_and_thresholds_that_nobody_knows_are_marked():
     text = " ".join(predict(*SPARSE).split())
-    assert text.startswith("The first table shows the power at the ideal threshold, which nobody")
+    assert text.startswith("200 samples, 1000 variables, 10 signals, R2 = 0.5, Gaussian effects")
+    reached = text.index("Power at FDR 0.1 of procedures that set their threshold from the data:")
+    ideal = text.index("Ideal power at FDR 0.1, at thresholds that nobody knows in practice:")
+    assert reached < ideal
+    assert "knockoffs, ideal" in text[ideal:]
+    assert "ideal" not in text[:ideal]
     assert "Assumes independent columns, independent rows, a linear response and" in text
+
+
+def test_the_strength_as_an_effect_size():
+    """100 effects of 0.3 have a variance of 9, so that they explain 0.9."""
+    told = report(*STUDY[:6], "--effect-size", "0.3", "--lam", "0.1")
+    assert told["model"]["snr"] == pytest.approx(9.0)
+    want = report(*STUDY[:6], "--r2", "0.9", "--lam", "0.1")
+    for row, other in zip(told["methods"], want["methods"], strict=True):
+        assert row["tpr"] == pytest.approx(other["tpr"], abs=1e-9)
 
 
 def test_what_procedures_reach_stands_beside_the_ideal():
@@ -137,7 +151,7 @@ def test_what_procedures_reach_stands_beside_the_ideal():
         assert (row["power"], row["fdr"]) == (want.one(name).power, want.one(name).fdr)
     assert reached["knockoffs"]["power"] < 0.1
     assert reached["knockoffs-evalues"]["power"] < 0.1
-    lines = predict(*SPARSE).split("Real procedures at FDR 0.1")[1].splitlines()
+    lines = predict(*SPARSE).split("set their threshold from the data:")[1].splitlines()
     for row in reached.values():
         (line,) = (line for line in lines if line.startswith(row["label"]))
         numbers = line[len(row["label"]) :].split()
@@ -382,7 +396,7 @@ def test_a_figure_is_written(tmp_path, extension, magic):
     assert path.read_bytes().startswith(magic)
     assert path.stat().st_size > 2000
     assert str(path) in text.replace("\n", "")
-    assert "Power at FDR" in text
+    assert "Ideal power at FDR" in text
 
 
 def test_a_figure_does_not_disturb_the_json(tmp_path):

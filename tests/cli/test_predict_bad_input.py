@@ -21,6 +21,11 @@ BAD = {
     "two shares": ([*STUDY, "--rho", "0.2"], "--rho"),
     "no noise": ([*SIZE, *SIGNALS], "--snr"),
     "two noises": ([*STUDY, "--snr", "9"], "--snr"),
+    "effects of no size": ([*SIZE, *SIGNALS, "--effect-size", "-1"], "--effect-size must"),
+    "effects without variables": (
+        ["--alpha", "1", "--rho", "0.2", "--effect-size", "1"],
+        "--effect-size must go with the number of variables",
+    ),
     "three noises": ([*STUDY, "--snr", "9", "--delta", "1"], "--delta"),
     "negative n": (["-n", "-4", "-p", "500", *SIGNALS, *NOISE], "-n must"),
     "zero n": (["-n", "0", "-p", "500", *SIGNALS, *NOISE], "-n must"),

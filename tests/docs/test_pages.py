@@ -41,10 +41,12 @@ def test_sessions_on_a_page_give_what_is_printed(page: Path) -> None:
 )
 def test_a_command_on_a_page_prints_what_is_shown(page: str, command: str, tmp_path: Path) -> None:
     text = (DOCS / f"{page}.md").read_text("utf-8")
-    (block,) = re.findall(rf"^```console\n\$ ({command}.*?)^```", text, re.MULTILINE | re.DOTALL)
-    typed, _, shown = block.partition("\n")
-    assert len(shown.split()) > 50
-    assert words(shown) in words(run(typed, tmp_path))
+    blocks = re.findall(rf"^```console\n\$ ({command}.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        typed, _, shown = block.partition("\n")
+        assert len(shown.split()) > 50
+        assert words(shown) in words(run(typed, tmp_path))
 
 
 def test_the_reference_lists_every_public_function_and_class() -> None:

@@ -56,7 +56,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     about = f"selica-{selica.__version__}.dist-info/"
-    modules = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
+    kinds = (".py", ".js", ".css")  # of the package, and of its page in the browser
+    files = [path for path in (ROOT / "src").rglob("*") if path.suffix in kinds]
+    modules = {path.relative_to(ROOT / "src").as_posix() for path in files}
     modules.add(f"selica/_core/_compiled_baseline{EXTENSION_SUFFIXES[0]}")
     metadata = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
     assert names == modules | {"selica/py.typed"} | {about + name for name in metadata}

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from scipy.interpolate import PchipInterpolator
 from scipy.stats import norm
 
 from selica import theory
@@ -25,7 +26,13 @@ from selica.planning.predict import finite
 from selica.planning.predict.bounds import _guess, _half_rows, _largest_q, by_bound, halves_of
 from selica.planning.predict.finite import Expected, by_evalues, by_fields, by_one_copy, expected
 from selica.planning.predict.knockoffs import _predicting_copies
-from selica.planning.predict.limit import FieldLaw, OneCopy, cut_of_fields, rates_of_members
+from selica.planning.predict.limit import (
+    FieldLaw,
+    OneCopy,
+    cut_of_fields,
+    monotone,
+    rates_of_members,
+)
 from selica.planning.predict.prediction import predict
 from selica.planning.study import Study
 
@@ -71,6 +78,16 @@ def filter_of_ren_and_barber(W, level):
         stop = min(early, positive[fine].min(initial=np.inf))
         evalue += (w >= stop) * (p / copies) / (1 + np.sum(w <= -stop))
     return ebh(evalue, level)
+
+
+def test_interpolation_is_that_of_scipy():
+    rng = np.random.default_rng(0)
+    y = np.concatenate([rng.standard_normal((3, 40)), np.cumsum(rng.random((3, 40)), axis=1)])
+    y[4, 5:9] = y[4, 5]  # level
+    x = np.append(rng.uniform(0.0, 39.0, 200), [0.0, 39.0, 7.0])
+    np.testing.assert_allclose(
+        monotone(y, x), PchipInterpolator(np.arange(40.0), y, axis=1)(x), atol=1e-13
+    )
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ def mean_counts(sample, rule, study, cut, runs):
         some = sample(number)
         fixed = np.abs(some.fields) > cut
         counts = [
-            _counted(mask, some.truth, study.n_signals)
+            _counted(mask, some, study.n_signals)
             for mask in (rule.select(some, study.n_features), fixed)
         ]
         parts.append(np.concatenate(counts))
@@ -77,7 +77,9 @@ def test_tails_of_statistics_have_their_law():
     lowest = 1.5 * math.sqrt(s.v_tilde_hat)
     source = Exceedances(study, s, 2, lowest, np.inf)
     samples = [source.sample((number,)) for number in range(4)]
-    null = [np.where(one.truth[:, None], 0.0, one.statistics).swapaxes(0, 1) for one in samples]
+    null = [
+        np.where(one.truth[:, None], 0.0, one.statistics.table()).swapaxes(0, 1) for one in samples
+    ]
     W = np.concatenate([part.reshape(2, -1) for part in null], axis=1)
     size = 4 * source.size * 3960
     rng = np.random.default_rng(0)

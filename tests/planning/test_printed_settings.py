@@ -6,10 +6,11 @@ import pytest
 from selica import catalogue, planning, selectors
 from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.losses import read_response
-from selica.cli.plan_answers import command_of
+from selica.cli.plan_answers import SelectorRun
 from selica.planning import Binary, Counts, Numeric, Survival
 from selica.planning.predict.bounds import carried
-from selica.planning.predict.prediction import planned_names, predict
+from selica.planning.predict.prediction import predict
+from selica.planning.questions.listed import listed
 from selica.planning.study import LARGEST_PREDICTOR, Study
 from selica.selectors.bounds import carried as carried_by
 from selica.statistics import make_data
@@ -41,7 +42,7 @@ def drawn(name):
 def test_every_recommendation_runs_with_the_loss_of_the_response(name):
     study = Study.of(*SIZE, snr=1.0, response=RESPONSES[name])
     X, y = drawn(name)
-    for method in planned_names(None, calibrated=True, study=study):
+    for method in listed(study, calibrated=True):
         if catalogue.method(method).controls == "PFER" and method != "stability-pfer":
             continue  # the same class with other numbers
         selector = eval(predict(study, method, 0.2, "default").code, vars(selectors))
@@ -55,22 +56,20 @@ def test_every_recommendation_runs_with_the_loss_of_the_response(name):
 
 def test_times_of_events_are_not_planned_with_pvalues_that_no_selector_has():
     times = Study.of(*SIZE, snr=1.0, response=Survival(0.5))
-    with pytest.raises(DoesNotApply, match="sum over the rows"):
-        predict(times, "stability-fdr", 0.1)
+    with pytest.raises(DoesNotApply, match="no p-values for survival times"):
+        listed(times, "stability-fdr")
     with pytest.raises(DoesNotApply, match="stability-fdr"):
         planning.compare_methods(
             *SIZE, snr=1.0, response=Survival(0.5), methods=["knockoffs", "stability-fdr"]
         )
-    assert "stability-fdr" not in planned_names(None, study=times)
-    assert "stability-fdr" in planned_names(None, study=Study.of(*SIZE, snr=1.0))
+    assert "stability-fdr" not in listed(times)
+    assert "stability-fdr" in listed(Study.of(*SIZE, snr=1.0))
 
 
 def test_commands_say_what_the_response_is():
     def words(response):
         study = Study.of(*SIZE, snr=1.0, response=response)
-        return " ".join(
-            command_of("KnockoffSelection", predict(study, "knockoffs", 0.1, "default").parameters)
-        )
+        return " ".join(SelectorRun.on(predict(study, "knockoffs", 0.1, "default"), response).words)
 
     assert words(Numeric()) == "selica select table.csv --target y --method knockoffs --fdr 0.1"
     assert "--target y --response count " in words(Counts(2.0))
@@ -98,6 +97,6 @@ def test_the_largest_predictor_is_one_that_the_theory_has(name):
     ids=range(6),
 )
 def test_halves_take_no_more_than_the_selector_lets_them(response, y):
-    loss, read = read_response(response.asked.get("response", "auto"), y)
+    loss, read = read_response(response.arguments.get("response", "auto"), y)
     data = make_data(np.random.default_rng(0).standard_normal((200, 9)), read.values, loss)
     assert carried(Study.of(200, 9, 3, snr=1.0, response=response)) == carried_by(data)

@@ -14,6 +14,7 @@ from selica.control import (
     posthoc_evalues,
     quantile_aggregation,
 )
+from selica.planning.predict.listed import Listed
 from selica.planning.predict.rules import (
     aggregated_pvalues,
     derandomized,
@@ -85,6 +86,31 @@ def test_p_values(statistics, gamma):
         each = quantile_aggregation(np.array([knockoff_pvalues(w) for w in W]), gamma)
         np.testing.assert_allclose(P[i], each, rtol=1e-12)
         np.testing.assert_array_equal(found[i], benjamini_hochberg(each, 0.3))
+
+
+@pytest.mark.parametrize("fdr", LEVELS)
+def test_lists_of_statistics_are_treated_as_tables(statistics, fdr):
+    """Also where variables without evidence are left out."""
+    listed, p = Listed.of(statistics), statistics.shape[-1] + 50
+    np.testing.assert_array_equal(listed.table(), statistics)
+    np.testing.assert_allclose(
+        listed.mean_evalues(fdr, p), mean_evalues(statistics, fdr, p), rtol=1e-12
+    )
+    for gamma in (0.1, 0.3, 1.0):
+        np.testing.assert_allclose(
+            listed.aggregated_pvalues(gamma, p),
+            aggregated_pvalues(statistics, gamma, p),
+            rtol=1e-12,
+        )
+    one = statistics[:, :1]
+    np.testing.assert_array_equal(Listed.of(one).knockoff_plus(fdr), knockoff_plus(one[:, 0], fdr))
+
+
+def test_a_list_may_be_empty():
+    empty = Listed.of(np.zeros((2, 3, 20), dtype=np.float32))
+    assert not empty.mean_evalues(0.3, 20).any()
+    assert (empty.aggregated_pvalues(0.3, 20) == 1.0).all()
+    assert not Listed.of(np.zeros((2, 1, 20), dtype=np.float32)).knockoff_plus(0.3).any()
 
 
 def test_nothing_is_selected_from_zeros():

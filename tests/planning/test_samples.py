@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -224,3 +225,41 @@ def test_answers_are_numbers_to_be_typed():
         0.6, n_samples=311, n_features=150, n_signals=20, method="stability-fdr"
     ).one("stability-fdr")
     assert size.value == float(f"{size.value:.5g}")
+
+
+def test_the_figure_names_the_study_and_ends_beyond_the_answers():
+    """A method that a million samples do not help does not stretch the axis."""
+    found = planning.required_samples(
+        0.5, n_features=60, n_signals=6, r2=0.6, method=["stability-pfer", "knockoffs-pvalues"]
+    )
+    needed, never = found.answers
+    assert never.value is None
+    assert never.x.max() > 100 * needed.value
+    axes = found.plot().axes[0]
+    drawn = max(float(np.max(line.get_xdata())) for line in axes.get_lines() if line.get_label())
+    assert needed.value <= drawn <= 4.0 * max(needed.value, found.ceiling.value)
+    assert axes.get_title(loc="left") == (
+        "60 variables, 6 signals, R2 = 0.6, FDR 0.1\n"
+        "a linear response, Gaussian effects, independent columns"
+    )
+
+
+@pytest.mark.parametrize("question", ["effect", "signals", "level"])
+def test_curves_are_drawn_around_the_answers(question):
+    """The same answer with and without; points close enough for a line."""
+    study = {"n_samples": 150, "n_features": 60, "method": "stability-pfer"}
+    ask = {
+        "effect": partial(planning.detectable_effect, n_signals=6, **study),
+        "signals": partial(planning.largest_support, r2=0.8, **study),
+        "level": partial(planning.achievable_fdr, n_signals=6, r2=0.8, **study),
+    }[question]
+    plain, drawn = ask(0.5), ask(0.5, curves=True)
+    (before,), (after,) = plain.answers, drawn.answers
+    assert before.value == after.value
+    assert before.prediction == after.prediction
+    assert plain.study == drawn.study
+    assert after.x.size > before.x.size
+    assert set(before.x) <= set(after.x)
+    near = after.x[(after.x >= before.value / 2.0) & (after.x <= 2.0 * before.value)]
+    whole = 1.0 if question == "signals" else 0.0  # neighbours among whole numbers
+    assert np.all(np.diff(near) <= np.maximum(0.5 * near[:-1], whole))

@@ -310,7 +310,7 @@ def test_bad_input():
     with pytest.raises(ArgumentError, match="spectrum and response"):
         theory.solve_lasso(model, 1.0, spectrum=rows, response=response)
     with pytest.raises(ArgumentError, match="method must be one of"):
-        theory.power(model, "knockoffs-ideal", response=response)
+        theory.power(model, "lasso", response=response)
 
 
 # --- data ------------------------------------------------------------------------------------

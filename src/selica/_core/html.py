@@ -8,9 +8,8 @@ from html import escape
 
 def html_table(
     rows: Sequence[Mapping[str, str]],
-    marked: Sequence[bool],
+    classes: Sequence[str],
     *,
-    mark: str,
     title: str = "",
     labelled: bool = False,
 ) -> str:
@@ -20,10 +19,8 @@ def html_table(
     ----------
     rows : sequence of mappings of str to str
         Text of each cell, by the heading of its column.
-    marked : sequence of bool
-        Which rows are set off.
-    mark : str
-        Class of these rows in the style sheet.
+    classes : sequence of str
+        Classes of the rows in the style sheet, empty for plain ones.
     title : str
     labelled : bool
         Whether each cell also has the heading of its column, which a style sheet can show where the
@@ -32,15 +29,15 @@ def html_table(
     Examples
     --------
     >>> from selica._core.html import html_table
-    >>> html_table([{"a": "<b>"}], [True], mark="selected")
+    >>> html_table([{"a": "<b>"}], ["selected"])
     '<table><tr><th>a</th></tr><tr class=selected><td>&lt;b&gt;</td></tr></table>'
     """
     head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
     lines = "".join(
-        f"<tr{f' class={mark}' if chosen else ''}>"
+        f"<tr{f' class={kind}' if kind else ''}>"
         + "".join(_cell(name, text, labelled) for name, text in row.items())
         + "</tr>"
-        for row, chosen in zip(rows, marked, strict=True)
+        for row, kind in zip(rows, classes, strict=True)
     )
     above = f"<caption>{escape(title)}</caption>" if title else ""
     return f"<table>{above}<tr>{head}</tr>{lines}</table>"

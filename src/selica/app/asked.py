@@ -20,6 +20,16 @@ _RATIOS = {
 _RESPONSES = {"binary": "Binary", "counts": "Counts", "survival": "Survival"}
 """Classes of responses that are no plain numbers."""
 
+_CALLED = {"binary": "binary response", "counts": "counts", "survival": "survival times"}
+"""What responses are called in a sentence."""
+_DETAILS = {
+    "prevalence": "prevalence",
+    "cases": "share of cases",
+    "rate": "mean",
+    "events": "share of events",
+}
+"""What arguments of a response are called in a sentence."""
+
 
 class Asked(NamedTuple):
     """A study without its number of samples; two that ask the same are equal."""
@@ -87,10 +97,10 @@ class Asked(NamedTuple):
         if self.r2 is None:
             words += [f"{_RATIOS[self.response][1].replace('-', ' ')} {_few(self.effects)}"]
         else:
-            words += [f"R² {self.r2:g}", effects_of(self.effects).label]
+            words += [f"R²\N{NO-BREAK SPACE}{self.r2:g}", effects_of(self.effects).label]
         if self.response != "numeric":
-            inner = ", ".join(f"{name} {value:g}" for name, value in self.details)
-            words += [f"{self.response} response ({inner})"]
+            inner = ", ".join(f"{_DETAILS[name]} {value:g}" for name, value in self.details)
+            words += [f"{_CALLED[self.response]} ({inner})"]
         if self.covariance:
             name, *parts = self.covariance
             called = {"ar1": "AR(1)", "block": "blocks"}.get(name, name)

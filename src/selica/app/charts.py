@@ -60,6 +60,8 @@ class ChartRule(NamedTuple):
     """"x" or "y"."""
     at: float
     label: str = ""
+    back: bool = False
+    """Whether the label is on the left of an upright line."""
 
 
 class Mark(NamedTuple):
@@ -68,6 +70,8 @@ class Mark(NamedTuple):
     x: float
     y: float
     colour: str
+    label: str = ""
+    """What it is: shown under the pointer."""
 
 
 class Chart(NamedTuple):
@@ -84,6 +88,8 @@ class Chart(NamedTuple):
     areas: Sequence[Area] = ()
     rules: Sequence[ChartRule] = ()
     marks: Sequence[Mark] = ()
+    marks_label: str = ""
+    """What the points are, in the legend."""
     freezable: bool = True
     at_ends: bool = True
     """Whether labels stand at the ends of curves, where there is room; else below."""
@@ -108,6 +114,7 @@ class Chart(NamedTuple):
             ],
             "rules": [one._asdict() for one in self.rules],
             "points": [one._asdict() for one in self.marks],
+            "points_label": self.marks_label,
             "freezable": self.freezable,
             "at_ends": self.at_ends,
             "height": self.height,

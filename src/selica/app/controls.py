@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from selica._core.errors import SelicaError
 from selica._core.wording import signals
@@ -85,7 +86,7 @@ class Answered(NamedTuple):
     asked: Asked
 
 
-def study(panel: Panel, first: NumberField) -> Answered:
+def study(panel: Panel, first: NumberField, place: DeltaGenerator) -> Answered:
     """Show the controls of a study; where they make no sense, say so and stop.
 
     Parameters
@@ -94,16 +95,21 @@ def study(panel: Panel, first: NumberField) -> Answered:
         Of the tab.
     first : NumberField
         The control above those of the study.
+    place : DeltaGenerator
+        Where the answer will be; what makes no sense is said there.
     """
     values = panel.values()
     try:
         asked, problem = _asked(values), ""
     except SelicaError as error:
-        asked, problem = None, f"The {error}"
-    panel.show([first, *_shown(values, asked)], values)
-    if asked is None:
-        markup.problem(problem)
-        st.stop()
+        words = str(error)
+        asked, problem = None, f"The {words[:1].lower()}{words[1:]}"
+    panel.show([first, *_shown(values, asked, problem)], values)
+    with place:
+        markup.ignored(panel.ignored())
+        if asked is None:
+            markup.problem(problem)
+            st.stop()
     return Answered(float(values[first.key]), asked)
 
 
@@ -140,8 +146,8 @@ def _covariance(values: Values) -> tuple[str | float | int, ...]:
     )
 
 
-def _shown(values: Mapping[str, Value], asked: Asked | None) -> Iterator[Field]:
-    """Iterate over the controls that apply."""
+def _shown(values: Mapping[str, Value], asked: Asked | None, problem: str = "") -> Iterator[Field]:
+    """Iterate over the controls that apply; a list that makes no sense has the problem with it."""
     response, law = str(values["response"]), str(values["effects"])
     form, p = str(values["columns"]), int(values["p"])
     what, example = _SIZES[response]
@@ -159,10 +165,12 @@ def _shown(values: Mapping[str, Value], asked: Asked | None) -> Iterator[Field]:
     yield _EFFECTS._replace(options=_LAWS | {"sizes": f"A list of {what}"})
     many = "" if asked is None else f"These are {signals(asked.n_signals)}."
     if law == "list":
-        yield _LIST._replace(note=f"{_LIST.note} {many}".strip())
+        yield _LIST._replace(note=f"{_LIST.note} {many}".strip(), wrong=problem)
     elif law == "sizes":
         label = f"{what.capitalize()} of all signals, for one SD"
-        yield _OWN._replace(label=label, note=many or f"For example {example}.")
+        if not values["sizes"]:
+            many = "Nothing is typed yet: the numbers in grey are taken, as an example."
+        yield _OWN._replace(label=label, note=many, wrong=problem, example=example)
     else:
         most = int(values["k"]) > p
         note = f"There are {p:,} variables: all of them are taken as signals." if most else ""

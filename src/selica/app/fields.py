@@ -88,6 +88,10 @@ class TextField(NamedTuple):
     label: str
     first: str
     note: str = ""
+    wrong: str = ""
+    """What is wrong with the text."""
+    example: str = ""
+    """Shown, and taken, where nothing is typed."""
 
     @property
     def wanted(self) -> str:
@@ -100,7 +104,7 @@ class TextField(NamedTuple):
 
     def data(self, value: Value) -> dict[str, Any]:
         """Return what the browser is told of the field."""
-        return _data(self, "text", value)
+        return _data(self, "text", value) | {"wrong": self.wrong, "example": self.example}
 
 
 Field = NumberField | ChoiceField | TextField

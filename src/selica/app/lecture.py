@@ -96,6 +96,8 @@ class Lecture:
         reach = max(min(_REACH * float(wide), 3.0 * edge + 6.0 * float(np.sqrt(s.chi_hat))), 1e-9)
         reach = max(reach, 1.25 * edge if np.isfinite(edge) else 0.0)
         g = np.linspace(-reach, reach, 2 * _HALF + 1)
+        if edge < reach:  # areas begin where the threshold is
+            g = np.unique(np.append(g, (-edge, edge)))
         null, signal = self.densities(g)
         highest = float(signal.max())
         top = 1.08 * min(max(float(null.max()), highest), _CUT * highest)
@@ -109,15 +111,15 @@ class Lecture:
         ]
         rates = self.rates
         named = {
-            f"selected signals, TPR {rates.tpr:.3f}": (_SIGNAL, signal),
-            f"false selections, FPR {rates.fpr:.3g}": (_NULL, null),
+            f"selected signals: TPR {rates.tpr:.3f} of the signals": (_SIGNAL, signal),
+            f"false selections: FDR {rates.fdr:.3f} of the selected": (_NULL, null),
         }
         areas = [
             Area(label if side else "", colour, g[part], height[part])
             for label, (colour, height) in named.items()
             for side, part in enumerate(_beyond(g, edge))
         ]
-        rules = [ChartRule("x", sign * edge, name) for sign, name in ((1, "g*"), (-1, "-g*"))]
+        rules = [ChartRule("x", edge, "g*"), ChartRule("x", -edge, "\N{MINUS SIGN}g*", back=True)]
         return Chart(
             "selica-fields", "Fields of the variables, and what the threshold selects",
             str(self.setting), Axis("field g that the data fix", domain=(-reach, reach)),

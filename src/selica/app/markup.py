@@ -16,6 +16,10 @@ from selica._core.html import html_table
 if TYPE_CHECKING:
     from selica.reports.figure import VectorFigure
 
+FORMER = "selica-former"
+"""Class of what belongs to a former setting."""
+COMPUTING = "computing …"
+"""What stands where an answer will be."""
 STYLE = """<style>
 .block-container { padding-top: 2.2rem; max-width: 100rem; }
 [data-testid="stHeader"] { background: transparent; }
@@ -39,7 +43,8 @@ STYLE = """<style>
 .selica-wide th:first-child, .selica-wide td:first-child { text-align: left; white-space: normal;
   overflow-wrap: anywhere; min-width: 8rem; }
 .selica-wide tr.marked td:first-child { font-weight: 600; color: var(--st-primary-color, #0a85cf); }
-.selica-note { font-size: .875rem; opacity: .65; margin: 0 0 .6rem; }
+.selica-former { opacity: .4; }
+.selica-note { font-size: .875rem; opacity: .7; margin: 0 0 .6rem; }
 .selica-box { border-left: .25rem solid #0072b2; background: rgba(0, 114, 178, .1);
   border-radius: 0 .6rem .6rem 0; padding: .7rem 1rem; overflow-wrap: anywhere; }
 .selica-box ul, .selica-points { margin: 0; padding-left: 1.1rem; }
@@ -48,7 +53,10 @@ STYLE = """<style>
 .selica-box ul + p { margin-top: .3rem; }
 .selica-box p:last-child { margin: 0; }
 .selica-box.heed { border-color: #e69f00; background: rgba(230, 159, 0, .12); }
+.selica-answer { position: relative; box-sizing: border-box; min-height: 6.6rem; }
 .selica-answer b { font-size: 1.15rem; font-weight: 600; }
+.selica-answer > i { position: absolute; right: 1rem; bottom: .5rem; font-style: normal;
+  font-size: .875rem; opacity: .7; }
 .selica-box ul { font-size: .95rem; }
 .selica-points { font-size: .92rem; opacity: .85; overflow-wrap: anywhere; }
 .selica-heading { overflow-wrap: anywhere; }
@@ -58,16 +66,22 @@ STYLE = """<style>
 .selica-figures figure { margin: 0; min-width: 0; }
 .selica-figures .wide { grid-column: 1 / -1; max-width: 42rem; }
 .selica-figures img { width: 100%; display: block; margin: .4rem 0; background: #fff;
-  border-radius: .4rem; }
-.selica-figures figcaption { font-size: .875rem; opacity: .65; }
+  border-radius: .4rem; padding: .5rem .6rem; box-sizing: border-box; }
+.selica-figures figcaption { font-size: .875rem; opacity: .7; }
 .selica-box.problem { border-color: #d55e00; background: rgba(213, 94, 0, .12); }
+@media (min-width: 641px) {
+  /* sliders stay in view beside what they change */
+  [data-testid="stColumn"]:has(.selica-panel) { position: sticky; top: 1rem; align-self: flex-start;
+    max-height: calc(100vh - 2rem); overflow-y: auto; padding: .3rem; margin: -.3rem; }
+}
 @media (max-width: 640px) {
   .block-container { padding: 1.6rem .9rem 3rem; }
   .selica-cards div { flex-basis: 7rem; padding: .5rem .7rem; }
   .selica-cards b { font-size: 1.2rem; }
-  .selica-wide table { font-size: .8rem; }
-  .selica-wide th, .selica-wide td { padding-right: .45rem; }
-  .selica-wide th:first-child, .selica-wide td:first-child { min-width: 5.5rem; }
+  .selica-wide table { font-size: .78rem; }
+  .selica-wide th, .selica-wide td { padding-right: .35rem; white-space: normal; }
+  .selica-wide th:last-child, .selica-wide td:last-child { padding-right: 0; }
+  .selica-wide th:first-child, .selica-wide td:first-child { min-width: 5rem; }
   .selica-many table, .selica-many tbody, .selica-many caption { display: block; }
   .selica-many tr:first-child { display: none; }
   .selica-many tr { display: grid; grid-template-columns: 1fr 1fr; gap: .1rem 1.2rem;
@@ -163,30 +177,38 @@ def table(
     rows: Sequence[Mapping[str, Any]],
     marked: Sequence[bool] = (),
     *,
+    former: Sequence[bool] = (),
     title: str = "",
     drawn: DeltaGenerator | None = None,
     many_columns: bool = False,
 ) -> DeltaGenerator:
     """Show rows with the same columns, marked ones set off; replace a table that is drawn.
 
+    Rows of a former answer are pale.
+
     A table with many columns becomes a list of cards where the window is narrow.
     """
     draw = st.html if drawn is None else drawn.html
-    inner = _table(rows, marked, title, labelled=many_columns)
+    inner = _table(rows, marked, former, title, labelled=many_columns)
     return draw(f"<div class='selica-wide{' selica-many' if many_columns else ''}'>{inner}</div>")
 
 
 def _table(
     rows: Sequence[Mapping[str, Any]],
-    marked: Sequence[bool] = (),
-    title: str = "",
+    marked: Sequence[bool],
+    former: Sequence[bool],
+    title: str,
     *,
-    labelled: bool = False,
+    labelled: bool,
 ) -> str:
     """Return a table as HTML."""
     texts = [{name: cell(value) for name, value in row.items()} for row in rows]
-    plain = marked or [False] * len(rows)
-    return html_table(texts, plain, mark="marked", title=title, labelled=labelled)
+    none = [False] * len(rows)
+    classes = [
+        FORMER if is_former else "marked" if is_marked else ""
+        for is_marked, is_former in zip(marked or none, former or none, strict=True)
+    ]
+    return html_table(texts, classes, title=title, labelled=labelled)
 
 
 def notes(*texts: str, drawn: DeltaGenerator | None = None) -> DeltaGenerator:
@@ -195,11 +217,23 @@ def notes(*texts: str, drawn: DeltaGenerator | None = None) -> DeltaGenerator:
     return draw("".join(f"<p class=selica-note>{escape(text)}</p>" for text in texts if text))
 
 
-def answer(title: str, *texts: str, drawn: DeltaGenerator | None = None) -> DeltaGenerator:
-    """Show the answer to a question: a sentence in large print, more below it."""
+def answer(
+    title: str,
+    *texts: str,
+    former: bool = False,
+    working: bool = False,
+    drawn: DeltaGenerator | None = None,
+) -> DeltaGenerator:
+    """Show the answer to a question: a sentence in large print, more below it.
+
+    A former answer is pale. The box says so while more is worked out.
+    """
     draw = st.html if drawn is None else drawn.html
     inner = "".join(f"<p>{escape(text)}</p>" for text in texts)
-    return draw(f"<div class='selica-box selica-answer'><p><b>{escape(title)}</b></p>{inner}</div>")
+    pale = f" class={FORMER}" if former else ""
+    inner = f"<div{pale}><p><b>{escape(title)}</b></p>{inner}</div>"
+    inner += f"<i>{COMPUTING}</i>" if working else ""
+    return draw(f"<div class='selica-box selica-answer'>{inner}</div>")
 
 
 def cell(value: Any) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
+from functools import partial
 from time import monotonic, sleep
 from typing import NamedTuple
 
@@ -11,28 +13,30 @@ from streamlit.delta_generator import DeltaGenerator
 
 from selica._core.errors import SelicaError
 from selica.app import charts, controls, markup, telling
+from selica.app.apart import Apart
 from selica.app.asked import Asked
 from selica.app.panel import Panel
-from selica.app.plan import Plan, commands, plans
+from selica.app.plan import Need, Plan, commands, plans
 from selica.app.turns import Turns
-from selica.planning.questions.inverse import MOST_SAMPLES
 from selica.planning.questions.protocol import protocol
 
 _PANEL = Panel("Plan", (controls.POWER, *controls.STUDY))
 _PLANS = Turns()
 """The queue of all plans."""
-_BETWEEN_WORDS = 0.15
-"""Seconds at least between two words of progress."""
 _BETWEEN_TABLES = 0.4
 """Seconds at least between two tables."""
 _OUT = 0.03
 """Seconds in which an answer leaves the server, before more is worked out."""
+_REST = 0.4
+"""Seconds without a move before it is worked out what would change the answer most."""
+_FORMER = "former plan"
+"""Where a window keeps what it showed last."""
 _KEPT = 256  # plans remembered: going back costs nothing
 _WORDS = (
     "found, false: expected numbers of signals and of irrelevant variables selected. ± s.e.: error "
     "of the power from the draws behind it, where there are any. controls: FDR, the expected share "
-    "of false selections (3.2 FDR: up to 3.2 times the level); PFER, their expected number. Best "
-    "possible is the Bayes-optimal selector, which knows the distribution of the effects."
+    "of false selections (3.2 FDR: up to 3.2 times the level); PFER, their expected number. best "
+    "possible: the Bayes-optimal selector, which knows the distribution of the effects."
 )
 
 
@@ -41,6 +45,19 @@ class _Told(NamedTuple):
 
     plan: Plan
     change: str
+
+
+class _FormerPlan(NamedTuple):
+    """The last whole answer of a window."""
+
+    said: tuple[str, ...] = (markup.COMPUTING,)
+    needs: Mapping[str, Need] = {}
+    """By their methods."""
+
+
+def _former() -> _FormerPlan:
+    found: _FormerPlan = st.session_state.get(_FORMER, _FormerPlan())
+    return found
 
 
 @st.cache_resource
@@ -56,94 +73,84 @@ class _Drawn(NamedTuple):
     table: DeltaGenerator | None = None
 
 
-@st.fragment
 def show() -> None:
     """Show controls on the left, numbers of samples on the right."""
     left, right = st.columns([1, 2.4], gap="large")
     with left:
-        power, asked = controls.study(_PANEL, controls.POWER)
+        power, asked = controls.study(_PANEL, controls.POWER, right)
     with right:
-        markup.ignored(_PANEL.ignored())
-        working = st.empty()
         try:
-            told = _planned(power, asked, working)
+            told = _planned(power, asked)
         except SelicaError as error:
-            working.empty()
             markup.problem(str(error))
         else:
             _recipe(told, power, asked)
 
 
-def _planned(power: float, asked: Asked, working: DeltaGenerator) -> _Told:
+def _planned(power: float, asked: Asked) -> _Told:
     """Return the whole plan, drawn as far as it is known while it is worked out."""
     known = _known()
     told = known.get((power, asked))
     if told is not None:
-        _draw(told.plan)
+        _say(told.plan, _draw(told.plan, _Drawn()).headline, working=False)
         return told
-    said_at = monotonic()
-    begun = False
+    drawn: _Drawn | None = None
 
-    def on_step() -> None:
-        nonlocal said_at
-        if begun and monotonic() > said_at + _BETWEEN_WORDS:
-            said_at = monotonic()
-            working.caption(telling.COMPUTING)  # this lets the next move of a slider in
+    def look() -> None:
+        """Draw what is drawn, which lets the next move of a slider in."""
+        if drawn is not None:
+            _say(planned, drawn.headline)
 
-    if not asked.is_plain:  # there is no quick estimate
-        working.caption(telling.COMPUTING)
-        begun = True
-    growing = plans(power, asked, on_step)
+    apart = Apart(look)
+    growing = plans(power, asked, apart.step)
     planned = next(growing)
-    drawn = _draw(planned)
-    begun, drawn_at = True, monotonic()
+    drawn = _draw(planned, _Drawn())
+    drawn_at = monotonic()
     sleep(_OUT)
-    with _PLANS.turn(on_step):
-        for planned in growing:
-            if monotonic() > drawn_at + _BETWEEN_TABLES or planned.found is not None:
+    with _PLANS.turn(look):
+        while (more := apart.run(partial(next, growing, None))) is not None:
+            is_first = bool(more.about and not planned.about)  # estimates, after the ceiling alone
+            planned = more
+            late = monotonic() > drawn_at + _BETWEEN_TABLES
+            if is_first or late or planned.found is not None:
                 _draw(planned, drawn)
                 drawn_at = monotonic()
-        change = telling.change(planned.found)
-    working.empty()
+        apart.rest(_REST)
+        change = apart.run(partial(telling.change, planned.found))
+    _say(planned, drawn.headline, working=False)
     told = known[power, asked] = _Told(planned, change)
     while len(known) > _KEPT:
         known.popitem(last=False)
     return told
 
 
-def _draw(planned: Plan, drawn: _Drawn = _Drawn()) -> _Drawn:  # noqa: B008 - it is read only
+def _say(planned: Plan, drawn: DeltaGenerator | None, *, working: bool = True) -> DeltaGenerator:
+    """Draw the answer in sentences; the former one stays, pale, where nothing is known."""
+    about = min((n for n in planned.about.values() if n is not None), default=None)
+    said = _former().said
+    if planned.found is not None:
+        said = tuple(telling.required(planned.found))
+        needs = {need.method: need for need in planned.needs}
+        st.session_state[_FORMER] = _FormerPlan(said, needs)
+    elif about is not None:
+        said = (f"About {about:,} samples …",)
+    is_former = planned.found is None and about is None
+    return markup.answer(*said, former=is_former, working=working, drawn=drawn)
+
+
+def _draw(planned: Plan, drawn: _Drawn) -> _Drawn:
     """Draw a plan, or more of one that is drawn."""
-    headline = markup.answer(*_headline(planned), drawn=drawn.headline)
+    rows = planned.rows(_former().needs)
+    headline = _say(planned, drawn.headline)
     chart = charts.draw(planned.chart(), drawn.chart)
-    title = f"Samples for a power of {planned.power:g}: {planned.asked}"
-    table = markup.table(planned.rows(), planned.is_marked(), title=title, drawn=drawn.table)
+    table = markup.table(
+        [row.cells for row in rows],
+        [row.cells["method"] == planned.best_label for row in rows],
+        former=[row.is_former for row in rows],
+        title=f"Samples for a power of {planned.power:g}: {planned.asked}",
+        drawn=drawn.table,
+    )
     return _Drawn(headline, chart, table)
-
-
-def _headline(planned: Plan) -> list[str]:
-    """Return the answer in sentences."""
-    if planned.found is None:
-        about = [(n, label) for label, n in planned.about.items() if n is not None]
-        return [f"About {min(about)[0]:,} samples …" if about else telling.COMPUTING]
-    best, other, _ = planned.found.recommendation
-    if best is None:
-        return [
-            f"No method reaches this power with {MOST_SAMPLES:,} samples and keeps the level.",
-            "Ask for less power, or allow a higher false discovery rate.",
-        ]
-    asked = planned.asked
-    found = f"{best.prediction.true_selections:.1f} of {asked.n_signals:,} signals"
-    said = [
-        f"Fewest samples: {telling.samples_with(best)}.",
-        f"It finds {found} on average, at a predicted FDR of {best.prediction.fdr:.3f}. A typical "
-        f"signal: {planned.found.study.typical_effect}.",
-    ]
-    if other is not None:
-        said.append(
-            "Checks on the data may refuse its p-values. To be prepared for that, plan "
-            f"{telling.samples_with(other)}."
-        )
-    return said
 
 
 def _recipe(told: _Told, power: float, asked: Asked) -> None:

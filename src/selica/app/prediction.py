@@ -118,6 +118,7 @@ class Predicted(NamedTuple):
             "selica-ideal", "Ideal: power at thresholds that nobody knows", setting,
             Axis("false discovery rate", domain=(0.0, 0.5)), charts.POWER, lines,
             rules=[ChartRule("x", fdr, f"FDR {fdr:g}")], marks=marks,
+            marks_label="what procedures reach, at the FDR that they have",
         )  # fmt: skip
 
     def found(self, fdr: float) -> list[dict[str, Any]]:

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from selica import catalogue, planning
 from selica.app.asked import Asked
 from selica.catalogue import Method
-from selica.planning.predict.ceiling import ceiling
-from selica.planning.predict.prediction import SETTINGS, Prediction, planned_names, predict
+from selica.planning.predict.ceiling import CEILING, ceiling
+from selica.planning.predict.copy_ceiling import COPY_CEILING, copy_ceiling
+from selica.planning.predict.prediction import SETTINGS, Prediction, predict
+from selica.planning.questions.listed import listed
 
+Cells = Mapping[str, Any]
+"""Cells of a row, by their columns."""
 _COLUMNS = ("method", "power", "± s.e.", "FDR", "found", "false", "controls")
 """Columns of the table."""
+MESSAGE_PASSING = "stability-fdr"
+"""The method that takes longest for a response that is no plain number."""
 
 
 def procedures(asked: Asked) -> list[Method]:
     """Return the methods that set their threshold by the data and have a theory for the study."""
-    names = planned_names(None, calibrated=True, study=asked.study(2))
+    names = listed(asked.study(2), calibrated=True)
     return [catalogue.method(name) for name in names]
+
+
+class ReachedRow(NamedTuple):
+    """What a procedure reaches, as a row of a table."""
+
+    cells: Cells
+    is_former: bool = False
+    """Whether it is of a former setting, until this one is known."""
 
 
 class Reached(NamedTuple):
@@ -28,18 +42,21 @@ class Reached(NamedTuple):
 
     asked: Asked
     n_samples: int
-    found: tuple[Prediction, ...]
+    top: Prediction
+    """What is possible at all."""
+    found: tuple[Prediction, ...] = ()
     """All methods at their best settings, then as they come."""
-    top: Prediction | None = None
-    """What is possible at all; None as long as not all is known."""
+    is_whole: bool = False
+    copy_top: Prediction | None = None
+    """What is possible with one knockoff copy; None where that is not known."""
 
     @property
     def comparison(self) -> planning.Comparison | None:
         """The comparison that `selica plan compare` makes, once all is known."""
-        if self.top is None:
+        if not self.is_whole:
             return None
         study = self.asked.study(self.n_samples)
-        return planning.Comparison(study, self.asked.fdr, self.found, self.top)
+        return planning.Comparison(study, self.asked.fdr, self.found, self.top, self.copy_top)
 
     @property
     def at_best(self) -> list[Prediction]:
@@ -47,24 +64,39 @@ class Reached(NamedTuple):
         known = [one for one in self.found if one.settings == SETTINGS[0]]
         return sorted(known, key=lambda one: -one.power)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the procedures at their best settings, with the most powerful first."""
-        known = self.at_best
-        names = {one.method for one in known}
-        waiting = [one for one in procedures(self.asked) if one.name not in names]
-        blank = dict.fromkeys(_COLUMNS, "…")
-        return [
-            *(_row(one) for one in known),
-            *(blank | {"method": one.label, "controls": one.controls} for one in waiting),
-            *([] if self.top is None or math.isnan(self.top.power) else [_row(self.top)]),
-        ]
+    def rows(self, former: Mapping[str, Cells] | None = None) -> list[ReachedRow]:
+        """Return the procedures at their best settings, with the most powerful first.
 
-    def is_marked(self) -> list[bool]:
-        """Return which of the rows is the recommended one."""
+        Parameters
+        ----------
+        former : mapping, optional
+            Rows of a former setting by their methods, for procedures that are not known yet.
+        """
+        known = {one.label: _row(one) for one in self.at_best}
+        rows = []
+        for one in procedures(self.asked):
+            if one.label in known:
+                rows.append(ReachedRow(known[one.label]))
+            elif one.label in (former or {}):
+                rows.append(ReachedRow((former or {})[one.label], is_former=True))
+            else:
+                blank = dict.fromkeys(_COLUMNS, "…")
+                blank |= {"method": one.label, "controls": one.controls}
+                rows.append(ReachedRow(blank, is_former=True))
+        rows.sort(key=lambda row: -_power(row.cells))
+        tops = (self.top, *([] if self.copy_top is None else [self.copy_top]))
+        return [*rows, *(ReachedRow(_row(one)) for one in tops if not math.isnan(one.power))]
+
+    @property
+    def best_label(self) -> str | None:
+        """What is recommended, once that is known."""
         comparison = self.comparison
         best = None if comparison is None else comparison.best
-        label = None if best is None else best.label
-        return [row["method"] == label for row in self.rows()]
+        return None if best is None else best.label
+
+
+def _power(cells: Cells) -> float:
+    return -1.0 if cells["power"] == "…" else float(cells["power"])
 
 
 def _row(one: Prediction) -> dict[str, Any]:
@@ -75,7 +107,7 @@ def _row(one: Prediction) -> dict[str, Any]:
         f"{one.fdr:.3f}",
         f"{one.true_selections:,.1f}",
         f"{one.false_selections:,.1f}",
-        "" if one.method == "bayes" else one.controls,
+        "" if one.method in (CEILING, COPY_CEILING) else one.controls,
     )
     return dict(zip(_COLUMNS, cells, strict=True))
 
@@ -83,14 +115,28 @@ def _row(one: Prediction) -> dict[str, Any]:
 _predicted = lru_cache(maxsize=4096)(predict)  # going back costs nothing
 _ceiling = lru_cache(maxsize=512)(ceiling)
 
+Runner = Callable[[Callable[[], Prediction]], Prediction]
+"""Does a piece of work, here or elsewhere."""
 
-def reached(asked: Asked, n_samples: int) -> Iterator[Reached]:
+
+def reached(asked: Asked, n_samples: int, run: Runner = lambda work: work()) -> Iterator[Reached]:
     """Iterate over what is known, with one more prediction each time; the last one is whole."""
     study = asked.study(n_samples)
-    found: tuple[Prediction, ...] = ()
-    yield Reached(asked, n_samples, found)
+    known = Reached(asked, n_samples, _ceiling(study, asked.fdr))
+    yield known
+    methods = procedures(asked)
     for setting in SETTINGS:
-        for one in procedures(asked):
-            found = (*found, _predicted(study, one.name, asked.fdr, setting))
-            yield Reached(asked, n_samples, found)
-    yield Reached(asked, n_samples, found, _ceiling(study, asked.fdr))
+        for one in sorted(methods, key=lambda one: _is_slow(one, asked)):
+            predicted = run(partial(_predicted, study, one.name, asked.fdr, setting))
+            known = known._replace(found=(*known.found, predicted))
+            yield known
+    order = [(setting, one.name) for setting in SETTINGS for one in methods]
+    found = tuple(sorted(known.found, key=lambda one: order.index((one.settings, one.method))))
+    yield known._replace(found=found, is_whole=True, copy_top=copy_ceiling(study, asked.fdr))
+
+
+def _is_slow(one: Method, asked: Asked) -> bool:
+    """Tell which methods are predicted last, because others are known sooner."""
+    if asked.covariance:
+        return one.equations == "stability"
+    return asked.response != "numeric" and one.name == MESSAGE_PASSING

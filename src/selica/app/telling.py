@@ -1,39 +1,58 @@
-"""Sentences on a recommendation: what it is, why, what it assumes, what would change it most."""
+"""Sentences on a recommendation, those of the command line: what it is, why, what it assumes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from selica import planning
 from selica.app.reached import Reached
 from selica.catalogue import method
+from selica.planning.predict.prediction import Prediction
 from selica.planning.questions.compare import NOTHING_FOUND
 from selica.planning.questions.recommendation import RULE
 from selica.planning.questions.sensitivity import most_sensitive
 
-COMPUTING = "computing …"
-"""What stands where an answer will be."""
+_SETTINGS = {"best": "with its best settings", "default": "with its default settings"}
+_REFUSED = "Checks on the data may refuse its p-values. In that case use {}."
 
 
-def headline(known: Reached) -> Iterator[str]:
+def headline(comparison: planning.Comparison) -> Iterator[str]:
     """Iterate over the recommendation for a study, and a second one where it may be refused."""
-    comparison = known.comparison
-    if comparison is None:
-        yield COMPUTING
-        return
     best, other, _ = comparison.recommendation
     if best is None:
         yield NOTHING_FOUND
         return
-    n, found = known.n_samples, f"{best.true_selections:.1f} of {known.asked.n_signals:,} signals"
-    yield f"Most power with {n:,} samples: {best.power:.2f} with {best.label}."
-    kind = "" if best.settings == "best" else f" with {best.settings} settings"
-    yield f"It finds {found} on average{kind}, at a predicted FDR of {best.fdr:.3f}."
+    study = comparison.study
+    share = best.power / max(comparison.ceiling.power, 1e-12)
+    yield f"Most power: {_with_settings(best)}; {100 * share:.0f} % of the best possible."
+    found = f"{best.true_selections:.1f} of {study.n_signals:,} signals"
+    yield (
+        f"With {study.n_samples:,} samples it finds {found} on average (power {best.power:.2f}), "
+        f"at a predicted FDR of {best.fdr:.3f}. {best.found_words(study.n_signals)}"
+    )
     if other is not None:
+        yield _REFUSED.format(f"{_with_settings(other)} (power {other.power:.2f})")
+
+
+def required(found: planning.Requirement) -> Iterator[str]:
+    """Iterate over the recommendation where samples are asked for, and a second one."""
+    best, other, _ = found.recommendation
+    if best is None:
         yield (
-            f"Checks on the data may refuse its p-values; then {other.label} is left, with a power "
-            f"of {other.power:.2f}."
+            "No method that sets its threshold from the data reaches a power of "
+            f"{found.target:g} and keeps the level."
         )
+        yield "Ask for less power, or allow a higher false discovery rate."
+        return
+    study, at = found.study, best.prediction
+    yield f"{found.superlative}: {_samples_with(best)}."
+    yield (
+        f"It finds {at.true_selections:.1f} of {study.n_signals:,} signals on average, at a "
+        f"predicted FDR of {at.fdr:.3f}. {at.found_words(study.n_signals)} A typical signal: "
+        f"{study.typical_effect}."
+    )
+    if other is not None:
+        yield _REFUSED.format(f"{method(other.method).label} (samples: {other.value or 0:,.0f})")
 
 
 def reasons(known: Reached) -> Iterator[str]:
@@ -42,9 +61,8 @@ def reasons(known: Reached) -> Iterator[str]:
     yield RULE
     left_out = () if comparison is None else comparison.recommendation.left_out
     for one, reason in left_out:
-        yield f"Left out: {one.label}, {one.settings} settings: {reason}."
-    for note in dict.fromkeys(note for one in known.at_best for note in one.notes):
-        yield f"Note: {note}"
+        yield f"Left out: {_with_settings(one)}: {reason}."
+    yield from _notes(known.at_best)
     yield known.asked.study(known.n_samples).assumptions
 
 
@@ -52,10 +70,15 @@ def planned(found: planning.Requirement) -> Iterator[str]:
     """Iterate over the rule and what it leaves out, and what a plan assumes."""
     yield RULE
     for one, reason in found.recommendation.left_out:
-        yield f"Left out: {samples_with(one)}: {reason}."
-    best = found.best
-    for note in () if best is None else best.prediction.notes:
-        yield f"Note: {note}"
+        yield f"Left out: {_samples_with(one)}: {reason}."
+    yield from _notes(answer.prediction for answer in found.answers)
+    short = [answer for answer in found.answers if answer.value is None]
+    if short:
+        most = max(float(answer.x.max()) for answer in short)
+        yield (
+            f"not reached: no number of samples up to {most:,.0f} is enough; the power beside it "
+            "is the largest that was found."
+        )
     yield found.study.assumptions
 
 
@@ -64,6 +87,16 @@ def change(found: planning.Comparison | planning.Requirement | None) -> str:
     return "" if found is None else most_sensitive(found) or ""
 
 
-def samples_with(answer: planning.RequiredValue) -> str:
-    """Return an answer in words."""
-    return f"{answer.value or 0:,.0f} with {method(answer.method).label}"
+def _notes(predictions: Iterable[Prediction]) -> Iterator[str]:
+    """Iterate over what a reader should know about predictions, each sentence once."""
+    for note in dict.fromkeys(note for one in predictions for note in one.notes):
+        yield f"Note: {note}"
+
+
+def _with_settings(one: Prediction) -> str:
+    return f"{one.label}, {_SETTINGS[one.settings]}"
+
+
+def _samples_with(answer: planning.RequiredValue) -> str:
+    value = "not reached" if answer.value is None else f"{answer.value:,.0f}"
+    return f"{value} with {method(answer.method).label}"

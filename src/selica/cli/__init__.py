@@ -11,6 +11,7 @@ from selica._core.errors import SelicaError
 from selica._version import __version__
 from selica.cli.app import app as page
 from selica.cli.methods import methods
+from selica.cli.mistakes import said
 from selica.cli.options import options_named
 from selica.cli.plan import plan
 from selica.cli.predict import predict
@@ -62,7 +63,7 @@ def main() -> None:
         code = app(standalone_mode=False)
         sys.stdout.flush()
     except typer.TyperException as error:
-        typer.echo(f"selica: {' '.join(error.format_message().split())}", err=True)
+        typer.echo(f"selica: {said(error)}", err=True)
         sys.exit(2)
     except SelicaError as error:
         typer.echo(f"selica: {options_named(str(error))}", err=True)

@@ -196,15 +196,21 @@ _SHORT = {"n_samples": "-n", "n_features": "-p", "n_signals": "-k"}
 _LONG = (
     *("r2", "snr", "effect_size", "fdr", "power", "effects", "at_most", "n_sets", "method"),
     *("alpha", "rho", "Delta", "mu_B", "lam", "prevalence", "cases", "rate", "events"),
-    *("covariance",),
+    *("covariance", "smallest"),
 )
-_NAMES = _SHORT | {name: f"--{name.lower().replace('_', '-')}" for name in _LONG}
+_SIZED = {
+    "Betas": "--betas",
+    "OddsRatios": "--odds-ratios",
+    "RateRatios": "--rate-ratios",
+    "HazardRatios": "--hazard-ratios",
+}
+_NAMES = _SHORT | {name: f"--{name.lower().replace('_', '-')}" for name in _LONG} | _SIZED
 """Options of `predict` and `plan` by the arguments that messages name."""
 
 
 def options_named(text: str) -> str:
     """Return a message in which arguments are called as on the command line."""
-    named = re.sub(r"^\w+(?= must\b)", lambda found: _NAMES.get(found[0], found[0]), text)
+    named = re.sub(r"^\w+(?= must\b|: )", lambda found: _NAMES.get(found[0], found[0]), text)
     return re.sub(r"(?<=at most )n_features\b", _SHORT["n_features"], named)
 
 

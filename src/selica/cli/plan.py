@@ -37,6 +37,13 @@ def compare(
     n_features: Features,
     study: StudyOptions,
     n_signals: Signals = None,
+    variable: Annotated[
+        float | None,
+        typer.Option(
+            help="Effect of one variable, in the unit of the effects that are given or of "
+            "--effect-size: how likely is it found?"
+        ),
+    ] = None,
     fdr: Level = 0.1,
     method: Methods = None,
     as_json: AsJson = False,
@@ -54,14 +61,19 @@ def compare(
     names = to_plan(method) if method else None
     with bar("comparing") as progress:
         found = planning.compare_methods(
-            **sizes, **study.keywords, fdr=fdr, methods=names, progress=progress
+            **sizes,
+            **study.keywords,
+            variable=variable,
+            fdr=fdr,
+            methods=names,
+            progress=progress,
         )
     changed = most_sensitive(found)
     if as_json:
         print_json(study.typed | answers.comparison_dict(found, study.effects.name, changed))
     else:
         say_study(found.study, {"n_samples", "n_signals", "strength"}, fdr)
-        answers.print_comparison(found, changed)
+        answers.print_comparison(found, changed, named=bool(method))
     write_figure(plot, found.plot, quiet=as_json)
 
 
@@ -115,7 +127,7 @@ def effect(
     Example: selica plan effect -n 400 -p 500 -k 50 --power 0.8
     """
     asked = _sizes(n_samples, n_features, study.signals(n_signals)) | {"fdr": fdr}
-    more = {"settings": settings.value}
+    more = {"settings": settings.value, "curves": plot is not None}
     show = Shown(as_json, plot)
     _answer("detectable_effect", power, asked, study, more, method=method, show=show)
 
@@ -140,7 +152,7 @@ def signals(
     Example: selica plan signals -n 400 -p 500 --r2 0.9 --power 0.6
     """
     asked = {"n_samples": n_samples, "n_features": n_features, "fdr": fdr}
-    more = {"settings": settings.value}
+    more = {"settings": settings.value, "curves": plot is not None}
     show = Shown(as_json, plot)
     _answer("largest_support", power, asked, study, more, method=method, show=show)
 
@@ -162,7 +174,7 @@ def level(
     Example: selica plan fdr -n 400 -p 500 -k 50 --r2 0.7 --power 0.5
     """
     asked = _sizes(n_samples, n_features, study.signals(n_signals))
-    more = {"settings": settings.value}
+    more = {"settings": settings.value, "curves": plot is not None}
     show = Shown(as_json, plot)
     _answer("achievable_fdr", power, asked, study, more, method=method, show=show)
 
@@ -195,19 +207,22 @@ def _answer(
     with bar("searching") as progress:
         found = ask(power, **asked, **study.keywords, **more, method=names, progress=progress)
     found = answers.settled(found)
+    paragraph = None
     if show.protocol:
         from selica.planning.questions.protocol import protocol
 
-        typer.echo(protocol(found, command=typed_command()))
-        return
-    changed = most_sensitive(found)
+        paragraph = protocol(found, command=typed_command())
+    changed = None if paragraph is not None and not show.as_json else most_sensitive(found)
     if show.as_json:
-        print_json(answers.requirement_dict(found, study.typed | asked, changed))
+        told = answers.requirement_dict(found, study.typed | asked, changed)
+        print_json(told | ({} if paragraph is None else {"protocol": paragraph}))
+    elif paragraph is not None:
+        typer.echo(paragraph)
     else:
         known: set[str] = {"n_samples", "n_signals"} & asked.keys()
         known |= set() if question == "detectable_effect" else {"strength"}
         say_study(found.study, known, asked.get("fdr"))
-        answers.print_requirement(found, changed)
+        answers.print_requirement(found, changed, named=bool(method))
     write_figure(show.plot, found.plot, quiet=show.as_json)
 
 
@@ -216,8 +231,9 @@ def _sizes(n_samples: int, n_features: int, n_signals: int) -> dict[str, Any]:
 
 
 def typed_command() -> str:
-    """Return the command as it was typed, without the question for a protocol."""
-    return shlex.join(["selica", *(word for word in sys.argv[1:] if word != "--protocol")])
+    """Return the command as it was typed, without what only says how the answer is shown."""
+    words = [word for word in sys.argv[1:] if word not in ("--protocol", "--json")]
+    return shlex.join(["selica", *words])
 
 
 def say_study(study: Study, known: set[str], fdr: float | None) -> None:
@@ -232,7 +248,10 @@ def say_study(study: Study, known: set[str], fdr: float | None) -> None:
     """
     from selica._core.wording import signals as signals_in_words
 
-    words = [f"{study.n_samples} samples"] if "n_samples" in known else []
+    words = []
+    if "n_samples" in known:
+        told = study.response.informative(study.n_samples)
+        words.append(f"{study.n_samples} samples" + (f" ({told})" if told else ""))
     words.append(f"{study.n_features} variables")
     if "n_signals" in known:
         words.append(signals_in_words(study.n_signals))
@@ -240,7 +259,8 @@ def say_study(study: Study, known: set[str], fdr: float | None) -> None:
         typical = f" ({study.typical_effect})" if "n_signals" in known else ""
         words.append(f"R2 = {study.r2:.3g}{typical}")
     words += [] if fdr is None else [f"FDR {fdr:g}"]
-    say(", ".join([*words, study.response.label, study.effects.label]))
+    columns = [] if study.columns is None else [study.columns.label]
+    say(", ".join([*words, *columns, study.response.label, study.effects.label]))
     typer.echo()
 
 

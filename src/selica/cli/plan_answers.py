@@ -17,6 +17,7 @@ from selica.cli.output import copyable, print_table, say
 
 if TYPE_CHECKING:
     from selica.planning import Comparison, Prediction, RequiredValue, Requirement, Study
+    from selica.planning.responses import StudyResponse
 
 _SETTINGS = {"best": "with its best settings", "default": "with its default settings"}
 COUNTS = "found, false: expected numbers of signals and of irrelevant variables selected"
@@ -41,6 +42,12 @@ _KNOWN = (
     "FDR)"
 )
 CEILING = "best possible: the Bayes-optimal selector, which knows the distribution of the effects"
+COPY_CEILING = (
+    "best possible, one copy: knockoffs with one copy and the best statistic, which knows the same"
+)
+ONE_VARIABLE = (
+    "found: expected number of signals selected; variable: probability to select the one variable"
+)
 _ROUGH = 0.02
 """Standard error of a power from which it is told."""
 _TRIED = {
@@ -50,12 +57,6 @@ _TRIED = {
     "FDR level": "no level up to {:g} is enough",
 }
 """What was tried where a power is not reached, by the quantity of a requirement."""
-_TARGETS = {
-    None: ("--target y",),
-    "count": ("--target y", "--response count"),
-    "survival": ("--time time", "--event event"),
-}
-"""Words that say what the response is, by what a selector is told."""
 _SHORT = 3
 """Digits of an answer that is no whole number."""
 
@@ -76,19 +77,33 @@ class SelectorRun:
     parameters : dict
     source : sequence of str, optional
         Words that say where the table is.
+    arguments : mapping, optional
+        Further arguments in Python, which the words of `source` stand for on the command line.
     """
 
     def __init__(
-        self, selector: str, parameters: dict[str, Any], source: Sequence[str] | None = None
+        self,
+        selector: str,
+        parameters: dict[str, Any],
+        source: Sequence[str] | None = None,
+        arguments: Mapping[str, Any] | None = None,
     ) -> None:
-        self.inner = [f"{name}={value!r}" for name, value in parameters.items()]
+        given = parameters | dict(arguments or {})
+        self.inner = [f"{name}={value!r}" for name, value in given.items()]
         self.selector = selector
-        self.words = command_of(selector, parameters, source)
+        self.words = command_of(selector, parameters, *([] if source is None else [source]))
 
     @classmethod
     def of(cls, one: Prediction, source: Sequence[str] | None = None) -> SelectorRun:
         """Return how to run the settings of a prediction."""
         return cls(catalogue.method(one.method).class_name, one.parameters, source)
+
+    @classmethod
+    def on(cls, one: Prediction, response: StudyResponse) -> SelectorRun:
+        """Return how to run the settings of a prediction on the response of a study."""
+        source = ("table.csv", *response.source)
+        class_name = catalogue.method(one.method).class_name
+        return cls(class_name, one.parameters, source, response.arguments)
 
     @property
     def row(self) -> dict[str, str]:
@@ -113,13 +128,16 @@ def label(method: str) -> str:
 
 def comparison_dict(found: Comparison, effects: str, changed: str | None) -> dict[str, Any]:
     """Return a comparison for JSON; `changed` is what would change it most."""
+    from selica.planning.questions.listed import unlisted
+
     best, otherwise, left_out = found.recommendation
     chosen = {
         name: None if one is None else {"method": one.method, "settings": one.settings}
         for name, one in (("best", best), ("otherwise", otherwise))
     }
-    rows = [_prediction_dict(one) for one in found.predictions]
+    rows = [_prediction_dict(one, found.study.response) for one in found.predictions]
     told = {
+        "not_predicted": unlisted(found.study, [one.method for one in found.predictions]),
         "left_out": [
             {"method": one.method, "settings": one.settings, "reason": reason}
             for one, reason in left_out
@@ -130,19 +148,42 @@ def comparison_dict(found: Comparison, effects: str, changed: str | None) -> dic
     return found.to_dict() | {"effects": effects, "methods": rows} | chosen | told
 
 
-def print_comparison(found: Comparison, changed: str | None) -> None:
-    """Print a table, and what to run; `changed` is what would change the answer most."""
+def print_comparison(found: Comparison, changed: str | None, named: bool = False) -> None:
+    """Print a table, and what to run.
+
+    Parameters
+    ----------
+    found : Comparison
+    changed : str or None
+        What would change the answer most.
+    named : bool
+        Whether the methods were chosen, so that nobody misses the others.
+    """
     from selica.planning.questions.compare import NOTHING_FOUND
     from selica.planning.questions.recommendation import RULE
 
+    asked = found.study.variable is not None
+    # the width of a terminal leaves room for one variable or for the false ones
     headings = ["method", "settings", "power", "FDR", "found", "false", "controls"]
-    rows = [
-        [label(one.method), one.settings, *numbers(one), one.controls] for one in found.predictions
-    ]
-    rows.append([label(found.ceiling.method), "", *numbers(found.ceiling), ""])
+    if asked:
+        headings[5] = "variable"
+    copies = any(one.method.startswith("knockoffs") for one in found.predictions)
+    rows = []
+    for one in (*found.predictions, *(found.ceilings if copies else (found.ceiling,))):
+        shown = numbers(one)
+        if one.variable_power is not None:
+            shown[3] = f"{one.variable_power:.2f}"
+        predicted = one in found.predictions
+        names = [label(one.method), one.settings if predicted else ""]
+        rows.append([*names, *shown, one.controls if predicted else ""])
     _print(headings, rows, f"Power at FDR {found.fdr:g}", words=2)
-    _legend(one.method for one in found.predictions)
+    _legend([one.method for one in found.predictions], found.study)
+    if copies and found.copy_ceiling is not None:
+        say(COPY_CEILING)
+    _tell_share(found.study)
     _tell_rough(one for one in found.predictions if one.settings == "best")
+    if not named:
+        _tell_unlisted(found.study, [one.method for one in found.predictions])
     best, other, left_out = found.recommendation
     typer.echo()
     if best is None:
@@ -153,6 +194,7 @@ def print_comparison(found: Comparison, changed: str | None) -> None:
             f"Most power: {label(best.method)}, {_SETTINGS[best.settings]}; "
             f"{100 * share:.0f} % of the best possible."
         )
+        say(best.found_words(found.study.n_signals))
     say(RULE)
     for one, reason in left_out:
         say(f"Left out: {label(one.method)}, {_SETTINGS[one.settings]}: {reason}.")
@@ -163,17 +205,19 @@ def print_comparison(found: Comparison, changed: str | None) -> None:
     if best is None:
         return
     typer.echo("\nOnce there is data:")
-    SelectorRun.of(best).tell()
+    response = found.study.response
+    SelectorRun.on(best, response).tell()
     if other is not None:
-        _tell_other(
-            other, f"{label(other.method)}, {_SETTINGS[other.settings]} (power {other.power:.2f})"
-        )
+        what = f"{label(other.method)}, {_SETTINGS[other.settings]} (power {other.power:.2f})"
+        _tell_other(other, what, response)
 
 
 def requirement_dict(
     found: Requirement, asked: dict[str, Any], changed: str | None
 ) -> dict[str, Any]:
     """Return a requirement for JSON; the values that were tried with the power at each."""
+    from selica.planning.questions.listed import unlisted
+
     best, otherwise, left_out = found.recommendation
     chosen = {
         name: None if one is None else {"method": one.method, "value": one.value}
@@ -181,7 +225,7 @@ def requirement_dict(
     }
     rows = [
         {"value": answer.value}
-        | _prediction_dict(answer.prediction)
+        | _prediction_dict(answer.prediction, found.study.response)
         | {
             "tried": [
                 {"value": x, "power": power}
@@ -194,6 +238,7 @@ def requirement_dict(
         for row in rows:
             row["r2"] = _r2(row["value"], found.study)
     told = {
+        "not_predicted": unlisted(found.study, [one.method for one in found.answers]),
         "left_out": [{"method": one.method, "reason": reason} for one, reason in left_out],
         "most_sensitive": changed,
         "assumptions": found.study.assumptions,
@@ -215,8 +260,8 @@ def settled(found: Requirement) -> Requirement:
     return replace(found, answers=tuple(told))
 
 
-def print_requirement(found: Requirement, changed: str | None) -> None:
-    """Print a table, and what to run; `changed` is what would change the answer most."""
+def print_requirement(found: Requirement, changed: str | None, named: bool = False) -> None:
+    """Print a table, and what to run; see `print_comparison` for the arguments."""
     from selica.planning.questions.recommendation import RULE
 
     sizes = found.quantity == "effect size"
@@ -232,8 +277,11 @@ def print_requirement(found: Requirement, changed: str | None) -> None:
             shown = ["-" if r2 is None else f"{r2:.3f}", *shown[:2]]
         rows.append([label(one.method), _value(one), *shown, last])
     _print(headings, rows, f"{_title(found.quantity)} for power {found.target:g}")
-    _legend([answer.method for answer in found.answers], counts=not sizes)
+    _legend([answer.method for answer in found.answers], found.study, counts=not sizes)
+    _tell_share(found.study)
     _tell_rough(answer.prediction for answer in found.answers)
+    if not named:
+        _tell_unlisted(found.study, [one.method for one in found.answers])
     if sizes:
         say(f"effect size: root mean square, in {found.study.response.unit}")
     if found.quantity == "signals" and round(found.ceiling.prediction.power, 2) == 1.0:
@@ -253,7 +301,10 @@ def print_requirement(found: Requirement, changed: str | None) -> None:
         also = ""
         if sizes:  # the study has the effects of the answer
             also = f" (R2 = {found.study.r2:.3g}, {found.study.typical_effect})"
-        say(f"{found.superlative}: {_value(best)} with {label(best.method)}{also}.")
+        with_method = f"with {label(best.method)}{also}"
+        say(f"{found.superlative}: {_value(best)}{_informative(found)} {with_method}.")
+        if found.quantity != "signals":
+            say(best.prediction.found_words(found.study.n_signals))
     say(RULE)
     for one, reason in left_out:
         say(f"Left out: {_value(one)} with {label(one.method)}: {reason}.")
@@ -264,9 +315,11 @@ def print_requirement(found: Requirement, changed: str | None) -> None:
     if best is None:
         return
     typer.echo("\nOnce there is data:")
-    SelectorRun.of(best.prediction).tell()
+    response = found.study.response
+    SelectorRun.on(best.prediction, response).tell()
     if other is not None:
-        _tell_other(other.prediction, f"{label(other.method)} ({found.quantity}: {_value(other)})")
+        what = f"{label(other.method)} ({found.quantity}: {_value(other)})"
+        _tell_other(other.prediction, what, response)
 
 
 def _r2(effect_size: float | None, study: Study) -> float | None:
@@ -282,11 +335,35 @@ def _tell_notes(predictions: Iterable[Prediction]) -> None:
         say(f"Note: {note}")
 
 
-def _tell_other(one: Prediction, what: str) -> None:
+def _tell_other(one: Prediction, what: str, response: StudyResponse) -> None:
     """Print what to run where a check refuses the first choice."""
     typer.echo()
     say(f"Checks on the data may refuse its p-values. In that case use {what}:")
-    typer.echo(copyable(SelectorRun.of(one).words))
+    typer.echo(copyable(SelectorRun.on(one, response).words))
+
+
+def _informative(found: Requirement) -> str:
+    """Return how many of the samples of an answer carry the information, in brackets."""
+    best = found.best
+    if found.quantity != "samples" or best is None or best.value is None:
+        return ""
+    told = found.study.response.informative(int(best.value))
+    return f" ({told})" if told else ""
+
+
+def _tell_share(study: Study) -> None:
+    """Print what R2 is a share of, where that is not plain."""
+    if study.response.ratio:
+        say(f"R2: share of {study.response.explained} that the signals explain")
+
+
+def _tell_unlisted(study: Study, names: Sequence[str]) -> None:
+    """Print which of the usual methods have no row, and why."""
+    from selica.planning.questions.listed import unlisted
+
+    told = unlisted(study, names)
+    if told is not None:
+        say(told)
 
 
 def _print(headings: list[str], rows: list[list[str]], title: str, words: int = 1) -> None:
@@ -312,13 +389,15 @@ def _value(answer: RequiredValue) -> str:
     return f"{rounded_up(answer.value):g}"
 
 
-def _legend(methods: Iterable[str], counts: bool = True) -> None:
+def _legend(methods: Iterable[str], study: Study, counts: bool = True) -> None:
     """Print what the words of a table mean, as far as they are in it."""
     rows = [catalogue.method(name) for name in dict.fromkeys(methods)]
     controlled = {one.controls for one in rows}
     explained = [text for word, text in _CONTROLS.items() if word in controlled]
-    if counts:
+    if counts and study.variable is None:
         say(COUNTS)
+    elif counts:
+        say(ONE_VARIABLE)
     say(f"controls: {'; '.join(explained)}")
     if any(one.controls == "FDR" and one.equations == "stability" for one in rows):
         say(_FEW_FITS)
@@ -326,7 +405,7 @@ def _legend(methods: Iterable[str], counts: bool = True) -> None:
         say(_BOUNDS)
     if any(not one.calibrated for one in rows):
         say(_KNOWN)
-    say(CEILING)
+    say(CEILING if study.columns is None else f"{CEILING}, if columns were independent")
 
 
 def _tell_rough(predictions: Iterable[Prediction]) -> None:
@@ -336,18 +415,18 @@ def _tell_rough(predictions: Iterable[Prediction]) -> None:
             say(f"{label(one.method)}: its power has a standard error of {one.power_error:.2f}")
 
 
-def _prediction_dict(one: Prediction) -> dict[str, Any]:
+def _prediction_dict(one: Prediction, response: StudyResponse) -> dict[str, Any]:
     return (
         one.to_dict()
         | {"label": label(one.method), "parameters": one.parameters}
-        | SelectorRun.of(one).row
+        | SelectorRun.on(one, response).row
     )
 
 
 def command_of(
     selector: str,
     parameters: Mapping[str, Any],
-    source: Sequence[str] | None = None,
+    source: Sequence[str] = ("table.csv", "--target y"),
 ) -> list[str]:
     """Return the command that runs a selector: its words, each option with its value.
 
@@ -357,20 +436,17 @@ def command_of(
         Name of its class.
     parameters : mapping
         Its arguments, those that the command has options for.
-    source : sequence of str, optional
-        Words that say where the table is, and what is its response.
+    source : sequence of str
+        Words that say where the table is.
     """
-    parameters = dict(parameters)
-    response = parameters.pop("response", None)  # an option of the table, not of the method
     row = catalogue.of_selector(selector, parameters)
-    words = ["table.csv", *_TARGETS[response]] if source is None else source
     option_of = {parameter: option for option, parameter in row.options.items()}
     chosen = [
         f"{option(option_of[name])} {_word(value)}"
         for name, value in parameters.items()
         if name not in row.preset
     ]
-    return ["selica select", *words, f"--method {row.name}", *chosen]
+    return ["selica select", *source, f"--method {row.name}", *chosen]
 
 
 def _word(value: Any) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import wraps
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from selica._core.errors import ArgumentError
-from selica._core.validation import short
+from selica._core.validation import number, short
 from selica.cli.options import (
     GAUSSIAN,
     EffectLaw,
@@ -140,12 +142,14 @@ class StudyOptions(NamedTuple):
         if not known:
             return cls(keywords | {"effects": law.law}, law, typed)
         name, value = given_one("the strength of the signals", **known)
+        if name in _SIZES and given["effects"] != GAUSSIAN:
+            raise ArgumentError(f"--effects must be left out: {option(name)} says what they are.")
         if name in _SIZED:
             kind_of = getattr(planning, _SIZED[name])
             law = EffectLaw(kind_of(numbers_of(option(name), str(value))), option(name))
         elif name == "smallest":
             law = EffectLaw(planning_point(), "point")
-            keywords["effect_size"] = value
+            keywords["effect_size"] = number("smallest", value, at_least=1e-4, at_most=1e3)
         else:
             keywords[name] = value
         return cls(keywords | {"effects": law.law}, law, typed)
@@ -198,22 +202,30 @@ def covariance_of(text: str) -> Any:
             numbers: Sequence[Any] = [float(part) for part in rest]
         except ValueError:
             numbers = []
-        if len(numbers) == (2 if name == "block" else 1):
-            return (name, numbers[0], *(int(number) for number in numbers[1:]))
+        if len(numbers) == (2 if name == "block" else 1) and all(map(isfinite, numbers)):
+            # a size that is no whole number is refused where it is used
+            return (name, numbers[0], *(int(x) if x.is_integer() else x for x in numbers[1:]))
     elif Path(text).is_file():
-        import numpy as np
-
-        try:
-            return np.loadtxt(text, delimiter=",", ndmin=2)
-        except (ValueError, UnicodeDecodeError):
-            raise ArgumentError(
-                f"--covariance {text}: the file must have one row of numbers with commas for each "
-                "variable."
-            ) from None
+        return _matrix(text)
     raise ArgumentError(
         "--covariance must be ar1:0.5, block:0.5:10, equicorrelated:0.5 or a CSV file with a "
         f"matrix; got {short(text)}."
     )
+
+
+def _matrix(path: str) -> Any:
+    """Return the numbers of a file, one row on each line."""
+    import numpy as np
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)  # of an empty file
+        try:
+            return np.loadtxt(path, delimiter=",", ndmin=2)
+        except (ValueError, UserWarning):
+            raise ArgumentError(
+                f"--covariance {path}: the file must have one row of numbers with commas for each "
+                "variable."
+            ) from None
 
 
 def asks(*groups: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

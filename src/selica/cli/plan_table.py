@@ -139,9 +139,10 @@ def own_table(
         with waiting("a first answer by theory"):
             first = planning.correlated_power(X, **planted, methods=chosen, random_state=seed)
         if not as_json:
-            _print_first(first)
+            _print_first(first, more=n_sets > 0)
     if n_sets == 0:
-        _only_theory(first, as_json, fdr, _assumptions(law, len(X), rows))
+        told = _assumptions(law, len(X), rows, theory=True)
+        _only_theory(first, chosen, as_json, fdr, told)
         return
     with bar(f"{len(names)} variables, {rows} rows") as progress:
         found = planning.plasmode_power(
@@ -201,21 +202,37 @@ def _calibrated() -> list[str]:
     return [row.name for row in rows if row.selector is not None and row.name != "auto"]
 
 
-def _only_theory(first: Table | None, as_json: bool, fdr: float, assumptions: str) -> None:
+def _only_theory(
+    first: Table | None, names: list[str], as_json: bool, fdr: float, assumptions: str
+) -> None:
     """End with what the theory says."""
     rows = [] if first is None else list(first)
+    known = [row for row in rows if row["power"] is not None]
+    kept = [row for row in known if round(row["power"], 2) > 0.0 and row["fdr"] < fdr + 0.005]
+    best = max(kept, key=lambda row: float(row["power"]), default=None)
     if as_json:
-        print_json({"n_sets": 0, "fdr": fdr, "predicted": rows, "assumptions": assumptions})
+        told = {"n_sets": 0, "fdr": fdr, "predicted": rows, "assumptions": assumptions}
+        print_json(told | {"best": None if best is None else {"method": best["method"]}})
         return
-    if not rows:
+    if not known:
         say("The theory has no answer for these methods, or for so many columns.")
+    elif best is None:
+        say(f"No method finds anything in such data and keeps an FDR of {fdr:g}.")
+    else:
+        say(f"Most power: {best['label']}.")
+    answered = {row["method"] for row in known}
+    missing = [label(name) for name in names if name not in answered]
+    if known and missing:
+        say(f"Not in the table: {', '.join(missing)}; a simulation (--n-sets 20) measures them.")
     say(assumptions)
 
 
-def _assumptions(effects: EffectLaw, have: int, rows: int) -> str:
-    """Return what power on a table of one's own assumes."""
+def _assumptions(effects: EffectLaw, have: int, rows: int, theory: bool = False) -> str:
+    """Return what power on a table of one's own assumes, in a simulation or by theory."""
     columns = "columns are those of the table"
-    if rows < have:
+    if theory:
+        columns = f"{rows} Gaussian rows with the correlations of the table"
+    elif rows < have:
         columns = f"each data set has {rows} rows of the table"
     elif rows > have:
         columns = "rows are Gaussian with the correlations of the table"
@@ -250,24 +267,27 @@ def _as_it_comes(
     return SelectorRun.of(found.one(method, "default"), source.words)
 
 
-def _print_first(first: Table) -> None:
-    """Print what is known before the simulation."""
+def _print_first(first: Table, more: bool) -> None:
+    """Print what is known before the simulation, if there is `more` to come."""
     if len(first) == 0:
         return
     known = [row for row in first if row["power"] is not None]
     if known:
         rows = [[row["label"], f"{row['power']:.2f}", f"{row['fdr']:.3f}"] for row in known]
         headings = ["method", "power", "FDR"]
-        print_table(Console(highlight=False), headings, rows, "First answer, by theory")
+        title = "First answer, by theory" if more else "Power by theory"
+        print_table(Console(highlight=False), headings, rows, title)
         typer.echo()
-        say(
-            "The theory is for Gaussian columns with the correlations of the table. The simulation "
-            "follows."
-        )
+        if more:
+            say(
+                "The theory is for Gaussian columns with the correlations of the table. The "
+                "simulation follows."
+            )
     for row in first:
         if row["status"] != "converged":
             say(f"Note: theory of {row['label']}: {row['status']}")
-    typer.echo()
+    if more:
+        typer.echo()
 
 
 def _print(found: PlasmodePower, fdr: float) -> None:

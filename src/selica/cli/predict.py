@@ -14,7 +14,7 @@ from rich.console import Console
 from selica import catalogue
 from selica._core.errors import ArgumentError, BoundaryWarning
 from selica._core.scaling import noise_from_r2, noise_from_snr, penalty_of_data, ratios
-from selica._core.validation import real
+from selica._core.validation import number, real
 from selica.cli.options import (
     GAUSSIAN,
     R2,
@@ -32,6 +32,7 @@ from selica.cli.options import (
 )
 from selica.cli.output import check_figure, each, print_json, print_table, say, write_figure
 from selica.cli.plan_answers import CEILING, COUNTS, label, numbers
+from selica.cli.plan_options import EffectSize
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,6 +81,7 @@ def predict(
     rho: Annotated[float | None, typer.Option(help="Share of true signals, instead of -k.")] = None,
     r2: R2 = None,
     snr: Snr = None,
+    effect_size: EffectSize = None,
     delta: Annotated[
         float | None,
         typer.Option("--delta", "--Delta", help="Noise variance Delta of the article."),
@@ -107,10 +109,11 @@ def predict(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Predict the power of all methods at their ideal thresholds, and of real procedures.
+    """Predict the power of procedures, and of all methods at their ideal thresholds.
 
-    The ideal threshold depends on the truth, which nobody knows in practice. A second table shows
-    procedures that set their threshold from the data; `selica plan compare` compares all of them.
+    The first table shows procedures that set their threshold from the data; `selica plan compare`
+    compares all of them. The ideal thresholds of the second depend on the truth, which nobody knows
+    in practice.
 
     Example: selica predict -n 400 -p 500 -k 100 --r2 0.95 --fdr 0.1
     """
@@ -121,7 +124,11 @@ def predict(
     if rho is None:
         n_signals = signals_of(n_signals, law)
     size = _size(n_samples, n_features, n_signals, alpha, rho)
-    name, noise = given_one("the noise", r2=r2, snr=snr, delta=delta)
+    name, noise = given_one(
+        "the strength of the signals", r2=r2, snr=snr, effect_size=effect_size, delta=delta
+    )
+    if name == "effect_size":
+        name, noise = "snr", _snr(noise, n_features, size[1])
     model = _model(*size, name, noise, law)
     penalty = number_or_word("lam", lam, ("prediction", "power"))
     rates = mu_b or ([0.5] if resampling is TheoryResampling.bernoulli else [1.0, 2.0])
@@ -161,8 +168,9 @@ def predict(
         }
         print_json(report)
     else:
-        _print_tables(model, law, fdr, rows, n_samples, n_features)
+        _print_study(model, law, n_samples, n_features)
         _print_reached(reached, reason, fdr)
+        _print_ideal(fdr, rows, n_features)
         say(assumptions(law.law))
         if details:
             _print_details(model, rows)
@@ -204,6 +212,14 @@ def _model(
     from selica import theory
 
     return theory.Model(alpha, rho, noise, effects.law)
+
+
+def _snr(effect_size: float, n_features: float | None, rho: float) -> float:
+    """Return the ratio of signal to noise of effects with this root mean square."""
+    if n_features is None:
+        raise ArgumentError("--effect-size must go with the number of variables (-p).")
+    number("effect_size", effect_size, at_least=1e-5, at_most=1e3)
+    return rho * n_features * effect_size**2
 
 
 def _rate(mu_B: float | None) -> float:
@@ -271,37 +287,30 @@ def _reached_dict(one: Prediction) -> dict[str, Any]:
     return one.to_dict() | {"label": label(one.method)}
 
 
-def _print_tables(
-    model: theory.Model,
-    effects: EffectLaw,
-    fdr: float,
-    rows: list[dict[str, Any]],
-    n_samples: float | None,
-    n_features: float | None,
+def _print_study(
+    model: theory.Model, effects: EffectLaw, n_samples: float | None, n_features: float | None
 ) -> None:
-    """Print the study, and power at the ideal threshold."""
+    """Print what was asked, in a sentence."""
     from selica._core.wording import signals
 
-    console = Console(highlight=False)
     r2 = model.rho / (model.rho + model.Delta) if model.rho + model.Delta > 0 else 0.0
-    say(
-        "The first table shows the power at the ideal threshold, which nobody knows in practice; "
-        "the second shows procedures that set their threshold from the data."
-    )
-    counted = n_features is not None
     share = f"a share rho = {model.rho:.4g} of the variables are signals"
     if n_features is not None:
         share = f"{n_features:.15g} variables, {signals(round(model.rho * n_features))}"
     size = f"{model.alpha:.4g} samples per variable (alpha)"
     if n_samples is not None:
         size = f"{n_samples:.15g} samples"
-    typer.echo()
     say(f"{size}, {share}, R2 = {r2:.3g}, {effects.law.label}")
+
+
+def _print_ideal(fdr: float, rows: list[dict[str, Any]], n_features: float | None) -> None:
+    """Print power at the ideal threshold."""
+    counted = n_features is not None
     typer.echo()
     first = {"power": "tpr", "FDR": "fdr"}
     first |= {"found": "true_selections", "false": "false_selections"} if counted else {}
-    title = f"Power at FDR {fdr:g}, ideal thresholds"
-    _table(console, title, first | {"ideal threshold": "threshold"}, rows)
+    say(f"Ideal power at FDR {fdr:g}, at thresholds that nobody knows in practice:")
+    _table(Console(highlight=False), None, first | {"ideal threshold": "threshold"}, rows)
     if counted:
         say(COUNTS)
     say("rate: number of rows drawn per row of the data in each resample")
@@ -320,14 +329,12 @@ def _print_reached(reached: list[Prediction] | None, reason: str | None, fdr: fl
         say(f"The power of real procedures is not predicted here: {reason}.")
         return
     lines = [[label(one.method), *numbers(one)] for one in reached]
-    title = f"Real procedures at FDR {fdr:g}"
-    print_table(
-        Console(highlight=False), ["method", "power", "FDR", "found", "false"], lines, title
-    )
+    say(f"Power at FDR {fdr:g} of procedures that set their threshold from the data:")
+    print_table(Console(highlight=False), ["method", "power", "FDR", "found", "false"], lines)
     typer.echo()
     say(
-        "The procedures have their best settings. `selica plan compare` says what they control and "
-        "how to run them."
+        "These have their best settings; `selica plan compare` says what they control and how to "
+        "run them."
     )
 
 
@@ -353,7 +360,7 @@ def _print_details(model: theory.Model, rows: list[dict[str, Any]]) -> None:
 
 
 def _table(
-    console: Console, title: str, columns: dict[str, str], rows: list[dict[str, Any]]
+    console: Console, title: str | None, columns: dict[str, str], rows: list[dict[str, Any]]
 ) -> None:
     lines = [[_name(row), *(_cell(row, key) for key in columns.values())] for row in rows]
     print_table(console, ["method", *columns], lines, title, wrapped=True)

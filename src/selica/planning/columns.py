@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from selica._core.errors import ArgumentError
-from selica._core.validation import number, short
-from selica.sampling.covariance import FORMS, Covariance, parse_covariance
+from selica._core.types import Array
+from selica._core.validation import count, matrix, number, short
+
+if TYPE_CHECKING:  # plans with independent columns start without the room
+    from selica.sampling.covariance import Covariance
 
 _FORMS = {"ar1": ("r",), "block": ("r", "size"), "equicorrelated": ("r",)}
 """Correlations that a study may have, with what follows their names."""
+_LARGEST = 0.99
+"""Correlation beyond which columns cannot be told apart."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +48,8 @@ class CorrelatedColumns:
         known = self.form[0]
         if isinstance(known, _Known):
             return known.covariance
+        from selica.sampling.covariance import parse_covariance
+
         return parse_covariance(self.form, self.n_features, np.random.default_rng(0))
 
     @property
@@ -81,15 +88,40 @@ def check_columns(covariance: object, n_features: int) -> CorrelatedColumns | No
     """
     if covariance is None or (isinstance(covariance, str) and covariance == "identity"):
         return None
+    from selica.sampling.covariance import FORMS, Covariance, parse_covariance
+
     if isinstance(covariance, tuple) and covariance and covariance[0] in _FORMS:
         name, *rest = covariance
         if len(rest) != len(_FORMS[name]):
             raise ArgumentError(f"covariance must be {FORMS}; got {short(covariance)}.")
-        r = number("correlation", rest[0], at_least=-0.99 if name == "ar1" else 0.0, at_most=0.99)
+        least = -_LARGEST if name == "ar1" else 0.0
+        r = number("covariance: the correlation", rest[0], at_least=least, at_most=_LARGEST)
         form = (name, r, *rest[1:])
-        parse_covariance(form, n_features, np.random.default_rng(0))  # what is wrong is said here
+        if name == "block":
+            form = (name, r, count("covariance: the size of a block", rest[1], at_most=n_features))
         return None if r == 0.0 else CorrelatedColumns(form, n_features)
     if isinstance(covariance, str | tuple):
         raise ArgumentError(f"covariance must be {FORMS}; got {short(covariance)}.")
+    if not isinstance(covariance, Covariance):
+        covariance = _correlations(matrix("covariance", covariance), n_features)
     known = parse_covariance(covariance, n_features, np.random.default_rng(0))
     return CorrelatedColumns((_Known(known),), n_features)
+
+
+def _correlations(given: Array, n_features: int) -> Array:
+    """Return the correlations of a covariance, since effects are those of standardised columns."""
+    rows, columns = given.shape
+    if rows != n_features or columns != n_features:
+        raise ArgumentError(
+            f"covariance must have {n_features} rows and columns, one for each variable; got "
+            f"{rows} x {columns}."
+        )
+    variance = given.diagonal()
+    if np.any(variance <= 0.0):
+        raise ArgumentError(
+            f"covariance must have positive variances; got {variance.min():g} on its diagonal."
+        )
+    deviation = np.sqrt(variance)
+    found = given / np.outer(deviation, deviation)
+    np.fill_diagonal(found, 1.0)
+    return np.asarray(found)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -49,10 +51,14 @@ class StudyResponse(ABC):
     """What an effect is called on the scale that people know; empty for a numeric response."""
     unit: ClassVar[str]
     """What effect sizes are measured in."""
-    asked: ClassVar[dict[str, str]] = {}
-    """Arguments of a selector that say it, where a vector y does not."""
-    sums_over_rows: ClassVar[bool] = True
-    """Whether the loss is a sum over rows, as message passing with p-values needs it."""
+    explained: ClassVar[str]
+    """What `r2` is a share of."""
+    source: ClassVar[tuple[str, ...]] = ("--target y",)
+    """How `selica select` is told where the response is in a table."""
+    arguments: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """Arguments that selectors need for it."""
+    refused_by: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Methods that cannot be run on it, with the reason."""
 
     @property
     @abstractmethod
@@ -83,6 +89,10 @@ class StudyResponse(ABC):
     def in_theory(self, T: float) -> Logistic | Poisson | Cox | None:
         """Return the response of the theory; None for a linear one."""
 
+    def informative(self, n_samples: int) -> str:
+        """Return how many of the samples carry the information, in words; empty for all."""
+        return ""
+
     @property
     def informative_share(self) -> float:
         """Rows that carry as much as those of a balanced data set, as a share of all rows."""
@@ -103,6 +113,7 @@ class Numeric(StudyResponse):
     name: ClassVar[str] = "numeric"
     ratio: ClassVar[str] = ""
     unit: ClassVar[str] = "standard deviations of the noise"
+    explained: ClassVar[str] = "the variance"
 
     @property
     def label(self) -> str:
@@ -147,7 +158,7 @@ class Binary(StudyResponse):
     --------
     >>> from selica.planning import Binary
     >>> Binary(prevalence=0.01, cases=0.5).label
-    'a binary response with prevalence 0.01 of which 50 % of the sample are cases'
+    'a binary response with prevalence 0.01 (50 % of the sample are cases)'
     """
 
     prevalence: float = 0.5
@@ -156,6 +167,7 @@ class Binary(StudyResponse):
     name: ClassVar[str] = "binary"
     ratio: ClassVar[str] = "odds ratio"
     unit: ClassVar[str] = "log odds"
+    explained: ClassVar[str] = "the variance on the liability scale"
 
     def __post_init__(self) -> None:
         for name in ("prevalence", "cases"):
@@ -170,7 +182,7 @@ class Binary(StudyResponse):
         words = f"a binary response with prevalence {self.prevalence:g}"
         if self.cases is None:
             return words
-        return f"{words} of which {100.0 * self.cases:g} % of the sample are cases"
+        return f"{words} ({100.0 * self.cases:g} % of the sample are cases)"
 
     @property
     def options(self) -> dict[str, Any]:
@@ -188,7 +200,7 @@ class Binary(StudyResponse):
 
     def gradient(self, T: float) -> tuple[float, float]:
         """Return spread and slope of the null residual; see `StudyResponse.gradient`."""
-        share = self.prevalence if self.cases is None else self.cases
+        share = self._share
         # within the sample the odds are those of the population times a constant
         nodes, weights = _HERMITE
         z = np.sqrt(T) * nodes
@@ -210,6 +222,17 @@ class Binary(StudyResponse):
         from selica.theory import Logistic
 
         return Logistic.of_prevalence(T, self.prevalence, cases=self.cases)
+
+    def informative(self, n_samples: int) -> str:
+        """Return how many cases, or controls where these are fewer, are expected."""
+        cases = self._share <= 0.5
+        rarer = n_samples * (self._share if cases else 1.0 - self._share)
+        return f"about {rarer:,.0f} {'cases' if cases else 'controls'}"
+
+    @property
+    def _share(self) -> float:
+        """Share of cases in the sample."""
+        return self.prevalence if self.cases is None else self.cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +256,9 @@ class Counts(StudyResponse):
     name: ClassVar[str] = "counts"
     ratio: ClassVar[str] = "rate ratio"
     unit: ClassVar[str] = "log rates"
-    asked: ClassVar[dict[str, str]] = {"response": "count"}
+    explained: ClassVar[str] = "the variance of the counts"
+    source: ClassVar[tuple[str, ...]] = ("--target y", "--response count")
+    arguments: ClassVar[Mapping[str, Any]] = MappingProxyType({"response": "count"})
 
     def __post_init__(self) -> None:
         rate = number("rate", self.rate, at_least=_RAREST, at_most=_LARGEST_COUNT)
@@ -295,8 +320,12 @@ class Survival(StudyResponse):
     name: ClassVar[str] = "survival"
     ratio: ClassVar[str] = "hazard ratio"
     unit: ClassVar[str] = "log hazards"
-    asked: ClassVar[dict[str, str]] = {"response": "survival"}
-    sums_over_rows: ClassVar[bool] = False
+    explained: ClassVar[str] = "the variance of the log survival times"
+    source: ClassVar[tuple[str, ...]] = ("--time time", "--event event")
+    arguments: ClassVar[Mapping[str, Any]] = MappingProxyType({"response": "survival"})
+    refused_by: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"stability-fdr": "it has no p-values for survival times"}
+    )
 
     def __post_init__(self) -> None:
         share = number("events", self.events, at_least=_RAREST, at_most=1.0)
@@ -334,6 +363,10 @@ class Survival(StudyResponse):
         from selica.theory import Cox
 
         return Cox.of_events(T, self.events)
+
+    def informative(self, n_samples: int) -> str:
+        """Return how many events are expected."""
+        return f"about {n_samples * self.events:,.0f} events"
 
 
 RESPONSES: dict[str, type[StudyResponse]] = {

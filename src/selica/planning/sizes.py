@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selica._core.effects import EmpiricalEffects
+from selica._core.effects import EmpiricalEffects, PointEffects
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica._core.validation import count, short
@@ -46,20 +46,34 @@ class SizedEffects(EmpiricalEffects):
     """What one of them is called."""
 
     def __init__(self, values: ArrayLike) -> None:
+        name = type(self).__name__
         try:
             given = np.atleast_1d(np.asarray(values, dtype=float)).ravel()
         except (TypeError, ValueError):
-            raise ArgumentError(f"{self.unit}s must be numbers; got {short(values)}.") from None
-        if given.size == 0 or not np.all(np.isfinite(given)):
-            raise ArgumentError(f"{self.unit}s must be finite numbers, one for each signal.")
+            raise ArgumentError(f"{name} must be numbers; got {short(values)}.") from None
+        if given.size == 0:
+            raise ArgumentError(f"{name} must not be empty.")
+        if not np.all(np.isfinite(given)):
+            bad = given[~np.isfinite(given)][0]
+            raise ArgumentError(f"{name} must be finite; got {bad:g}.")
         sizes = self._of(given)
         if not sizes.all():
-            raise ArgumentError(f"{self.unit}s must not stand for no effect: leave these out.")
+            bad = given[sizes == 0.0][0]
+            raise ArgumentError(
+                f"{name} must not stand for no effect; got {bad:g}: leave such variables out."
+            )
         EmpiricalEffects.__init__(self, sizes)
         object.__setattr__(self, "sizes", tuple(sizes.tolist()))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.sizes)} values)"
+
+    @property
+    def label(self) -> str:
+        """What an answer calls such effects."""
+        if len(self.sizes) > 1 and len({abs(size) for size in self.sizes}) == 1:
+            return PointEffects().label
+        return super(SizedEffects, self).label  # a class with slots is made anew
 
     def of_study(self, n_signals: int | None, response: StudyResponse) -> SizedEffects:
         """Return the effects of a study: one is that of all signals, more are one for each.
@@ -72,8 +86,8 @@ class SizedEffects(EmpiricalEffects):
         """
         if not isinstance(response, self.response):
             raise ArgumentError(
-                f"{self.unit}s belong to a {self.response.name} response; the response of the "
-                f"study is {response.name}."
+                f"{type(self).__name__} must go with a {self.response.name} response; the response "
+                f"of the study is {response.name}."
             )
         if n_signals is None or n_signals == len(self.sizes):
             return self
@@ -91,11 +105,23 @@ class SizedEffects(EmpiricalEffects):
         """Return the variance of the linear predictor."""
         return math.fsum(size**2 for size in self.sizes)
 
-    @staticmethod
-    def _of(given: Array) -> Array:
+    def size_of(self, value: float) -> float:
+        """Return the size of one more effect in the same unit, beside those that are given.
+
+        Parameters
+        ----------
+        value : float
+        """
+        if value <= 0.0:
+            raise ArgumentError(f"variable must be above 0, as {self.unit}s are; got {value:g}.")
+        return math.log(value)
+
+    @classmethod
+    def _of(cls, given: Array) -> Array:
         """Return the sizes of given values on the scale of the linear predictor."""
         if np.any(given <= 0.0):
-            raise ArgumentError("ratios must be above 0.")
+            bad = given[given <= 0.0][0]
+            raise ArgumentError(f"{cls.__name__} must be above 0; got {bad:g}.")
         return np.asarray(np.log(given))
 
 
@@ -113,15 +139,24 @@ class Betas(SizedEffects):
     response: ClassVar[type[StudyResponse]] = Numeric
     unit: ClassVar[str] = "beta"
 
-    @staticmethod
-    def _of(given: Array) -> Array:
+    @classmethod
+    def _of(cls, given: Array) -> Array:
         explained = float(given @ given)
         if explained >= 1.0:
             raise ArgumentError(
-                "betas must explain less than all of the variance: the sum of their squares is "
-                f"{explained:.3g}, and must be below 1."
+                "Betas must explain less than all of the variance: the sum of their squares is "
+                f"{explained:.3g}, and has to be below 1."
             )
         return np.asarray(given / math.sqrt(1.0 - explained))
+
+    def size_of(self, value: float) -> float:
+        """Return the size of one more effect in the same unit; see `SizedEffects.size_of`.
+
+        Parameters
+        ----------
+        value : float
+        """
+        return value * math.sqrt(1.0 + self.variance())
 
     def _repeated(self, number: int) -> SizedEffects:
         """Return the one effect as that of so many signals."""

@@ -87,6 +87,10 @@ class Study:
     response: StudyResponse = _NUMERIC
     columns: CorrelatedColumns | None = None
     """How columns are correlated; None for independent ones."""
+    variable: float | None = None
+    """Effect of one variable whose probability to be found is asked for, as `effect_size` is."""
+    draft: bool = False
+    """Whether predictions for correlated columns may be rough: a quarter of the draws."""
 
     @classmethod
     def of(
@@ -101,6 +105,7 @@ class Study:
         effects: Effects | None = None,
         response: StudyResponse | None = None,
         covariance: Any = None,
+        variable: float | None = None,
     ) -> Study:
         """Return a study of checked arguments.
 
@@ -123,6 +128,10 @@ class Study:
         covariance : tuple, array or Covariance, optional
             How columns are correlated, in the forms of `sampling.simulate`, such as ("ar1", 0.5);
             independent by default. `planning.covariance_of` estimates it from a table.
+        variable : float, optional
+            Effect of one variable whose probability to be found is asked for: in the unit of
+            `effects` where these have sizes (a beta, an odds ratio, ...), otherwise in that of
+            `effect_size`.
 
         Examples
         --------
@@ -146,22 +155,27 @@ class Study:
         columns = check_columns(covariance, p)
         if columns is not None and not isinstance(kind, Numeric):
             raise DoesNotApply(
-                "covariance: there is no theory for correlated columns with "
-                f"{kind.label}. planning.plasmode_power measures it on a table."
+                "covariance must be left out: there is no theory for correlated columns with "
+                f"{kind.label}."
             )
         if isinstance(law, SizedEffects):
             given = {"r2": r2, "snr": snr, "effect_size": effect_size}
             for name, value in given.items():
                 if value is not None:
-                    raise ArgumentError(f"{name} must not be given: {law.unit}s have a size.")
-            return cls(n, p, k, law.variance(), law, kind, columns)
-        strength = _variance(k, kind, r2, snr, effect_size)
+                    raise ArgumentError(f"{name} must be left out: {law.unit}s have a size.")
+            name, strength = type(law).__name__, law.variance()
+        else:
+            name, strength = _variance(k, kind, r2, snr, effect_size)
         if strength > LARGEST_PREDICTOR.get(kind.name, math.inf):
             raise ArgumentError(
-                f"The linear predictor of {kind.label} has a variance of {strength:.3g} with this "
-                f"strength; there is a theory up to {LARGEST_PREDICTOR[kind.name]:g}."
+                f"{name} must stand for weaker effects: the linear predictor of {kind.label} has a "
+                f"variance of {strength:.3g}, and there is a theory up to "
+                f"{LARGEST_PREDICTOR[kind.name]:g}."
             )
-        return cls(n, p, k, strength, law, kind, columns)
+        one = None if variable is None else number("variable", variable)
+        if one is not None and isinstance(law, SizedEffects):
+            one = law.size_of(one)
+        return cls(n, p, k, strength, law, kind, columns, variable=_one(one, columns))
 
     @property
     def model(self) -> Model:
@@ -216,6 +230,13 @@ class Study:
         """The response as one of the theory; None for a linear one."""
         return _in_theory(self.response, self.snr)
 
+    @property
+    def residual(self) -> float:
+        """Standard deviation of what the signals leave of y, in the unit of the selectors."""
+        if isinstance(self.response, Numeric):
+            return 1.0 / math.sqrt(1.0 + self.snr)
+        return self.response.gradient(self.snr)[0]
+
     def penalties(self, size: int, rate: float = 1.0) -> Array:
         """Return penalties of the theory, falling, that a selector would try."""
         noise = math.sqrt(2.0 * math.log(self.n_features) / self.n_samples)
@@ -258,6 +279,17 @@ def models(studies: Sequence[Study], axes: int = 0) -> Model:
     return each[0].like(alpha, rho, Delta)  # a study is valid
 
 
+def _one(variable: float | None, columns: CorrelatedColumns | None) -> float | None:
+    """Return the effect of one variable, if it can be asked for."""
+    if variable is not None and columns is not None:
+        raise DoesNotApply(
+            "variable: the probability to find one variable is predicted for independent columns; "
+            "with correlated ones it depends on its neighbours. planning.plasmode_power measures "
+            "it on a table."
+        )
+    return variable
+
+
 def _listed(effects: Effects) -> int | None:
     """Return how many effects a list has; None where effects are no list."""
     return len(effects.values) if isinstance(effects, EmpiricalEffects) else None
@@ -265,8 +297,8 @@ def _listed(effects: Effects) -> int | None:
 
 def _variance(
     k: int, response: StudyResponse, r2: float | None, snr: float | None, effect_size: float | None
-) -> float:
-    """Return the variance of the linear predictor from the one argument that is given."""
+) -> tuple[str, float]:
+    """Return the one argument that is given, and the variance of the linear predictor from it."""
     name, value = exactly_one(r2=r2, snr=snr, effect_size=effect_size)
     low, high = {
         "r2": (_SMALLEST_RATIO, 1.0 - 1.0 / _LARGEST_RATIO),
@@ -275,5 +307,5 @@ def _variance(
     }[name]
     x = number(name, value, at_least=low, at_most=high)
     if name == "r2":
-        return response.variance(x)
-    return x if name == "snr" else min(k * x * x, _LARGEST_RATIO)
+        return name, response.variance(x)
+    return name, x if name == "snr" else min(k * x * x, _LARGEST_RATIO)

@@ -53,6 +53,21 @@ const shown = (data, drawn, frozen, at) => {
   return `<b>${escaped(data.x.label)} ${short(at, 4)}</b><table><tr>${head}</tr>${rows.join("")}</table>`;
 };
 
+// A point under the pointer: what it is, and where.
+const NEAR = 9; // pixels
+const pointed = (data, drawn, left, top) => {
+  const far = point => Math.hypot(drawn.x.at(point.x) - left, drawn.y.at(point.y) - top);
+  const near = (data.points ?? []).filter(point => point.label && far(point) <= NEAR);
+  if (!near.length) return "";
+  const figure = (axis, value) => (axis.log ? short(value, 6) : value.toFixed(axis.digits ?? 3));
+  const row = point => `<tr><td><i style="background:${tint(point, "currentColor")}"></i>` +
+    `${escaped(point.label)}</td><td>${figure(data.x, point.x)}</td>` +
+    `<td>${figure(data.y, point.y)}</td></tr>`;
+  const name = axis => escaped(axis.label.replace(/ \(.*/, ""));
+  return `<table><tr><th></th><th>${name(data.x)}</th><th>${name(data.y)}</th></tr>` +
+    `${near.sort((one, other) => far(one) - far(other)).map(row).join("")}</table>`;
+};
+
 const charted = place => {
   const root = document.createElement("div");
   root.className = "selica-chart";
@@ -69,7 +84,8 @@ const charted = place => {
     const width = Math.floor(part(".selica-chart-body").clientWidth);
     if (!width) return;
     const frozen = kept[data.file] ?? null;
-    state.drawn = picture(data, { width, ink: "currentColor", frozen, strong: state.strong });
+    const font = getComputedStyle(root).fontFamily;
+    state.drawn = picture(data, { width, ink: "currentColor", frozen, strong: state.strong, font });
     part(".drawing").innerHTML = state.drawn.text;
     part(".selica-chart-head b").textContent = data.title;
     const button = part("[data-do=freeze]");
@@ -86,7 +102,8 @@ const charted = place => {
     const [left, top] = [event.clientX - box.left, event.clientY - box.top];
     if (!drawn || left < drawn.left || left > drawn.right || top < drawn.top || top > drawn.low)
       return away();
-    const text = shown(data, drawn, kept[data.file], drawn.x.back(left));
+    const text = pointed(data, drawn, left, top) ||
+      shown(data, drawn, kept[data.file], drawn.x.back(left));
     if (!text) return away();
     const tip = part(".tip"), cross = part(".cross");
     tip.innerHTML = text;
@@ -108,6 +125,7 @@ const charted = place => {
     stress(event.target.closest?.(".label")?.dataset.label ?? "");
     point(event);
   });
+  root.addEventListener("pointerdown", point); // a finger does not move before it touches
   root.addEventListener("pointerleave", () => (away(), stress("")));
   root.addEventListener("click", event => {
     const asked = event.target.closest?.("[data-do]")?.dataset.do;

@@ -114,11 +114,17 @@ const listed = (field, tell) => {
 const texted = (field, tell) => {
   const id = `selica-${field.key}`;
   const box = element("input", { type: "text", id, class: "long", autocomplete: "off" });
+  const wrong = element("small", { class: "wrong", role: "alert" });
+  const label = element("label", { for: id });
   box.addEventListener("change", () => tell(field.key, box.value, false));
   return {
-    parts: [element("label", { for: id }, field.label), box],
+    parts: [label, box, wrong],
     is_held: () => false,
-    take: (_, value) => {
+    take: (next, value) => {
+      label.textContent = next.label;
+      box.placeholder = next.example ?? "";
+      wrong.textContent = next.wrong ?? "";
+      wrong.hidden = !next.wrong;
       if (value !== undefined) box.value = value;
     },
   };

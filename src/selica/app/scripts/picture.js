@@ -3,8 +3,9 @@ const FONT = "system-ui, -apple-system, 'Segoe UI', 'Source Sans Pro', Arial, sa
 const GRID = "rgba(128,140,155,0.28)", MARK = "#8a949e";
 const canvas = document.createElement("canvas").getContext("2d");
 const escaped = text => String(text).replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`);
+let face = FONT; // of the picture that is drawn now
 const widthOf = (text, size, weight = 400) => {
-  canvas.font = `${weight} ${size}px ${FONT}`;
+  canvas.font = `${weight} ${size}px ${face}`;
   return canvas.measureText(text).width;
 };
 const rounded = value => Math.round(value * 100) / 100;
@@ -102,8 +103,10 @@ const swatch = (x, y, line, ink) =>
 const tint = (line, ink) => (/^#0{3,6}$/.test(line.colour) ? ink : line.colour);
 
 // Return the text of the picture, and where values are in it.
-const picture = (data, { width, ink, paper, frozen, strong }) => {
-  const narrow = width < 560, filed = Boolean(paper), size = narrow ? 11.5 : 12.5;
+const picture = (data, { width, ink, paper, frozen, strong, font }) => {
+  face = font ?? FONT;
+  const narrow = width < 560, filed = Boolean(paper);
+  const size = filed ? 12.5 : narrow ? 13 : 13.5;
   const named = data.lines.filter(line => line.x.length);
   const labelled = !narrow && data.at_ends !== false;
   const parts = [], write = (x, y, text, more = "") =>
@@ -167,15 +170,15 @@ const picture = (data, { width, ink, paper, frozen, strong }) => {
     parts.push(`<line x1="${a}" y1="${b}" x2="${c}" y2="${d}" stroke="${MARK}" ` +
       'stroke-width="1.4" stroke-dasharray="4 3"/>');
     if (!rule.label) continue;
-    const back = upright && at + widthOf(rule.label, size) + 8 > right;
+    const back = upright && (rule.back || at + widthOf(rule.label, size) + 8 > right);
     const anchor = back ? "end" : "start";
-    write(upright ? at + (back ? -5 : 5) : left + 5, upright ? top + 10 : at - 5, rule.label,
+    write(upright ? at + (back ? -5 : 5) : left + 5, upright ? top + 18 : at - 5, rule.label,
       `text-anchor="${anchor}" fill-opacity="0.75"`);
   }
   for (const point of data.points ?? []) {
     const [cx, cy] = [rounded(x.at(point.x)), rounded(y.at(point.y))];
     if (cx < left - 1 || cx > right + 1) continue;
-    parts.push(`<circle cx="${cx}" cy="${cy}" r="4.5" fill="${tint(point, ink)}"/>`);
+    parts.push(`<circle class="point" cx="${cx}" cy="${cy}" r="4.5" fill="${tint(point, ink)}"/>`);
   }
 
   let end = low + 50;
@@ -210,9 +213,17 @@ const picture = (data, { width, ink, paper, frozen, strong }) => {
     }
     end += 10;
   }
+  if (data.points_label && data.points?.length) {
+    end += 10;
+    parts.push(`<circle cx="18" cy="${end - 4}" r="4.5" fill="${MARK}"/>`);
+    for (const text of wrapped(data.points_label, size, width - 44)) {
+      write(30, end, text);
+      end += 17;
+    }
+  }
   const back = filed ? `<rect width="100%" height="100%" fill="${paper}"/>` : "";
   const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${end}" ` +
-    `viewBox="0 0 ${width} ${end}" font-family="${FONT}" font-size="${size}" fill="${ink}" role="img" ` +
+    `viewBox="0 0 ${width} ${end}" font-family="${escaped(face)}" font-size="${size}" fill="${ink}" role="img" ` +
     `aria-label="${escaped(`${data.title}. ${data.setting}`)}">${back}${parts.join("")}</svg>`;
   return { text, x, y, ends, left, right, top, low, width, height: end };
 };

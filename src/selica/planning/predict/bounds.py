@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from selica._core.types import Array
 from selica.control import stability_parameters, supported_bound
 from selica.control.stability import bound_obstacle, largest_usable_q
 from selica.control.thresholds import CARRIED_SHARE, THRESHOLD
-from selica.planning.predict.finite import Expected
+from selica.planning.predict.finite import Expected, variable_rate
 from selica.planning.predict.limit import rates_of_members, solved, unsolved
 from selica.planning.predict.prediction import Forecast, Studies
 from selica.planning.study import Study
@@ -162,7 +162,14 @@ def by_bound(
     halves = halves_of(studies)
     chosen = [BoundSettings.of(each, fdr, assumption, best, resamples) for each in halves]
     some = [i for i, each in enumerate(chosen) if each.q > 0]
-    out = [Forecast(Expected(0.0, 0.0, 0.0, 0.0), each.parameters) for each in chosen]
+    nothing = Rates(0.0, 0.0, 0.0)
+    out = [
+        Forecast(
+            Expected.of_rates(study, nothing, None if study.variable is None else 0.0),
+            each.parameters,
+        )
+        for study, each in zip(studies, chosen, strict=True)
+    ]
     if not some:
         return out
     lams = np.exp([halves[i].log_lam(chosen[i].q) for i in some])
@@ -170,7 +177,9 @@ def by_bound(
     rates = rates_of_members(at, np.array([chosen[i].cutoff for i in some]), resamples)
     for place, i in enumerate(some):
         found = Rates(*(float(part[place]) for part in (rates.tpr, rates.fpr, rates.fdr)))
-        expected = Expected.of_rates(studies[i], found)
+        again = partial(rates_of_members, Pi_th=chosen[i].cutoff, members=resamples)
+        chance = variable_rate(studies[i], at[place], again)
+        expected = Expected.of_rates(studies[i], found, chance)
         out[i] = Forecast(expected, chosen[i].parameters, unsolved(at[place]))
     return out
 

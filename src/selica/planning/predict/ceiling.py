@@ -113,11 +113,20 @@ def ceilings(studies: Studies, fdr: float) -> tuple[Prediction, ...]:
         under = np.where(side > 0.0, under * same, value)
         before = side
     found = [
-        _adapted(study, fdr, float(precision), math.sqrt(at), one)
-        for study, precision, at, one in zip(studies, s, square, found, strict=True)
+        _adapted(study, fdr, s_of, math.sqrt(at), _with_variable(study, s_of, at, one))
+        for study, s_of, at, one in zip(studies, s.tolist(), square, found, strict=True)
     ]
     row = catalogue.method(CEILING)
     return tuple(Prediction.of(row, Forecast(one, {}), "best") for one in found)
+
+
+def _with_variable(study: Study, s: float, square: float, found: Expected) -> Expected:
+    """Add the probability that the one variable of a study is found, if it has one."""
+    if study.variable is None:
+        return found
+    mean, u = math.sqrt(s) * study.variable / study.effect_size, math.sqrt(square)
+    chance = survival(np.array([u - mean, u + mean])).sum()
+    return found._replace(variable_power=float(chance))
 
 
 def _precisions(studies: Studies) -> Array:

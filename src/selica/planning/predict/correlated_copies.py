@@ -30,7 +30,7 @@ from selica.correlated.chunks import Chunks, cut, plant
 from selica.correlated.drawn_fits import GaussianCopies, SingleBody
 from selica.correlated.fixed_point import DrawnEquations, FixedPoint
 from selica.planning.predict import knockoffs
-from selica.planning.predict.finite import Expected
+from selica.planning.predict.finite import FOUND_SHARES, Expected
 from selica.planning.predict.limit import rounded, smooth_maximum
 from selica.planning.predict.prediction import Forecast
 from selica.planning.predict.rules import (
@@ -48,6 +48,8 @@ _SEARCH_DRAWS = (300, 4000)
 """Signals and columns with which penalties are compared."""
 SOLVED_DRAWS = (2000, 40_000)
 """Signals and columns with which the equations are solved."""
+DRAFT = 0.25
+"""Share of all draws that a rough prediction takes."""
 _INNER_MEMBERS = 4
 """Members of a chunk there."""
 _LOG_STEP = 0.35
@@ -200,10 +202,16 @@ def _solved(study: Any) -> _Solved:
     place = smooth_maximum(grid.astype(float), -np.array([error(i) for i in grid]))
     unit = at.unit()
     penalty = rounded(math.exp(start + _LOG_STEP * place) * unit)
-    fine = CopyDraws(study, chunks, copies, SOLVED_DRAWS)
+    fine = CopyDraws(study, chunks, copies, solved_draws(study))
     equations = fine.equations(penalty / unit)
     point = equations.solve(near[best])
     return _Solved(chunks, copies, equations, point, penalty, chunk_notes(chunks, point))
+
+
+def solved_draws(study: Study) -> tuple[int, int]:
+    """Return the signals and columns with which the equations of a study are solved."""
+    share = DRAFT if study.draft else 1.0
+    return round(share * SOLVED_DRAWS[0]), round(share * SOLVED_DRAWS[1])
 
 
 def chunk_notes(chunks: Chunks, point: FixedPoint) -> tuple[str, ...]:
@@ -276,9 +284,12 @@ class _Pool:
         chunks, N = solved.chunks, solved.chunks.size
         k, p = study.n_signals, study.n_features
         signals = times * (_ONE_COPY_SIGNALS if copies == 1 else _COPIES_SIGNALS)
+        if study.draft:
+            signals = round(DRAFT * signals)
         if chunks.whole:  # errors are those of tables, and more are drawn if these are large
             signals = min(signals, times * _WHOLE_SIGNALS)
-        columns = min(_NULL_TABLES * p, max(_NULL_VALUES // copies, p), _MOST_NULL_COLUMNS)
+        tables = round(DRAFT * _NULL_TABLES) if study.draft else _NULL_TABLES
+        columns = min(tables * p, max(_NULL_VALUES // copies, p), _MOST_NULL_COLUMNS)
         most = times * min(_MOST_FITTED // copies, _MOST_WORK // N)
         signals = affordable(signals, most, chunks, k / p)
         columns = min(columns, _MOST_WORK // N)
@@ -328,7 +339,7 @@ def _expected(study: Any, rule: StatisticRule, level: float) -> Expected:
         found = _Tables(study, chunks, _pool(study, rule.copies, times), rule, level).run()
         # chunks that are tables are drawn again, more of them
         more = math.ceil(times * (found.power_error / _LARGEST_ERROR) ** 2)
-        if not chunks.whole or more <= times or times >= _MOST_TIMES:
+        if not chunks.whole or more <= times or times >= _MOST_TIMES or study.draft:
             return found
         times = min(more, _MOST_TIMES)
 
@@ -340,6 +351,7 @@ class _Tables:
         self, study: Study, chunks: Chunks, pool: _Pool, rule: StatisticRule, level: float
     ) -> None:
         self.pool, self.rule, self.level, self.whole = pool, rule, level, chunks.whole
+        self.wanted = _WANTED_ERROR / (math.sqrt(DRAFT) if study.draft else 1.0)
         less = 1.0 if chunks.whole else min(1.0, _MANY_SIGNALS / study.n_signals)
         self.n_chunks = max(round(chunks.number * less), 1)
         self.k = round(study.n_signals * less)
@@ -394,7 +406,7 @@ class _Tables:
             done += len(picked)
             power = np.concatenate(counts, axis=1)[0] / self.k
             error = float(power.std(ddof=1)) / math.sqrt(done) if done > 1 else math.inf
-            if done >= _FEWEST_TABLES and error < _WANTED_ERROR and not self.whole:
+            if done >= _FEWEST_TABLES and error < self.wanted and not self.whole:
                 break
         true, every = np.concatenate(counts, axis=1)
         return self._expected(true, every, times, used[:-1])
@@ -411,7 +423,10 @@ class _Tables:
         # one signal more or less in all tables is what was not seen
         error = max(error, 1.0 / (R * math.sqrt(self.k)))
         scaled = self.scale * float(false.mean())
-        return Expected(mean, fdr, self.scale * self.k * mean, scaled, error)
+        low, high = np.quantile(self.scale * true, FOUND_SHARES, method="inverted_cdf").tolist()
+        return Expected(
+            mean, fdr, self.scale * self.k * mean, scaled, error, found_low=low, found_high=high
+        )  # fmt: skip
 
     def _signal_error(self, times: Array, used: Array) -> float:
         """Return the error of the power from the signals that were drawn."""

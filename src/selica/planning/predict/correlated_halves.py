@@ -21,10 +21,11 @@ from selica.correlated.drawn_fits import SingleBody
 from selica.correlated.fixed_point import DrawnEquations, FixedPoint
 from selica.planning.predict.bounds import CUTOFFS, BoundSettings, Halves
 from selica.planning.predict.correlated_copies import (
-    SOLVED_DRAWS,
+    DRAFT,
     CopyDraws,
     affordable,
     chunk_notes,
+    solved_draws,
     stratified_error,
 )
 from selica.planning.predict.finite import Expected
@@ -84,7 +85,8 @@ def forecast(row: Method, study: Any, level: float, best: bool) -> Forecast:
     path = _path(study)
     chosen = BoundSettings.of(path.halves, level, ASSUMPTIONS[row.name], best, resamples)
     if chosen.q == 0:
-        return Forecast(Expected(0.0, 0.0, 0.0, 0.0), chosen.parameters)
+        nothing = Expected.of_rates(study, Rates(0.0, 0.0, 0.0))
+        return Forecast(nothing, chosen.parameters)
     found, notes = _at(study, chosen.cutoff, chosen.q, resamples)
     return Forecast(found, chosen.parameters, notes)
 
@@ -93,7 +95,9 @@ def forecast(row: Method, study: Any, level: float, best: bool) -> Forecast:
 def _path(study: Any) -> _Path:
     """Solve halves of the rows along penalties, which are kept."""
     chunks, p = cut(study.columns.covariance), study.n_features
-    draws = CopyDraws(study, chunks, None, _PATH_DRAWS)
+    share = DRAFT if study.draft else 1.0
+    some = (round(share * _PATH_DRAWS[0]), round(share * _PATH_DRAWS[1]))
+    draws = CopyDraws(study, chunks, None, some)
     rate = _HALVES[0]
     lams = study.penalties(_PENALTIES, rate) * study.penalty(1.0, rate) / draws.unit(rate)
     near: list[FixedPoint] = []
@@ -119,13 +123,14 @@ def _at(study: Any, cutoff: float, q: int, resamples: int) -> tuple[Expected, tu
     path = _path(study)
     log_lam = path.halves.log_lam(q)
     place = int(np.argmin(np.abs(path.halves.log_lams - log_lam)))
-    draws = CopyDraws(study, chunks, None, SOLVED_DRAWS)
+    draws = CopyDraws(study, chunks, None, solved_draws(study))
     equations = draws.equations(math.exp(log_lam), _HALVES)
     point = equations.solve(path.near[place])
     rng = np.random.default_rng([_SEED, 4])
     k, p = study.n_signals, study.n_features
-    signals = affordable(_SIGNALS, _MOST_VALUES // resamples, chunks, k / p)
-    columns = min(max(_COLUMNS[0], 3 * p), _COLUMNS[1])
+    share = DRAFT if study.draft else 1.0
+    signals = affordable(round(share * _SIGNALS), _MOST_VALUES // resamples, chunks, k / p)
+    columns = round(share * min(max(_COLUMNS[0], 3 * p), _COLUMNS[1]))
     planted = plant(chunks, study.effects, (k, p), (signals, columns), rng)
     votes = _votes(planted, chunks, equations, point, resamples, rng)
     tpr, fpr = _selected(planted, votes, cutoff, resamples)

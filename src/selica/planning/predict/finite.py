@@ -27,46 +27,54 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import bdtr, ndtr, ndtri
 
-from selica._core.effects import Effects
+from selica._core.effects import Effects, Mixture
 from selica._core.scalar import survival
 from selica._core.types import Array, BoolArray, IntArray
 from selica.planning.predict.limit import CopyCounts, FieldLaw
+from selica.planning.predict.listed import Listed
 from selica.planning.predict.rules import (
     aggregated_pvalues,
-    derandomized,
     knockoff_plus,
+    mean_evalues,
     raised_level,
     step_up,
 )
 from selica.planning.study import Study
-from selica.theory import KnockoffSolution, Rates, Solution
+from selica.theory import KnockoffSolution, Model, Rates, Solution
 from selica.theory.selection.levels import at_level
 
+S = TypeVar("S", bound=Solution)
+
+FOUND_SHARES = (0.1, 0.9)
+"""Shares of studies in which fewer signals are found than the ends of the stated range."""
 _WHOLE_VARIABLES = 2000
 """Variables up to which all of them are drawn."""
-_WHOLE_STATISTICS = 25_000
+_WHOLE_STATISTICS = 5_000
 """Statistics of a data set up to which all of them are drawn."""
 _WHOLE_BATCH = 50_000
 """Statistics that are drawn at a time, which stay near the processor."""
-_TAIL_BATCH = 400_000
+_TAIL_BATCH = 150_000
 """Statistics of a batch where only those that can matter are drawn."""
 _LARGEST_BATCH = 500
 """Data sets of such a batch, at most."""
 _USUAL_DRAWS = 100_000
 """Statistics that are drawn before a usual precision is enough."""
-_MOST_DRAWS = 1_000_000
+_MOST_DRAWS = 12_000_000
 """Statistics that are drawn, at most."""
-_MOST_TAIL_DRAWS = 2_500_000
+_MOST_TAIL_DRAWS = 60_000_000
 """Statistics that are drawn, at most, where only those that can matter are."""
-_WANTED_ERROR = 0.01
+WANTED_ERROR = 0.01
 """Standard error of power and FDR at which draws end."""
+_DRAFT = 0.04
+"""Share of these draws that a draft takes, at most."""
 _FEWEST_DATA_SETS = 12
 """Data sets that are drawn, at least."""
 _MANY_SELECTIONS = 250
@@ -81,6 +89,8 @@ _SEED = 20
 """First number of all seeds."""
 _SHARED_NUMBERS = 1 << 18
 """Statistics that are drawn once for all studies whose data sets need no more."""
+_KEPT_BATCHES = 24
+"""Batches of draws that are kept for other studies of the same size."""
 _DRAWING = Lock()
 """Holds while draws are made, since all threads keep the same."""
 _SHARE_RULE = np.polynomial.legendre.leggauss(48)
@@ -91,6 +101,8 @@ _UNLIKELY_DEVIATIONS = 5.0
 """Standard deviations by which counts may miss what is expected of them."""
 _CELL_WIDTH = 0.01
 """Width of the cells of abs(g) of irrelevant variables, in standard deviations."""
+_CHANCES = np.array([1.0, 0.3, 0.1, 0.03, 0.01, 1e-3])
+"""Largest chances of groups of variables, in falling order; the smallest is the last."""
 _FARTHEST_FIELD = 12.0
 """End of the last cell, in standard deviations."""
 
@@ -101,9 +113,11 @@ class Sample(NamedTuple):
     fields: Array
     """Absolute fields, (R, M)."""
     statistics: Any
-    """Knockoff statistics in the unit of the field, (R, copies, M); None without copies."""
+    """Knockoff statistics in the unit of the field, (R, copies, M) or `Listed`; None without."""
     truth: BoolArray
     """Which of them are signals, (R, M) or (M,)."""
+    first: BoolArray
+    """Whether the first signal of all is the first variable here, (R,)."""
 
 
 def lowest_statistic(solution: KnockoffSolution, p: int, fdr: float, *, posthoc: bool) -> float:
@@ -143,6 +157,46 @@ def _last(x: Array, fine: BoolArray) -> float:
     return float(x[first - 1]) if first else 0.0
 
 
+def scattered(chance: Array, copies: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Draw which copies of which variables something happens to, each by itself.
+
+    Variables of about the same chance are put in a row of cells, one for each copy. The gaps
+    between cells that are hit at the largest of these chances are geometric, and a hit counts with
+    the ratio of the two chances: so it costs what happens, and not what might.
+
+    Parameters
+    ----------
+    chance : array of shape (N,)
+        Of each copy of a variable.
+    copies : int
+    rng : Generator
+
+    Returns
+    -------
+    variable, copy : array of int
+        A pair for each that happens; no pair twice.
+    """
+    level = np.searchsorted(-_CHANCES, -np.minimum(chance, 1.0), side="right") - 1
+    variables, places = [], []
+    for number, top in enumerate(_CHANCES.tolist()):
+        pick = np.flatnonzero((level == number) & (chance > 0.0))
+        cells = pick.size * copies
+        if top == 1.0:
+            hit = np.arange(cells)
+        else:
+            number_drawn = int(cells * top + 8.0 * math.sqrt(cells * top) + 20.0)
+            hit = np.cumsum(rng.geometric(top, number_drawn)) - 1
+            while hit[-1] < cells:
+                more = np.cumsum(rng.geometric(top, number_drawn))
+                hit = np.append(hit, hit[-1] + more)
+            hit = hit[: np.searchsorted(hit, cells)]
+        variable = pick[hit // copies]
+        counts = rng.random(hit.size) * top < chance[variable]
+        variables.append(variable[counts])
+        places.append((hit % copies)[counts])
+    return np.concatenate(variables), np.concatenate(places)
+
+
 class Exceedances:
     """Variables of data sets with a statistic beyond a size, or a field beyond a cut.
 
@@ -157,11 +211,20 @@ class Exceedances:
         Statistics below do not matter, or fields below if there are no copies.
     cut : float
         Fields above it are kept.
+    first : float, optional
+        Effect of the first signal; by default it is drawn as that of any other.
     """
 
     def __init__(
-        self, study: Study, solution: Solution, copies: int, lowest: float, cut: float
+        self,
+        study: Study,
+        solution: Solution,
+        copies: int,
+        lowest: float,
+        cut: float,
+        first: float | None = None,
     ) -> None:
+        self._first = first
         self._study, self._solution, self._copies = study, solution, copies
         self._cut = cut if copies else min(cut, lowest)
         if copies:
@@ -190,10 +253,10 @@ class Exceedances:
         """Draw a batch of data sets."""
         R, k, s = self.size, self._study.n_signals, self._solution
         effects, noise, rng = (np.random.default_rng([*seed, part]) for part in range(3))
-        g = np.abs(
-            s.slope * self._study.effects.sample((R, k), effects)
-            + np.sqrt(s.chi_hat) * noise.standard_normal((R, k))
-        )
+        size = self._study.effects.sample((R, k), effects)
+        if self._first is not None:
+            size[:, 0] = self._first
+        g = np.abs(s.slope * size + np.sqrt(s.chi_hat) * noise.standard_normal((R, k)))
         kept = noise.random((R, k)) < self._chance(g)
         numbers = rng.binomial(self._study.n_features - k, min(self._share, 1.0), R)
         cell = np.searchsorted(self._law, rng.random(numbers.sum()), side="right")
@@ -211,52 +274,60 @@ class Exceedances:
         fields, truth = np.zeros(shape), np.zeros(shape, dtype=bool)
         fields[row, place], truth[row, place] = field, true
         if not self._copies:
-            return Sample(fields, None, truth)
-        W = np.zeros((R, self._copies, shape[1]), dtype=np.float32)
-        which, copy = self._beyond(field, rng)
-        W[row[which], copy, place[which]] = self._statistics(field[which], rng)
-        return Sample(fields, W, truth)
+            return Sample(fields, None, truth, kept[:, 0])
+        own = self._own(field)
+        which, copy = self._beyond(field, own, rng)
+        value = self._statistics(field, own, which, rng).astype(np.float32)
+        some = np.flatnonzero(value)
+        which, copy = which[some], copy[some]
+        group, variable = row[which] * self._copies + copy, (row * shape[1] + place)[which]
+        listed = Listed(group, variable, value[some], (R, self._copies, shape[1]))
+        return Sample(fields, listed, truth, kept[:, 0])
 
-    def _own(self, g: Array) -> tuple[Array, Array]:
-        """Return P(a field with noise is above c), and P(it is below -c)."""
-        return survival((self._edge - g) / self._sd), survival((self._edge + g) / self._sd)
+    def _own(self, g: Array) -> Array:
+        """Return P(a field with noise is above c), and P(it is below -c), in two rows."""
+        return np.stack([survival((self._edge + sign * g) / self._sd) for sign in (-1.0, 1.0)])
 
-    def _one(self, g: Array) -> Array:
-        """Return P(a statistic may be beyond the lowest in one copy) of abs(g)."""
-        above, below = self._own(g)
-        return np.asarray(1.0 - (1.0 - self._tail) * (1.0 - above - below))
+    def _one(self, own: Array) -> Array:
+        """Return P(a statistic may be beyond the lowest in one copy), by what `_own` returns."""
+        return np.asarray(1.0 - (1.0 - self._tail) * (1.0 - own[0] - own[1]))
 
     def _chance(self, g: Array) -> Array:
         """Return P(a variable is kept)."""
         if not self._copies:
             return np.asarray(g > self._cut, dtype=float)
-        with np.errstate(divide="ignore"):
-            some = -np.expm1(self._copies * np.log1p(-np.minimum(self._one(g), 1.0)))
-        return np.where(g > self._cut, 1.0, some)
+        return np.where(g > self._cut, 1.0, self._some(self._one(self._own(g))))
 
-    def _beyond(self, g: Array, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    def _some(self, one: Array) -> Array:
+        """Return P(a statistic may be beyond the lowest in some copy)."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.expm1(self._copies * np.log1p(-np.minimum(one, 1.0))))
+
+    def _beyond(self, g: Array, own: Array, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
         """Draw variables and copies whose statistics may be beyond, one of each variable or more.
 
         Copies have uniform numbers, and are beyond where these are at most their chance: the
         smallest is drawn on the condition that it is, for those whose field is not reason enough.
         """
-        chance, B = self._one(g), self._copies
+        chance, B = self._one(own), self._copies
         asked = g <= self._cut
         with np.errstate(divide="ignore", invalid="ignore"):
-            some = rng.random(g.size) * self._chance(g)
+            some = rng.random(g.size) * self._some(chance)
             least = np.where(asked, -np.expm1(np.log1p(-some) / B), 0.0)
             rest = np.where(least < 1.0, (chance - least) / (1.0 - least), 0.0)
         first = rng.integers(B, size=g.size)
-        beyond = rng.random((g.size, B)) < rest[:, None]
-        beyond[asked, first[asked]] = True
-        which, copy = np.nonzero(beyond)
-        return which, copy
+        which, copy = scattered(rest, B, rng)
+        one = np.flatnonzero(asked)
+        other = ~asked[which] | (copy != first[which])
+        return np.append(which[other], one), np.append(copy[other], first[one])
 
-    def _statistics(self, g: Array, rng: np.random.Generator) -> Array:
-        """Draw W of a variable with abs(g) in a copy, given that one of its parts is beyond c."""
-        above, below = self._own(g)
+    def _statistics(
+        self, fields: Array, tails: Array, which: IntArray, rng: np.random.Generator
+    ) -> Array:
+        """Draw W of some variables in a copy each, given that one of its parts is beyond c."""
+        g, (above, below) = fields[which], tails[:, which]
         lam, edge, tail, sd = self._solution.lam, self._edge, self._tail, self._sd
-        own, u = above + below, rng.random((3, g.size))
+        own, u = above + below, rng.random((3, which.size))
         pick = u[0] * (1.0 - (1.0 - tail) * (1.0 - own))
         far = pick < own  # the variable itself
         # then, with the same number, the copy
@@ -287,13 +358,106 @@ class Expected(NamedTuple):
     false_selections: float
     power_error: float = 0.0
     """Standard error of the power, from the draws; zero where nothing is drawn."""
+    found_low: float = math.nan
+    """Signals that are found in nine of ten studies, at least."""
+    found_high: float = math.nan
+    """Signals that are found in nine of ten studies, at most."""
+    variable_power: float | None = None
+    """Probability that the one variable of the study is selected; None if it has none."""
 
     @classmethod
-    def of_rates(cls, study: Study, rates: Rates) -> Expected:
+    def of_rates(cls, study: Study, rates: Rates, variable_power: float | None = None) -> Expected:
         """Return what is expected if every variable is selected by itself, at these rates."""
         p, k = study.n_features, study.n_signals
         fdr = mean_false_share(p, k, rates.tpr, rates.fpr)
-        return cls(rates.tpr, fdr, k * rates.tpr, (p - k) * rates.fpr)
+        low, high = (binomial_quantile(share, k, float(rates.tpr)) for share in FOUND_SHARES)
+        return cls(
+            rates.tpr, fdr, k * rates.tpr, (p - k) * rates.fpr,
+            found_low=low, found_high=high, variable_power=variable_power,
+        )  # fmt: skip
+
+
+def binomial_quantile(share: float, number: int, chance: float) -> float:
+    """Return the smallest count that a binomial number is at most with a probability.
+
+    Parameters
+    ----------
+    share : float
+        That probability.
+    number : int
+        Of tries.
+    chance : float
+        Of each of them.
+
+    Examples
+    --------
+    >>> from selica.planning.predict.finite import binomial_quantile
+    >>> binomial_quantile(0.1, 10, 0.5), binomial_quantile(0.9, 10, 0.5)
+    (3.0, 7.0)
+    """
+    if not 0.0 < chance < 1.0:
+        return number * float(chance >= 1.0)
+    low, high = -1, number  # at most this many: too unlikely, likely enough
+    while high - low > 1:
+        middle = (low + high) // 2
+        if bdtr(middle, number, chance) >= share:
+            high = middle
+        else:
+            low = middle
+    return float(high)
+
+
+@dataclass(frozen=True, slots=True)
+class _OneEffect(Effects):
+    """An effect of any size that all signals have: what is asked is what it means for one."""
+
+    size: float
+
+    def mixture(self) -> Mixture:
+        """Return the one point."""
+        return Mixture(np.array([self.size]), np.zeros(1), np.ones(1))
+
+    def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Return the effect as often as asked."""
+        return np.full(size, self.size)
+
+
+def of_variable(solution: S, study: Study) -> S:
+    """Return a solution whose signals all have the effect of the one variable of the study.
+
+    Order parameters stay what they are, so that its rates are those of this variable.
+
+    Parameters
+    ----------
+    solution : Solution
+    study : Study
+        With a `variable`.
+    """
+    m = solution.model
+    one = Model(m.alpha, m.rho, m.Delta, _OneEffect(_relative(study)))
+    return replace(solution, model=one)
+
+
+def variable_rate(study: Study, solution: Any, rates: Callable[[Any], Rates]) -> float | None:
+    """Return the probability that the variable of a study is selected; None without one.
+
+    Parameters
+    ----------
+    study : Study
+    solution : Solution
+        Of one model.
+    rates : callable
+        From a solution to the rates of a rule with a known threshold.
+    """
+    if study.variable is None:
+        return None
+    return float(np.ravel(rates(of_variable(solution, study)).tpr)[0])
+
+
+def _relative(study: Study) -> float:
+    """Return the effect of the one variable, in the unit in which effects have unit size."""
+    assert study.variable is not None
+    return study.variable / study.effect_size
 
 
 def mean_false_share(p: int, k: int, tpr: float, fpr: float) -> float:
@@ -328,12 +492,14 @@ class Draws:
     def copies(self) -> tuple[Any, Any]:
         """Noise of the variables and size of that of the copies, (R, copies, p)."""
         size = math.prod(self._shape)
-        numbers = _numbers if size <= _SHARED_NUMBERS else _numbers.__wrapped__
-        own, copy = numbers(self._seed, max(_SHARED_NUMBERS, size))
+        if size <= _SHARED_NUMBERS and self._seed < _KEPT_BATCHES:
+            own, copy = _numbers(self._seed, _SHARED_NUMBERS)
+        else:
+            own, copy = _numbers.__wrapped__(self._seed, size)
         return own[:size].reshape(self._shape), copy[:size].reshape(self._shape)
 
 
-@lru_cache(maxsize=24)
+@lru_cache(maxsize=_KEPT_BATCHES)
 def _numbers(seed: int, size: int) -> tuple[Any, Any]:
     """Draw normal numbers, and sizes of others, of which all studies take the first ones."""
     rng = np.random.default_rng([_SEED, seed, 1])
@@ -371,7 +537,7 @@ def by_fields(solution: Solution, fdr: float) -> DrawnRule:
 
     def select(sample: Sample, p: int) -> BoolArray:
         with np.errstate(divide="ignore", over="ignore"):  # infinitely strong evidence
-            return step_up(0.5 / survival(np.abs(sample.fields) / sd), fdr, p)
+            return step_up(0.5 / survival(sample.fields / sd), fdr, p)
 
     # the step-up rule on independent p-values, some of them uniform (Benjamini and Hochberg)
     lowest = partial(lowest_field, solution, fdr=fdr)
@@ -383,7 +549,8 @@ def by_one_copy(solution: KnockoffSolution, fdr: float) -> DrawnRule:
     lowest = partial(lowest_statistic, solution, fdr=fdr, posthoc=False)
 
     def select(sample: Sample, p: int) -> BoolArray:
-        return knockoff_plus(sample.statistics[:, 0], fdr)
+        W = sample.statistics
+        return W.knockoff_plus(fdr) if isinstance(W, Listed) else knockoff_plus(W[:, 0], fdr)
 
     return DrawnRule(select, fdr, 1, lowest, 1.0 / fdr)
 
@@ -392,23 +559,35 @@ def by_evalues(solution: KnockoffSolution, fdr: float, copies: int) -> DrawnRule
     """Return the rule e-BH on the average e-values of the copies."""
     lowest = partial(lowest_statistic, solution, fdr=fdr, posthoc=True)
 
-    def select(sample: Sample, p: int) -> BoolArray:
-        return derandomized(sample.statistics, fdr, p)
+    raised = raised_level(fdr, copies)
 
-    return DrawnRule(select, fdr, copies, lowest, 1.0 / raised_level(fdr, copies))
+    def select(sample: Sample, p: int) -> BoolArray:
+        W, half = sample.statistics, 0.5 * fdr  # the levels of `DerandomizedKnockoffs`
+        e = W.mean_evalues(half, p) if isinstance(W, Listed) else mean_evalues(W, half, p)
+        return step_up(e, raised, p)
+
+    return DrawnRule(select, fdr, copies, lowest, 1.0 / raised)
 
 
 def by_pvalues(solution: KnockoffSolution, fdr: float, copies: int, gamma: float) -> DrawnRule:
     """Return the step-up rule on the aggregated p-values of the copies."""
 
     def select(sample: Sample, p: int) -> BoolArray:
-        return step_up(1.0 / aggregated_pvalues(sample.statistics, gamma, p), fdr, p)
+        W = sample.statistics
+        P = (
+            W.aggregated_pvalues(gamma, p)
+            if isinstance(W, Listed)
+            else aggregated_pvalues(W, gamma, p)
+        )
+        return step_up(1.0 / P, fdr, p)
 
     lowest = partial(lowest_statistic, solution, fdr=fdr, posthoc=False)
     return DrawnRule(select, fdr, copies, lowest, 1.0 / (gamma * fdr))
 
 
-def expected(study: Study, solution: Solution, rates: Rates, rule: DrawnRule) -> Expected:
+def expected(
+    study: Study, solution: Solution, rates: Rates, rule: DrawnRule, *, draft: bool = False
+) -> Expected:
     """Return a prediction in which counts fluctuate.
 
     Parameters
@@ -420,44 +599,79 @@ def expected(study: Study, solution: Solution, rates: Rates, rule: DrawnRule) ->
         Of the rule in a large system.
     rule : DrawnRule
         For this solution.
+    draft : bool
+        Whether a few draws are enough, with an error that may be larger than `WANTED_ERROR`.
     """
     k = study.n_signals
     large = Expected.of_rates(study, rates)
     selected = large.true_selections + large.false_selections
-    if (selected > _MANY_SELECTIONS and rule.fdr * selected > _MANY_FALSE) or k > _MANY_SIGNALS:
-        return large._replace(power_error=_NEGLECTED_ERROR)
     cut = _matching_cut(solution, rates, rule.fdr)
+    if k > _MANY_SIGNALS:
+        chance = variable_rate(study, solution, lambda one: one.rates_of_field(np.asarray(cut)))
+        return large._replace(power_error=_NEGLECTED_ERROR, variable_power=chance)
+    most = _DRAFT if draft else 1.0
+    chance = None if study.variable is None else _chance(study, solution, rule, cut, most)
+    if selected > _MANY_SELECTIONS and rule.fdr * selected > _MANY_FALSE:
+        return large._replace(power_error=_NEGLECTED_ERROR, variable_power=chance)
     fixed = Expected.of_rates(study, solution.rates_of_field(np.asarray(cut)))
     with _DRAWING:
-        mean, error = _drawn(study, solution, rule, cut, fixed)
+        tally = _drawn(study, solution, rule, cut, fixed, most)
+    mean, error = tally.estimate()
     power, rate = (float(min(max(x, 0.0), 1.0)) for x in mean[:2])
     if rule.share_kept:
         rate = rule.fdr * (1.0 - k / study.n_features)
-    return Expected(power, rate, k * power, max(float(mean[2]), 0.0), error)
+    low, high = tally.range()
+    false = max(float(mean[2]), 0.0)
+    return Expected(
+        power, rate, k * power, false, float(error[0]),
+        found_low=low, found_high=high, variable_power=chance,
+    )  # fmt: skip
+
+
+def _chance(study: Study, solution: Solution, rule: DrawnRule, cut: float, most: float) -> float:
+    """Return how often the one variable of a study is selected, in draws with its effect."""
+    fixed = of_variable(solution, study).rates_of_field(np.asarray(cut))
+    known = Expected(float(fixed.tpr), 0.0, float(fixed.tpr), 0.0)
+    with _DRAWING:
+        tally = _drawn(study, solution, rule, cut, known, most, _relative(study))
+    return float(np.clip(tally.estimate()[0][0], 0.0, 1.0))
 
 
 def _drawn(
-    study: Study, solution: Solution, rule: DrawnRule, cut: float, fixed: Expected
-) -> tuple[Array, float]:
-    """Return the means of what `_counted` counts, and the error of the first of them."""
+    study: Study,
+    solution: Solution,
+    rule: DrawnRule,
+    cut: float,
+    fixed: Expected,
+    share: float,
+    first: float | None = None,
+) -> _Tally:
+    """Run a rule on draws until its power is known, or that of the first signal with its effect.
+
+    No more than a share of all draws is made.
+    """
     p, k = study.n_features, study.n_signals
     whole = p <= _WHOLE_VARIABLES and p * rule.copies <= _WHOLE_STATISTICS
-    sample = _whole(study, solution, rule) if whole else _some(study, solution, rule, cut)
-    tally, most = _Tally(k, fixed, rule.fewest), _MOST_DRAWS if whole else _MOST_TAIL_DRAWS
+    sample = (
+        _whole(study, solution, rule, first) if whole else _some(study, solution, rule, cut, first)
+    )
+    count = _counted if first is None else _counted_first
+    tally = _Tally(k if first is None else 1, fixed, rule.fewest)
+    most = share * (_MOST_DRAWS if whole else _MOST_TAIL_DRAWS)
     drawn = number = 0
     while True:
         some = sample(number)
-        mask = rule.select(some, p)
-        tally.add(_counted(mask, some.truth, k), _counted(np.abs(some.fields) > cut, some.truth, k))
+        tally.add(*(count(mask, some, k) for mask in (rule.select(some, p), some.fields > cut)))
         runs, kept = some.fields.shape
         drawn += runs * max(kept * max(rule.copies, 1), k)
         number += 1
         # what comes from few data sets has to be known better
-        wanted = _WANTED_ERROR if drawn >= _USUAL_DRAWS else 0.3 * _WANTED_ERROR
-        mean, error = tally.estimate()
-        enough = max(error[:2]) <= wanted or drawn * (number + 1) > most * number
+        wanted = WANTED_ERROR if drawn >= _USUAL_DRAWS else 0.3 * WANTED_ERROR
+        _, error = tally.estimate()
+        # no draws settle a power that is no number, as of equations that were not solved
+        enough = not np.max(error[:2]) > wanted or drawn * (number + 1) > most * number
         if enough and tally.runs >= _FEWEST_DATA_SETS:
-            return mean, float(error[0])
+            return tally
 
 
 class _Tally:
@@ -477,6 +691,12 @@ class _Tally:
         """Add some more data sets, (4, R) each."""
         self._parts.append((found, fixed))
         self.runs += found.shape[1]
+
+    def range(self) -> tuple[float, float]:
+        """Return how many signals are found in nine of ten data sets, at least and at most."""
+        found = self._k * np.concatenate([part[0][0] for part in self._parts])
+        low, high = np.quantile(found, FOUND_SHARES, method="inverted_cdf").round().tolist()
+        return low, high
 
     def estimate(self) -> tuple[Array, Array]:
         """Return means over data sets of the first three counts, and their standard errors."""
@@ -513,14 +733,22 @@ class _Tally:
         return least
 
 
-def _counted(mask: BoolArray, truth: BoolArray, k: int) -> Array:
+def _counted(mask: BoolArray, sample: Sample, k: int) -> Array:
     """Count the share of signals found, share and number of false ones, and all, (4, R)."""
-    true, every = np.sum(mask & truth, axis=1), np.sum(mask, axis=1)
+    true, every = np.sum(mask & sample.truth, axis=1), np.sum(mask, axis=1)
     false = every - true
     return np.array([true / k, false / np.maximum(every, 1), false, every])
 
 
-def _whole(study: Study, solution: Solution, rule: DrawnRule) -> Callable[[int], Sample]:
+def _counted_first(mask: BoolArray, sample: Sample, k: int) -> Array:
+    """Count whether the first signal is found, in the rows of `_counted`, (4, R)."""
+    nothing = np.zeros(len(mask))
+    return np.array([mask[:, 0] & sample.first, nothing, nothing, mask.sum(axis=1)])
+
+
+def _whole(
+    study: Study, solution: Solution, rule: DrawnRule, first: float | None = None
+) -> Callable[[int], Sample]:
     """Return a function that draws all variables of data sets, by the number of the batch."""
     p, k, copies = study.n_features, study.n_signals, max(rule.copies, 1)
     size = max(_WHOLE_BATCH // (p * copies), 1)
@@ -528,22 +756,30 @@ def _whole(study: Study, solution: Solution, rule: DrawnRule) -> Callable[[int],
     truth = np.arange(p) < k
 
     def sample(number: int) -> Sample:
-        if number == len(kept):
-            kept.append(Draws(number, (size, p, k, copies), study.effects))
-        draws = kept[number]
+        if number < len(kept):
+            draws = kept[number]
+        else:
+            draws = Draws(number, (size, p, k, copies), study.effects)
+            if number < _KEPT_BATCHES:
+                kept.append(draws)
         g = np.sqrt(solution.chi_hat) * draws.fields
         g[:, :k] += solution.slope * draws.effects
+        if first is not None:
+            g[:, 0] += solution.slope * (first - draws.effects[:, 0])
+        there = np.ones(len(g), dtype=bool)
         if not rule.copies:
-            return Sample(g, None, truth)
+            return Sample(np.abs(g), None, truth, there)
         assert isinstance(solution, KnockoffSolution)
-        return Sample(g, _statistics(solution, g, draws), truth)
+        return Sample(np.abs(g), _statistics(solution, g, draws), truth, there)
 
     return sample
 
 
-def _some(study: Study, solution: Solution, rule: DrawnRule, cut: float) -> Callable[[int], Sample]:
+def _some(
+    study: Study, solution: Solution, rule: DrawnRule, cut: float, first: float | None = None
+) -> Callable[[int], Sample]:
     """Return a function that draws the variables of data sets that can matter."""
-    source = Exceedances(study, solution, rule.copies, rule.lowest(study.n_features), cut)
+    source = Exceedances(study, solution, rule.copies, rule.lowest(study.n_features), cut, first)
     return lambda number: source.sample((_SEED, number, 2))
 
 

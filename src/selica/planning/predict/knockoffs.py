@@ -12,6 +12,7 @@ import numpy as np
 from selica import catalogue
 from selica._core.types import Array
 from selica.planning.predict.finite import (
+    WANTED_ERROR,
     DrawnRule,
     Expected,
     by_evalues,
@@ -50,10 +51,16 @@ class CopyRule(NamedTuple):
     """Whether it finds something where its level is out of reach of expected counts."""
 
     def expected(
-        self, study: Study, solution: KnockoffSolution, limit: Rates, fdr: float
+        self,
+        study: Study,
+        solution: KnockoffSolution,
+        limit: Rates,
+        fdr: float,
+        *,
+        draft: bool = False,
     ) -> Expected:
         """Return what the rule does in a study, by what it does in a large one."""
-        return expected(study, solution, limit, self.rule(solution, fdr))
+        return expected(study, solution, limit, self.rule(solution, fdr), draft=draft)
 
 
 def one_copy(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
@@ -116,12 +123,16 @@ def _predicted(rule: CopyRule, studies: Studies, fdr: float, best: bool) -> Iter
         return
     ones, limits = _most_powerful(studies, rule, fdr)
     for s, (study, one, limit) in enumerate(_limits(studies, ones, rule.rates(ones, fdr))):
-        found = rule.expected(study, one, limit, fdr)
+        settled = Settled(rule.expected(study, one, limit, fdr), one, limit)
         large = max(limit.tpr, float(limits.tpr[s].max()))
-        if found.power < large - min(_SHORTFALL, 0.2 * large):
-            found, one = _off_the_edge(studies, s, rule, fdr, limits, (found, one))
-        elif large == 0.0 and rule.by_chance:
-            found, one = _by_chance(studies, s, rule, fdr, (found, one))
+        short = settled.found.power < large - min(_SHORTFALL, 0.2 * large)
+        if short:
+            settled = _off_the_edge(studies, s, rule, fdr, limits, settled)
+        if rule.by_chance and (short or large == 0.0):
+            settled = _by_chance(studies, s, rule, fdr, settled)
+        found, one, limit = settled
+        if found.power_error > WANTED_ERROR:
+            found = rule.expected(study, one, limit, fdr)
         parameters = {"fdr": fdr, "lam": rounded(study.penalty(one.lam))}
         yield Forecast(found, parameters, unsolved(one))
 
@@ -141,7 +152,9 @@ def _all_copies(studies: Studies) -> tuple[Array, OneCopy]:
     more selections than there are signals selects nothing.
     """
     lams, ones = _one_copies(studies)
-    noise = np.array([1.0 / study.penalty(1.0) / math.sqrt(study.n_samples) for study in studies])
+    noise = np.array([
+        study.residual / study.penalty(1.0) / math.sqrt(study.n_samples) for study in studies
+    ])  # fmt: skip
     if np.all(lams[:, -1] <= noise):
         return lams, ones
     lowest = np.minimum(lams[:, -1], noise)
@@ -186,8 +199,13 @@ def _most_powerful(studies: Studies, rule: CopyRule, fdr: float) -> tuple[OneCop
     return OneCopy(solved(solve_knockoff, studies, best), studies[0].n_features), limits
 
 
-Settled = tuple[Expected, KnockoffSolution]
-"""What is found with a penalty."""
+class Settled(NamedTuple):
+    """What is found with a penalty."""
+
+    found: Expected
+    solution: KnockoffSolution
+    limit: Rates
+    """Rates of the rule in a large system."""
 
 
 def _off_the_edge(
@@ -202,28 +220,29 @@ def _off_the_edge(
     study, tried = studies[s], _all_copies(studies)[1]
     for j in range(int(np.argmax(limits.tpr[s])), -1, -1):
         limit = _rates_at(limits, (s, j))
-        if limit.tpr <= best[0].power:
+        if limit.tpr <= best.found.power:
             break
         one = tried.solution[s, j]
-        found = rule.expected(study, one, limit, fdr)
-        if found.power > best[0].power:
-            best = found, one
+        found = rule.expected(study, one, limit, fdr, draft=True)
+        if found.power > best.found.power:
+            best = Settled(found, one, limit)
     usual = _predicting_copies((study,))
     ((_, one, limit),) = _limits((study,), usual, rule.rates(usual, fdr))
-    found = rule.expected(study, one, limit, fdr)
-    return (found, one) if found.power > best[0].power else best
+    found = rule.expected(study, one, limit, fdr, draft=True)
+    return Settled(found, one, limit) if found.power > best.found.power else best
 
 
 def _by_chance(studies: Studies, s: int, rule: CopyRule, fdr: float, best: Settled) -> Settled:
-    """Try small penalties for a study in which no penalty is enough for expected counts.
+    """Try small penalties for a study in which expected counts are not enough, or hardly.
 
-    There are fewer signals than a selection has variables: some irrelevant ones have to be in the
-    fit, and all of them ahead of their copies.
+    There are hardly as many signals as a selection has variables, or fewer: some irrelevant ones
+    have to be in the fit, and all of them ahead of their copies.
     """
     study, tried = studies[s], _all_copies(studies)[1]
+    limit = Rates(0.0, 0.0, 0.0)
     for j in range(_SMALL_PENALTIES):
         one = tried.solution[s, PENALTIES - 1 - j]
-        found = rule.expected(study, one, Rates(0.0, 0.0, 0.0), fdr)
-        if found.power > best[0].power:
-            best = found, one
+        found = rule.expected(study, one, limit, fdr, draft=True)
+        if found.power > best.found.power:
+            best = Settled(found, one, limit)
     return best

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from selica._core.types import Array
-from selica.planning.predict.finite import Expected
+from selica.planning.predict.finite import Expected, variable_rate
 from selica.planning.predict.limit import rounded, smooth_maximum, solved, unsolved
 from selica.planning.predict.prediction import Forecast, Studies
 from selica.planning.study import Study
@@ -33,7 +33,7 @@ def penalty_known(studies: Studies, level: float, best: bool) -> Iterator[Foreca
         lam = _keeping(study, level) if best else predicting_penalty(study)
         found = _lasso(study, lam)
         parameters = {"lam": rounded(study.penalty(lam))} if best else {}
-        yield Forecast(Expected.of_rates(study, found.rates()), parameters, unsolved(found))
+        yield Forecast(_expected(study, found, 0.0), parameters, unsolved(found))
 
 
 def threshold_known(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
@@ -60,13 +60,19 @@ def threshold_known(studies: Studies, level: float, best: bool) -> Iterator[Fore
             "lam": rounded(study.penalty(lam)),
             "threshold": rounded(study.coefficient(w_th)),
         }
-        yield Forecast(Expected.of_rates(study, found.rates(w_th)), parameters, unsolved(found))
+        yield Forecast(_expected(study, found, w_th), parameters, unsolved(found))
 
 
 def predicting_penalty(study: Study) -> float:
     """Return the penalty that cross-validation finds for one lasso."""
     lams, grid = _path(study)
     return math.exp(smooth_maximum(np.log(lams), -np.log(grid.prediction_error)))
+
+
+def _expected(study: Study, solution: LassoSolution, w_th: float) -> Expected:
+    """Return what estimates beyond a threshold find."""
+    chance = variable_rate(study, solution, lambda one: one.rates(w_th))
+    return Expected.of_rates(study, solution.rates(w_th), chance)
 
 
 def _keeping(study: Study, level: float) -> float:

@@ -29,8 +29,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
-from scipy.interpolate import PchipInterpolator
-from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, binom, ndtr
 
 from selica._core.scalar import density, knockoff_probability
@@ -188,6 +186,47 @@ def rounded(x: float) -> float:
     return float(f"{x:.3g}")
 
 
+def monotone(y: Array, x: Array) -> Array:
+    """Interpolate by piecewise cubics that are monotone where the values are.
+
+    The rule of Fritsch and Butland, as scipy's `PchipInterpolator` has it, for equal steps; to
+    import that one takes longer than a plan.
+
+    Parameters
+    ----------
+    y : array of shape (L, N)
+        Values at 0, 1, ..., N - 1.
+    x : array of shape (X,)
+        From 0 to N - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.planning.predict.limit import monotone
+    >>> monotone(np.array([[0.0, 1.0, 2.0]]), np.array([0.5, 1.5])).tolist()
+    [[0.5, 1.5]]
+    """
+    rise = np.diff(y, axis=1)
+    left, right = rise[:, :-1], rise[:, 1:]
+    slope = np.zeros_like(y)
+    same = left * right > 0.0
+    np.divide(2.0 * left * right, left + right, out=slope[:, 1:-1], where=same)
+    for end, (near, next_) in ((0, (0, 1)), (-1, (-1, -2))):
+        m0, m1 = rise[:, near], rise[:, next_]
+        d = 0.5 * (3.0 * m0 - m1)
+        d = np.where(np.sign(d) != np.sign(m0), 0.0, d)
+        steep = (np.sign(m0) != np.sign(m1)) & (np.abs(d) > 3.0 * np.abs(m0))
+        slope[:, end] = np.where(steep, 3.0 * m0, d)
+    i = np.minimum(x.astype(np.intp), y.shape[1] - 2)
+    t = x - i
+    low, high = slope[:, i], slope[:, i + 1]
+    step = rise[:, i]
+    # the cubic with these values and slopes at both ends
+    return np.asarray(
+        y[:, i] + t * (low + t * ((3.0 * step - 2.0 * low - high) + t * (low + high - 2.0 * step)))
+    )
+
+
 class FieldLaw(NamedTuple):
     """Values of abs(g), the field of a variable, and what they weigh; each (L, G), by solution."""
 
@@ -255,7 +294,7 @@ class CopyCounts(NamedTuple):
         rho = _shares(s)[:, None]
         known = rho * signal + (1.0 - rho) * null
         middle = (np.arange(2.0 * cells) + 0.5) / _CELLS_A_STEP
-        own = np.exp(PchipInterpolator(coarse, np.log(known + _TINY), axis=1)(middle))
+        own = np.exp(monotone(np.log(known + _TINY), middle))
         windows = sliding_window_view(own, cells, axis=1)[
             :, : _CELLS_A_STEP * _THRESHOLDS : _CELLS_A_STEP
         ]
@@ -446,5 +485,7 @@ def first_variables(model: Model, p: int, q: float) -> StabilitySolution:
     def excess(log_lam: float) -> float:
         found = half(log_lam)
         return float(p * found.chi * found.Q_hat - q)
+
+    from scipy.optimize import brentq  # a quarter of a second, and few need it
 
     return half(brentq(excess, -9.0, 5.0, xtol=1e-10))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from selica import catalogue
 from selica._core.types import Array
 from selica.control.thresholds import LOWEST_PROBABILITY, USUAL_THRESHOLD
-from selica.planning.predict.finite import Expected, by_fields, expected
+from selica.planning.predict.finite import Expected, by_fields, expected, variable_rate
 from selica.planning.predict.lasso import predicting_penalty
 from selica.planning.predict.limit import (
     PENALTIES,
@@ -87,8 +88,9 @@ def ideal(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
         else:
             lam, Pi_th, parameters = predicting_penalty(study), USUAL_THRESHOLD, dict(row.usual)
             one = solved(solve_stability, (study,), [lam], mu_B=1.0)[0]
-        rates = rates_of_members(one, Pi_th, resamples)
-        yield Forecast(Expected.of_rates(study, rates), parameters, unsolved(one))
+        found = partial(rates_of_members, Pi_th=Pi_th, members=resamples)
+        of_one = variable_rate(study, one, found)
+        yield Forecast(Expected.of_rates(study, found(one), of_one), parameters, unsolved(one))
 
 
 def _ordering(

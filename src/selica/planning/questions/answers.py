@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,6 +10,7 @@ from selica._core.effects import Effects
 from selica._core.errors import ArgumentError
 from selica._core.results import Result
 from selica._core.types import Array
+from selica._core.wording import signals
 from selica.planning.predict.prediction import Prediction, current_name
 from selica.planning.questions.recommendation import RULE, Candidate, Recommendation, recommend
 from selica.planning.study import Study
@@ -34,8 +36,8 @@ _BETTER = {
     "FDR level": _Better(-1.0, "Smallest level"),
 }
 """By the quantity that is asked for."""
-_FAR_FACTOR = 1.5
-"""Factor between answers that differ much."""
+_BEYOND = 4.0
+"""How far a figure goes beyond the largest answer: a method without one does not stretch it."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -199,31 +201,29 @@ class Requirement(Result):
         return f"Requirement({self.quantity} for power {self.target:g}: {inner})"
 
     def plot(self) -> Figure:
-        """Draw power against what was asked for (needs matplotlib)."""
+        """Draw power against what was asked for, as far as answers go (needs matplotlib)."""
         every = (*self.answers, self.ceiling)
-        return plot_requirement(
+        reached = [one.value for one in every if one.value is not None]
+        most = _BEYOND * max(reached) if reached else math.inf
+        shown = [one.x <= max(most, float(one.x.min())) for one in every]
+        figure = plot_requirement(
             [answer.method for answer in every],
-            [(answer.x, answer.power) for answer in every],
+            [(one.x[seen], one.power[seen]) for one, seen in zip(every, shown, strict=True)],
             [answer.value for answer in every],
             self.target,
             self.quantity,
         )
+        figure.axes[0].set_title(self._title, fontsize="small", loc="left")
+        return figure
 
-
-def far_apart(one: float | None, other: float | None) -> bool:
-    """Tell whether two answers to one question differ so much that both should be told.
-
-    Parameters
-    ----------
-    one, other : float or None
-        None where the power is not reached.
-
-    Examples
-    --------
-    >>> from selica.planning.questions.answers import far_apart
-    >>> far_apart(1470, 227), far_apart(100, 120)
-    (True, False)
-    """
-    if one is None or other is None:
-        return one is not other
-    return max(one, other) >= _FAR_FACTOR * min(one, other)
+    @property
+    def _title(self) -> str:
+        """The study that was asked about, in two lines."""
+        s = self.study
+        first = [f"{s.n_samples:,} samples"] if self.quantity != "samples" else []
+        first.append(f"{s.n_features:,} variables")
+        first += [signals(s.n_signals)] if self.quantity != "signals" else []
+        first += [f"R2 = {s.r2:.3g}"] if self.quantity != "effect size" else []
+        first += [] if self.fdr is None else [f"FDR {self.fdr:g}"]
+        columns = "independent columns" if s.columns is None else s.columns.label
+        return f"{', '.join(first)}\n{s.response.label}, {s.effects.label}, {columns}"

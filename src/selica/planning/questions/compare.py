@@ -13,15 +13,16 @@ from selica._core.types import Progress
 from selica._core.validation import reporter
 from selica._core.wording import signals
 from selica.planning.predict.ceiling import ceiling
+from selica.planning.predict.copy_ceiling import copy_ceiling
 from selica.planning.predict.prediction import (
     SETTINGS,
     Prediction,
     check_level,
     current_name,
-    planned_names,
     predict,
     reporting,
 )
+from selica.planning.questions.listed import listed
 from selica.planning.questions.recommendation import RULE, Candidate, Recommendation, recommend
 from selica.planning.responses import StudyResponse
 from selica.planning.study import Study
@@ -50,6 +51,8 @@ class Comparison(Result):
         Each method at its best settings, and as it comes.
     ceiling : Prediction
         What the Bayes-optimal selector finds in a study of this size.
+    copy_ceiling : Prediction or None
+        What the best statistic of one knockoff copy finds; None where there is no theory for it.
 
     Examples
     --------
@@ -63,6 +66,12 @@ class Comparison(Result):
     fdr: float
     predictions: tuple[Prediction, ...]
     ceiling: Prediction
+    copy_ceiling: Prediction | None = None
+
+    @property
+    def ceilings(self) -> tuple[Prediction, ...]:
+        """The best possible, and where it is known the best possible with one copy."""
+        return (self.ceiling,) if self.copy_ceiling is None else (self.ceiling, self.copy_ceiling)
 
     @property
     def recommendation(self) -> Recommendation[Prediction]:
@@ -104,6 +113,7 @@ class Comparison(Result):
             | strengths
             | {"effects": repr(s.effects), "fdr": self.fdr, "methods": rows}
             | {"ceiling": self.ceiling.to_dict()}
+            | {"copy_ceiling": None if self.copy_ceiling is None else self.copy_ceiling.to_dict()}
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -114,10 +124,10 @@ class Comparison(Result):
 
     def __str__(self) -> str:
         s = self.study
-        width = 2 + max(len(one.label) for one in (*self.predictions, self.ceiling))
+        width = 2 + max(len(one.label) for one in (*self.predictions, *self.ceilings))
         lines = [
             f"{s.n_samples} samples, {s.n_features} variables, {signals(s.n_signals)} "
-            f"explaining {100.0 * s.r2:.3g} % of the variance; FDR {self.fdr:g}",
+            f"explaining {100.0 * s.r2:.3g} % of {s.response.explained}; FDR {self.fdr:g}",
             "",
             f"{'method':<{width}}{'settings':<10}{'power':>6}{'FDR':>7}{'found':>7}{'false':>7}"
             "  controls",
@@ -127,7 +137,7 @@ class Comparison(Result):
             f"{one.true_selections:>7.1f}{one.false_selections:>7.1f}  {one.controls}"
             for settings, one in (
                 *((one.settings, one) for one in self.predictions),
-                ("", self.ceiling),
+                *(("", one) for one in self.ceilings),
             )
         ]
         best, _, left_out = self.recommendation
@@ -178,6 +188,7 @@ def compare_methods(
     effects: Effects | None = None,
     response: StudyResponse | None = None,
     covariance: Any = None,
+    variable: float | None = None,
     methods: Sequence[str] | str | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -205,6 +216,10 @@ def compare_methods(
     covariance : tuple, array or Covariance, optional
         How columns are correlated, such as ("ar1", 0.5), ("block", 0.5, 10), a matrix or
         `planning.covariance_of(X)`; independent by default.
+    variable : float, optional
+        Effect of one variable whose probability to be found is asked for (`variable_power` of a
+        prediction): in the unit of `effects` where these have sizes, otherwise in that of
+        `effect_size`.
     methods : str or sequence of str, optional
         Some of `planning.METHODS`; all that have a theory for such a study by default.
     progress : callable, optional
@@ -233,10 +248,11 @@ def compare_methods(
     """
     study = Study.of(
         n_samples, n_features, n_signals, r2=r2, snr=snr, effect_size=effect_size, effects=effects,
-        response=response, covariance=covariance,
+        response=response, covariance=covariance, variable=variable,
     )  # fmt: skip
-    level, names = check_level(fdr), planned_names(methods, study=study)
+    level, names = check_level(fdr), listed(study, methods)
     reporter(progress)
     asked = [(name, setting) for name in names for setting in SETTINGS]
     found = [predict(study, name, level, setting) for name, setting in reporting(asked, progress)]
-    return Comparison(study, level, tuple(found), ceiling(study, level))
+    top, of_copies = ceiling(study, level), copy_ceiling(study, level)
+    return Comparison(study, level, tuple(found), top, of_copies)

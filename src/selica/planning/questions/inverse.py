@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +18,11 @@ from selica.planning.predict.prediction import (
     SETTINGS,
     Prediction,
     check_level,
-    planned_names,
     predict_each,
     reporting,
 )
 from selica.planning.questions.answers import RequiredValue, Requirement
+from selica.planning.questions.listed import listed
 from selica.planning.questions.search import PowerSearch, SampleSearch
 from selica.planning.responses import StudyResponse
 from selica.planning.study import LARGEST_PREDICTOR, Study
@@ -42,6 +43,10 @@ _FIRST_LEVEL = 0.1
 """Level of the false discovery rate that is tried first."""
 _SUPPORTS = 13
 """Numbers of signals that are tried first."""
+_POINTS = 17
+"""Values at which the curves of a figure are drawn."""
+_BELOW, _ABOVE = 4.0, 2.5
+"""How far curves go from the smallest answer down, and from the largest up."""
 
 
 def required_samples(
@@ -152,6 +157,7 @@ def detectable_effect(
     covariance: Any = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",
+    curves: bool = False,
     progress: Progress | None = None,
 ) -> Requirement:
     """Find the smallest effects of which a method finds a given share.
@@ -160,6 +166,8 @@ def detectable_effect(
     ----------
     power, fdr, effects, response, covariance, method, settings
         As in `required_samples`.
+    curves : bool
+        Whether the power of every method is also predicted around the answers, for a figure.
     progress : callable, optional
         ``progress(done, total)``, in methods.
     n_samples, n_features, n_signals : int
@@ -191,12 +199,14 @@ def detectable_effect(
     strongest = LARGEST_PREDICTOR.get(study.response.name, math.inf)
     top = min(0.999 * math.sqrt(strongest / study.n_signals), _LARGEST_EFFECT)
 
-    def answer(name: str) -> RequiredValue:
-        search = asked.search(name, at)
+    def find(search: PowerSearch) -> RequiredValue:
         start = float(f"{3.0 / math.sqrt(n_samples):.3g}")
         return search.smallest(_SMALLEST_EFFECT, top, min(start, top))
 
-    return asked.requirement("effect size", answer, asked.level, at)
+    search = partial(asked.search, at=at)
+    found = asked.requirement("effect size", search, find, asked.level, (_SMALLEST_EFFECT, top),
+                              curves)  # fmt: skip
+    return _at_its_answer(found, at)
 
 
 def largest_support(
@@ -213,6 +223,7 @@ def largest_support(
     covariance: Any = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",
+    curves: bool = False,
     progress: Progress | None = None,
 ) -> Requirement:
     """Find the largest number of signals of which a method finds a given share.
@@ -221,6 +232,8 @@ def largest_support(
     ----------
     power, fdr, effects, response, covariance, method, settings
         As in `required_samples`.
+    curves : bool
+        Whether the power of every method is also predicted around the answers, for a figure.
     progress : callable, optional
         ``progress(done, total)``, in methods.
     n_samples, n_features : int
@@ -252,8 +265,7 @@ def largest_support(
     # few signals may be out of reach where a level needs many selections, so all sizes count
     sizes = np.unique(np.geomspace(1.0, n_features, _SUPPORTS).astype(int)).tolist()
 
-    def answer(name: str) -> RequiredValue:
-        search = asked.search(name, at)
+    def find(search: PowerSearch) -> RequiredValue:
         search.ask(sizes)
         fine = [k for k in sizes if search.reaches(k)]
         if not fine:
@@ -262,7 +274,9 @@ def largest_support(
         high = next((k for k in sizes if k > low), None)
         return search.answer(low if high is None else search.last(low, high, whole=True))
 
-    return asked.requirement("signals", answer, asked.level, at)
+    search = partial(asked.search, at=at)
+    found = asked.requirement("signals", search, find, asked.level, (1.0, n_features), curves)
+    return _at_its_answer(found, at)
 
 
 def achievable_fdr(
@@ -279,6 +293,7 @@ def achievable_fdr(
     covariance: Any = None,
     method: Sequence[str] | str | None = None,
     settings: str = "best",
+    curves: bool = False,
     progress: Progress | None = None,
 ) -> Requirement:
     """Find the smallest level of the false discovery rate at which a method reaches a power.
@@ -287,6 +302,8 @@ def achievable_fdr(
     ----------
     power, n_features, n_signals, r2, snr, effect_size, effects, response, covariance, method
         As in `required_samples`.
+    curves : bool
+        Whether the power of every method is also predicted around the answers, for a figure.
     progress : callable, optional
         ``progress(done, total)``, in methods.
     n_samples : int
@@ -312,14 +329,17 @@ def achievable_fdr(
     )  # fmt: skip
     asked = _Question.of(power, _FIRST_LEVEL, method, settings, study, progress)
 
-    def answer(name: str) -> RequiredValue:
+    def search(name: str) -> PowerSearch:
         def predicted(levels: Sequence[float]) -> list[Prediction]:
             return [_predict([study], name, fdr, settings)[0] for fdr in levels]
 
-        search = PowerSearch(name, predicted, asked.target)
+        return PowerSearch(name, predicted, asked.target)
+
+    def find(search: PowerSearch) -> RequiredValue:
         return search.smallest(_LOWEST_LEVEL, _HIGHEST_LEVEL, _FIRST_LEVEL)
 
-    return asked.requirement("FDR level", answer, None)
+    ends = (_LOWEST_LEVEL, _HIGHEST_LEVEL)
+    return asked.requirement("FDR level", search, find, None, ends, curves)
 
 
 class _Question(NamedTuple):
@@ -346,7 +366,7 @@ class _Question(NamedTuple):
         """Check the arguments."""
         target = number("power", power, at_least=0.01, at_most=0.999)
         choice("settings", settings, SETTINGS)
-        names = planned_names(method, "method", calibrated=True, study=study)
+        names = listed(study, method, "method", calibrated=True)
         reporter(progress)
         return cls(target, check_level(fdr), names, settings, study, progress)
 
@@ -361,23 +381,47 @@ class _Question(NamedTuple):
     def requirement(
         self,
         quantity: str,
-        answer: Callable[[str], RequiredValue],
+        search: Callable[[str], PowerSearch],
+        find: Callable[[PowerSearch], RequiredValue],
         fdr: float | None,
-        at: Callable[[float], Study] | None = None,
+        ends: tuple[float, float],
+        curves: bool,
     ) -> Requirement:
         """Return the answers of the methods, after that of the ceiling.
 
-        `at` gives the study at a value, which that of the answer is then.
+        `search` starts that of a method, and `find` ends it. Curves, if asked for, are drawn
+        between the `ends` of what can be looked for.
         """
         names = (CEILING, *self.names)
-        ceiling, *answers = [answer(name) for name in reporting(names, self.progress)]
-        found = Requirement(
+        searches = [search(name) for name in names]
+        found = [find(one) for one in reporting(searches, self.progress)]
+        if curves:
+            values = _around([one.value for one in found if one.value is not None], ends)
+            if quantity == "signals":
+                values = sorted({round(x) for x in values})
+            for one in searches:
+                one.ask(values)
+            found = [one.answer(old.value) for one, old in zip(searches, found, strict=True)]
+        ceiling, *answers = found
+        return Requirement(
             quantity, self.target, tuple(answers), ceiling, fdr, self.study, self.settings
         )
-        best = found.best
-        if at is None or best is None or best.value is None:
-            return found
-        return replace(found, study=at(best.value))
+
+
+def _around(answers: Sequence[float], ends: tuple[float, float]) -> list[float]:
+    """Return values around some answers, at which curves are drawn."""
+    low, high = ends
+    if answers:
+        low, high = max(low, min(answers) / _BELOW), min(high, _ABOVE * max(answers))
+    return [float(f"{x:.4g}") for x in np.geomspace(low, high, _POINTS)[1:-1]] + [low, high]
+
+
+def _at_its_answer(found: Requirement, at: Callable[[float], Study]) -> Requirement:
+    """Return a requirement whose study is that of the best answer."""
+    best = found.best
+    if best is None or best.value is None:
+        return found
+    return replace(found, study=at(best.value))
 
 
 def _predict(

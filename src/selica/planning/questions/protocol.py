@@ -7,10 +7,12 @@ command that gives it again.
 from __future__ import annotations
 
 from selica import catalogue
+from selica._core.effects import EmpiricalEffects
 from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.wording import signals
 from selica._version import __version__
 from selica.planning.questions.answers import RequiredValue, Requirement
+from selica.planning.study import Study
 
 _CITATION = (
     "The selica developers. selica: ensemble variable selection, and the statistical physics that "
@@ -64,17 +66,16 @@ def protocol(requirement: Requirement, *, command: str, method: str | None = Non
         raise ArgumentError("command must be the text of a command.")
     study = requirement.study
     sentences = [
-        f"The study is planned with n = {answer.value:,.0f} samples.",
+        f"The study is planned with n = {answer.value:,.0f} samples{_informative(answer, study)}.",
         f"Its aim is to select, among {study.n_features:,} candidate variables, those that affect "
         f"the response ({study.response.label}).",
-        f"We assume {signals(study.n_signals)} with {study.effects.label}, which together explain "
-        f"{100.0 * study.r2:.3g} % of the variance; a typical signal has a "
-        f"{study.typical_effect}.",
+        f"We assume {_signals(study)}, which together explain {100.0 * study.r2:.3g} % of "
+        f"{study.response.explained} (typical signal: {study.typical_effect}).",
         _analysis(requirement, answer),
         _power(requirement, answer),
-        "The prediction is computed from the theory of the method for studies of this kind. "
-        f"{_with_we(study.assumptions)} Fewer samples than this may be enough, or more needed, if "
-        "these assumptions do not hold.",
+        "The prediction is computed from the theory of the method. Beside the above it assumes "
+        f"{_columns(study)} and independent rows; where the assumptions do not hold, more samples "
+        "may be needed.",
         f"Software: selica {__version__} [1].",
     ]
     return "\n".join(
@@ -84,6 +85,18 @@ def protocol(requirement: Requirement, *, command: str, method: str | None = Non
             f"Command: {command.strip()}",
         ]
     )  # fmt: skip
+
+
+def _informative(answer: RequiredValue, study: Study) -> str:
+    """Return how many samples carry the information, in brackets; empty for all."""
+    told = study.response.informative(int(answer.value or 0))
+    return f" ({told})" if told else ""
+
+
+def _signals(study: Study) -> str:
+    """Return how many signals there are, and their effects; a list has as many as there are."""
+    one = isinstance(study.effects, EmpiricalEffects) and "given" in study.effects.label
+    return f"{signals(study.n_signals)} with {'the effects given' if one else study.effects.label}"
 
 
 def _analysis(requirement: Requirement, answer: RequiredValue) -> str:
@@ -114,6 +127,6 @@ def _power(requirement: Requirement, answer: RequiredValue) -> str:
     )
 
 
-def _with_we(assumptions: str) -> str:
-    """Return a sentence on assumptions in the words of a protocol."""
-    return assumptions.replace("Assumes", "It assumes", 1)
+def _columns(study: Study) -> str:
+    """Return how columns are correlated."""
+    return "independent columns" if study.columns is None else study.columns.label

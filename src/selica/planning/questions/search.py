@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -39,8 +40,12 @@ _CERTAIN_POWER = 0.03
 """Distance from zero and one that powers need for such an estimate."""
 _CLOSE_POWER = 0.005
 """Distance from the power asked for that is as good as none."""
+_SAME_POWER = 0.5
+"""Share of its standard error within which powers are the same."""
 _MOST_LINES = 12
 """Numbers of samples that are tried between two."""
+_FAR_POWER = 0.5
+"""Share of the power asked for below which the largest number of samples is tried at once."""
 _SAFETY_FACTOR = 1.06
 """Factor by which an estimate is left, to have the power between two numbers of samples."""
 
@@ -75,6 +80,19 @@ class PowerSearch:
         """Tell whether the power at a value is enough."""
         self.ask([x])
         return self.found[x].power >= self.target
+
+    def would_reach(self, x: float) -> bool:
+        """Tell whether the power at a value is enough, and keep what was found only if it is not.
+
+        Parameters
+        ----------
+        x : float
+            Far from the others, so that no line leads from them to it.
+        """
+        enough = self.reaches(x)
+        if enough:
+            del self.found[x]
+        return enough
 
     def smallest(self, low: float, high: float, start: float) -> RequiredValue:
         """Return the smallest value that reaches the power."""
@@ -206,9 +224,12 @@ class SampleSearch:
         def of_ceiling(ns: Sequence[float]) -> Sequence[Prediction]:
             return ceilings(tuple(study.with_samples(int(n)) for n in ns), fdr)
 
+        # draws for correlated columns take seconds: few of them until there is an answer
+        rough = replace(study, draft=study.columns is not None)
+
         def of_method(name: str, ns: Sequence[float]) -> list[Prediction]:
             on_step()
-            return predict_each(tuple(study.with_samples(int(n)) for n in ns), name, fdr, settings)
+            return predict_each(tuple(rough.with_samples(int(n)) for n in ns), name, fdr, settings)
 
         self._ceiling = PowerSearch(CEILING, of_ceiling, target)
         self._least = self._least_of_all()
@@ -244,7 +265,7 @@ class SampleSearch:
         self._try_all()
         values: list[int | None] = []
         for tried in self._every:
-            values.append(self._fewest(tried))
+            values.append(self._settled(tried, self._fewest(tried)))
             yield self._requirement(values)
         # curves are compared: all of them go on to where the last method has enough
         enough = max((value for value in values if value is not None), default=0)
@@ -318,13 +339,19 @@ class SampleSearch:
         at = tried.scale(self._target) + slope * (np.log(x) - math.log(n))
         known = [self._ceiling.found[v].power for v in x]
         curve = np.interp(at, [tried.scale(power) for power in known], known)
+        curve = np.minimum(curve, known)
         return SampleEstimate(tried.method, round(n), x, curve)
 
     def _fewest(self, tried: PowerSearch) -> int | None:
         """Return the smallest number of samples that is enough for a method."""
         factor = _SAFETY_FACTOR
+        far = False
         while (pair := tried.crossing()) is None:
             x = sorted(tried.found)
+            if not far and tried.found[x[-1]].power < _FAR_POWER * self._target:
+                far = True  # it grows: what the last number does not reach, none does
+                if not tried.would_reach(self._largest):
+                    return None
             guess = tried.line()[1] if len(x) > 1 else x[0]
             if tried.reaches(x[0]):
                 if x[0] == 2:
@@ -338,15 +365,34 @@ class SampleSearch:
             factor = 2.0
         return self._between(tried, *pair)
 
+    def _settled(self, tried: PowerSearch, value: int | None) -> int | None:
+        """Return an answer at which the prediction is no draft, moved by what the draft was off."""
+        if value is None or self._study.columns is None:
+            return value
+        slope = tried.line()[0] if len(tried.found) > 1 else 1.0
+        for last in (False, True):
+            at = self._study.with_samples(value)
+            (found,) = predict_each((at,), tried.method, self._fdr, self._settings)
+            tried.found[value] = found
+            missing = self._target - found.power
+            if last or abs(missing) <= found.power_error:
+                break
+            step = (tried.scale(self._target) - tried.scale(found.power)) / slope
+            value = min(max(round(value * math.exp(step)), 2), self._largest)
+        return value
+
     def _between(self, tried: PowerSearch, low: float, high: float) -> int:
         """Return the number of samples at which a line between two numbers has the power.
 
         Powers from draws have errors of about 0.01, which a few per cent of the samples make up
-        for: a prediction that is as close to the power as its error is the answer.
+        for: a prediction that is as close to the power as its error is the answer, and the larger
+        of two numbers is where the power cannot be told apart in between.
         """
-        goal = self._target
+        goal, rough = self._target, self._study.columns is not None
+        slope = (tried.found[high].power - tried.found[low].power) / math.log(high / low)
         for _ in range(_MOST_LINES):
-            if high <= low + 1:
+            between = slope * math.log(high / low)
+            if high <= low + 1 or between <= _SAME_POWER * tried.found[high].power_error:
                 break
             (a, u), (b, v) = ((math.log(n), tried.scale(tried.found[n].power)) for n in (low, high))
             share = (tried.scale(goal) - u) / (v - u) if v > u else 0.5
@@ -356,6 +402,8 @@ class SampleSearch:
                 break
             tried.ask([n])
             power, error = tried.found[n].power, tried.found[n].power_error
+            if rough and abs(power - goal) <= error:
+                return n  # the answer is predicted again, and moved
             if 0.0 <= power - goal <= min(_CLOSE_POWER, error):
                 return n
             low, high = (low, n) if power >= goal else (n, high)

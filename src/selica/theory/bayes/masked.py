@@ -13,19 +13,19 @@ so that W > t where R(u) is above a bound that depends on the other field alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from selica._core.effects import Mixture
-from selica._core.errors import DoesNotApply
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.quadrature import panels
 from selica._core.types import Array
 from selica._core.validation import choice, error_level, number
-from selica.theory.bayes.local_fdr import log_ratio, tails
+from selica.theory.bayes.local_fdr import is_symmetric, log_ratio, tails
 from selica.theory.model import Model
 from selica.theory.response import RowResponse
 
@@ -35,6 +35,8 @@ _STEP = 0.1
 """Of the scan for the first solution, in log s."""
 _ORDER = 14
 """Nodes of a panel."""
+_FEW = 6
+"""Nodes of a panel where five digits are enough."""
 _REACH = 10.0
 """Standard deviations that are integrated over."""
 _PANELS = 0.5
@@ -43,6 +45,8 @@ _NEAR = 12.0
 """How far these panels reach."""
 _GROWTH = 1.4
 """Ratio of neighbouring panels farther out."""
+_POINT_PANELS = 2.0
+"""Width of all panels where effects are points, whose fields have the width of the noise."""
 _THRESHOLDS = np.concatenate([np.linspace(0.0, 2.0, 41)[1:], np.geomspace(2.1, 60.0, 40)])
 """Thresholds at which a level is looked for."""
 
@@ -59,9 +63,9 @@ class MaskedCeiling(NamedTuple):
     """
 
     precision: float
-    """s: the precision of the fields."""
+    """s: the precision of the fields, in units of the effects of the model."""
     prediction_error: float
-    """E = alpha / s."""
+    """E = alpha / s, that of a linear response which tells as much."""
     threshold: float
     """T of W; infinite where nothing is selected."""
     power: float
@@ -100,7 +104,7 @@ def masked_ceiling(
     Parameters
     ----------
     model : Model
-        Of shape (), with normal effects or mixtures of centred normal ones, which are known.
+        Of shape (), with effects that are known and have both signs alike.
     fdr : float
         Level.
     level : {"estimated", "true"}
@@ -121,15 +125,9 @@ def masked_ceiling(
     q, kind = error_level("fdr", fdr), choice("level", level, LEVELS)
     more = 0.0 if n_features is None else 1.0 / number("n_features", n_features, at_least=1.0)
     signals, rho = model.mixture, float(model.rho)
-    if signals.mean.any():
-        raise DoesNotApply("effects must be centred normals for the ceiling of masked pairs.")
-    if response is None:
-        s = _precision(signals, rho, float(model.alpha), float(model.Delta))
-    else:
-        settings = RowResponse.check(response, model).settings
-        T, place = (float(settings[name]) for name in ("T", "place"))
-        told = partial(response.information, T, place)
-        s = _precision_of_response(signals, rho, float(model.alpha), told, T)
+    s = pair_precision(model, response)
+    if s == 0.0:
+        return MaskedCeiling(0.0, np.inf, np.inf, 0.0, 0.0, 0.0)
 
     def rate(t: float) -> float:
         p = _chances(signals, rho, s, t)
@@ -146,42 +144,93 @@ def masked_ceiling(
     return MaskedCeiling(s, model.alpha / s, t, p.signal, (1.0 - rho) * p.null / found, found)
 
 
-def _nodes(variance: float) -> tuple[Array, Array]:
-    """Return nodes and weights on both sides of zero, for fields of up to this variance."""
-    top = max(_REACH * np.sqrt(variance), _NEAR)
-    far = _NEAR * _GROWTH ** np.arange(1.0, np.log(top / _NEAR) / np.log(_GROWTH) + 1.0)
-    edges = np.concatenate([np.arange(0.0, _NEAR + _PANELS / 2.0, _PANELS), far])
-    u, weight = panels(edges[None], _ORDER)
+def pair_precision(
+    model: Model, response: RowResponse | None = None, *, few_digits: bool = False
+) -> float:
+    """Return the precision s of the fields of masked pairs.
+
+    Parameters
+    ----------
+    model : Model
+        Of shape (), with effects of both signs alike.
+    response : Logistic, Poisson or Cox, optional
+    few_digits : bool
+        Whether five digits are enough, which takes a tenth of the time.
+
+    Examples
+    --------
+    >>> from selica import theory
+    >>> from selica.theory.bayes.masked import pair_precision
+    >>> round(pair_precision(theory.Model(alpha=1.12, rho=0.5, Delta=0.01)), 4)
+    33.5454
+    """
+    signals, rho = model.mixture, float(model.rho)
+    if not is_symmetric(signals):
+        raise DoesNotApply("effects must have both signs alike for the ceiling of masked pairs.")
+    if rho == 0.0:
+        raise DoesNotApply("rho must be above 0 for the ceiling of masked pairs.")
+    load = partial(_load, signals, rho, order=_FEW if few_digits else _ORDER)
+    if response is None:
+        return _precision(signals, rho, float(model.alpha), float(model.Delta), load)
+    settings = RowResponse.check(response, model).settings
+    if any(part.ndim for part in settings.values()):
+        raise ArgumentError("response must be a single one here, of shape ().")
+    T, place = (float(settings[name]) for name in ("T", "place"))
+    if T == 0.0:
+        return 0.0
+    told = partial(response.information, T, place)
+    return _precision_of_response(rho, float(model.alpha), told, T, load)
+
+
+def _nodes(signals: Mixture, s: float, order: int = _ORDER) -> tuple[Array, Array]:
+    """Return nodes and weights on both sides of zero, for the fields of signals and nulls."""
+    own, mean = s * signals.sd**2, math.sqrt(s) * np.abs(signals.mean)
+    top = max(float(np.max(mean + _REACH * np.sqrt(1.0 + own))), _NEAR)
+    if mean.any():  # fields are near zero or near one of the points
+        near = np.arange(-_NEAR, _NEAR + _POINT_PANELS / 2.0, _POINT_PANELS)
+        wide = np.sqrt(1.0 + own)
+        around = (mean[:, None] + wide[:, None] * near).ravel()
+        edges = np.unique(np.concatenate([near, around]).round(9))
+        edges = np.concatenate([[0.0], edges[(edges > 0.0) & (edges < top)], [top]])
+    else:
+        far = _NEAR * _GROWTH ** np.arange(1.0, np.log(top / _NEAR) / np.log(_GROWTH) + 1.0)
+        edges = np.concatenate([np.arange(0.0, _NEAR + _PANELS / 2.0, _PANELS), far])
+    u, weight = panels(edges[None], order)
     return u[0], 2.0 * weight[0]
 
 
-def _load(signals: Mixture, rho: float, s: float) -> float:
+def _load(signals: Mixture, rho: float, s: float, order: int = _ORDER) -> float:
     """Return s e(s): the variances of both members of a pair in units of the noise."""
-    own = s * signals.sd**2
-    u, weight = _nodes(1.0 + float(own.max()))
+    own, mean = s * signals.sd**2, math.sqrt(s) * signals.mean
+    u, weight = _nodes(signals, s, order)
     shrink = own / (1.0 + own)
-    power = 0.5 * (shrink - 1.0) * u[:, None] ** 2 - 0.5 * np.log1p(own)
+    power = -0.5 * (u[:, None] - mean) ** 2 / (1.0 + own) - 0.5 * np.log1p(own)
     ratio = signals.probability * np.exp(power)
     null = np.exp(-0.5 * u**2)
     # times exp(-u^2/2): likelihood ratio, and first two moments of an effect where there is one
     R = ratio.sum(axis=1)
-    first = u * (ratio @ shrink)
-    second = ratio @ shrink + u**2 * (ratio @ shrink**2)
+    moved = u[:, None] * shrink + mean / (1.0 + own)
+    first = np.vecdot(ratio, moved)
+    second = np.vecdot(ratio, shrink + moved**2)
     total = (1.0 - rho) * np.outer(null, null) + 0.5 * rho * (np.outer(R, null) + np.outer(null, R))
-    mean = 0.5 * rho * np.outer(first, null)
+    centre = 0.5 * rho * np.outer(first, null)
     square = 0.5 * rho * np.outer(second, null)
-    spread = np.divide(mean**2, total, out=np.zeros_like(total), where=total > 0.0)
+    spread = np.divide(centre**2, total, out=np.zeros_like(total), where=total > 0.0)
     return float(weight @ (2.0 * (square - spread)) @ weight / (2.0 * np.pi))
 
 
-def _precision(signals: Mixture, rho: float, alpha: float, Delta: float) -> float:
+def _precision(
+    signals: Mixture, rho: float, alpha: float, Delta: float, load: Callable[[float], float]
+) -> float:
     """Return the smallest s with alpha = s e(s) + Delta s."""
-    power = rho * float(signals.probability @ signals.sd**2)
+    power = rho * float(signals.probability @ (signals.mean**2 + signals.sd**2))
     x = np.log(alpha / (Delta + power))
 
     def excess(x: float) -> float:
         s = float(np.exp(x))
-        return _load(signals, rho, s) + Delta * s - alpha
+        return load(s) + Delta * s - alpha
+
+    from scipy.optimize import brentq  # a quarter of a second, and few need it
 
     last = np.log(alpha / Delta) if Delta > 0.0 else np.inf
     while x < last and excess(x + _STEP) < 0.0:
@@ -190,15 +239,21 @@ def _precision(signals: Mixture, rho: float, alpha: float, Delta: float) -> floa
 
 
 def _precision_of_response(
-    signals: Mixture, rho: float, alpha: float, told: Callable[[Array], Array], T: float
+    rho: float,
+    alpha: float,
+    told: Callable[[Array], Array],
+    T: float,
+    load: Callable[[float], float],
 ) -> float:
     """Return the smallest s at which rows tell as much as the errors of both columns leave."""
     size = T / rho
 
     def excess(x: float) -> float:
         s = float(np.exp(x))
-        share = told(np.array([size * _load(signals, rho, s) / s]))
+        share = told(np.array([size * load(s) / s]))
         return s - alpha * size * float(share[0])
+
+    from scipy.optimize import brentq
 
     worst, best = np.log(alpha * size * told(np.array([T, 0.0])))
     x = float(worst) - 1e-9
@@ -209,11 +264,12 @@ def _precision_of_response(
 
 def _chances(signals: Mixture, rho: float, s: float, t: float) -> _Chances:
     """Return the probabilities of W at a threshold above zero, averaged over the other field."""
-    own = s * signals.sd**2
-    u, weight = _nodes(1.0 + float(own.max()))
+    u, weight = _nodes(signals, s)
     log_R = log_ratio(signals, np.full(u.size, s), u)[0]
     # (e^t (1 - rho + rho R) - (1 - rho)) / rho
-    bound = np.logaddexp(np.log(np.expm1(t)) + np.log1p(-rho) - np.log(rho), t + log_R)
+    with np.errstate(divide="ignore"):  # without nulls
+        odds = np.log1p(-rho) - np.log(rho)
+    bound = np.logaddexp(np.log(np.expm1(t)) + odds, t + log_R)
     found = tails(signals, np.full(u.size, s), bound)
     null, signal = (
         weight * np.exp(power - 0.5 * u**2) / np.sqrt(2.0 * np.pi) for power in (0.0, log_R)
@@ -224,6 +280,8 @@ def _chances(signals: Mixture, rho: float, s: float, t: float) -> _Chances:
 
 def _first(rate: Callable[[float], float], q: float) -> float:
     """Return the smallest threshold at which a rate is at most q, infinite where there is none."""
+    from scipy.optimize import brentq
+
     before = 0.0
     for t in _THRESHOLDS:
         if rate(float(t)) <= q:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selica._core.effects import Effects
+from selica._core.errors import ArgumentError
 from selica._core.results import statuses, unwrap
 from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, choice, real
@@ -189,7 +190,7 @@ def solve_bayes(
     (0.01529, 1)
     >>> classes = theory.Logistic.of_prevalence(T=2.0, prevalence=0.1)
     >>> round(theory.solve_bayes(theory.Model(4.0, 0.1, 0.0), response=classes).mse, 4)
-    0.0529
+    0.0353
     """
     if response is not None:
         return _of_response(model, choice("branch", branch, BRANCHES), response)
@@ -212,8 +213,10 @@ def solve_bayes(
 
 def _of_response(model: Model, branch: str, response: RowResponse) -> BayesSolution:
     """Solve s = alpha I(V), V = mmse(s) from the side of no knowledge: the smallest s."""
-    named = RowResponse.check(response, model).settings | Model.check(model).parameters
+    named = RowResponse.check(response, model).settings | model.parameters
     arrays = dict(zip(named, broadcast(**named), strict=True))
+    if np.any((arrays["rho"] == 0.0) & (arrays["T"] > 0.0)):
+        raise ArgumentError(f"T must be 0 where rho is 0; got T = {named['T']}.")
     shape = arrays["alpha"].shape
     flat = {name: np.ravel(value) for name, value in arrays.items()}
     size = flat["alpha"].size

@@ -25,7 +25,7 @@ from selica.theory.glm.batch import (
     split,
     step,
 )
-from selica.theory.glm.hermite import nodes_for, resolved
+from selica.theory.glm.hermite import MOST_NODES, nodes_for, resolved
 from selica.theory.glm.solution import (
     ResponseKnockoffSolution,
     ResponseLassoSolution,
@@ -41,6 +41,10 @@ _CHUNK_VALUES = 200_000
 """Numbers that one fit of a chunk of points holds."""
 _ROUNDS = 6
 """Times that fields are resolved more finely, at most."""
+_AGAIN = 4
+"""How many times more nodes there are for what was not found."""
+_FRESH = 1
+"""Rounds after which that is tried."""
 
 
 def solve_columns(
@@ -104,38 +108,39 @@ def _solve_group(
     variance = np.zeros(size)
     states: dict[int, Array] = {}
     todo: IntArray = np.arange(size)
-    coarse = nodes
+    coarse, most = nodes, group.nodes(np.full(1, np.inf))[0]
     for number in range(_ROUNDS):
-        for pick in group.chunks(todo, nodes):
-            rows, bodies = group.rows(pick, int(nodes[pick[0]])), group.bodies.take(pick)
-            guess = None
-            if number:
-                grids = [group.clock(int(coarse[i])) for i in pick.tolist()]
-                guess = np.concatenate(
-                    [
-                        regridded(states[i][None], grid, rows.table.clock)
-                        for i, grid in zip(pick.tolist(), grids, strict=True)
-                    ]
-                )
-            members = solve_members(rows, bodies, guess)
-            group.keep(pick, members, states, found, count, variance)
-        wanted = group.nodes(variance[todo])
-        clear = found[todo] & (resolved(nodes[todo], np.sqrt(variance[todo])) > precision.least)
-        finer = clear & (wanted > nodes[todo])
-        found[todo[~clear]] = False
+        for some in (todo[found[todo]], todo[~found[todo]]):
+            for pick in group.chunks(some, nodes):
+                rows, bodies = group.rows(pick, int(nodes[pick[0]])), group.bodies.take(pick)
+                guess = None
+                if found[pick[0]]:
+                    grids = [group.clock(int(coarse[i])) for i in pick.tolist()]
+                    guess = np.concatenate(
+                        [
+                            regridded(states[i][None], grid, rows.table.clock)
+                            for i, grid in zip(pick.tolist(), grids, strict=True)
+                        ]
+                    )
+                members = solve_members(rows, bodies, guess)
+                group.keep(pick, members, states, found, count, variance)
+        found[todo] &= group.clear(nodes[todo], variance[todo])
+        # what was too coarse to be found at all starts afresh
+        again = _AGAIN * nodes[todo] if number < _FRESH else nodes[todo]
+        wanted = np.where(found[todo], group.nodes(variance[todo]), np.minimum(again, most))
+        finer = wanted > nodes[todo]
+        coarse = nodes.copy()
+        nodes[todo] = np.maximum(wanted, nodes[todo])
         todo = todo[finer]
         if todo.size == 0:
             break
-        coarse = nodes.copy()
-        nodes[todo] = wanted[finer]
     lost = np.flatnonzero(~found)
-    most = np.full(size, precision.nodes)
-    for pick in group.chunks(lost, most):
+    for pick in group.chunks(lost, np.full(size, precision.nodes)):
         rows_of = partial(group.finest, pick)
         members = follow_members(rows_of, group.bodies.take(pick), pick.size, precision.path)
         group.keep(pick, members, states, found, count, variance)
         nodes[pick] = group.fixed(variance[pick])
-    found &= resolved(nodes, np.sqrt(variance)) > precision.least
+    found &= group.clear(nodes, variance)
     out: dict[str, Array] = {}
     for pick in group.chunks(np.arange(size), nodes):
         state = np.stack([states[i] for i in pick.tolist()])
@@ -155,10 +160,16 @@ class _Group(NamedTuple):
     bodies: Bodies
 
     def nodes(self, variance: Array) -> IntArray:
-        """Return how many nodes resolve truth and fields."""
+        """Return how many nodes resolve truth and fields; a wide truth may have more."""
         widths = np.sqrt(np.maximum(variance, self.row.T)).tolist()
         rule = self.precision
-        return np.array([nodes_for(sd, rule.digits, rule.nodes) for sd in widths], dtype=np.intp)
+        most = max(rule.nodes, nodes_for(float(np.sqrt(self.row.T)), rule.least, MOST_NODES))
+        return np.array([nodes_for(sd, rule.digits, most) for sd in widths], dtype=np.intp)
+
+    def clear(self, nodes: IntArray, variance: Array) -> BoolArray:
+        """Say whether so many nodes resolve truth and fields at all."""
+        widest = np.sqrt(np.maximum(variance, self.row.T))
+        return np.asarray(resolved(nodes.astype(float), widest) >= self.precision.least)
 
     def fixed(self, variance: Array) -> IntArray:
         """Return the same; for times the most, which keeps the grid of times."""
@@ -331,7 +342,7 @@ def solve_fast(
     >>> from selica.theory.glm.fast import solve_fast
     >>> model = theory.Model(alpha=[1.0, 2.0], rho=0.2, Delta=0.0)
     >>> solve_fast("lasso", model, 1.5, theory.Poisson(T=0.5)).m.round(4).tolist()
-    [0.1308, 0.3232]
+    [0.201, 0.3232]
     """
     named = model.parameters | response.settings
     named |= {"lam": np.asarray(lams, dtype=float), "lam2": np.asarray(lam2, dtype=float)}

@@ -22,20 +22,21 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebfit, chebval
-from scipy.special import expit, gammaln
+from scipy.special import expit
 
 from selica._core.types import Array
+from selica.theory.glm.counted import count_information
 from selica.theory.glm.responses import prevalence
 from selica.theory.glm.rows import gauss
 from selica.theory.glm.tables import FAST, time_labels
 from selica.theory.response import RowSetting
 
-_NODES = 20
+_NODES = 24
 """Variances at which information is computed."""
 _LONGEST_BLOCK = 4_000_000
 """Numbers held at once."""
-_MOST_COUNTS = 4000
-"""Counts that are summed over; beyond, every second, third, ... of them is."""
+_NO_SIGNAL = 1e-12
+"""Variances of the linear predictor below which rows tell nothing about each other."""
 _TINY = 1e-250
 """Probabilities below tell nothing."""
 
@@ -45,7 +46,7 @@ class _Labels(NamedTuple):
 
     y: Array
     rate: Array
-    """Factor of exp(z0), for counts and times."""
+    """Factor of exp(z0), for times."""
     base: Array
     """What z0 does not change, in logarithms; with what a sum over labels weighs them."""
     sampled: Array
@@ -75,14 +76,6 @@ def _labels(row: RowSetting) -> _Labels:
             share = prevalence(row.T, row.place)
             sampled = np.array([(1.0 - row.cases) / (1.0 - share), row.cases / share])
         return _Labels(np.array([0.0, 1.0]), ones, row.place * ones, sampled, True)
-    if row.kind == "poisson":
-        largest = np.exp(row.place + 6.5 * np.sqrt(row.T))
-        top = largest + 8.0 * np.sqrt(largest) + 12.0
-        every = max(1, int(np.ceil(top / _MOST_COUNTS)))
-        y = np.arange(0.0, top + every, every)
-        rate = np.exp(row.place) * np.ones_like(y)
-        base = y * row.place - gammaln(y + 1.0) + np.log(every)
-        return _Labels(y, rate, base, np.ones_like(y), False)
     labels = time_labels(row.T, row.place, row.T, FAST)
     time = labels.time
     base = np.append(np.log(labels.measure), 0.0)
@@ -90,13 +83,30 @@ def _labels(row: RowSetting) -> _Labels:
     return _Labels(y, time, base, np.ones_like(y), False)
 
 
+class _Interpolated(NamedTuple):
+    """log I(V) as a polynomial of log(1 + k V), in which I = k/(1 + k V) would be linear."""
+
+    pace: float
+    """k: how fast I falls at V = 0."""
+    coefficients: Array
+    """Of Chebyshev's polynomials."""
+
+
 @lru_cache(maxsize=256)
-def _coefficients(row: RowSetting) -> Array:
-    """Return Chebyshev coefficients of log I(V) in V / T."""
-    labels = _labels(row)
+def _interpolated(row: RowSetting) -> _Interpolated:
+    labels = None if row.kind == "poisson" else _labels(row)
+
+    def exact(share: float) -> float:
+        if labels is None:
+            return count_information(row.T, row.place, share * row.T)
+        return _information(labels, row.T, share)
+
+    # rows of the mean e^z tell e^z / (1 + V e^z) if V is small
+    pace = float(np.exp(row.place + 1.5 * row.T)) if labels is None else 4.0 * exact(0.0)
     x = np.cos(np.pi * (np.arange(_NODES) + 0.5) / _NODES)
-    value = [_information(labels, row.T, 0.5 * (one + 1.0)) for one in x.tolist()]
-    return np.asarray(chebfit(x, np.log(value), _NODES - 1))
+    share = np.expm1(0.5 * (x + 1.0) * np.log1p(pace * row.T)) / (pace * row.T)
+    value = [exact(min(one, 1.0)) for one in share.tolist()]
+    return _Interpolated(pace, np.asarray(chebfit(x, np.log(value), _NODES - 1)))
 
 
 def _information(labels: _Labels, T: float, share: float) -> float:
@@ -132,7 +142,12 @@ def information(row: RowSetting, V: Array) -> Array:
     >>> information(weak, np.zeros(1)).round(3).tolist()
     [3.0]
     """
-    if row.T == 0.0:
-        return np.full(np.shape(V), _information(_labels(row), 0.0, 0.0))
-    x = 2.0 * np.clip(np.asarray(V) / row.T, 0.0, 1.0) - 1.0
-    return np.asarray(np.exp(chebval(x, _coefficients(row))))
+    V = np.asarray(V, dtype=float)
+    if row.T < _NO_SIGNAL:
+        row = row._replace(T=0.0)
+        if row.kind == "poisson":
+            return np.full(V.shape, np.exp(row.place))
+        return np.full(V.shape, _information(_labels(row), 0.0, 0.0))
+    pace, coefficients = _interpolated(row)
+    share = np.log1p(pace * np.clip(V, 0.0, row.T)) / np.log1p(pace * row.T)
+    return np.asarray(np.exp(chebval(2.0 * share - 1.0, coefficients)))

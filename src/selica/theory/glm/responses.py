@@ -15,6 +15,7 @@ from selica._core.root import find_root
 from selica._core.types import Array, IntArray
 from selica._core.validation import broadcast, number, real
 from selica.theory.glm.hermite import MOST_NODES, rule
+from selica.theory.glm.rows import gauss
 from selica.theory.response import RowResponse, RowSetting
 
 STRONGEST = 1e4
@@ -108,7 +109,7 @@ class Logistic(RowResponse):
         --------
         >>> from selica import theory
         >>> round(theory.Logistic.of_prevalence(T=1.0, prevalence=0.1).intercept, 4)
-        -2.5264
+        -2.5642
         """
         share = real("prevalence", prevalence, at_least=1e-9, at_most=1.0 - 1e-9)
         strength, share = broadcast(
@@ -122,6 +123,13 @@ class Logistic(RowResponse):
 
         reach = 10.0 * np.sqrt(flat) + np.abs(logit(want)) + 1.0
         root = find_root(equation, logit(want), lower=-reach, upper=reach)
+        beyond = np.abs(root.x) > _LARGEST_INTERCEPT
+        if beyond.any():
+            first = int(np.argmax(beyond))
+            raise ArgumentError(
+                f"prevalence {want[first]:g} with T = {flat[first]:g} has log odds of "
+                f"{root.x[first]:.0f} at x = 0; these must be between -30 and 30."
+            )
         return cls(strength, root.x.reshape(share.shape), cases)
 
     def __repr__(self) -> str:
@@ -249,15 +257,13 @@ class Cox(RowResponse):
 
     def __init__(self, T: ArrayLike, censoring: ArrayLike = np.inf) -> None:
         strength = real("T", T, at_least=0.0, at_most=STRONGEST_HAZARDS)
-        given = np.asarray(censoring, dtype=float)
-        end = np.where(np.isposinf(given), np.inf, 0.0)
-        finite = np.isfinite(given)
-        if not np.all(finite | np.isposinf(given)):
+        try:
+            end = np.array(censoring, dtype=float)
+        except (TypeError, ValueError):
+            end = np.array(np.nan)
+        if not np.all(end > 0.0):
             raise ArgumentError(f"censoring must be a positive time; got {censoring!r}.")
-        end = np.where(finite, real("censoring", np.where(finite, given, 1.0)), end)
-        if np.any(end <= 0.0):
-            raise ArgumentError(f"censoring must be a positive time; got {censoring!r}.")
-        _set(self, T=strength, censoring=np.asarray(end))
+        _set(self, T=strength, censoring=end)
 
     @classmethod
     def of_events(cls, T: ArrayLike, events: ArrayLike) -> Cox:
@@ -273,7 +279,7 @@ class Cox(RowResponse):
         --------
         >>> from selica import theory
         >>> round(theory.Cox.of_events(T=1.0, events=0.3).censoring, 4)
-        0.2862
+        0.2749
         """
         share = real("events", events, at_least=1e-9, at_most=1.0)
         strength, share = broadcast(
@@ -310,9 +316,11 @@ def _information(row: RowSetting, V: Array) -> Array:
 
 def _chances(T: Array, intercept: Array) -> tuple[Array, Array]:
     """Return E[sigmoid(intercept + z0)] and its slope in the intercept, (n,)."""
-    truth = rule(MOST_NODES)
-    log_odds = intercept[:, None] + np.sqrt(T)[:, None] * truth.x
-    return expit(log_odds) @ truth.weight, (expit(log_odds) * expit(-log_odds)) @ truth.weight
+    sd = np.sqrt(T)
+    widest = float(sd.max(initial=1.0))
+    x, weight = gauss(widest)
+    log_odds = intercept[:, None] + sd[:, None] * (x / widest)
+    return expit(log_odds) @ weight, (expit(log_odds) * expit(-log_odds)) @ weight
 
 
 def prevalence(T: float, intercept: float) -> float:

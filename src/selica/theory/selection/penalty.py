@@ -31,9 +31,9 @@ BY_LEVEL = ("lam", "w_th", "Z_th")
 _DECADES = 7.0  # how far below the largest useful penalty the search goes
 _GRID_POINTS = 64
 """Penalties of a scan."""
-_BINARY_DECADES = 2.5  # for a binary response, where a point takes a tenth of a second
+_BINARY_DECADES = 2.5  # for another response, where a point takes longer
 _BINARY_GRID_POINTS = 18
-"""Penalties of a scan for a binary response."""
+"""Penalties of a scan for another response."""
 _SLOPE_STEP = 2e-3  # of log lam, in difference quotients
 
 Objective = Callable[[Array, IntArray], Array]
@@ -71,7 +71,7 @@ def optimal_lam(
         selected) and "lasso" (the penalty is the threshold).
     lam2 : float or array
         Ridge part of the penalty, as in `solve_lasso`; the search is over lam at this lam2.
-    response : Logistic, optional
+    response : Logistic, Poisson or Cox, optional
         As in `solve_lasso`, for "stability-ideal" and "thresholded-lasso". "prediction" is then the
         squared error of a member's log odds.
 
@@ -93,7 +93,7 @@ def optimal_lam(
     choice("criterion", criterion, CRITERIA)
     setting = MethodSetting.of(
         model,
-        method_of(method, penalised if response is None else for_binary_response),
+        method_of(method, _searched(response)),
         lam=criterion,
         lam2=lam2,
         mu_B=mu_B,
@@ -202,9 +202,16 @@ def penalised(method: Method) -> bool:
     return method.threshold not in (None, "lfdr")
 
 
-def for_binary_response(method: Method) -> bool:
-    """Say whether the theory sets a threshold of the method for a binary response."""
-    return method.equations in ("lasso", "stability") and method.threshold in ("w_th", "Pi_th")
+def for_other_response(method: Method) -> bool:
+    """Say whether the theory sets a threshold of the method for classes, counts or times."""
+    return method.threshold in ("w_th", "Pi_th", "Z_th", "lfdr")
+
+
+def _searched(response: RowResponse | None) -> Callable[[Method], bool]:
+    """Return which methods have a penalty that is searched for."""
+    if response is None:
+        return penalised
+    return lambda method: penalised(method) and for_other_response(method)
 
 
 def _best_for_numbers(setting: MethodSetting, fdr: Array) -> Array:
@@ -243,7 +250,7 @@ def _best_for_numbers(setting: MethodSetting, fdr: Array) -> Array:
 
 
 def _best_for_labels(setting: MethodSetting, fdr: Array) -> Array:
-    """Return the best penalty for a binary response: by power, or by the error of the log odds."""
+    """Return the best penalty for another response: by power, or by the error of the predictor."""
     assert setting.response is not None
     named = (
         setting.model.parameters

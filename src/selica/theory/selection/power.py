@@ -16,7 +16,7 @@ from selica.theory.bayes.solution import BayesSolution, solve_bayes
 from selica.theory.model import Model
 from selica.theory.response import RowResponse
 from selica.theory.selection.levels import at_level
-from selica.theory.selection.penalty import MethodSetting, for_binary_response, lasso_at_level
+from selica.theory.selection.penalty import MethodSetting, for_other_response, lasso_at_level
 from selica.theory.selection.rates import Rates, gap_of_frequency
 from selica.theory.solution import (
     KnockoffSolution,
@@ -120,8 +120,8 @@ def power(
         As in `solve_stability`; used by "stability-ideal" only.
     lam2 : float or array
         Ridge part of the penalty, as in `solve_lasso`; a search is over lam at this lam2.
-    response : Logistic, optional
-        As in `solve_lasso`, for "stability-ideal" and "thresholded-lasso".
+    response : Logistic, Poisson or Cox, optional
+        As in `solve_lasso`; for every method but "lasso".
 
     Examples
     --------
@@ -269,17 +269,18 @@ def operating_point(
 def _setting(
     model: Model, method: str, *, response: RowResponse | None, **settings: Any
 ) -> MethodSetting:
-    """Check the settings of a method that has a threshold, or has one for a binary response."""
+    """Check the settings of a method that has a threshold, or has one for another response."""
 
     def suits(one: Method) -> bool:
-        return one.threshold is not None if response is None else for_binary_response(one)
+        return one.threshold is not None if response is None else for_other_response(one)
 
     return MethodSetting.of(model, method_of(method, suits), response=response, **settings)
 
 
 def _ceiling(setting: MethodSetting) -> BayesSolution:
     """Solve for one of the best selectors there can be, and warn where it was not found."""
-    solution = solve_bayes(setting.model, _BRANCHES[setting.method.name])
+    branch = _BRANCHES[setting.method.name]
+    solution = solve_bayes(setting.model, branch, response=setting.response)
     warn_unless_converged(solution, setting.method.name)
     return solution
 

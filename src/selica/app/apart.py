@@ -1,0 +1,63 @@
+"""Long work in a thread apart, while the page stays ready for the next move of a slider.
+
+Streamlit ends a run of the page when it draws something and the window has moved on. A piece of
+work that draws nothing for a second would make the next move wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event
+from time import monotonic
+from typing import TypeVar
+
+T = TypeVar("T")
+_OFTEN = 0.05
+"""Seconds between two looks at whether the window has moved on."""
+_POOL = ThreadPoolExecutor(4, thread_name_prefix="selica")
+
+
+class Abandoned(Exception):
+    """Ends work that nobody waits for any more."""
+
+
+class Apart:
+    """Work for one answer of one window.
+
+    Parameters
+    ----------
+    look : callable
+        Draws something; it raises where the window has moved on.
+    """
+
+    def __init__(self, look: Callable[[], object]) -> None:
+        self._look = look
+        self._left = Event()
+
+    def step(self) -> None:
+        """End the work if it is abandoned; called by the work itself, now and then."""
+        if self._left.is_set():
+            raise Abandoned
+
+    def run(self, work: Callable[[], T]) -> T:
+        """Return what the work returns; abandon it where the window moves on."""
+        future: Future[T] = _POOL.submit(work)
+        try:
+            while not future.done():
+                try:
+                    return future.result(_OFTEN)
+                except TimeoutError:
+                    self._look()
+            return future.result()
+        except BaseException:
+            self._left.set()
+            future.cancel()
+            raise
+
+    def rest(self, seconds: float) -> None:
+        """Wait, unless the window moves on."""
+        until = monotonic() + seconds
+        while monotonic() < until:
+            Event().wait(_OFTEN)
+            self._look()
