@@ -74,7 +74,9 @@ class GaussianCopies:
         value, vector = eigh(0.5 * (spread + spread.T))
         if value[0] < -_ROUNDING * float(sigma.diagonal().max()):
             raise ArgumentError("s must leave 2 covariance - S positive semidefinite.")
-        return cls(diagonal, slope, np.asarray(vector * np.sqrt(np.maximum(value, 0.0))))
+        # the symmetric root, which does not hang on the signs of the eigenvectors
+        root = (vector * np.sqrt(np.maximum(value, 0.0))) @ vector.T
+        return cls(diagonal, slope, np.asarray(root))
 
     def joint(self, sigma: Array) -> Array:
         """Return the covariance of a row and its copy, (2N, 2N)."""

@@ -82,6 +82,8 @@ _LARGEST_ERROR = 0.01
 """Standard error of the power above which more tables are drawn."""
 _MOST_TIMES = 8
 """How many times as many these are, at most."""
+_SOLVED_ERROR = 0.0075
+"""Standard error of a power from the draws in which the equations are solved, by other seeds."""
 _FEWEST_TABLES = 40
 """Tables, at least."""
 _MOST_TABLES = 4000
@@ -422,6 +424,8 @@ class _Tables:
         fdr = float(np.mean(false / np.maximum(every, 1.0)))
         # one signal more or less in all tables is what was not seen
         error = max(error, 1.0 / (R * math.sqrt(self.k)))
+        if 0.0 < mean < 1.0:
+            error = math.hypot(error, 4.0 * mean * (1.0 - mean) * _SOLVED_ERROR)
         scaled = self.scale * float(false.mean())
         low, high = np.quantile(self.scale * true, FOUND_SHARES, method="inverted_cdf").tolist()
         return Expected(

@@ -45,8 +45,10 @@ _SUPPORTS = 13
 """Numbers of signals that are tried first."""
 _POINTS = 17
 """Values at which the curves of a figure are drawn."""
-_BELOW, _ABOVE = 4.0, 2.5
-"""How far curves go from the smallest answer down, and from the largest up."""
+_BELOW = 4.0
+"""Factor by which curves go below the smallest answer."""
+_ABOVE = 2.5
+"""Factor by which curves go above the largest answer."""
 
 
 def required_samples(
