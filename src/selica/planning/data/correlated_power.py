@@ -119,7 +119,8 @@ def correlated_power(
     if study.n_features > LARGEST or not rows:
         return Table.of([])
     sigma = _covariance(columns)
-    correlated = replace(study, columns=check_columns(sigma, study.n_features))
+    # a first answer, whose intervals say how rough it is
+    correlated = replace(study, columns=check_columns(sigma, study.n_features), draft=True)
     setting = _Setting(sigma, study, effect_size is None, random_state)
     found: dict[str, CorrelatedSolution | str] = {}
     table = []
