@@ -93,7 +93,7 @@ def middle(part: Any) -> tuple[float, float]:
 CHARTED = """said => {
   const points = document.querySelectorAll('.selica-chart circle.point').length;
   const title = document.querySelector('.selica-chart svg')?.getAttribute('aria-label') ?? '';
-  const methods = document.querySelector('.selica-wide table')?.rows.length - 2;
+  const methods = document.querySelector('.selica-wide table')?.rows.length - 3;
   return title.includes(said) && points === methods && !document.querySelector('.selica-former');
 }"""
 """Whether the chart of Predict is that of a setting with all its points: it is drawn last."""

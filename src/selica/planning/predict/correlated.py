@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from selica._core.errors import DoesNotApply
 from selica.catalogue import Method
 from selica.planning.predict import correlated_copies, correlated_halves
 from selica.planning.predict.prediction import Forecast
+
+_CHANCE = 3.0
+"""Standard errors by which a power may be above what is possible."""
+_LIMITED = (
+    "The prediction was above what is possible with independent columns, and is limited to that: "
+    "do not rely on it."
+)
+"""What is said of a power that is too large to be true."""
 
 
 def covered(row: Method) -> bool:
@@ -69,4 +78,17 @@ def predict_correlated(
             "measures it on a table."
         )
     for study in studies:
-        yield predict(row, study, level, best)
+        yield _below_ceiling(predict(row, study, level, best), study, level)
+
+
+def _below_ceiling(found: Forecast, study: Any, level: float) -> Forecast:
+    """Return a forecast of no more than is possible with as many independent columns."""
+    from selica.planning.predict.ceiling import ceiling  # which needs predictions
+
+    most = ceiling(replace(study, columns=None, draft=False), level).power
+    expected = found.expected
+    if expected.power <= most + _CHANCE * expected.power_error:
+        return found
+    k = study.n_signals
+    limited = expected._replace(power=most, true_selections=k * most)
+    return found._replace(expected=limited, notes=(*found.notes, _LIMITED))

@@ -221,8 +221,8 @@ def chunk_notes(chunks: Chunks, point: FixedPoint) -> tuple[str, ...]:
     notes: tuple[str, ...] = (chunks.note,) if chunks.note else ()
     if point.status != "converged":
         notes += (
-            f"The equations of the theory were not solved (residual {point.residual:.1e}): the "
-            "prediction may be wrong.",
+            f"The equations of the theory were not solved (residual {point.residual:.1e}): no "
+            "power is predicted, and it is shown as 0.",
         )
     return notes
 

@@ -166,7 +166,7 @@ def unsolved(solution: Solution) -> tuple[str, ...]:
         return ()
     return (
         f"The equations of the theory were not solved (status {solution.status!r}, residual "
-        f"{solution.residual:.1e}): the prediction may be wrong.",
+        f"{solution.residual:.1e}): no power is predicted, and it is shown as 0.",
     )
 
 

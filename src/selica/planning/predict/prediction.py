@@ -22,6 +22,7 @@ from selica._core.warning import warn
 from selica.catalogue import Method
 from selica.planning.predict.finite import Expected
 from selica.planning.study import Study
+from selica.theory import Rates
 
 SETTINGS = ("best", "default")
 """The most powerful settings for a study, and those of a selector that is told only the level."""
@@ -217,9 +218,17 @@ def predict_each(
         predictor = row.load_predictor()
     found = predictor(studies, fdr, settings == "best")
     return [
-        Prediction.of(row, one, settings, study.response.arguments)
+        Prediction.of(row, _believed(one, study), settings, study.response.arguments)
         for study, one in zip(studies, found, strict=True)
     ]
+
+
+def _believed(found: Forecast, study: Study) -> Forecast:
+    """Return a forecast without numbers of equations that were not solved."""
+    if not any("not solved" in note for note in found.notes):
+        return found
+    nothing = Expected.of_rates(study, Rates(0.0, 0.0, 0.0))
+    return found._replace(expected=nothing)
 
 
 def predictable() -> dict[str, Method]:

@@ -106,7 +106,7 @@ def _ordering(
     places = [(i, j) for i in tried for j in range(lams.shape[2])]
     chosen, better = [], []
     for s in range(len(studies)):
-        order = sorted(places, key=lambda place: errors[s][place])
+        order = sorted(places, key=lambda place: (not grid[s, *place].converged, errors[s][place]))
         options = ((place, grid[s, *place]) for place in order)
         first = next(options)
         # where the threshold is at an end everywhere, the first is as good as any
