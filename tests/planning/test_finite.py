@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from importlib import import_module
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -263,6 +264,38 @@ SETTINGS = [
 def test_no_study_is_absurd(benchmark, sizes):
     found = list(benchmark.predictions(benchmark.Setting(*sizes)))
     assert benchmark.violations(found) == []
+
+
+@pytest.mark.parametrize(
+    ("sizes", "method"),
+    [
+        # small penalties at which the equations have no solution that is found
+        ((979, 313_712, 65, "Gaussian", 0.7, 0.1, "survival"), "knockoffs-evalues"),
+        ((719, 18_588, 3, "Gaussian", 0.77, 0.2, "survival"), "knockoffs"),
+        pytest.param(
+            (150, 16_052, 40, "Gaussian", 0.9, 0.1, "survival"),
+            "stability-fdr",
+            marks=pytest.mark.slow,
+        ),
+        # a solution at a penalty nearby from which the next one is not reached
+        pytest.param(
+            (138, 310_657, 5, "Laplace", 0.47, 0.1, "AR 0.6"),
+            "stability-pfer",
+            marks=pytest.mark.slow,
+        ),
+        # fewer signals than a selection has variables
+        ((7858, 56, 2, "Gaussian", 0.89, 0.2, "case-control"), "knockoffs-evalues"),
+    ],
+    ids=str,
+)
+def test_power_grows_where_equations_are_hard(benchmark, sizes, method):
+    one = benchmark.Setting(*sizes)
+    found = [predict(study, method, one.fdr) for study in one.studies()]
+    assert all(each.notes == () for each in found)
+    for few, many in pairwise(found):
+        chance = 2.0 * math.hypot(few.power_error, many.power_error)
+        assert many.power > few.power - chance - benchmark.TOLERANCE
+    assert found[-1].power > 0.1
 
 
 @pytest.mark.slow

@@ -90,6 +90,11 @@ class FixedPoint(NamedTuple):
     inverse: Array
     """Of the slopes of x - F(x) there."""
 
+    @property
+    def converged(self) -> bool:
+        """Whether the equations were solved."""
+        return self.status == Status.CONVERGED.value
+
 
 class DrawnEquations:
     """The map of (E, v, chi) to itself, over the draws of a `SingleBody`."""
@@ -159,8 +164,15 @@ class DrawnEquations:
         ----------
         near : FixedPoint, optional
             Of the same draws at a penalty nearby: the iteration starts from it, with its slopes,
-            and errors are those of these slopes.
+            and errors are those of these slopes. Where that leads astray, it starts afresh.
         """
+        found = self._solve_from(near)
+        if near is None or found.converged:
+            return found
+        return min(found, self._solve_from(None), key=_distance)
+
+    def _solve_from(self, near: FixedPoint | None) -> FixedPoint:
+        """Solve the equations from a solution nearby, or afresh."""
         J = self.body.shape[0]
         part = min(max(J // _FIRST_PART, _FEWEST_DATA_SETS), J)
         if near is None:
@@ -235,6 +247,11 @@ class DrawnEquations:
                 H = H + np.outer(move - H @ change, along) / scale
             x, here = x + move, there
         return x, H, here, False, _MAX_ITER
+
+
+def _distance(point: FixedPoint) -> tuple[bool, float]:
+    """Return how far a point is from a solution: whether it is none, and its residual."""
+    return not point.converged, point.residual
 
 
 def balanced(controls: Array, share: Array | None = None) -> Array:

@@ -219,7 +219,7 @@ def solved_draws(study: Study) -> tuple[int, int]:
 def chunk_notes(chunks: Chunks, point: FixedPoint) -> tuple[str, ...]:
     """Return what a reader should know of chunks and of the equations on them, in sentences."""
     notes: tuple[str, ...] = (chunks.note,) if chunks.note else ()
-    if point.status != "converged":
+    if not point.converged:
         notes += (
             f"The equations of the theory were not solved (residual {point.residual:.1e}): no "
             "power is predicted, and it is shown as 0.",

@@ -100,20 +100,26 @@ def _path(study: Any) -> _Path:
     draws = CopyDraws(study, chunks, None, some)
     rate = _HALVES[0]
     lams = study.penalties(_PENALTIES, rate) * study.penalty(1.0, rate) / draws.unit(rate)
-    near: list[FixedPoint] = []
-    taken, kept = [], []
+    near: FixedPoint | None = None
+    points, taken, kept = [], [], []
     for lam in lams:
         equations = draws.equations(float(lam), _HALVES)
-        near.append(equations.solve(near[-1] if near else None))
-        fields = equations.fields(near[-1].x)
-        taken.append(p * math.exp(near[-1].x[2]) * fields.Q_hat)
+        point = equations.solve(near)
+        near = point if point.converged or near is None else near
+        points.append(point)
+        taken.append(p * math.exp(point.x[2]) * equations.fields(point.x).Q_hat)
         rng = np.random.default_rng([_SEED, 3])
-        votes = _votes(draws.planted, chunks, equations, near[-1], _PATH_MEMBERS, rng)
+        votes = _votes(draws.planted, chunks, equations, point, _PATH_MEMBERS, rng)
         kept.append([_selected(draws.planted, votes, cut_, _PATH_MEMBERS) for cut_ in CUTOFFS])
-    counts = p * np.array(kept) @ np.array([study.n_signals / p, 1.0 - study.n_signals / p])
+    solved = np.array([point.converged for point in points])
+    if not solved.any():  # which the prediction says
+        solved[:] = True
+    points = [point for point, one in zip(points, solved, strict=True) if one]
+    lams, taken, kept = lams[solved], np.array(taken)[solved], np.array(kept)[solved]
+    counts = p * kept @ np.array([study.n_signals / p, 1.0 - study.n_signals / p])
     # halves take more the smaller the penalty, but for chance
     halves = Halves(study, np.log(lams), np.maximum.accumulate(taken), counts.T)
-    return _Path(halves, near)
+    return _Path(halves, points)
 
 
 @lru_cache(maxsize=32)

@@ -89,6 +89,7 @@ def e_values(studies: Studies, level: float, best: bool) -> Iterator[Forecast]:
     rule = CopyRule(
         lambda one, fdr: one.evalues(fdr, copies),
         lambda solution, fdr: by_evalues(solution, fdr, copies),
+        by_chance=True,
     )
     return _predicted(rule, studies, level, best)
 
@@ -167,6 +168,7 @@ def _predicting_copies(studies: Studies) -> OneCopy:
     """Return knockoffs at the penalty that cross-validation finds in each study."""
     lams, ones = _one_copies(studies)
     errors = np.log(ones.solution.prediction_error)
+    errors = np.where(ones.solution.converged, errors, np.inf)
     found = [
         math.exp(smooth_maximum(x, -error)) for x, error in zip(np.log(lams), errors, strict=True)
     ]
@@ -189,14 +191,26 @@ def _rates_at(rates: Rates, place: Any) -> Rates:
 def _most_powerful(studies: Studies, rule: CopyRule, fdr: float) -> tuple[OneCopy, Rates]:
     """Return knockoffs where a rule finds most in a large system, and its rates everywhere."""
     lams, tried = _all_copies(studies)
-    limits = rule.rates(tried, fdr)
+    limits = _where_solved(rule.rates(tried, fdr), tried)
     best = np.array(
         [math.exp(smooth_maximum(x, tpr)) for x, tpr in zip(np.log(lams), limits.tpr, strict=True)]
     )
     hopeless = ~limits.tpr.any(axis=1)
     if hopeless.any():  # the level is out of reach in a large system
         best = np.where(hopeless, _predicting_copies(studies).solution.lam, best)
-    return OneCopy(solved(solve_knockoff, studies, best), studies[0].n_features), limits
+    ones = OneCopy(solved(solve_knockoff, studies, best), studies[0].n_features)
+    astray = ~np.asarray(ones.solution.converged)
+    if astray.any():  # between two penalties; the better of them was solved
+        peaks = np.take_along_axis(lams, np.argmax(limits.tpr, axis=1)[:, None], axis=1)[:, 0]
+        best = np.where(astray & ~hopeless, peaks, best)
+        ones = OneCopy(solved(solve_knockoff, studies, best), studies[0].n_features)
+    return ones, limits
+
+
+def _where_solved(rates: Rates, ones: OneCopy) -> Rates:
+    """Return rates that are zero where the equations were not solved."""
+    converged = np.asarray(ones.solution.converged)
+    return Rates(*(np.where(converged, part, 0.0) for part in (rates.tpr, rates.fpr, rates.fdr)))
 
 
 class Settled(NamedTuple):
@@ -242,6 +256,8 @@ def _by_chance(studies: Studies, s: int, rule: CopyRule, fdr: float, best: Settl
     limit = Rates(0.0, 0.0, 0.0)
     for j in range(_SMALL_PENALTIES):
         one = tried.solution[s, PENALTIES - 1 - j]
+        if not one.converged:
+            continue
         found = rule.expected(study, one, limit, fdr, draft=True)
         if found.power > best.found.power:
             best = Settled(found, one, limit)

@@ -176,6 +176,8 @@ def smooth_maximum(x: Array, value: Array) -> float:
     if i in (0, x.size - 1):
         return float(x[i])
     before, top, after = value[i - 1 : i + 2]
+    if not (math.isfinite(before) and math.isfinite(after)):
+        return float(x[i])
     curvature = before - 2.0 * top + after
     shift = 0.5 * (before - after) / curvature if curvature < 0.0 else 0.0
     return float(x[i] + shift * (x[i + 1] - x[i]))

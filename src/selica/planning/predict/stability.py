@@ -101,12 +101,12 @@ def _ordering(
     Their arguments of the selector come with them.
     """
     lams, grid = _grid(studies)
-    errors = np.asarray(grid.ensemble_error)
+    errors = np.where(grid.converged, grid.ensemble_error, np.inf)
     tried = range(len(_RATES)) if best else [_RATES.index(1.0)]
     places = [(i, j) for i in tried for j in range(lams.shape[2])]
     chosen, better = [], []
     for s in range(len(studies)):
-        order = sorted(places, key=lambda place: (not grid[s, *place].converged, errors[s][place]))
+        order = sorted(places, key=lambda place: errors[s][place])
         options = ((place, grid[s, *place]) for place in order)
         first = next(options)
         # where the threshold is at an end everywhere, the first is as good as any
@@ -118,7 +118,7 @@ def _ordering(
     rates = tuple(one.mu_B for one in chosen)
     refined = solved(solve_stability, studies, better, mu_B=rates)
     for s, (study, one) in enumerate(zip(studies, chosen, strict=True)):
-        found = refined[s] if usable(refined[s]) else one
+        found = refined[s] if refined[s].converged and usable(refined[s]) else one
         penalty = rounded(study.penalty(found.lam, found.mu_B))
         yield found, {"lam": penalty, "resample_rate": found.mu_B}
 
