@@ -1,0 +1,1 @@
+"""Genotypes from the files that geneticists have."""
