@@ -35,6 +35,7 @@ using chains::State;
 using States = Array<const State, 2>;
 using Genotypes = Array<const Allele, 2>;
 using Choices = Array<const Index, 2>;
+using Begins = Array<const std::uint8_t, 2>;
 using Place = std::pair<Index, Index>;
 
 template <class T>
@@ -159,6 +160,30 @@ Place draw_genotypes(Index haplotypes, const Vector& stay, const Matrix& enter,
   return {wrongs.first().person, wrongs.first().site};
 }
 
+// Writes copies for several partitions, (partitions, people, sites), of which `begins` (partitions,
+// sites) says where groups begin.
+Place draw_group_copies(Index haplotypes, const Vector& stay, const Matrix& enter,
+                        const Matrix& allele, const Genotypes& x, const Begins& begins,
+                        const KeyWords& key, const Array<Allele, 3>& out, Index threads) {
+  const chains::Motifs law = law_of(stay, enter, allele);
+  const chains::People people = people_of(x, law, haplotypes);
+  const Index partitions = begins.shape(0);
+  require(
+      shaped(partitions, law.sites, begins) && has_shape(out, partitions, people.people, law.sites),
+      "Sizes of genotypes, groups and copies differ.");
+  std::vector<chains::Groups> groups;
+  for (Index r = 0; r < partitions; ++r) groups.push_back({begins.data() + r * law.sites});
+  const Key words = key_of(key);
+  chains::FirstWrong wrongs;
+  with_states(haplotypes, [&]<class Kind>(Kind) {
+    interruptible([&](const std::function<bool()>& poll) {
+      chains::draw_group_copies<Kind>(law, people, groups.data(), partitions, words, out.data(),
+                                      wrongs, threads, poll);
+    });
+  });
+  return {wrongs.first().person, wrongs.first().site};
+}
+
 // Writes the probability of each given path of hidden motifs, (people, sites * haplotypes): site by
 // site from the last to the first, as they are drawn.
 void path_probabilities(Index haplotypes, const Vector& stay, const Matrix& enter,
@@ -188,19 +213,24 @@ void path_probabilities(Index haplotypes, const Vector& stay, const Matrix& ente
   });
 }
 
-// Writes the probability of each given copy of each path of one hidden haplotype.
+// Writes the probability of each given copy of each path of one hidden haplotype. Groups begin
+// where `begins` (sites) is not zero; motifs of a copy are in the order in which they are drawn:
+// group by group, and in a group from the last to the first.
 void path_copy_probabilities(const Vector& stay, const Matrix& enter, const Array<const Path, 2>& x,
-                             const Choices& copies, const VectorOut& out) {
+                             const Choices& copies, const Array<const std::uint8_t, 1>& begins,
+                             const VectorOut& out) {
   const chains::Motifs law = law_of(stay, enter, enter);
   const Index rows = x.shape(0), p = law.sites;
-  require(shaped(rows, p, x, copies) && sized(rows, out), "Sizes of paths and copies differ.");
+  require(shaped(rows, p, x, copies) && sized(rows, out) && sized(p, begins),
+          "Sizes of paths and copies differ.");
   within(x.data(), rows * p, 0, law.motifs - 1, "A motif is not there.");
   within(copies.data(), rows * p, 0, law.motifs - 1, "A motif is not there.");
-  chains::PathCopy copier(law);
+  const chains::Groups groups{begins.data()};
+  chains::PathCopy copier(law, groups.longest(p));
   std::vector<Path> written(static_cast<std::size_t>(p));
   for (Index i = 0; i < rows; ++i) {
     chains::Replay replay(copies.data() + i * p);
-    copier.draw(x.data() + i * p, replay, written.data());
+    copier.draw(x.data() + i * p, groups, replay, written.data());
     out.data()[i] = replay.probability();
   }
 }
@@ -220,8 +250,11 @@ void bind_chains(nb::module_& m) {
   m.def("draw_genotypes", &draw_genotypes, "haplotypes"_a, "stay"_a.noconvert(),
         "enter"_a.noconvert(), "allele"_a.noconvert(), "x"_a.noconvert(), "complete"_a,
         "key"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
+  m.def("draw_group_copies", &draw_group_copies, "haplotypes"_a, "stay"_a.noconvert(),
+        "enter"_a.noconvert(), "allele"_a.noconvert(), "x"_a.noconvert(), "begins"_a.noconvert(),
+        "key"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
   m.def("path_probabilities", &path_probabilities, "haplotypes"_a, "stay"_a.noconvert(),
         "enter"_a.noconvert(), "allele"_a.noconvert(), "x"_a.noconvert(), "paths"_a.noconvert(),
         "out"_a.noconvert());
-  m.def("path_copy_probabilities", &path_copy_probabilities, a, a, a, a, a);
+  m.def("path_copy_probabilities", &path_copy_probabilities, a, a, a, a, a, a);
 }

@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "base/workers.hpp"
 #include "chains/forward.hpp"
 #include "chains/one_haplotype.hpp"

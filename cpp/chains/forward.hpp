@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/buffer.hpp"
 #include "base/stop.hpp"
 #include "chains/people.hpp"
 

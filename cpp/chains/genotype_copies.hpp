@@ -1,16 +1,19 @@
 // Copies of genotypes by a law of motifs: the hidden motifs given the genotypes, from the last site
 // to the first; a Markov chain copy of each hidden haplotype; new alleles by the motifs of the
-// copy.
+// copy. Copies for several partitions into groups share the hidden motifs, whose draw takes nearly
+// all of the time: each of them is a knockoff copy for its own groups.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
 #include <utility>
 
+#include "base/buffer.hpp"
 #include "base/workers.hpp"
 #include "chains/forward.hpp"
-#include "chains/motifs.hpp"
+#include "chains/path_copy.hpp"
 #include "chains/stream.hpp"
 
 namespace selica::chains {
@@ -24,11 +27,12 @@ enum class Task {
 template <class States>
 class GenotypeCopy {
  public:
-  GenotypeCopy(const Motifs& law, const People& people)
+  // Copies will be for groups of at most so many sites.
+  GenotypeCopy(const Motifs& law, const People& people, Index longest = 1)
       : law_(law),
         people_(people),
         forward_(law),
-        copier_(law),
+        copier_(law, longest),
         emission_(2 * law.motifs * kDoubles),
         weight_(law.motifs),
         hidden_(kDoubles * States::kPaths * law.sites),
@@ -61,22 +65,34 @@ class GenotypeCopy {
     if (wrong.found()) return wrong;
     for (Index lane = 0; lane < people.count(); ++lane) {
       Stream& stream = streams[static_cast<std::size_t>(lane)];
-      auto path = paths(lane);
       Allele* row = out + lane * law_.sites;
       if (task == Task::copy) {
-        for (Index i = 0; i < States::kPaths; ++i) {
-          Path* copied = copied_.data() + i * law_.sites;
-          copier_.draw(path[i], stream, copied);
-          path[i] = copied;
-        }
+        copy_row(lane, Groups{}, stream, row);
+        continue;
       }
+      const auto path = paths(lane);
       for (Index j = 0; j < law_.sites; ++j) {
         const Allele seen = people.at(j, lane);
-        row[j] = task == Task::complete && seen != kMissing
-                     ? seen
-                     : States::emit(law_, j, path.data(), stream);
+        row[j] = seen != kMissing ? seen : States::emit(law_, j, path.data(), stream);
       }
     }
+    return {};
+  }
+
+  // Writes copies of a register of people for each of several partitions; copies of one partition
+  // are `apart` from those of the next. Each partition has its own random numbers.
+  Wrong draw_partitions(Index first, const Groups* partitions, Index count, Key key, Index apart,
+                        Allele* out) {
+    const Register people(people_, first);
+    std::array<Stream, kDoubles> streams =
+        streams_of(key, first, std::make_index_sequence<kDoubles>());
+    const Wrong wrong = draw_paths(first, [&](Index lane) -> Stream& { return streams[lane]; });
+    if (wrong.found()) return wrong;
+    for (Index r = 0; r < count; ++r)
+      for (Index lane = 0; lane < people.count(); ++lane) {
+        Stream stream(key, first + lane, r + 1);
+        copy_row(lane, partitions[r], stream, out + r * apart + lane * law_.sites);
+      }
     return {};
   }
 
@@ -89,6 +105,17 @@ class GenotypeCopy {
   }
 
  private:
+  // Writes a copy of a person whose hidden motifs are drawn.
+  void copy_row(Index lane, const Groups& groups, Stream& stream, Allele* row) {
+    auto path = paths(lane);
+    for (Index i = 0; i < States::kPaths; ++i) {
+      Path* copied = copied_.data() + i * law_.sites;
+      copier_.draw(path[i], groups, stream, copied);
+      path[i] = copied;
+    }
+    for (Index j = 0; j < law_.sites; ++j) row[j] = States::emit(law_, j, path.data(), stream);
+  }
+
   template <std::size_t... lanes>
   static std::array<Stream, kDoubles> streams_of(Key key, Index first,
                                                  std::index_sequence<lanes...>) {
@@ -115,6 +142,27 @@ void draw_genotypes(const Motifs& law, const People& people, Task task, Key key,
         return [&, work](Index number) {
           const Index first = number * kDoubles;
           wrongs.note(work->draw(first, task, key, out + first * law.sites));
+        };
+      },
+      poll);
+}
+
+// Writes copies of all people for each of several partitions, (partitions, people, sites).
+template <class States>
+void draw_group_copies(const Motifs& law, const People& people, const Groups* partitions,
+                       Index count, Key key, Allele* out, FirstWrong& wrongs, Index threads,
+                       const std::function<bool()>& poll) {
+  const Index registers = (people.people + kDoubles - 1) / kDoubles;
+  Index longest = 1;
+  for (Index r = 0; r < count; ++r) longest = std::max(longest, partitions[r].longest(law.sites));
+  Workers workers(registers, threads);
+  workers.run(
+      [&] {
+        auto work = std::make_shared<GenotypeCopy<States>>(law, people, longest);
+        return [&, work](Index number) {
+          const Index first = number * kDoubles;
+          wrongs.note(work->draw_partitions(first, partitions, count, key,
+                                            people.people * law.sites, out + first * law.sites));
         };
       },
       poll);

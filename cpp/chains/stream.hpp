@@ -1,8 +1,8 @@
 // Random numbers of one row of one copy.
 //
-// The key belongs to the copy, and the counter holds the number of the row and of the block
-// (`numeric/philox.hpp`). So a row draws the same numbers whoever draws them. NumPy's Philox with
-// the counter (0, row, 0, 0) has the same stream.
+// The key belongs to the copy, and the counter holds the number of the row, of the part of the copy
+// where it has several, and of the block (`numeric/philox.hpp`). So a row draws the same numbers
+// whoever draws them. NumPy's Philox with the counter (0, row, 0, 0) has the same stream.
 #pragma once
 
 #include <array>
@@ -14,7 +14,8 @@ namespace selica::chains {
 
 class Stream {
  public:
-  Stream(Key key, Index row) : key_(key), row_(static_cast<Word>(row)) {}
+  explicit Stream(Key key, Index row, Index part = 0)
+      : key_(key), row_(static_cast<Word>(row)), part_(static_cast<Word>(part)) {}
 
   // Returns the next number in [0, 1), a multiple of 2^-53.
   double uniform() {
@@ -37,12 +38,13 @@ class Stream {
 
  private:
   void refill() {
-    words_ = philox(key_, {++block_, row_, 0, 0});
+    words_ = philox(key_, {++block_, row_, part_, 0});
     used_ = 0;
   }
 
   Key key_;
   Word row_;
+  Word part_;
   Word block_ = 0;
   std::array<Word, 4> words_{};
   std::size_t used_ = 4;

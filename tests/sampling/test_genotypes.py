@@ -12,6 +12,7 @@ from selica._core.compiled import core
 from selica._core.errors import ArgumentError, ColumnError, RefusedError
 from selica._core.warning import noted
 from selica.sampling import GenotypeKnockoffs, HaplotypeLaw, exchangeability
+from selica.sampling.group_copies import group_begins
 from selica.sampling.motifs import as_genotypes, fit_motifs
 from tests.sampling.swaps import swap_error
 
@@ -34,12 +35,14 @@ JOINT = {
 class Enumerated:
     """Everything about a small law, by sums over all hidden motifs; and what the core would draw.
 
-    Rows of `paths` are hidden states site by site, (p, ploidy).
+    Rows of `paths` are hidden states site by site, (p, ploidy). `groups` numbers the groups of
+    sites, each of which is copied as a whole.
     """
 
-    def __init__(self, law, ploidy):
+    def __init__(self, law, ploidy, groups=None):
         self.law, self.ploidy = law, ploidy
         p, K = law.shares.shape
+        self.groups = np.arange(p) if groups is None else np.array(groups)
         self.single = np.array(list(product(range(K), repeat=p)), dtype=np.uint8)
         stay = law.stay
         step = [
@@ -79,12 +82,14 @@ class Enumerated:
         return out.reshape(m, k)
 
     def hidden_copies(self):
-        """P(copied path | path) by the core."""
-        m = len(self.single)
+        """P(copied path | path) by the core; it draws a group from its last site to the first."""
+        m, p = self.single.shape
+        order = np.lexsort((-np.arange(p), self.groups))
         out = np.empty(m * m)
         core().path_copy_probabilities(
             self.law.stay, self.law.shares, np.repeat(self.single, m, axis=0),
-            np.tile(self.single, (m, 1)).astype(np.int64), out,
+            np.tile(self.single[:, order], (m, 1)).astype(np.int64),
+            group_begins(self.groups, p)[0].view(np.uint8), out,
         )  # fmt: skip
         one = out.reshape(m, m)
         return one if self.ploidy == 1 else np.kron(one, one)

@@ -12,6 +12,7 @@ from selica.sampling.exchangeability import Exchangeability, exchangeability
 from selica.sampling.fixed import AugmentationWarning, FixedKnockoffs
 from selica.sampling.forming_groups import correlation_groups
 from selica.sampling.genotypes import GenotypeKnockoffs
+from selica.sampling.group_copies import group_copies
 from selica.sampling.group_s_matrices import group_s_matrix
 from selica.sampling.independent import IndependentKnockoffs
 from selica.sampling.knockoffs import GaussianKnockoffs
@@ -47,6 +48,7 @@ __all__ = [
     "chance_counts",
     "correlation_groups",
     "exchangeability",
+    "group_copies",
     "group_representatives",
     "group_s_matrix",
     "iid_copies",
