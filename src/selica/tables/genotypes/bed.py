@@ -108,9 +108,7 @@ def write_bed(
             raise ArgumentError("genotypes must be a non-empty table of people and markers.")
         n, p = calls.shape
         people = People.of(range(1, n + 1)) if people is None else people
-        if markers is None:
-            names = [f"marker{j}" for j in range(1, p + 1)]
-            markers = Markers.of("1" * p, names, range(1, p + 1), "A" * p, "B" * p)
+        markers = Markers.numbered(p) if markers is None else markers
         if (len(people), len(markers)) != (n, p):
             raise ArgumentError(
                 f"genotypes have {n} people and {p} markers; people are {len(people)} and markers "

@@ -32,7 +32,9 @@ def content_of(path: Path) -> bytes:
         raise ArgumentError(f"{path}: {reason}.") from None
 
 
-def columns_of_text(path: Path, content: bytes, n_columns: int | None = None) -> list[TextColumn]:
+def columns_of_text(
+    path: Path, content: bytes, n_columns: int | None = None, *, commas: bool = False
+) -> list[TextColumn]:
     """Return the columns of a text in which all lines have the same number of fields.
 
     Parameters
@@ -40,15 +42,17 @@ def columns_of_text(path: Path, content: bytes, n_columns: int | None = None) ->
     path : path
         What messages call the text.
     content : bytes
-        Fields are separated by tabs or spaces; by commas where the first line has any.
+        Fields are separated by tabs or spaces.
     n_columns : int, optional
         How many fields there have to be.
+    commas : bool
+        Whether commas separate fields where the first line has any.
     """
     content = content.removeprefix(b"\xef\xbb\xbf").strip(b"\r\n")
     if not content.strip():
         raise ArgumentError(f"{path}: the file is empty.")
     first = content.split(b"\n", 1)[0]
-    separator = b"," if b"," in first else b"\t"
+    separator = b"," if commas and b"," in first else b"\t"
     if separator == b"\t" and (b" " in content or b"\t\t" in content):
         content = re.sub(rb"[ \t]+", b"\t", re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", content))
         first = content.split(b"\n", 1)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +62,19 @@ class Markers:
             raise ArgumentError("chromosome, name, position and alleles must have the same length.")
         return cls(texts[0], texts[1], places, texts[2], texts[3])
 
+    @classmethod
+    def numbered(cls, p: int) -> Markers:
+        """Return p markers of which nothing is known, on chromosome 1."""
+        names = [f"marker{j}" for j in range(1, p + 1)]
+        return cls.of("1" * p, names, range(1, p + 1), "A" * p, "B" * p)
+
     def __len__(self) -> int:
         return int(self.position.size)
+
+    def __getitem__(self, column: str) -> Any:
+        if column not in self.__slots__:
+            raise KeyError(column)
+        return getattr(self, column)
 
     def some(self, which: Any) -> Markers:
         """Return some of the markers."""
@@ -71,6 +82,12 @@ class Markers:
             self.chromosome[which], self.name[which], self.position[which],
             self.allele_1[which], self.allele_2[which],
         )  # fmt: skip
+
+    def unique(self) -> Markers:
+        """Return the markers with `labels` for names, so that every name is that of one marker."""
+        if len(set(self.name)) == len(self) and "." not in self.name:
+            return self
+        return replace(self, name=np.array(self.labels, dtype=object))
 
     def row(self, j: int) -> dict[str, Any]:
         """Return what is known of one marker."""
