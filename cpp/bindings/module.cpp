@@ -10,6 +10,7 @@ NB_MODULE(SELICA_MODULE, m) {
   m.def("best_set", &selica::best_set,
         "Return the name of the largest instruction set that this processor runs.");
   bind_solvers(m);
+  bind_two_bit(m);
   bind_multinomial(m);
   bind_amp(m);
   bind_correlated(m);

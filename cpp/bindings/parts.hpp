@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 void bind_solvers(nanobind::module_& m);
+void bind_two_bit(nanobind::module_& m);
 void bind_multinomial(nanobind::module_& m);
 void bind_amp(nanobind::module_& m);
 void bind_correlated(nanobind::module_& m);

@@ -1,6 +1,6 @@
 """Arrays in, arrays and a certificate out: whole ensembles of penalised fits as one computation."""
 
-from selica.solvers.designs import int8_design, side_by_side
+from selica.solvers.designs import int8_design, pack_two_bit, side_by_side, two_bit_design
 from selica.solvers.lasso import (
     cox_path_batch,
     knockoff_path_batch,
@@ -22,6 +22,8 @@ __all__ = [
     "lasso_path_batch",
     "logistic_path_batch",
     "multinomial_path_batch",
+    "pack_two_bit",
     "poisson_path_batch",
     "side_by_side",
+    "two_bit_design",
 ]

@@ -1,11 +1,11 @@
 """Tables as the solvers read them: dense, of small integers, sparse, or several side by side.
 
+Genotypes of two bits have a file of their own, and `as_table` is the one door for all of them.
 A table is never turned into doubles as a whole, unless it is one of doubles in rows.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,46 +17,27 @@ from selica._core.compiled import core
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica._core.validation import matrix, real, short
+from selica.solvers.design_table import DesignTable, places, share_of
+from selica.solvers.two_bit import TwoBitTable, pack_two_bit, two_bit_design
+
+__all__ = [
+    "DenseTable",
+    "DesignTable",
+    "Int8Table",
+    "SparseTable",
+    "TablesSideBySide",
+    "TwoBitTable",
+    "as_table",
+    "int8_design",
+    "pack_two_bit",
+    "side_by_side",
+    "two_bit_design",
+]
 
 _BLOCK = 4_000_000
 """Entries that are checked at once."""
-_LEAST_BYTES = 1e7
-"""Memory of members that are solved together, at least."""
-_SHARE = 0.1
-"""Of the size of a table that is not of doubles."""
 _BYTES_WITH_DOUBLES = 2.5e8
 """With one of doubles, which are copied for the screening as well."""
-
-
-class DesignTable(ABC):
-    """A table of n rows and p columns."""
-
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
-
-    @property
-    @abstractmethod
-    def nbytes(self) -> int:
-        """Size in memory."""
-
-    @property
-    def most_bytes(self) -> float:
-        """Memory that members which are solved together may have: a share of the table's own."""
-        return max(_LEAST_BYTES, _SHARE * self.nbytes)
-
-    @abstractmethod
-    def design(self) -> Any:
-        """Return the table as the core reads it."""
-
-    @abstractmethod
-    def column(self, j: int) -> Array:
-        """Return one column as doubles."""
-
-    @abstractmethod
-    def dense(self) -> Array:
-        """Return the table as doubles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +60,7 @@ class DenseTable(DesignTable):
     def most_bytes(self) -> float:
         """Memory that members which are solved together may have."""
         double = self.values.dtype == np.float64
-        return _BYTES_WITH_DOUBLES if double else max(_LEAST_BYTES, _SHARE * self.nbytes)
+        return _BYTES_WITH_DOUBLES if double else share_of(self.nbytes)
 
     def design(self) -> Any:
         """Return the table as the core reads it; doubles need contiguous columns."""
@@ -90,6 +71,11 @@ class DenseTable(DesignTable):
     def column(self, j: int) -> Array:
         """Return one column as doubles."""
         return np.asarray(self.values[:, j], dtype=float)
+
+    def columns_of(self, which: ArrayLike) -> Array:
+        """Return some columns as doubles, (n, len(which))."""
+        numbers = places("which", which, self.shape[1])
+        return np.asfortranarray(self.values[:, numbers], dtype=float)
 
     def dense(self) -> Array:
         """Return the table as doubles."""
@@ -156,6 +142,11 @@ class SparseTable(DesignTable):
     def column(self, j: int) -> Array:
         """Return one column as doubles."""
         return np.asarray(self.values[:, [j]].toarray()[:, 0], dtype=float)
+
+    def columns_of(self, which: ArrayLike) -> Array:
+        """Return some columns as doubles, (n, len(which))."""
+        numbers = places("which", which, self.shape[1])
+        return np.asfortranarray(self.values[:, numbers].toarray(), dtype=float)
 
     def dense(self) -> Array:
         """Return the table as doubles."""
@@ -261,12 +252,14 @@ def as_table(name: str, X: Any) -> DesignTable:
     ----------
     name : str
         How the caller calls it; opens the message.
-    X : array, sparse array or DesignTable
-        Doubles and single precision, int8, bool and sparse arrays stay what they are; all else
-        becomes doubles.
+    X : array, sparse array, DesignTable or genotypes of a file
+        Doubles and single precision, int8, bool and sparse arrays stay what they are, and so do
+        genotypes with `codes` of two bits, `n_rows` and `columns`; all else becomes doubles.
     """
     if isinstance(X, DesignTable):
         return X
+    if hasattr(X, "codes") and hasattr(X, "n_rows"):
+        return two_bit_design(X.codes, X.n_rows, X.columns)
     if hasattr(X, "tocsc"):
         return _sparse(name, X)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.size > 0:
