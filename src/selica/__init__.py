@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         KnockoffSelection,
         LassoSelection,
         StabilitySelection,
+        SummaryKnockoffs,
     )
 
 _ROOMS = (
@@ -64,6 +65,7 @@ __all__ = [
     "KnockoffSelection",
     "LassoSelection",
     "StabilitySelection",
+    "SummaryKnockoffs",
     "__version__",
     "amp",
     "catalogue",

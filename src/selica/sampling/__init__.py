@@ -10,13 +10,15 @@ from selica.sampling.copies import Copies, callable_copies, iid_copies
 from selica.sampling.covariance import Covariance
 from selica.sampling.exchangeability import Exchangeability, exchangeability
 from selica.sampling.fixed import AugmentationWarning, FixedKnockoffs
-from selica.sampling.forming_groups import correlation_groups
+from selica.sampling.forming_groups import correlation_groups, linkage_groups
 from selica.sampling.genotypes import GenotypeKnockoffs
+from selica.sampling.ghosts import GhostKnockoffs, UsableLinkage, usable_linkage
 from selica.sampling.group_copies import group_copies
 from selica.sampling.group_s_matrices import group_s_matrix
 from selica.sampling.independent import IndependentKnockoffs
 from selica.sampling.knockoffs import GaussianKnockoffs
 from selica.sampling.motifs import HaplotypeLaw
+from selica.sampling.reference_panels import block_sizes, reference_linkage
 from selica.sampling.representatives import RepresentativeKnockoffs, group_representatives
 from selica.sampling.s_matrices import s_matrix
 from selica.sampling.sampler import Sampler
@@ -35,6 +37,7 @@ __all__ = [
     "FixedKnockoffs",
     "GaussianKnockoffs",
     "GenotypeKnockoffs",
+    "GhostKnockoffs",
     "HaplotypeLaw",
     "IndependentKnockoffs",
     "MarkovKnockoffs",
@@ -44,6 +47,8 @@ __all__ = [
     "Shrunk",
     "Simulation",
     "SplitRows",
+    "UsableLinkage",
+    "block_sizes",
     "callable_copies",
     "chance_counts",
     "correlation_groups",
@@ -53,7 +58,10 @@ __all__ = [
     "group_s_matrix",
     "iid_copies",
     "ledoit_wolf",
+    "linkage_groups",
+    "reference_linkage",
     "resample_weights",
     "s_matrix",
     "simulate",
+    "usable_linkage",
 ]

@@ -11,8 +11,9 @@ from scipy.cluster.hierarchy import linkage as joined
 from scipy.spatial.distance import squareform
 
 from selica._core.memory import check_memory
-from selica._core.types import IntArray
+from selica._core.types import Array, IntArray
 from selica._core.validation import choice, matrix, number
+from selica.tables.linkage import LinkageBlocks
 
 LINKAGES = ("average", "single", "complete")
 """How the distance of two clusters comes from the distances of their members."""
@@ -59,11 +60,55 @@ def correlation_groups(X: ArrayLike, cut: float = 0.5, linkage: str = "average")
     centred /= np.where(largest > 0.0, largest, 1.0)  # so that squares are neither huge nor zero
     length = np.sqrt((centred**2).sum(axis=0))
     centred /= np.where(length > 0.0, length, 1.0)
-    distance = np.clip(1.0 - np.abs(centred.T @ centred), 0.0, 1.0)
+    labels = _clusters(np.abs(centred.T @ centred), cut, how)
+    # a constant column has a distance of 1 to all others, which a cut of 0 would not keep apart
+    labels[length == 0.0] = -1 - np.flatnonzero(length == 0.0)
+    return _in_order(labels)
+
+
+def linkage_groups(ld: LinkageBlocks, cut: float = 0.5, linkage: str = "average") -> IntArray:
+    """Find groups of markers by hierarchical clustering of LD, block by block.
+
+    Parameters
+    ----------
+    ld : LinkageBlocks
+    cut, linkage
+        As in `correlation_groups`.
+
+    Returns
+    -------
+    array of int, shape (p,)
+        The group of each marker: 0, 1, ... in the order of their first members.
+
+    Examples
+    --------
+    >>> from selica.sampling import linkage_groups
+    >>> from selica.tables import LinkageBlocks
+    >>> ld = LinkageBlocks([[[1.0, -0.9], [-0.9, 1.0]], [[1.0, 0.2], [0.2, 1.0]]])
+    >>> linkage_groups(ld).tolist()
+    [0, 0, 1, 2]
+    """
+    cut = number("cut", cut, at_least=0.0, at_most=1.0)
+    how = choice("linkage", linkage, LINKAGES)
+    labels, before = [], 0
+    for block in ld.matrices:
+        if len(block) == 1:
+            labels.append(np.array([before]))
+        else:
+            labels.append(_clusters(np.abs(block), cut, how) + before)
+        before = int(labels[-1].max()) + 1
+    return _in_order(np.concatenate(labels))
+
+
+def _clusters(size: Array, cut: float, how: Any) -> IntArray:
+    """Return labels of clusters, given how large correlations are."""
+    distance = np.clip(1.0 - size, 0.0, 1.0)
     np.fill_diagonal(distance, 0.0)
     tree = joined(squareform(distance, checks=False), how)
-    # a constant column has a distance of 1 to all others, which a cut of 0 would not keep apart
-    labels = fcluster(tree, 1.0 - cut, "distance").astype(np.intp)
-    labels[length == 0.0] = -1 - np.flatnonzero(length == 0.0)
+    return np.asarray(fcluster(tree, 1.0 - cut, "distance").astype(np.intp))
+
+
+def _in_order(labels: IntArray) -> IntArray:
+    """Return labels as numbers 0, 1, ... in the order of their first members."""
     _, first, code = np.unique(labels, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[code], dtype=np.intp)

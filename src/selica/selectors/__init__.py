@@ -20,6 +20,7 @@ from selica.selectors.splitting import DataSplitting
 from selica.selectors.stability import StabilitySelection
 from selica.selectors.stability_path import StabilityPath
 from selica.selectors.summary import Summary
+from selica.selectors.summary_knockoffs import SummaryKnockoffs
 
 __all__ = [
     "AggregatedKnockoffs",
@@ -42,5 +43,6 @@ __all__ = [
     "StabilityPath",
     "StabilitySelection",
     "Summary",
+    "SummaryKnockoffs",
     "UnstableWarning",
 ]

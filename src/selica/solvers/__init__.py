@@ -10,11 +10,13 @@ from selica.solvers.lasso import (
     poisson_path_batch,
 )
 from selica.solvers.multinomial import MultinomialBatch, multinomial_path_batch
+from selica.solvers.quadratic import QuadraticFit, quadratic_lasso
 from selica.solvers.results import LassoBatch
 
 __all__ = [
     "LassoBatch",
     "MultinomialBatch",
+    "QuadraticFit",
     "cox_path_batch",
     "int8_design",
     "knockoff_path_batch",
@@ -24,6 +26,7 @@ __all__ = [
     "multinomial_path_batch",
     "pack_two_bit",
     "poisson_path_batch",
+    "quadratic_lasso",
     "side_by_side",
     "two_bit_design",
 ]

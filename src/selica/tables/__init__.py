@@ -3,6 +3,7 @@
 from selica.tables.columns import Columns, Limits
 from selica.tables.files import parse_table, read_table
 from selica.tables.kinds import ColumnKind
+from selica.tables.linkage import LinkageBlocks, read_linkage, write_linkage
 from selica.tables.missing import MissingCells
 from selica.tables.objects import as_columns
 from selica.tables.prepared import LeftOut, Prepared, prepare
@@ -13,12 +14,15 @@ __all__ = [
     "Columns",
     "LeftOut",
     "Limits",
+    "LinkageBlocks",
     "MissingCells",
     "Prepared",
     "as_columns",
     "parse_table",
     "prepare",
+    "read_linkage",
     "read_table",
     "split",
     "variables",
+    "write_linkage",
 ]

@@ -1,0 +1,311 @@
+"""Knockoffs from Z-scores beside knockoffs from the table they come from.
+
+`python -m benchmarks.ghost_knockoffs --part agreement` compares the two on the same tables of 1,000
+rows and 300 normal columns in 10 blocks: statistics W, discoveries, false discovery rate and power,
+also with LD from reference panels of other people. `--part mismatch` measures how often LD is
+refused, right and wrong, on genotypes. Rows go to docs/data/ghosts; `--part table` prints the
+tables of docs/summary-statistics.md from them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from selica import KnockoffSelection, SummaryKnockoffs
+from selica._core.parallel import pieces
+from selica._core.table import Table
+from selica._core.types import Array
+from selica._core.warning import noted
+from selica.control import fdp, joint_selection, joint_wins, tpp
+from selica.sampling import GaussianKnockoffs, GhostKnockoffs, reference_linkage, simulate
+from selica.statistics import joint_importances, linkage_mismatch, make_data
+from selica.statistics.ghost_importances import lasso_importances, marginal_importances
+from selica.tables import LinkageBlocks
+
+FOLDER = Path(__file__).parents[1] / "docs" / "data" / "ghosts"
+ROWS = 1000
+COLUMNS = 300
+SIGNALS = 30
+BLOCK = 30
+LEVEL = 0.1
+PANELS = (500, 2000)
+WAYS = (("marginal", 1), ("lasso", 1), ("lasso", 5))
+"""Statistics and numbers of joint copies."""
+DRAWS = 5
+"""Draws of copies whose statistics are averaged for a correlation."""
+FLIPPED = 3
+"""Markers whose alleles are swapped."""
+FEWER = 0.2
+"""Share of the markers with Z-scores of half of the people."""
+
+
+def z_scores(X: Array, y: Array) -> Array:
+    """t-statistics of single-marker tests."""
+    X, y = X - X.mean(axis=0), y - y.mean()
+    r = X.T @ y / np.sqrt((X**2).sum(axis=0) * (y @ y))
+    return np.asarray(r * np.sqrt((len(y) - 2) / (1.0 - r**2)))
+
+
+def covariance() -> Array:
+    """Blocks of neighbours with correlations that fall with the distance."""
+    i = np.arange(COLUMNS)
+    same = np.equal.outer(i // BLOCK, i // BLOCK)
+    return np.where(same, 0.6 ** np.abs(np.subtract.outer(i, i)), 0.0)
+
+
+def table_copies(ghosts: GhostKnockoffs, X: Array, seed: Any) -> Array:
+    """Gaussian copies of a table by the same S, (n, m, p)."""
+    seeds = np.random.SeedSequence(seed).spawn(ghosts.n_blocks)
+    parts = [
+        GaussianKnockoffs(0.0, ghosts.correlations[b], n_joint=ghosts.n_joint)
+        .copies(X[:, ghosts.place(b)], seeds[b], 1)[0]
+        .reshape(len(X), ghosts.n_joint, -1)
+        for b in range(ghosts.n_blocks)
+    ]
+    return np.concatenate(parts, axis=2)
+
+
+def table_importances(
+    ghosts: GhostKnockoffs, X: Array, y: Array, copies: Array, statistic: str
+) -> Array:
+    """Importances from the table; the lasso has the penalty that Z-scores would have."""
+    n = len(y)
+    if statistic == "marginal":
+        Z = np.concatenate([(X.T @ y)[None], np.einsum("nmp,n->mp", copies, y)]) / np.sqrt(n)
+        return marginal_importances(ghosts, Z).values
+    nothing = np.zeros((ghosts.n_joint + 1, X.shape[1]))
+    lam = lasso_importances(ghosts, nothing, n, "theory", np.random.SeedSequence(0)).lam
+    found = joint_importances(
+        make_data(X, y, "squared"), [copies.reshape(n, -1)], [np.random.default_rng(0)],
+        penalty=lam, n_jobs=1,
+    )  # fmt: skip
+    return np.asarray(found[0])
+
+
+def signed(importances: Array) -> Array:
+    """W of joint copies."""
+    wins = joint_wins(importances)
+    return np.where(wins.winner == 0, wins.lead, -wins.lead)
+
+
+def agreement(run: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Errors and power of every way, and correlations of W, for one data set."""
+    sigma = covariance()
+    data = simulate(ROWS, COLUMNS, SIGNALS, r2=0.5, covariance=sigma, random_state=run)
+    X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    y = (data.y - data.y.mean()) / data.y.std()
+    z, truth = z_scores(X, y), data.support
+    sizes = [BLOCK] * (COLUMNS // BLOCK)
+    lds = {"known": LinkageBlocks([sigma[:BLOCK, :BLOCK]] * len(sizes))}
+    for people in PANELS:
+        panel = simulate(
+            people, COLUMNS, 0, noise_variance=1.0, covariance=sigma,
+            random_state=1_000_000 + 10_000 * people + run,
+        )  # fmt: skip
+        lds[str(people)] = reference_linkage(panel.X, sizes)
+    rows: list[dict[str, Any]] = []
+    alike: list[dict[str, Any]] = []
+
+    def add(ld: str, statistic: str, m: int, chosen: Array, refused: bool = False) -> None:
+        rows.append(
+            {"run": run, "ld": ld, "statistic": statistic, "copies": m,
+             "selected": int(chosen.sum()), "fdp": fdp(chosen, truth), "power": tpp(chosen, truth),
+             "refused": refused}
+        )  # fmt: skip
+
+    with noted():
+        for statistic, m in WAYS:
+            for name, ld in lds.items():
+                found = SummaryKnockoffs(
+                    LEVEL, statistic=statistic, joint_copies=m, accept_mismatch=True,
+                    random_state=run,
+                ).fit(z, ROWS, ld)  # fmt: skip
+                add(name, statistic, m, found.support_, found.mismatch_.refused)
+            ghosts = GhostKnockoffs(lds["known"], n_joint=m)
+            wins = joint_wins(
+                table_importances(ghosts, X, y, table_copies(ghosts, X, [run, 0]), statistic)
+            )
+            chosen = joint_selection(wins.winner, wins.lead, m, LEVEL)
+            add("table", statistic, m, chosen)
+            if m == 1:
+                alike.append({"run": run, "statistic": statistic}
+                             | correlations(ghosts, X, y, z, run, statistic))  # fmt: skip
+        sampler = GaussianKnockoffs(0.0, sigma)
+        cv = KnockoffSelection(
+            LEVEL, sampler=sampler, statistic="coefficient", response="linear", n_jobs=1,
+            random_state=run,
+        )  # fmt: skip
+        add("table", "lasso, cross-validated", 1, cv.fit(data.X, data.y).support_)
+    return rows, alike
+
+
+def correlations(
+    ghosts: GhostKnockoffs, X: Array, y: Array, z: Array, run: int, statistic: str
+) -> dict[str, float]:
+    """Correlations over markers of W by ghosts and by the table."""
+    n = len(y)
+    scores = z * np.sqrt(n / (n - 2.0 + z**2))
+    own, ghostly, same = [], [], []
+    for draw in range(DRAWS):
+        copies = table_copies(ghosts, X, [run, 1 + draw])
+        own.append(signed(table_importances(ghosts, X, y, copies, statistic)))
+        of_copies = np.einsum("nmp,n->mp", copies, y) / np.sqrt(n)
+        for Z, into in ((ghosts.draw(scores, run, draw), ghostly), (of_copies, same)):
+            both = np.concatenate([scores[None], Z])
+            if statistic == "marginal":
+                into.append(signed(marginal_importances(ghosts, both).values))
+            else:
+                seed = np.random.SeedSequence(0)
+                into.append(signed(lasso_importances(ghosts, both, n, "theory", seed).values))
+
+    def corr(a: Array, b: Array) -> float:
+        return float(np.corrcoef(a, b)[0, 1])
+
+    return {
+        "same_copies": corr(own[0], same[0]),
+        "ghost_and_table": corr(own[0], ghostly[0]),
+        "table_and_table": corr(own[0], own[1]),
+        "means": corr(np.mean(own, axis=0), np.mean(ghostly, axis=0)),
+    }
+
+
+class Population:
+    """Genotypes of chains of markers: each haplotype is a chain of normal numbers, cut in two."""
+
+    def __init__(self, markers: int, rng: np.random.Generator) -> None:
+        self.link, self.frequency = rng.beta(6.0, 1.5, markers), rng.uniform(0.1, 0.5, markers)
+
+    def other(self, rng: np.random.Generator) -> Population:
+        """A population in which half of the links are others, and frequencies have drifted."""
+        found = Population(self.link.size, rng)
+        kept = rng.random(self.link.size) < 0.5
+        found.link = np.where(kept, self.link, found.link)
+        drifted = self.frequency + 0.1 * rng.standard_normal(self.link.size)
+        found.frequency = np.clip(drifted, 0.05, 0.5)
+        return found
+
+    def people(self, n: int, rng: np.random.Generator) -> Array:
+        """Copies of an allele, (n, markers)."""
+        return sum(self._haplotypes(n, rng) for _ in range(2))  # type: ignore[return-value]
+
+    def _haplotypes(self, n: int, rng: np.random.Generator) -> Array:
+        hidden = rng.standard_normal((n, self.link.size))
+        for j in range(self.link.size):
+            if j % 50:
+                own = np.sqrt(1.0 - self.link[j] ** 2) * hidden[:, j]
+                hidden[:, j] = self.link[j] * hidden[:, j - 1] + own
+        return (hidden > norm.isf(self.frequency)).astype(float)
+
+
+def mismatch(run: int, markers: int, signals: int) -> list[dict[str, Any]]:
+    """Rows of one study: how LD that is right, and that is wrong, is judged."""
+    rng = np.random.default_rng([run, markers, signals])
+    people, sizes = Population(markers, rng), [50] * (markers // 50)
+    G = people.people(ROWS, rng)
+    X = (G - G.mean(axis=0)) / G.std(axis=0)
+    effect = np.zeros(markers)
+    which = rng.choice(markers, signals, replace=False)
+    effect[which] = rng.choice([-1.0, 1.0], signals) * rng.uniform(0.5, 1.5, signals)
+    part = X @ effect
+    y = rng.standard_normal(ROWS) + (part / part.std() if signals else 0.0)
+    z = z_scores(G, y)
+    panels = {m: reference_linkage(people.people(m, rng), sizes) for m in PANELS}
+    flipped, fewer = z.copy(), z.copy()
+    some = rng.choice(np.argsort(-np.abs(z))[: markers // 5], FLIPPED, replace=False)
+    flipped[some] *= -1.0
+    few = rng.random(markers) < FEWER
+    fewer[few] = z_scores(G[: ROWS // 2], y[: ROWS // 2])[few]
+    cases = [
+        ("right", "own people", z, LinkageBlocks(reference_linkage(G, sizes).matrices)),
+        *(("right", str(m), z, ld) for m, ld in panels.items()),
+        *((f"{FLIPPED} markers flipped", str(m), flipped, ld) for m, ld in panels.items()),
+        ("half of the people for 1 in 5 markers", "2000", fewer, panels[2000]),
+        ("another population", "2000", z,
+         reference_linkage(people.other(rng).people(2000, rng), sizes)),
+    ]  # fmt: skip
+    rows = []
+    for case, panel, scores, ld in cases:
+        found = linkage_mismatch(scores, ld, run)
+        rows.append(
+            {"run": run, "markers": markers, "signals": signals, "case": case, "panel": panel,
+             "opposed": found.opposed / found.opposed_limit,
+             "noise": found.noise / found.noise_limit, "refused": found.refused}
+        )  # fmt: skip
+    return rows
+
+
+def agreement_table() -> Iterator[str]:
+    """Lines of the first table of the page."""
+    rows, alike = (Table.read_csv(FOLDER / f"{x}.csv") for x in ("agreement", "correlations"))
+    yield "| from | statistic, copies | FDR | s.e. | power | discoveries | refused |"
+    yield "|---|---|---|---|---|---|---|"
+    names = {"table": "the table itself", "known": "Z-scores, LD known"}
+    for statistic, m in (*WAYS, ("lasso, cross-validated", 1)):
+        for ld in ("table", "known", *map(str, PANELS)):
+            one = rows.where(statistic=statistic, copies=m)
+            one = Table.of(row for row in one if str(row["ld"]) == ld)
+            if len(one):
+                f, p, k = (np.array([row[x] for row in one]) for x in ("fdp", "power", "selected"))
+                name = names.get(ld, f"Z-scores, LD of {ld} others")
+                refused = sum(row["refused"] for row in one)
+                yield (
+                    f"| {name} | {statistic}, {m} | {f.mean():.3f} | "
+                    f"{f.std(ddof=1) / np.sqrt(len(f)):.3f} | {p.mean():.3f} | {k.mean():.1f} | "
+                    f"{refused} of {len(f)} |"
+                )
+    yield ""
+    keys = ("same_copies", "ghost_and_table", "table_and_table", "means")
+    for statistic in ("marginal", "lasso"):
+        one = alike.where(statistic=statistic)
+        mean = [np.mean([row[key] for row in one]) for key in keys]
+        yield f"{statistic}: " + ", ".join(f"{k} {v:.3f}" for k, v in zip(keys, mean, strict=True))
+
+
+def mismatch_table() -> Iterator[str]:
+    """Lines of the second table of the page."""
+    rows = Table.read_csv(FOLDER / "mismatch.csv")
+    yield "| LD | panel | markers | signals | refused | by opposed markers | by noise |"
+    yield "|---|---|---|---|---|---|---|"
+    seen = dict.fromkeys((r["case"], r["panel"], r["markers"], r["signals"]) for r in rows)
+    for case, panel, markers, signals in seen:
+        one = rows.where(case=case, panel=panel, markers=markers, signals=signals)
+        opposed = sum(row["opposed"] > 1.0 for row in one)
+        noise = sum(row["noise"] > 1.0 for row in one)
+        refused = sum(row["refused"] for row in one)
+        yield (
+            f"| {case} | {panel} | {markers} | {signals} | {refused} of {len(one)} | {opposed} | "
+            f"{noise} |"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=("agreement", "mismatch", "table"), required=True)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=1)
+    given = parser.parse_args()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if given.part == "agreement":
+        found = pieces(agreement, [(run,) for run in range(given.runs)], given.jobs)
+        Table.of(row for one, _ in found for row in one).to_csv(FOLDER / "agreement.csv")
+        Table.of(row for _, one in found for row in one).to_csv(FOLDER / "correlations.csv")
+    elif given.part == "mismatch":
+        cases = [
+            (run, markers, signals)
+            for markers, signals, share in ((300, 0, 1), (300, 30, 1), (1500, 30, 10))
+            for run in range(given.runs // share)
+        ]
+        found = pieces(mismatch, cases, given.jobs)
+        Table.of(row for one in found for row in one).to_csv(FOLDER / "mismatch.csv")
+    else:
+        print("\n".join([*agreement_table(), "", *mismatch_table()]))
+
+
+if __name__ == "__main__":
+    main()
