@@ -83,7 +83,7 @@ class Prepared:
 
     Attributes
     ----------
-    X : array of shape (n, c)
+    X : array of shape (n, c), or Genotypes
         Columns of the variables; NaN where a value is missing and is to be filled in.
     columns : tuple of str
         Names of the columns of X; those of a category are called "tissue: liver".
@@ -135,7 +135,7 @@ class Prepared:
     ('binary', ('patient', 'has a different value in every row, as names do'))
     """
 
-    X: Array
+    X: Any
     columns: tuple[str, ...]
     names: tuple[str, ...]
     variable: IntArray
@@ -216,21 +216,43 @@ def prepare(
     >>> prepared.columns, prepared.X.tolist()
     (('sex: m', 'dose'), [[0.0, 1.5], [1.0, 2.0], [0.0, 4.0]])
     """
+    given = {
+        "target": target,
+        "time": time,
+        "event": event,
+        "keep": keep,
+        "drop": drop,
+        "rows_of": rows_of,
+        "weights": weights,
+        "offset": offset,
+        "strata": strata,
+    }
+    return made_ready(as_columns(table), given, missing, response, kinds)
+
+
+def made_ready(
+    table: Columns,
+    uses: Mapping[str, Any],
+    missing: str,
+    response: str,
+    kinds: Mapping[str, str] | None,
+    *,
+    elsewhere: bool = False,
+) -> Prepared:
+    """Make a table ready, as `prepare` does; its variables may be elsewhere, as genotypes are.
+
+    Parameters
+    ----------
+    table : Columns
+    uses : mapping of str to object
+        What columns are for, as `roles.assign` takes it.
+    missing, response, kinds
+        As in `prepare`.
+    elsewhere : bool
+        Whether a table without variables is allowed: then X has no columns.
+    """
     choice("missing", missing, POLICIES)
-    columns, roles = assign(
-        as_columns(table),
-        {
-            "target": target,
-            "time": time,
-            "event": event,
-            "keep": keep,
-            "drop": drop,
-            "rows_of": rows_of,
-            "weights": weights,
-            "offset": offset,
-            "strata": strata,
-        },
-    )
+    columns, roles = assign(table, uses)
     if len(columns) < 2:
         raise RefusedError("There must be at least two rows; the table has one.")
     given = _given(kinds, columns)
@@ -238,7 +260,7 @@ def prepare(
     columns, notes = _finite(columns)
     read = outcome(columns, roles, response)
     beside, usable, dropped = _beside(columns, roles, read)
-    chosen = _Chosen(_taken(columns, np.flatnonzero(usable)), roles, given, read.related)
+    chosen = _Chosen(_taken(columns, np.flatnonzero(usable)), roles, given, read.related, elsewhere)
     rows = np.flatnonzero(usable)
     notes = [*columns.notes, *taken, *notes, *dropped, *read.notes, *read.questions]
     work = chosen.sorted_out(missing)
@@ -503,6 +525,7 @@ class _Chosen:
     roles: Roles
     given: Mapping[str, str]
     related: Mapping[str, str]
+    elsewhere: bool = False
 
     def taken(self, rows: IntArray) -> _Chosen:
         """Return the same for some of the rows."""
@@ -547,7 +570,7 @@ class _Chosen:
                 reasons[name] = _gaps(gone, len(table))
             used = [name for name in used if name not in gone_from]
         _check_keep(self.roles.keep, kinds)
-        if not used:
+        if not used and not self.elsewhere:
             raise RefusedError(_no_variables(reasons))
         left_out = tuple(
             LeftOut(name, reasons[name], by_name[name], reasons[name] == self.related.get(name))
