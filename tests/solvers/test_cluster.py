@@ -123,3 +123,72 @@ def test_a_worker_of_a_cluster_dies():
     np.testing.assert_array_equal(fit.counts, expected.counts)
     np.testing.assert_array_equal(fit.n_active, expected.n_active)
     assert fit.converged
+
+
+@pytest.mark.slow
+def test_a_design_travels_once_for_each_worker(tmp_path):
+    """Bytes that arrive at two workers: the table once for each, and what belongs to a chunk."""
+    from benchmarks.cluster import Dask, Run, measured
+
+    rng = np.random.default_rng(0)
+    X = np.asfortranarray(rng.integers(0, 3, (200, 20_000), dtype=np.int8))
+    y = X[:, :5].sum(axis=1) + rng.standard_normal(200)
+    weights = resample_weights(200, 200, "subsample", 0.5, random_state=1)
+    top = np.abs((X - X.mean(axis=0)).T @ (y - y.mean())).max()
+
+    def answer(table):
+        settings = {"keep": "counts", "fit_intercept": True, "max_active": 50}
+        return lambda jobs: (
+            lasso_path_batch(table, y, [0.5 * top], weights, n_jobs=jobs, **settings).counts
+        )
+
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    own = weights.nbytes + 3 * 2 * 8 * 20_000  # weights; units, origins, penalty weights
+    for table, designs in ((X, 2), (mapped, 0)):
+        cluster = Dask()
+        try:
+            row = measured(Run("test", X.nbytes, answer(table)), cluster)
+        finally:
+            cluster.close()
+        assert row.same
+        assert row.chunks >= 10
+        expected = designs * X.nbytes + own
+        assert expected - 10 < row.received < 1.25 * expected + 300_000
+
+
+@pytest.mark.slow
+def test_all_workers_of_a_cluster_die():
+    """Nobody has the design any more: it is sent again, to those that come."""
+    run = _ensemble(6000)
+    expected = lasso_path_batch(*run, keep="counts")
+    options = {"processes": True, "host": "127.0.0.1", "dashboard_address": None}
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster,
+        Client(cluster) as client,
+    ):
+        pids = client.run(os.getpid)
+        killer = threading.Timer(0.8, lambda: [os.kill(p, signal.SIGKILL) for p in pids.values()])
+        killer.start()
+        with joblib.parallel_config(backend="dask"):
+            fit = lasso_path_batch(*run, keep="counts", n_jobs=2)
+        killer.join()
+    np.testing.assert_array_equal(fit.counts, expected.counts)
+
+
+@pytest.mark.slow
+def test_knockoff_copies_on_a_cluster_are_those_of_one_process():
+    """To the last bit, although messages of a cluster leave arrays at odd addresses."""
+    from selica import DerandomizedKnockoffs
+
+    data = simulate(100, 150, 5, snr=5.0, random_state=0)
+    settings = {"n_copies": 16, "statistic": "coefficient", "random_state": 0}
+    expected = DerandomizedKnockoffs(**settings).fit(data.X, data.y).statistics_
+    options = {"processes": True, "host": "127.0.0.1", "dashboard_address": None}
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster,
+        Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        found = DerandomizedKnockoffs(**settings, n_jobs=2).fit(data.X, data.y).statistics_
+    np.testing.assert_array_equal(found, expected)

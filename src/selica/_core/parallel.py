@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import lru_cache
@@ -10,12 +10,16 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from selica._core.clusters import arrived, cluster_of
 from selica._core.progress import stop_here
+from selica._core.shared_arrays import SharedArrays, sharing, unpacked
 from selica._core.types import Progress
 from selica._core.validation import workers
 from selica._core.warning import Said, overheard, warn
 
 T = TypeVar("T")
+_ATTEMPTS = 3
+"""How often arrays are put on the workers again, where all that had them died."""
 _SMALL = 1000
 """Rows and columns up to which a second thread saves no time worth having."""
 
@@ -65,10 +69,7 @@ def pieces(
     """
     tasks = list(arguments)
     if workers(n_jobs) is not None:
-        from joblib import Parallel, delayed
-
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-        done = parallel(delayed(overheard)(work, each) for each in tasks)
+        done = on_workers(_overheard_alone, [(work, each) for each in tasks], n_jobs)
         return _said_here(done, len(tasks), progress, fewest)
     from selica._core.compiled import threads
 
@@ -101,3 +102,68 @@ def _said_here(
     for sentence in dict.fromkeys(each for _, said in results for each in said):
         warn(sentence.message, sentence.category)
     return [result for result, _ in results]
+
+
+def _overheard_alone(work: Callable[..., T], arguments: tuple[Any, ...]) -> tuple[T, list[Said]]:
+    """Do a piece of work on a worker, with one thread for matrix products as on any other."""
+    with one_blas_thread():
+        return overheard(work, arguments)
+
+
+def on_workers(
+    work: Callable[..., T],
+    tasks: Sequence[tuple[Any, ...]],
+    n_jobs: int | None,
+    *,
+    prefer: str | None = None,
+) -> Generator[T, None, None]:
+    """Yield the results of work(*task) in order, through joblib.
+
+    On a cluster, arrays that tasks have in common travel to a worker once, and inside `sharing`
+    also where several calls have them in common.
+
+    Parameters
+    ----------
+    work : callable
+    tasks : sequence of tuples
+    n_jobs : int, optional
+        Workers; None follows `joblib.parallel_config`.
+    prefer : {"processes", "threads"}, optional
+        As in joblib.
+    """
+    from joblib import Parallel, delayed  # slow to import, and seldom needed
+
+    with sharing() as places:
+        for attempt in range(_ATTEMPTS):
+            parallel = Parallel(n_jobs=n_jobs, prefer=prefer)
+            if parallel._backend.supports_return_generator:  # Ray's has all results at the end
+                parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
+            cluster = cluster_of(parallel)
+            if cluster is None or not tasks:
+                yield from parallel(delayed(work)(*task) for task in tasks)
+                return
+            shared = SharedArrays(tasks, cluster.put, places)
+            packed = (shared.packed((work, task)) for task in tasks)
+            done = 0
+            try:
+                for result in parallel(
+                    delayed(_unpacked_call)(content, *arrays) for content, arrays in packed
+                ):
+                    done += 1
+                    yield result
+                return
+            except GeneratorExit:
+                raise
+            except BaseException:
+                if attempt == _ATTEMPTS - 1 or not cluster.lost(places.handles):
+                    raise
+            # all workers that had an array died; others go on with what is left
+            places.forget()
+            cluster.wait()
+            tasks = tasks[done:]
+
+
+def _unpacked_call(content: bytes, *arrays: Any) -> Any:
+    """Do a task on a worker."""
+    work, task = unpacked(content, [arrived(array) for array in arrays])
+    return work(*task)

@@ -19,6 +19,7 @@ from selica._core.losses.base import LARGEST_RESPONSE
 from selica._core.losses.table import AUTO
 from selica._core.memory import SMALL, check_memory
 from selica._core.random import seed_sequence
+from selica._core.shared_arrays import sharing
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import LARGEST, number, printable
@@ -209,7 +210,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self.cautions_ = ()
         self._imputed = False  # what `transform` accepts is known when this fit is
-        with heard() as said:
+        with heard() as said, sharing():
             self._fit(X, y, RowArguments(sample_weight, keep, rows_of, offset, strata, missing))
         # how stable the selection is stands in the notes: more resamples are a next step
         self._noticed = tuple(one.message for one in said if one.category is not UnstableWarning)

@@ -10,7 +10,7 @@ import numpy as np
 from selica._core.compiled import core, threads
 from selica._core.errors import ArgumentError
 from selica._core.losses import Loss
-from selica._core.parallel import one_blas_thread, pieces
+from selica._core.parallel import on_workers, one_blas_thread, pieces
 from selica._core.types import Array, BoolArray, IntArray, Progress
 from selica._core.validation import matrix, reporter, workers
 from selica.solvers.designs import DesignTable, as_table
@@ -190,13 +190,11 @@ def solve(
         return _join(problem, [part])
     size = _members_per_chunk(problem)
     chunks = [problem.members(start, start + size) for start in range(0, members, size)]
+    parts: Iterable[Part]
     if n_jobs is None or n_jobs == 1:
         parts = map(_alone, chunks)
     else:
-        from joblib import Parallel, delayed  # slow to import, and seldom needed
-
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-        parts = parallel(delayed(_alone)(chunk, size) for chunk in chunks)
+        parts = on_workers(_alone, [(chunk, size) for chunk in chunks], n_jobs)
     done = []
     for part in parts:
         done.append(part)

@@ -13,6 +13,7 @@ from scipy.linalg import cholesky
 
 from selica._core.effects import Effects
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError, RenamedWarning
+from selica._core.parallel import on_workers
 from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.results import Result
 from selica._core.table import Row, Table
@@ -248,8 +249,6 @@ def plasmode_power(
     >>> bool(found.methods.rows[0]["power"] > 0.5)
     True
     """
-    from joblib import Parallel, delayed
-
     n_jobs, by_theory = workers(n_jobs), flag("theory", theory)
     reporter(progress)
     columns, study = study_of_table(X, n_signals, r2, snr, effect_size, effects, n_samples)
@@ -277,9 +276,8 @@ def plasmode_power(
         )  # fmt: skip
     blocks = [range(s, min(s + _BLOCK, sets)) for s in range(len(runs), sets, _BLOCK)]
     # in processes, unless a backend was chosen: threads would share the warnings of the runs
-    for part in Parallel(n_jobs=n_jobs, prefer="processes", return_as="generator")(
-        delayed(plan.run)(seed, block) for block in blocks
-    ):
+    tasks = [(seed, block) for block in blocks]
+    for part in on_workers(plan.run, tasks, n_jobs, prefer="processes"):
         runs += part
         if progress is not None:
             progress(len(runs), sets)
