@@ -95,7 +95,7 @@ def _kill_one(scheduler, watch, pids, killed, over):
 
 
 def test_a_worker_of_a_cluster_dies():
-    run = _ensemble(1000)
+    run = _ensemble(3000)
     expected = lasso_path_batch(*run, keep="counts")
     watch, killed, over = _Watch(), [], threading.Event()
     options = {"processes": True, "host": "127.0.0.1", "dashboard_address": None}
