@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         StabilitySelection,
         SummaryKnockoffs,
     )
+    from selica.tables.genotypes import read_genotypes
 
 _ROOMS = (
     "amp",
@@ -73,6 +74,7 @@ __all__ = [
     "errors",
     "experiments",
     "planning",
+    "read_genotypes",
     "sampling",
     "select",
     "solvers",
@@ -87,6 +89,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"selica.{name}")
     if name == "select":
         return import_module("selica.reports").select
+    if name == "read_genotypes":
+        return import_module("selica.tables.genotypes").read_genotypes
     if name in __all__:
         return getattr(import_module("selica.selectors"), name)
     raise AttributeError(f"module 'selica' has no attribute {name!r}")

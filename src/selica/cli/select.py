@@ -16,6 +16,19 @@ from selica._core.files import check_folder
 from selica._core.progress import stoppable
 from selica._core.types import Array
 from selica.catalogue import Method
+from selica.cli.genotype_options import (
+    Cache,
+    Chromosomes,
+    ComponentCount,
+    Exclude,
+    Extract,
+    GenotypeOptions,
+    KeepPeople,
+    Maf,
+    MaxMissing,
+    Pheno,
+    RemovePeople,
+)
 from selica.cli.naming import listed, runnable, takers, to_run
 from selica.cli.options import (
     AsJson,
@@ -236,6 +249,16 @@ def select(
     strata: Strata = None,
     missing: MissingPolicy = Policy.impute,
     kind: Kind = None,
+    pheno: Pheno = None,
+    components: ComponentCount = None,
+    maf: Maf = None,
+    max_missing: MaxMissing = None,
+    extract: Extract = None,
+    exclude: Exclude = None,
+    chromosomes: Chromosomes = None,
+    keep_people: KeepPeople = None,
+    remove_people: RemovePeople = None,
+    cache: Cache = None,
     seed: Seed = 0,
     n_jobs: Jobs = None,
     out: Annotated[
@@ -255,6 +278,8 @@ def select(
     """Select the variables of a table that explain a target, and say what is guaranteed.
 
     Example: selica select measurements.csv --target yield --fdr 0.1 --out report
+
+    Genotypes: selica select cohort.bed --pheno y.txt --keep covariates.txt --components 10
     """
     source = Source.of(
         table, target, demo,
@@ -262,9 +287,14 @@ def select(
             time=time, event=event, response=response, keep=keep, drop=drop, rows_of=rows_of,
             weights=weights, offset=offset, strata=strata, missing=missing, kind=kind,
         ),
+        GenotypeOptions.of(
+            pheno=pheno, components=components, maf=maf, max_missing=max_missing, extract=extract,
+            exclude=exclude, chromosomes=chromosomes, keep_people=keep_people,
+            remove_people=remove_people, cache=cache,
+        ),
     )  # fmt: skip
     selector = unfitted(
-        method,
+        source.method(method),
         seed,
         fdr=fdr,
         pfer=pfer,
@@ -295,7 +325,7 @@ def select(
         if place is not None:
             check_folder(place)
     with waiting("reading"):
-        prepared = source.prepared()
+        prepared = source.prepared(seed)
     rows, variables = prepared.X.shape[0], len(prepared.names)
     with waiting(f"selecting among {variables:,} variables, {rows:,} rows"), stoppable():
         selection = reports.answer_to(selector, prepared, provenance=source.provenance(selector))
@@ -316,12 +346,23 @@ class Source(NamedTuple):
     """None is the demonstration."""
     target: str | None
     options: TableOptions
+    genotypes: GenotypeOptions = GenotypeOptions()
 
     @classmethod
     def of(
-        cls, table: Path | None, target: str | None, demo: bool, options: TableOptions
+        cls,
+        table: Path | None,
+        target: str | None,
+        demo: bool,
+        options: TableOptions,
+        genotypes: GenotypeOptions = GenotypeOptions(),  # noqa: B008 (immutable)
     ) -> Source:
         """Return the source that the options name, if they are consistent."""
+        if table is not None and _is_of_genotypes(table):
+            if options.missing != "impute":
+                raise ArgumentError("--missing: missing calls take the mean of their marker.")
+            return cls(table, target, options, genotypes)
+        genotypes.refuse()
         if demo:
             if table is not None or target is not None or options.words:
                 raise ArgumentError(
@@ -347,16 +388,36 @@ class Source(NamedTuple):
         named = [] if self.target is None else [f"--target {shlex.quote(self.target)}"]
         return [shlex.quote(str(self.table)), *named, *self.options.words]
 
+    @property
+    def of_genotypes(self) -> bool:
+        """Whether the table is a file of genotypes."""
+        return self.table is not None and _is_of_genotypes(self.table)
+
+    def method(self, name: str) -> str:
+        """Return the method that is run, by its name."""
+        if not self.of_genotypes:
+            return name
+        from selica.reports.asking import genotype_method
+
+        return str(genotype_method(name))
+
     def columns(self) -> Columns:
         """Return the whole table."""
         from selica import reports, tables
 
         return reports.demo_table() if self.table is None else tables.read_table(self.table)
 
-    def prepared(self) -> Prepared:
-        """Return the table made ready for a selector."""
+    def prepared(self, seed: int = 0) -> Prepared:
+        """Return the table made ready for a selector; components of genotypes have the seed."""
         from selica.tables import prepare
+        from selica.tables.genotypes import prepare_genotypes
 
+        if self.of_genotypes:
+            assert self.table is not None
+            return prepare_genotypes(
+                self.table, self.target, random_state=seed, **self.options.given,
+                **self.genotypes.given,
+            )  # fmt: skip
         return prepare(self.columns(), self.target, **self.options.arguments)
 
     def provenance(self, selector: Any) -> Provenance:
@@ -365,7 +426,7 @@ class Source(NamedTuple):
         from selica.reports.asking import origin
 
         command = shlex.join(["selica", *sys.argv[1:]])
-        given = self.options.given
+        given = self.options.given | self.genotypes.given
         if self.table is not None:
             return origin(self.table, selector, self.target, given, command=command)
         imported = "from selica.reports import demo_table"
@@ -378,6 +439,13 @@ class Source(NamedTuple):
 
         assert self.target is not None
         return split(self.columns(), self.target, self.options.drop)
+
+
+def _is_of_genotypes(table: Path) -> bool:
+    """Tell whether a file is one of genotypes, by its ending."""
+    from selica.tables.genotypes import is_genotype_file  # late, as all that reads tables
+
+    return is_genotype_file(table)
 
 
 def unfitted(method: str, seed: int, **options: Any) -> Any:

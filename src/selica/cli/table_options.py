@@ -51,7 +51,7 @@ Keep = Annotated[
     list[str] | None,
     typer.Option(
         help="Covariates that are in every fit and are never selected: names with commas between "
-        "them, or ranges such as pc1-pc10; repeatable."
+        "them, or ranges such as pc1-pc10; for genotypes covariate files; repeatable."
     ),
 ]
 Drop = Annotated[

@@ -17,6 +17,13 @@ from selica.reports.provenance import FileIdentity, Provenance
 from selica.reports.selection import Selection, answer
 from selica.selectors.base import Selector
 from selica.tables import Prepared, prepare
+from selica.tables.genotypes import Genotypes, is_genotype_file, prepare_genotypes
+
+GENOTYPE_SETTINGS = (
+    "pheno", "components", "maf", "max_missing", "extract", "exclude", "chromosomes",
+    "keep_people", "remove_people", "cache",
+)  # fmt: skip
+"""Arguments of `tables.genotypes.prepare_genotypes` that other tables do not have."""
 
 
 def select(
@@ -46,11 +53,13 @@ def select(
     ----------
     table : path, data frame, array, sparse matrix or dictionary
         A file (CSV, Parquet, ...) or an object of pandas, polars, pyarrow, NumPy or SciPy, or
-        AnnData; see `tables.as_columns`.
+        AnnData; see `tables.as_columns`. Genotypes: a `.bed` or `.pgen` file, or what
+        `read_genotypes` returns; see `tables.genotypes.prepare_genotypes`.
     target : str or array of shape (n,)
         Column to explain.
     method : str or selector
-        A name of the catalogue (`selica methods` lists them); "auto" chooses. A selector is
+        A name of the catalogue (`selica methods` lists them); "auto" chooses, for genotypes
+        stability selection with a bound on false selections. A selector is
         fitted as it is, without a copy, and takes no settings.
     time, event : str
         In the place of a target, for survival: times, and whether the event was observed.
@@ -71,7 +80,8 @@ def select(
         Kinds of columns that are recognised wrongly, such as ``{"batch": "category"}``.
     random_state : int, SeedSequence, Generator or None
     **settings
-        Parameters of the method, such as ``pfer=1`` or ``fdr=0.1``.
+        Parameters of the method, such as ``pfer=1`` or ``fdr=0.1``. For genotypes also `pheno`,
+        `components`, `maf` and the other arguments of `tables.genotypes.prepare_genotypes`.
 
     Returns
     -------
@@ -89,6 +99,15 @@ def select(
     >>> sorted(selica.select(table, "dose").selected)
     ['gene 3', 'gene 7']
     """
+    if isinstance(table, Genotypes) or is_genotype_file(table):
+        uses = {
+            "time": time, "event": event, "keep": keep, "drop": drop, "rows_of": rows_of,
+            "weights": weights, "offset": offset, "strata": strata, "kinds": kinds,
+            "response": response,
+        }  # fmt: skip
+        if missing != "impute":
+            raise ArgumentError("missing: missing calls of genotypes take the mean of a marker.")
+        return _select_genotypes(table, target, method, uses, settings, random_state)
     prepared = prepare(
         table, target, time=time, event=event, keep=keep, drop=drop, rows_of=rows_of,
         weights=weights, offset=offset, strata=strata, missing=missing, response=response,
@@ -104,6 +123,30 @@ def select(
     if response != "auto":
         arguments["response"] = response
     return answer_to(selector, prepared, provenance=origin(table, selector, target, arguments))
+
+
+def _select_genotypes(
+    table: Any,
+    target: Any,
+    method: Any,
+    uses: dict[str, Any],
+    settings: dict[str, Any],
+    random_state: Any,
+) -> Selection:
+    """Select markers; settings are of the method, or say what is used of the files."""
+    own = {name: settings.pop(name) for name in GENOTYPE_SETTINGS if name in settings}
+    selector = _selector(genotype_method(method), settings, random_state)
+    given = {n: v for n, v in uses.items() if v is not None and v != () and v != "auto"}
+    prepared = prepare_genotypes(table, target, random_state=random_state, **given, **own)
+    source = table if is_genotype_file(table) else None
+    return answer_to(
+        selector, prepared, provenance=origin(source, selector, target, {**given, **own})
+    )
+
+
+def genotype_method(method: Any) -> Any:
+    """Return the method for genotypes: stability selection where the choice is left open."""
+    return "stability-pfer" if isinstance(method, str) and method == "auto" else method
 
 
 def origin(
@@ -167,9 +210,14 @@ def answer_to(selector: Selector, prepared: Prepared, **about: Any) -> Selection
         sample_weight=prepared.sample_weight,
         offset=prepared.offset,
         strata=prepared.strata,
-        missing="impute" if np.isnan(prepared.X).any() else None,
+        missing="impute" if _has_gaps(prepared.X) else None,
         **about,
     )  # fmt: skip
+
+
+def _has_gaps(X: Any) -> bool:
+    """Tell whether values are to be filled in; missing calls of genotypes take the mean."""
+    return not isinstance(X, Genotypes) and bool(np.isnan(X).any())
 
 
 def _selector(method: Any, settings: dict[str, Any], random_state: Any) -> Selector:

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import clone
 
 from selica._core.compiled import core, threads
-from selica._core.errors import ArgumentError, RefusedError
+from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
 from selica._core.files import as_path, write_whole
 from selica._core.results import plain
 from selica._core.table import repr_plain
@@ -87,6 +87,11 @@ def write_bundle(selection: Selection, path: Path | str) -> Path:
     path = as_path("path", path)
     if selection.given is None:
         raise ArgumentError("selection: it does not have the table it was made from.")
+    if selection.genotypes is not None:
+        raise DoesNotApply(
+            "A bundle has the table inside, and genotypes are not packed: write a report, which "
+            "has the command and the digest of the file."
+        )
     selector = _with_labels(clone(selection.selector), selection.selector)
     code, packed = _construction(selector)
     columns = _columns(selection.given, selection.target)

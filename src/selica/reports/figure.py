@@ -15,6 +15,8 @@ import numpy as np
 
 from selica.reports.bound_figure import STYLE as BOUND_STYLE
 from selica.reports.bound_figure import bound_svg
+from selica.reports.genome_figure import STYLE as GENOME_STYLE
+from selica.reports.genome_figure import genome_svg
 from selica.reports.group_figure import STYLE as MAP_STYLE
 from selica.reports.group_figure import group_svg
 from selica.selectors import BoundCurve, KnockoffSelection
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST_BARS = 30
 """Variables in a figure, at most."""
-STYLE = f"""{MAP_STYLE}{BOUND_STYLE}
+STYLE = f"""{MAP_STYLE}{BOUND_STYLE}{GENOME_STYLE}
 .bars {{ display: block; width: 100%; overflow: visible; font-size: 12px; }}
 .bars text {{ fill: var(--ink, currentColor); }}
 .bars .soft {{ fill: var(--soft, currentColor); }}
@@ -127,7 +129,23 @@ def figures(selection: Selection) -> list[VectorFigure]:
                 "same rows chose them.",
             )
         )
-    return [*found, *_group_figure(selection)]
+    return [*found, *_group_figure(selection), *_genome_figure(selection)]
+
+
+def _genome_figure(selection: Selection) -> list[VectorFigure]:
+    """Draw where markers are; nothing for other tables."""
+    if selection.genotypes is None or "position" not in selection.summary.variables.columns:
+        return []
+    return [
+        VectorFigure(
+            "Along the genome",
+            genome_svg(selection.summary, selection.genotypes.markers, selection.threshold),
+            f"What decided ({selection.summary.measure}) against position, chromosome beside "
+            "chromosome; selected markers in colour. Below, the darker the strip, the more markers "
+            "there are.",
+            wide=True,
+        )
+    ]
 
 
 def _group_figure(selection: Selection) -> list[VectorFigure]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from selica._core.types import Array
 from selica.selectors.base import NamedColumns
 
 
@@ -16,7 +15,7 @@ class GivenTable:
 
     Attributes
     ----------
-    X : array of shape (n, c)
+    X : array of shape (n, c), or Genotypes
     y : array of shape (n,) or (n, 2)
     names : tuple of str
     variable : array of shape (c,), optional
@@ -29,7 +28,7 @@ class GivenTable:
         What else `fit` was given, such as `sample_weight` and `keep`.
     """
 
-    X: Array
+    X: Any
     y: Any
     names: tuple[str, ...]
     variable: Any = None

@@ -209,7 +209,7 @@ def page(selection: Selection) -> str:
         "<h2>How to run it again</h2>",
         *_again(selection),
         *_all(selection),
-        f"<footer>selica {escape(__version__)}. All {selection.summary.unit}s, with all digits, "
+        f"<footer>selica {escape(__version__)}. {_listed_units(selection)}, with all digits, "
         "are in selection.csv, and everything on this page is in selection.json.</footer>",
         "</section>",
     ]
@@ -220,6 +220,13 @@ def page(selection: Selection) -> str:
         f"<title>{escape(title)}</title>\n<style>{_STYLE}{figure.STYLE}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
+
+
+def _listed_units(selection: Selection) -> str:
+    """Say which variables a table has; of many markers, those with anything to tell."""
+    if len(selection.summary.variables) < selection.n_units:
+        return f"The first {len(selection.summary.variables):,} {selection.summary.unit}s"
+    return f"All {selection.summary.unit}s"
 
 
 def _name(text: str) -> str:
@@ -241,7 +248,7 @@ def _origin(selection: Selection) -> str:
 
 def _lead(selection: Selection) -> list[str]:
     """Return what was chosen and why, and the answer in a sentence."""
-    names, all_of = selection.selected, len(selection.summary.variables)
+    names, all_of = selection.selected, selection.n_units
     unit = selection.summary.unit
     how = selection.chosen or f"Method: {selection.summary.title.partition(':')[0]}."
     said = [f"<p>{_sentence(how)}</p>"]

@@ -9,13 +9,13 @@ from typing import Any
 
 from sklearn.base import clone
 
-from selica._core.errors import ArgumentError
-from selica._core.types import Array
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.validation import printable, short
 from selica._core.warning import noted
 from selica._version import __version__
 from selica.reports import account, again
 from selica.reports.given import GivenTable
+from selica.reports.marker_table import with_markers
 from selica.reports.next_steps import next_steps
 from selica.reports.provenance import Provenance
 from selica.sampling import Exchangeability
@@ -24,6 +24,7 @@ from selica.selectors.base import Selector
 from selica.selectors.stability_path import StabilityPath
 from selica.selectors.summary import NEAR_MISSES, wrapped
 from selica.tables import Columns
+from selica.tables.genotypes import Genotypes
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,19 @@ class Selection:
             return {}
         every = dict(zip(groups.names, groups.members(self.selector._names()), strict=True))
         return {name: list(every[name]) for name in self.selected}
+
+    @property
+    def genotypes(self) -> Genotypes | None:
+        """The genotypes that were selected from; None for other tables."""
+        X = None if self.given is None else self.given.X
+        return X if isinstance(X, Genotypes) else None
+
+    @property
+    def n_units(self) -> int:
+        """How many variables, or groups of them, were selected from."""
+        if self.summary.unit == "variable":
+            return int(self.selector.n_features_in_)
+        return len(self.summary.variables)
 
     @property
     def size(self) -> str:
@@ -258,6 +272,8 @@ class Selection:
         """
         selector = account.chosen_of(self.selector)
         path: StabilityPath
+        if self.genotypes is not None:
+            raise DoesNotApply("A stability path is for tables of ordinary numbers.")
         if selector._data is None and self.given is not None:
             table, y = self.given.named(self.target), self.given.y
             if isinstance(selector, StabilitySelection):
@@ -292,7 +308,7 @@ class Selection:
 
 def answer(
     selector: Any,
-    X: Array,
+    X: Any,
     y: Any,
     names: Sequence[str],
     target: str,
@@ -309,7 +325,7 @@ def answer(
     ----------
     selector : selector of `selica`
         It is fitted, and given the names.
-    X : array of shape (n, p)
+    X : array of shape (n, p), or Genotypes
     y : array of shape (n,)
     names : sequence of str
         Of the columns.
@@ -360,8 +376,10 @@ def answer(
         left_out = tuple(
             (printable(one.name), one.values) for one in prepared.left_out if not one.asked
         )
+    stored = isinstance(X, Genotypes)
     with noted():
-        selector.fit(fitted.named(target)._replace(left_out=left_out), y, **given)
+        selector.fit(X if stored else fitted.named(target)._replace(left_out=left_out), y, **given)
+    summary = selector.summary()
     response = account.response_of(selector, y)
     classes = response.get("classes")
     source = table if prepared is None else prepared
@@ -370,10 +388,10 @@ def answer(
     return Selection(
         selector=selector,
         target=printable(target),
-        n_samples=len(X),
+        n_samples=X.shape[0],
         settings=account.settings_of(selector),
         used=account.used_by(selector) | ({"classes": classes} if classes else {}),
-        summary=selector.summary(),
+        summary=with_markers(summary, X) if stored else summary,
         guarantee=selector.guarantee_,
         threshold=account.threshold_of(selector),
         cautions=tuple(dict.fromkeys(cautions)),
