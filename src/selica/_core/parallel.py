@@ -51,6 +51,7 @@ def pieces(
     *,
     progress: Progress | None = None,
     fewest: int | None = None,
+    each: Callable[[int, T], object] | None = None,
 ) -> list[T]:
     """Return the results of work(*arguments), in order.
 
@@ -66,19 +67,21 @@ def pieces(
     fewest : int, optional
         With so many results Ctrl-C returns those that are there, inside `stoppable`; without it all
         are needed.
+    each : callable, optional
+        ``each(place, result)``, called by the thread that waits as soon as a result is there.
     """
     tasks = list(arguments)
     if workers(n_jobs) is not None:
-        done = on_workers(_overheard_alone, [(work, each) for each in tasks], n_jobs)
-        return _said_here(done, len(tasks), progress, fewest)
+        done = on_workers(_overheard_alone, [(work, task) for task in tasks], n_jobs)
+        return _said_here(done, len(tasks), progress, fewest, each)
     from selica._core.compiled import threads
 
     with (
         one_blas_thread(),
         ThreadPoolExecutor(threads()) as pool,
     ):
-        found = (one for one in pool.map(lambda each: overheard(work, each), tasks))
-        return _said_here(found, len(tasks), progress, fewest)
+        found = (one for one in pool.map(lambda task: overheard(work, task), tasks))
+        return _said_here(found, len(tasks), progress, fewest, each)
 
 
 def _said_here(
@@ -86,12 +89,15 @@ def _said_here(
     total: int,
     progress: Progress | None,
     fewest: int | None,
+    each: Callable[[int, T], object] | None,
 ) -> list[T]:
     """Return results, and say in this thread what workers noticed, each sentence once."""
     results: list[tuple[T, list[Said]]] = []
     try:
         for one in done:
             results.append(one)
+            if each is not None:
+                each(len(results) - 1, one[0])
             if progress is not None:
                 progress(len(results), total)
     except KeyboardInterrupt:
@@ -99,7 +105,7 @@ def _said_here(
             raise
     finally:
         done.close()  # what has not begun does not begin any more
-    for sentence in dict.fromkeys(each for _, said in results for each in said):
+    for sentence in dict.fromkeys(one for _, said in results for one in said):
         warn(sentence.message, sentence.category)
     return [result for result, _ in results]
 

@@ -133,6 +133,12 @@ def stop_here() -> bool:
     return True
 
 
+def was_stopped() -> bool:
+    """Tell whether an interrupt was answered with what was there."""
+    stop = _STOP.get()
+    return stop is not None and stop.used
+
+
 def stopped_after(done: int, total: int, what: str) -> str:
     """Return what is said of a run that was stopped, as a clause.
 

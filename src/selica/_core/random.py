@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from selica._core.errors import ArgumentError
+from selica._core.keeping import kept_entropy
 from selica._core.types import IntArray
 from selica._core.validation import count
 
@@ -38,8 +39,8 @@ def seed_sequence(random_state: RandomState | None) -> np.random.SeedSequence:
     Parameters
     ----------
     random_state : None, int, SeedSequence, Generator or RandomState
-        None takes entropy from the system. An integer or a SeedSequence gives the same seed at
-        every call, whatever has been spawned from the latter.
+        None takes entropy from the system, or what a run before took (`keeping`). An integer or a
+        SeedSequence gives the same seed at every call, whatever has been spawned from the latter.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def seed_sequence(random_state: RandomState | None) -> np.random.SeedSequence:
     7
     """
     if random_state is None:
-        return np.random.SeedSequence()
+        return np.random.SeedSequence(kept_entropy())
     if isinstance(random_state, np.random.SeedSequence):
         return np.random.SeedSequence(
             random_state.entropy,

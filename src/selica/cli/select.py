@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -13,6 +14,7 @@ import typer
 from selica import catalogue
 from selica._core.errors import ArgumentError
 from selica._core.files import check_folder
+from selica._core.keeping import keeping
 from selica._core.progress import stoppable
 from selica._core.types import Array
 from selica.catalogue import Method
@@ -327,16 +329,25 @@ def select(
     with waiting("reading"):
         prepared = source.prepared(seed)
     rows, variables = prepared.X.shape[0], len(prepared.names)
-    with waiting(f"selecting among {variables:,} variables, {rows:,} rows"), stoppable():
-        selection = reports.answer_to(selector, prepared, provenance=source.provenance(selector))
-    with waiting("writing"):
-        files = [] if out is None else reports.write_report(selection, out)
-        if bundle is not None:
-            files.append(selection.bundle(bundle))
+    with stoppable(), _kept_in(out):
+        with waiting(f"selecting among {variables:,} variables, {rows:,} rows"):
+            found = source.provenance(selector)
+            selection = reports.answer_to(selector, prepared, provenance=found)
+        with waiting("writing"):
+            files = [] if out is None else reports.write_report(selection, out)
+            if bundle is not None:
+                files.append(selection.bundle(bundle))
     if as_json:
         _print_json(selection, files, demo)
     else:
         _print(selection, out, bundle, demo)
+
+
+def _kept_in(out: Path | None) -> AbstractContextManager[object]:
+    """Return a context in which finished parts are kept in the folder of the report."""
+    if out is None:
+        return nullcontext()
+    return keeping(out / "unfinished", tell=lambda sentence: typer.echo(sentence, err=True))
 
 
 class Source(NamedTuple):

@@ -11,6 +11,7 @@ import numpy as np
 
 from selica._core.compiled import threads
 from selica._core.errors import ColumnError, RefusedError, SelicaError
+from selica._core.keeping import shelf_of
 from selica._core.parallel import blas_threads_for, pieces
 from selica._core.progress import reporter_of
 from selica._core.random import child, generator
@@ -445,13 +446,7 @@ class KnockoffComparison:
             data = self._compared(measure)
             # batches side by side have one thread each
             each = 1 if len(batches) >= threads() or n_jobs is not None else None
-            found = pieces(
-                _some,
-                [(data, self._copies, batch, self._seed, measure, each) for batch in batches],
-                n_jobs,
-                progress=_reporter(known, copies, size),
-                fewest=-(-max(FEWEST - known, 0) // size) if some else None,
-            )
+            found = self._kept_batches(batches, data, measure, each, n_jobs, some=some)
             self.stopped = len(found) < len(batches)
             if found:
                 W = np.concatenate(found)
@@ -459,6 +454,53 @@ class KnockoffComparison:
                 more[:, self._variables] = W
                 self._statistics = np.concatenate([self._statistics, more])
         return self._statistics
+
+    def _kept_batches(
+        self,
+        batches: list[range],
+        data: Data,
+        measure: Measure,
+        each: int | None,
+        n_jobs: int | None,
+        *,
+        some: bool,
+    ) -> list[Array]:
+        """Return the statistics of batches of copies, perhaps from a run that was killed.
+
+        Those that Ctrl-C ended are left out, with all that come after them.
+        """
+        known, copies, size = batches[0].start, batches[-1].stop, len(batches[0])
+        settings = (measure, self._copies.law)
+        shelf = shelf_of("knockoff copies", data, settings, (self._seed, self._copies.seed))
+        done: dict[int, Array] = {}
+        if shelf is not None:
+            for batch in batches:
+                kept = shelf.find(batch.start, batch.stop)
+                if kept is not None:
+                    done[batch.start] = kept["W"]
+            shelf.tell(copies)
+        left = [batch for batch in batches if batch.start not in done]
+
+        def keep(place: int, W: Array) -> None:
+            batch = left[place]
+            done[batch.start] = W
+            if shelf is not None:
+                shelf.add(batch.start, batch.stop, {"W": W})
+
+        pieces(
+            _some,
+            [(data, self._copies, batch, self._seed, measure, each) for batch in left],
+            n_jobs,
+            progress=_reporter(known + sum(map(len, done.values())), copies, size),
+            fewest=-(-max(FEWEST - known, 0) // size) - len(done) if some else None,
+            each=keep,
+        )
+        found = []
+        for batch in batches:
+            if batch.start not in done:
+                break
+            found.append(done[batch.start])
+        return found
 
 
 def _reporter(known: int, copies: int, size: int) -> Progress | None:

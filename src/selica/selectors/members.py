@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from selica._core.keeping import Shelf, shelf_of
 from selica._core.parallel import pieces
 from selica._core.progress import report, reporter_of, stop_here
 from selica._core.random import child, generator
@@ -91,6 +92,35 @@ class Selections(NamedTuple):
         """Average number of variables a member selects, at any of the penalties."""
         return float(self.chosen.count_nonzero() / self.members)
 
+    def arrays(self) -> dict[str, Any]:
+        """Return the selections as plain arrays, small since most counts are zero."""
+        parts: dict[str, Any] = {"counts": self.counts, "means": self.means}
+        if self.member_counts is not None:
+            parts["member_counts"] = self.member_counts
+        for name, table in (("chosen", self.chosen), ("lists", self.lists)):
+            if table is not None:
+                sparse = csr_array(table)
+                parts |= {
+                    f"{name}_shape": np.array(sparse.shape), f"{name}_data": sparse.data,
+                    f"{name}_indices": sparse.indices, f"{name}_indptr": sparse.indptr,
+                }  # fmt: skip
+        return parts
+
+    @classmethod
+    def of_arrays(cls, parts: dict[str, Any]) -> Selections:
+        """Return the selections that `arrays` gave."""
+
+        def sparse(name: str) -> Any:
+            if f"{name}_shape" not in parts:
+                return None
+            values = tuple(parts[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
+            return csr_array(values, shape=tuple(parts[f"{name}_shape"].tolist()))
+
+        return cls(
+            parts["counts"], parts["means"], sparse("chosen"), parts.get("member_counts"),
+            sparse("lists"),
+        )  # fmt: skip
+
     def joined(self, more: Selections) -> Selections:
         """Return the selections together with those of further members."""
         total = self.members + more.members
@@ -150,7 +180,7 @@ class Refits:
         """
         self.at_least(self._members)
         self._first, self._members = self._members, members
-        for drawn in ("_draws", "_path"):
+        for drawn in ("_draws", "_path", "_shelf"):
             self.__dict__.pop(drawn, None)
 
     def at_least(self, members: int) -> Selections:
@@ -162,7 +192,7 @@ class Refits:
             start = 0 if self._done is None else self._done.members
             part = slice(start, min(start + self._block, members))
             try:
-                more = self._selections(part)
+                more = self._kept(part)
                 self._done = more if self._done is None else self._done.joined(more)
                 report("resamples", self._done.members, self._members)
             except KeyboardInterrupt:
@@ -177,6 +207,27 @@ class Refits:
         """How many members are fitted together; an even number, since halves come in pairs."""
         pairs = -(-(self._members - self._first) // (2 * _BLOCKS))
         return 2 * int(np.clip(pairs, FEWEST // 2, _LARGEST_BLOCK // 2))
+
+    def _kept(self, part: slice) -> Selections:
+        """Return the selections of some members, perhaps from a run that was killed."""
+        shelf = self._shelf
+        if shelf is None:
+            return self._selections(part)
+        found = shelf.find(part.start, part.stop)
+        if found is not None:
+            if part.stop >= self._members:
+                shelf.tell(self._members)
+            return Selections.of_arrays(found)
+        shelf.tell(self._members)
+        more = self._selections(part)
+        shelf.add(part.start, part.stop, more.arrays())
+        return more
+
+    @cached_property
+    def _shelf(self) -> Shelf | None:
+        """Where finished members are kept, if anywhere."""
+        settings = (self._scheme, self._rule, self._first, self._members)
+        return shelf_of("resamples", self._data, settings, self._seeds)
 
     def _selections(self, part: slice) -> Selections:
         """Return the selections of some members."""
