@@ -1,6 +1,6 @@
-"""From the files of two published cohorts to discoveries: `python -m benchmarks.genotype_files DATA`.
+"""From files of two cohorts to discoveries: `python -m benchmarks.genotype_files DATA`.
 
-DATA is the folder with `gwas_toy_knockoffzoom` (artificial genotypes with a known truth and published
+DATA is the folder with `gwas_toy_knockoffzoom` (artificial, with a known truth and published
 discoveries) and `mice_gwas` (heterogeneous stock mice). Each is written as PLINK files with a
 phenotype file to `--out`, then one command selects, and its answer is compared with what is known.
 """
