@@ -137,7 +137,8 @@ T* pointer(std::optional<Out<T>>& array) {
   return array ? array->data() : nullptr;
 }
 
-// Solves an ensemble into the arrays of `kept`; returns sparse entries (rows, columns, values).
+// Solves an ensemble into the arrays of `kept`; returns how often the design was read, and sparse
+// entries (rows, columns, values) or None.
 nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<Rows2<double>> y,
                           Rows2<double> weights, Rows2<double> lams, Rows2<double> lam2,
                           Rows2<double> factor, std::optional<Rows2<double>> variance,
@@ -276,7 +277,8 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
     ensemble.run(poll, [&] { design.prepare(problem.centred); });
   }
   if (interrupted) throw nb::python_error();
-  if (!sparse) return nb::none();
+  const double passes = ensemble.passes();
+  if (!sparse) return nb::make_tuple(passes, nb::none());
   SparseEntries all;
   for (const SparseEntries& part : ensemble.entries()) {
     all.rows.insert(all.rows.end(), part.rows.begin(), part.rows.end());
@@ -290,7 +292,8 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
                       [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nb::ndarray<nb::numpy, T>(kept_values->data(), {kept_values->size()}, owner);
   };
-  return nb::make_tuple(array(all.rows), array(all.columns), array(all.values));
+  return nb::make_tuple(passes,
+                        nb::make_tuple(array(all.rows), array(all.columns), array(all.values)));
 }
 
 }  // namespace

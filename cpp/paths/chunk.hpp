@@ -45,6 +45,9 @@ class Chunk {
       run_together(first + done, together, recorder, kept);
   }
 
+  // Columns of the design that were read so far, for one member or for several at once.
+  Index columns_read() const { return columns_read_ + opening_.columns_read(); }
+
  private:
   void run_together(Index first, Index count, const Recorder& recorder, const Kept& kept) {
     opening_.open(members_.data(), first, count);
@@ -153,6 +156,12 @@ class Chunk {
       ++m.place;
   }
 
+  // Counts the first listed columns of the design as read.
+  void count_read(const Member& m, Index listed) {
+    const Index p = problem_.design->columns();
+    for (Index c = 0; c < listed; ++c) columns_read_ += m.listed[c] < p;
+  }
+
   // Lets the listed columns in.
   void admit(Member& m, double bar) {
     WorkingSet& set = m.set;
@@ -168,6 +177,7 @@ class Chunk {
       m.slot[j] = static_cast<std::int32_t>(i);
     }
     set.k += m.n_listed;
+    count_read(m, m.n_listed);
     m.n_listed = 0;
     m.fit->admitted(from);
   }
@@ -231,6 +241,7 @@ class Chunk {
     if (open == 0) return Verdict::certified;
     m.fit->write_pull(pull_.data());
     if (open > few_) return Verdict::asking;
+    count_read(m, open);
     double pulled = 0.0;
     for (Index i = 0; i < m.count; ++i) {
       full_[m.rows[i]] = pull_[i];
@@ -255,6 +266,7 @@ class Chunk {
   void multiply_alone(Member& m, const float* residual) {
     float* out = m.gradient[m.newest].data();
     problem_.design->multiply_alone(residual, out);
+    columns_read_ += problem_.design->columns();
     if (m.own) m.own->multiply_alone(residual, out + problem_.design->columns());
   }
 
@@ -277,9 +289,11 @@ class Chunk {
   void multiply_together(const Design& design, std::size_t from, std::size_t count,
                          const float* residuals, Index behind) {
     const Index n = design.rows(), some = static_cast<Index>(count);
+    const bool shared = behind == 0;  // whether it is the design of all members
     if (some < 3) {
       for (Index r = 0; r < some; ++r) {
         Member& m = *asking_[from + static_cast<std::size_t>(r)];
+        if (shared) columns_read_ += design.columns();
         design.multiply_alone(residuals + r * n, m.gradient[m.newest].data() + behind);
       }
       return;
@@ -296,6 +310,7 @@ class Chunk {
       out.push_back(m.gradient[m.newest].data() + behind);
     }
     design.multiply({beside, width, some}, out.data());
+    if (shared) columns_read_ += design.columns();
   }
 
   // Checks the gradients of all columns; returns whether none was missed.
@@ -346,6 +361,7 @@ class Chunk {
                  counts = m.penalty[j] > 0.0 && m.penalty[j] < 1e300;
       if (!counts || (screened && size + give < sure)) continue;
       double product = m.product(*problem_.design, j, full_.data());
+      columns_read_ += j < p;
       if (problem_.centred)
         product -= (j < p ? problem_.design->centre(j) : m.own->centre(j - p)) * pulled;
       exact = std::max(exact, std::abs(product) / m.penalty[j]);
@@ -364,6 +380,7 @@ class Chunk {
   Index columns_;
   double margin_ = 0.0;
   Index few_ = 8;
+  Index columns_read_ = 0;
   bool alone_ = false;
   std::vector<Member> members_;
   std::vector<Member*> asking_;

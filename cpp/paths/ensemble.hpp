@@ -94,6 +94,13 @@ class Ensemble {
     if (error_) std::rethrow_exception(error_);
   }
 
+  // How often the design was read, in units of all its columns: once to prepare it, by all chunks,
+  // and single columns as they were asked for. Members that are multiplied together count once.
+  double passes() const {
+    const double columns = static_cast<double>(std::max<Index>(problem_.design->columns(), 1));
+    return static_cast<double>(columns_read_) / columns;
+  }
+
   bool stopped() const { return stop_.is_set(); }
   const std::vector<SparseEntries>& entries() const { return entries_; }
 
@@ -107,7 +114,10 @@ class Ensemble {
     try {
       const StopScope scope(stop_);
       std::call_once(prepared_, [this] {
-        if (prepare_) prepare_();
+        if (!prepare_) return;
+        prepare_();
+        const std::lock_guard lock(mutex_);
+        columns_read_ += problem_.design->columns();
       });
       Chunk chunk(problem_, stop_);
       while (true) {
@@ -125,8 +135,9 @@ class Ensemble {
           kept.square = moments.square.data();
         }
         SparseEntries* sparse = sparse_ ? &entries_[static_cast<std::size_t>(number)] : nullptr;
+        const Index before = chunk.columns_read();
         chunk.run(first, count, kept, sparse);
-        finish(number, count, std::move(moments));
+        finish(number, count, chunk.columns_read() - before, std::move(moments));
       }
     } catch (const Stopped&) {
       // somebody asked for it
@@ -140,8 +151,9 @@ class Ensemble {
     news_.notify_all();
   }
 
-  void finish(Index number, Index count, Moments moments) {
+  void finish(Index number, Index count, Index columns_read, Moments moments) {
     const std::lock_guard lock(mutex_);
+    columns_read_ += columns_read;
     done_ += count;
     reports_.push_back(done_);
     if (kept_.total != nullptr) {
@@ -172,6 +184,7 @@ class Ensemble {
   std::condition_variable news_;
   Index finished_ = 0;
   Index done_ = 0;
+  Index columns_read_ = 0;
   std::vector<Index> reports_;  // members that were done after each chunk
   std::size_t told_ = 0;        // how many of these were told
   Index added_ = 0;

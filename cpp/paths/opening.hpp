@@ -42,8 +42,13 @@ class Opening {
       for (Index m = 0; m < count; ++m) open_own(members[m]);
   }
 
+  // Columns of the design that were read.
+  Index columns_read() const { return columns_read_; }
+
  private:
-  static constexpr Index kColumns = 64;
+  // Columns whose moments are asked for at once: many, since a design may look at the weights
+  // first.
+  static constexpr Index kColumns = 512;
   // A column whose variance is below this share of its mean square does not vary.
   static constexpr double kConstant = 1e-13;
 
@@ -85,6 +90,7 @@ class Opening {
       for (Index i = 0; i < n; ++i) weights[i * width + m] = c[i];
     }
     moments_.reserve(2 * kColumns * width);
+    columns_read_ += design.columns();
     double *first = moments_.data(), *second = first + kColumns * width;
     for (Index from = 0; from < design.columns(); from += kColumns) {
       check_stop();
@@ -122,6 +128,7 @@ class Opening {
         out.push_back(member.reach.data() + behind);  // until the bounds themselves are there
       }
       design.squares({weights, width, some}, out.data());
+      if (behind == 0) columns_read_ += design.columns();
       const double above = 1.0 + 1e-4 + 2.0 * rounding_margin(n);
       for (Index m = 0; m < some; ++m) {
         Member& member = members[from + m];
@@ -206,6 +213,7 @@ class Opening {
   }
 
   const Problem& problem_;
+  Index columns_read_ = 0;
   Buffer<double> weights_, moments_;
   Buffer<float> singles_;
 };

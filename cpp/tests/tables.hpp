@@ -8,6 +8,7 @@
 #include "designs/int8.hpp"
 #include "designs/side_by_side.hpp"
 #include "designs/sparse.hpp"
+#include "designs/two_bit.hpp"
 #include "tests/random.hpp"
 
 namespace selica::fuzz {
@@ -19,6 +20,7 @@ struct Table {
   std::vector<double> doubles;
   std::vector<float> floats;
   std::vector<std::int8_t> bytes;
+  std::vector<std::uint8_t> codes;
   std::vector<std::int64_t> starts;
   std::vector<std::int32_t> places;
   std::vector<Table> parts;
@@ -150,6 +152,46 @@ inline void make_bytes(Random& random, const Columns& is, Table& table) {
                                               column_step, unit.data(), origin.data());
 }
 
+inline void make_two_bits(Random& random, const Columns& is, Table& table) {
+  const std::size_t p = static_cast<std::size_t>(is.count);
+  std::vector<double> unit(p), origin(p), fill(p);
+  std::vector<std::int64_t> lines(p);
+  const Index bytes = line_bytes(is.rows), step = bytes + random.whole(0, 2);
+  const Index held = is.count + random.whole(0, 2);
+  table.codes.resize(static_cast<std::size_t>((held - 1) * step + bytes));
+  for (std::uint8_t& byte : table.codes) byte = static_cast<std::uint8_t>(random.whole(0, 255));
+  const double missing = random.chance(0.5) ? 0.0 : random.uniform();
+  for (std::size_t j = 0; j < p; ++j) {
+    unit[j] = random.chance(0.5) ? 1.0 : random.uniform(-2.0, 2.0);
+    if (is.wild) unit[j] *= std::pow(10.0, random.uniform(-20.0, 20.0));
+    if (random.chance(0.02)) unit[j] = 0.0;
+    origin[j] = random.chance(0.5) ? 0.0 : random.uniform(-3.0, 3.0);
+    if (is.hard && random.chance(0.1)) origin[j] = random.uniform(-1e6, 1e6);
+    fill[j] = random.uniform(0.0, 2.0);
+    lines[j] = random.whole(0, held - 1);  // a line may be several columns
+  }
+  const double often = random.uniform();
+  for (Index line = 0; line < held; ++line)
+    for (Index i = 0; i < is.rows; ++i) {
+      const int code = random.chance(missing) ? kMissing
+                       : random.chance(often) ? 3
+                                              : 2 * static_cast<int>(random.whole(0, 1));
+      std::uint8_t& byte = table.codes[static_cast<std::size_t>(line * step + i / 4)];
+      const int place = 2 * static_cast<int>(i % 4);
+      byte = static_cast<std::uint8_t>((byte & ~(3 << place)) | code << place);
+    }
+  for (Index j = 0; j < is.count; ++j)
+    for (Index i = 0; i < is.rows; ++i) {
+      const std::size_t at = static_cast<std::size_t>(j);
+      const int code = code_at(table.codes.data() + lines[at] * step, i);
+      const double copies = code == 0 ? 2.0 : code == 1 ? fill[at] : code == 2 ? 1.0 : 0.0;
+      table.entries[static_cast<std::size_t>(j * is.rows + i)] = unit[at] * (copies - origin[at]);
+    }
+  table.design =
+      std::make_shared<TwoBitDesign>(table.codes.data(), is.rows, is.count, step, lines.data(),
+                                     unit.data(), origin.data(), fill.data());
+}
+
 inline void make_sparse(Random& random, const Columns& is, Table& table) {
   const double density = random.uniform();
   for (Index j = 0; j < is.count; ++j) {
@@ -177,8 +219,8 @@ inline void make_sparse(Random& random, const Columns& is, Table& table) {
 inline Table some_table(Random& random, const Columns& is, bool inside = false) {
   using namespace tables_detail;
   Table table;
-  const Index kind = random.whole(0, inside ? 3 : 4);
-  if (kind == 4) {
+  const Index kind = random.whole(0, inside ? 4 : 5);
+  if (kind == 5) {
     std::vector<std::shared_ptr<Design>> designs;
     for (Index left = is.count; left > 0;) {
       const Index some = random.whole(1, left);
@@ -205,6 +247,8 @@ inline Table some_table(Random& random, const Columns& is, bool inside = false) 
                                                         row_step, column_step, copied);
   } else if (kind == 2) {
     make_bytes(random, is, table);
+  } else if (kind == 3) {
+    make_two_bits(random, is, table);
   } else {
     make_sparse(random, is, table);
   }

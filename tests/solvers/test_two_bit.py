@@ -7,10 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from selica._core.compiled import load
+from selica._core.compiled import core, load
 from selica._core.errors import ArgumentError
+from selica._core.losses import loss_of
 from selica.solvers import int8_design, pack_two_bit, side_by_side, two_bit_design
 from selica.solvers.designs import TwoBitTable, as_table
+from selica.solvers.ensemble import make_problem, solve_part
 from tests.solvers.test_designs import COLUMNS, LOSSES, ROWS, fit
 
 SIZES = (1, 2, 3, 4, 5, 31, 32, 33, 63, 64, 65, 127, 131, 515, 1030)
@@ -237,3 +239,48 @@ def test_codes_that_cannot_be_read_are_one_sentence(what):
     message = str(refused.value)
     assert message.startswith(opening)
     assert "\n" not in message
+
+
+def _large(members):
+    """A table that no cache is meant to hold, as an ensemble of members that are all the same."""
+    rows, columns = 2000, 1200
+    table = two_bit_design(pack_two_bit(_genotypes(rows, columns, 0.0)), rows)
+    y = table.column(10) - table.column(11) + np.random.default_rng(1).standard_normal(rows)
+    lams = np.array([300.0, 150.0, 70.0])
+    return make_problem(
+        table, y, lams, np.ones((members, rows)), loss_of("squared"), fit_intercept=True
+    )
+
+
+def test_passes_over_the_design_are_counted():
+    # nothing is active: one pass to prepare, one for the moments, one for the gradients at zero,
+    # and the columns with the largest of these, exactly
+    above = _large(1)._replace(lams=np.array([1e6]), lam2=np.zeros(1))
+    passes = solve_part(above).passes
+    assert 3.0 < passes < 3.05
+    # members that ask for the same at the same time are served by the same products
+    four, eight = (solve_part(_large(members), chunk=members) for members in (4, 8))
+    assert eight.kept.n_active.max() > 2
+    extra = eight.passes - four.passes  # single columns of four more members
+    assert 0.0 < extra < 0.5
+    # two chunks read twice what one does; the table is prepared once
+    halves = solve_part(_large(8), chunk=4)
+    assert halves.passes - 1.0 == pytest.approx(2.0 * (four.passes - 1.0), rel=1e-12)
+    # the count does not depend on the threads
+    assert solve_part(_large(8), chunk=4, threads=2).passes == halves.passes
+    np.testing.assert_allclose(halves.kept.coef, eight.kept.coef, rtol=0, atol=1e-7)
+
+
+def test_members_of_a_large_table_fit_into_memory():
+    # 100 half-samples with at most 550 active columns: at least 16 are served by one product, and
+    # the members of two chunks stay below 3 GB at 500,000 markers and 1 GB at 100,000
+    for markers, active, most in ((500_000, 550, 3e9), (100_000, 245, 1e9)):
+        codes = np.lib.stride_tricks.as_strided(np.zeros(1250, np.uint8), (markers, 1250), (0, 1))
+        unit = np.ones(markers)
+        table = TwoBitTable(codes, 5000, np.arange(markers), unit, 0 * unit, 0 * unit)
+        sizes = (5000, markers, 0, False, 100, 2500, active)
+        together = core().members_per_chunk(*sizes, table.most_bytes)
+        columns = 1.25 * active + 48  # of a working set: with Gram matrix and factor
+        each = 8 * columns * (2500 + 2 * columns) + 40 * markers
+        assert together >= 16
+        assert 2 * together * each < most

@@ -169,6 +169,12 @@ class TablesSideBySide(DesignTable):
         """Size in memory."""
         return sum(part.nbytes for part in self.parts)
 
+    @property
+    def most_bytes(self) -> float:
+        """Memory that members which are solved together may have: a share of the largest part's."""
+        own = (part.most_bytes for part in self.parts if isinstance(part, TwoBitTable))
+        return max(share_of(self.nbytes), *own, 0.0)
+
     def design(self) -> Any:
         """Return the table as the core reads it."""
         return core().side_by_side([part.design() for part in self.parts])

@@ -173,6 +173,8 @@ class Part(NamedTuple):
     kept: Kept
     sparse: Any
     """Coefficients as a sparse array, or None."""
+    passes: float | None = None
+    """How often the design was read, where the core counts it."""
 
 
 def solve(
@@ -271,7 +273,7 @@ def solve_part(
     kept = empty_kept(problem.keep, members, problem.lams.shape[-1], problem.n_columns)
     limits = problem.limits
     try:
-        entries = core().solve_ensemble(
+        passes, entries = core().solve_ensemble(
             problem.X.design(),
             problem.kernel,
             y=[_table(field) for field in problem.loss.columns(problem.y)],
@@ -308,7 +310,7 @@ def solve_part(
         rows, columns, values = entries
         shape = (kept.gap.size, problem.n_columns)
         sparse = csr_array((values, (rows, columns)), shape=shape)
-    return Part(kept, sparse)
+    return Part(kept, sparse, float(passes))
 
 
 def _table(values: Array) -> Array:
@@ -329,6 +331,7 @@ def _join(problem: Ensemble, parts: list[Part]) -> LassoBatch:
         return None if values[0] is None else sum(values[1:], start=values[0])
 
     total, square = add("total"), add("square")
+    read = [part.passes for part in parts if part.passes is not None]
     sparse = None
     if "sparse" in problem.keep:
         from scipy.sparse import vstack
@@ -350,6 +353,7 @@ def _join(problem: Ensemble, parts: list[Part]) -> LassoBatch:
         iterations=stack("iterations"),
         status=_STATUS[stack("status")],
         lam_max=stack("largest"),
+        passes=float(sum(read)) if len(read) == len(parts) else None,
     )
 
 

@@ -45,6 +45,10 @@ class LassoBatch(Result):
         nothing to fit, e.g. one class only.
     lam_max : array (B,), optional
         Smallest penalty at which a member selects nothing.
+    passes : float, optional
+        How often the design was read, in units of the whole design: to prepare it, to open the
+        members, by products that serve several members at once or one, and column by column. None
+        for losses that the core does not have.
 
     Examples
     --------
@@ -70,6 +74,7 @@ class LassoBatch(Result):
     iterations: IntArray
     status: Any
     lam_max: Array | None = None
+    passes: float | None = None
 
     _columns: ClassVar[tuple[str, ...]] = ("n_active", "gap", "kkt", "iterations", "status")
 

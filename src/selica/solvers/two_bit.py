@@ -12,7 +12,7 @@ from selica._core.compiled import core
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, IntArray
 from selica._core.validation import count, real, short
-from selica.solvers.design_table import DesignTable, places, row_weights
+from selica.solvers.design_table import DesignTable, places, row_weights, share_of
 
 _COPIES = np.array([2.0, np.nan, 1.0, 0.0])
 """Copies of the first allele by code; the second code is a missing call."""
@@ -20,6 +20,9 @@ _MISSING = 1
 """The code of a missing call."""
 _CODE_OF = np.array([3, 2, 0, _MISSING], dtype=np.uint8)
 """Codes of 0, 1 and 2 copies, and of -1, a missing call."""
+_SHARE = 2.0
+"""Memory of members that are solved together, as a share of the codes: one pass over a file should
+serve many members. For 500,000 markers of 5,000 people it is 1.25 GB."""
 _BLOCK = 4_000_000
 """Entries that are packed at once."""
 
@@ -48,6 +51,11 @@ class TwoBitTable(DesignTable):
     def nbytes(self) -> int:
         """Size of the codes of the columns, in memory or in the file that is mapped."""
         return int(self.columns.size) * int(self.codes.shape[1])
+
+    @property
+    def most_bytes(self) -> float:
+        """Memory that members which are solved together may have: few passes over the codes."""
+        return max(share_of(0), _SHARE * self.nbytes)
 
     def design(self) -> Any:
         """Return the table as the core reads it."""

@@ -416,12 +416,14 @@ def _fit_each_copy(
             )  # fmt: skip
             fit = solve(problem, n_jobs)
         done.append(fit)
-    fields = {
+    fields: dict[str, Any] = {
         name: np.concatenate([getattr(one, name) for one in done])
         for name in ("coef", "intercept", "first_entry", "n_active", "gap", "kkt", "iterations",
                      "status", "lam_max")
         if getattr(done[0], name) is not None
     }  # fmt: skip
+    if getattr(done[0], "passes", None) is not None:
+        fields["passes"] = sum(one.passes for one in done)
     return replace(done[0], **fields)
 
 
