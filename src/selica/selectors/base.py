@@ -36,6 +36,14 @@ from selica.selectors.guarantee import Guarantee
 from selica.selectors.refit import RefitEffects, refit
 from selica.selectors.rows import RowArguments, column_variables
 from selica.selectors.stability_path import StabilityPath, path_of_halves
+from selica.selectors.stored import (
+    LISTED_VARIABLES,
+    refuse_stored,
+    stored_data,
+    stored_dependence,
+    stored_names,
+    stored_table,
+)
 from selica.selectors.summary import (
     NEAR_MISSES,
     Directions,
@@ -45,6 +53,7 @@ from selica.selectors.summary import (
     order_of,
     reader_columns,
 )
+from selica.solvers.designs import DesignTable
 from selica.statistics import Data, make_data
 from selica.statistics.imputation import filled
 
@@ -155,6 +164,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _columns: tuple[str, ...] = ()
     _references: tuple[str, ...] = ()
     _imputed: bool = False
+    _most_listed: int | None = None
+    """Variables of a summary, at most."""
     _of_copies: Guarantee | None = None
     """What knockoff copies promise by themselves, where the rule of the selector needs more."""
     note_: str | None = None
@@ -223,15 +234,20 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Any, y: Any, given: RowArguments) -> None:
         """Check the data, select, and weaken the promise where rows are not independent."""
-        named = X if isinstance(X, NamedColumns) else self._named(X)
-        name = named.target or getattr(y, "name", None)
-        data, table, response = self._checked(named, y, given)
-        dependent = self._cautioned(
-            named._replace(target=name if isinstance(name, str) and name else "y"),
-            data,
-            table,
-            response,
-        )
+        stored = stored_table(X)
+        if stored is not None:
+            data, table, dependent = self._stored(stored, stored_names(X), y, given)
+        else:
+            self._most_listed = None
+            named = X if isinstance(X, NamedColumns) else self._named(X)
+            name = named.target or getattr(y, "name", None)
+            data, table, response = self._checked(named, y, given)
+            dependent = self._cautioned(
+                named._replace(target=name if isinstance(name, str) and name else "y"),
+                data,
+                table,
+                response,
+            )
         self.group_support_ = None  # what was selected before
         self._select(data, table)
         self._list_members()
@@ -241,6 +257,41 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self._of_copies = self._of_table(self._of_copies, data, dependent)
         self.duplicates_ = self._same_columns(data, checks.identical_to)
         self.near_duplicates_ = self._same_columns(data, checks.nearly_identical_to)
+
+    def _stored(
+        self, table: DesignTable, names: tuple[str, ...], y: Any, given: RowArguments
+    ) -> tuple[Data, Any, list[Dependence]]:
+        """Return data over a table that stays as it is stored, and what weakens the promise."""
+        if not self._reads_stored():
+            refuse_stored(self)
+        self.n_features_in_, self._most_listed = table.shape[1], LISTED_VARIABLES
+        self.__dict__.pop("feature_names_in_", None)
+        if names:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        data, response, read = stored_data(table, y, given, self.response)
+        self.response_ = data.loss.response
+        self.__dict__.pop("classes_", None)
+        if read.classes is not None:
+            self.classes_ = read.classes
+        data = data._replace(l1_ratio=self._share())
+        self._variable, self._columns, self._references = None, (), ()
+        self._grouping = read_groups(self.groups, self._names(), data)
+        if self._grouping is not None:
+            data = self._grouping.in_columns(data)
+        dependent = [] if data.units is not None else stored_dependence(data, response)
+        for found in dependent:
+            self._caution(found.caution)
+        constant = int(np.count_nonzero(~data.varies))
+        if constant:
+            self._caution(
+                f"{constant:,} of {data.varies.size:,} columns are constant and never selected",
+                act=False,
+            )
+        return data, data.X, dependent
+
+    def _reads_stored(self) -> bool:
+        """Tell whether the rule of the selector works on a table that stays as it is stored."""
+        return False
 
     def _of_table(
         self, promise: Guarantee, data: Data, dependent: Sequence[Dependence]
@@ -534,7 +585,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             sizes = effect_columns(self.effects_, len(names), self._directions())
         columns = [measured, *(one for one in more if not one.last), *sizes,
                    *(one for one in more if one.last), *self._member_columns()]  # fmt: skip
-        order = order_of(support, keys)
+        order = order_of(support, keys)[: self._most_listed]
         rows = Table.of(
             {"rank": rank, unit: names[j], "selected": bool(support[j])}
             | {one.name: one.values[j] for one in columns}
@@ -597,7 +648,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._rows = int(np.count_nonzero(data.weight)), "rows"
         if data.units is not None:
             self._rows = int(data.units.max()) + 1, "groups of rows"
-        self._data = data if data.X.nbytes <= KEPT_BYTES else None
+        self._data = None if data.stored or data.X.nbytes > KEPT_BYTES else data
         chosen = getattr(self, "selector_", None)
         if chosen is not None:  # of a selector that chose another one
             chosen.effects_, chosen._evidence = self.effects_, self._evidence
@@ -759,6 +810,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         array of shape (n, k)
         """
+        stored = stored_table(X)
+        if stored is not None:
+            return stored.columns_of(np.flatnonzero(self._get_support_mask()))
         return super().transform(plain(X))
 
     def _transform(self, X: Any) -> Any:

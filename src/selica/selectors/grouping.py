@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selica._core.errors import ArgumentError
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.types import Array, IntArray
 from selica._core.validation import number, short, written
 from selica.sampling import correlation_groups
@@ -151,6 +151,11 @@ def read_groups(groups: Any, names: Sequence[str], data: Data) -> Groups | None:
             raise ArgumentError(f"groups must be {_KINDS}; got {groups!r}.")
     if isinstance(groups, tuple) and len(groups) == 2 and groups[0] == CORRELATION:
         cut = number("groups: the cut", groups[1], at_least=0.0, at_most=1.0)
+        if data.stored:
+            raise DoesNotApply(
+                "groups='correlation' compares all pairs of columns, which a stored table has too "
+                "many of: give a label for each column."
+            )
         return _clusters(cut, names, data)
     labels = _labels(groups, names)
     codes: dict[Any, int] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from selica._core.parallel import pieces
 from selica._core.progress import report, reporter_of, stop_here
 from selica._core.random import child, generator
 from selica._core.types import Array, BoolArray, IntArray, Progress
+from selica._core.validation import LARGEST
 from selica.sampling import resample_weights
 from selica.statistics.data import Data, fit_members, null_gradient, pull
 from selica.statistics.importance import ranking, selections
@@ -256,9 +258,9 @@ class Refits:
     def _path(self) -> Array:
         """Penalties from where the first variable enters any member, for a rule with q."""
         weights, factors = self._draws
-        squares, step = self._data.X**2, self._block
+        largest, step = _pull_of(self._data), self._block
         top = max(
-            _largest_pull(self._data, squares, weights[start : start + step].astype(float))
+            largest(weights[start : start + step].astype(float))
             for start in range(0, len(weights), step)
         )
         if factors is not None:
@@ -346,6 +348,8 @@ def _active(data: Data, path: Array, weights: Array, settings: dict[str, Any]) -
     else:
         fit = fit_members(data, path, weights, keep="sparse", **settings)
         coef = fit.sparse
+        if data.stored:  # in units of the table
+            coef = csr_array(coef.multiply(data.x_scale))
     reached = np.count_nonzero(fit.n_active >= 0, axis=1)
     if data.variable is None:
         return _Active(abs(coef), coef, None, reached)
@@ -390,6 +394,23 @@ def _counts(active: Any, penalties: int) -> IntArray:
 def _signed(data: Data, mean: Array) -> Array:
     """Return mean coefficients; zeros for several classes, where they have no sign."""
     return np.zeros_like(mean) if data.loss.several else mean
+
+
+def _pull_of(data: Data) -> Callable[[Array], float]:
+    """Return a function of weights: the largest gradient in any member, without variables."""
+    if data.stored:
+        return partial(_largest_stored_pull, data)
+    return partial(_largest_pull, data, data.X**2)
+
+
+def _largest_stored_pull(data: Data, weights: Array) -> float:
+    """Return the same for a stored table, from the solver, which finds it in one pass."""
+    fit = fit_members(
+        data, np.full(1, LARGEST), weights, keep="sparse", max_active=0, standardize=True
+    )
+    assert fit.lam_max is not None
+    total = (weights * data.weight).sum(axis=1)
+    return float(np.max(fit.lam_max / np.maximum(total, 1e-300), initial=0.0))
 
 
 def _largest_pull(data: Data, squares: Array, weights: Array) -> float:

@@ -267,6 +267,11 @@ class StabilitySelection(Selector):
                 self.guarantee_ = self.guarantee_.supposing(BY_RESPONSE)
         self._say_doubts(data)
 
+    def _reads_stored(self) -> bool:
+        """Tell whether the first variables of halves decide, on paths of the solver."""
+        by_count = self._nothing_decides() or self.pfer is not None or self.q is not None
+        return by_count and self.fdr is None and self.estimator is None
+
     def _may_be_bounded(self, data: Data) -> bool:
         """Tell whether a bound may keep a false discovery rate that message passing cannot."""
         plain = isinstance(self.lam, str) and self.lam == "auto" and self.engine is None

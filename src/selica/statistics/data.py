@@ -34,7 +34,8 @@ class Data(NamedTuple):
     """
 
     X: Array
-    """(n, p), columns of weighted mean 0 and variance 1; constant ones are zero."""
+    """(n, p), columns of weighted mean 0 and variance 1; constant ones are zero. Of a table that
+    stays as it is stored, `statistics.stored.StoredColumns`, which makes blocks of them."""
     y: Array
     """(n,): in the unit in which the loss is fitted, e.g. divided by `y_scale`, or 0 and 1."""
     loss: Loss
@@ -80,6 +81,11 @@ class Data(NamedTuple):
     def n_kept(self) -> int:
         """Number of columns without a penalty."""
         return 0 if self.keep is None else int(self.keep.shape[1])
+
+    @property
+    def stored(self) -> bool:
+        """Whether columns stay as they are stored, in their own units."""
+        return not isinstance(self.X, np.ndarray)
 
     @property
     def plain(self) -> bool:
@@ -201,11 +207,14 @@ def make_data(
         columns, y, kind, rows, varies, scale, y_scale, units=units, variable=variable,
         imputation=imputation,
     )  # fmt: skip
-    if keep is not None:
-        kept, _ = standardised(keep, even)
-        kept = kept[:, kept.any(axis=0)]
-        data = data._replace(keep=kept if kept.shape[1] else None)
-    return data
+    return data if keep is None else data._replace(keep=kept_columns(keep, rows))
+
+
+def kept_columns(keep: Array, weight: Array) -> Array | None:
+    """Return columns without a penalty in standard form; None where all are constant."""
+    kept, _ = standardised(keep, None if np.all(weight == 1.0) else weight)
+    kept = kept[:, kept.any(axis=0)]
+    return kept if kept.shape[1] else None
 
 
 def beside(data: Data, columns: Array) -> Data:
@@ -311,9 +320,10 @@ def fit_members(
     return fit if whole or data.keep is None else _first_columns(fit, data.X.shape[1])
 
 
-def _design(data: Data, X: Array) -> Any:
-    """Return columns, and beside them those without a penalty."""
-    return X if data.keep is None else side_by_side([X, data.keep])
+def _design(data: Data, X: Any) -> Any:
+    """Return columns, and beside them those without a penalty; a stored table as it is."""
+    columns = getattr(X, "table", X)
+    return columns if data.keep is None else side_by_side([columns, data.keep])
 
 
 def _free(data: Data, columns: int) -> BoolArray | None:
