@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
-from selica import KnockoffSelection, SummaryKnockoffs
-from selica._core.parallel import pieces
+from selica import KnockoffSelection
 from selica._core.table import Table
 from selica._core.types import Array
 from selica._core.warning import noted
@@ -39,8 +39,12 @@ WAYS = (("marginal", 1), ("lasso", 1), ("lasso", 5))
 """Statistics and numbers of joint copies."""
 DRAWS = 5
 """Draws of copies whose statistics are averaged for a correlation."""
+COMPARED = 50
+"""Data sets whose statistics W are compared."""
 FLIPPED = 3
 """Markers whose alleles are swapped."""
+WRONG = 50
+"""Studies in which LD that is wrong is judged."""
 FEWER = 0.2
 """Share of the markers with Z-scores of half of the people."""
 
@@ -119,23 +123,24 @@ def agreement(run: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
              "refused": refused}
         )  # fmt: skip
 
+    scores = z * np.sqrt(ROWS / (ROWS - 2.0 + z**2))
+    refused = {name: linkage_mismatch(scores, ld, run).refused for name, ld in lds.items()}
     with noted():
-        for statistic, m in WAYS:
+        for m in (1, 5):
             for name, ld in lds.items():
-                found = SummaryKnockoffs(
-                    LEVEL, statistic=statistic, joint_copies=m, accept_mismatch=True,
-                    random_state=run,
-                ).fit(z, ROWS, ld)  # fmt: skip
-                add(name, statistic, m, found.support_, found.mismatch_.refused)
-            ghosts = GhostKnockoffs(lds["known"], n_joint=m)
-            wins = joint_wins(
-                table_importances(ghosts, X, y, table_copies(ghosts, X, [run, 0]), statistic)
-            )
-            chosen = joint_selection(wins.winner, wins.lead, m, LEVEL)
-            add("table", statistic, m, chosen)
-            if m == 1:
-                alike.append({"run": run, "statistic": statistic}
-                             | correlations(ghosts, X, y, z, run, statistic))  # fmt: skip
+                ghosts = known(m) if name == "known" else GhostKnockoffs(ld, n_joint=m)
+                Z = np.concatenate([scores[None], ghosts.draw(scores, run)])
+                for statistic in (statistic for statistic, copies in WAYS if copies == m):
+                    T = importances(ghosts, Z, statistic, run)
+                    add(name, statistic, m, chosen_by(T, m), refused[name])
+            ghosts = known(m)
+            copies = table_copies(ghosts, X, [run, 0])
+            for statistic in (statistic for statistic, copies in WAYS if copies == m):
+                T = table_importances(ghosts, X, y, copies, statistic)
+                add("table", statistic, m, chosen_by(T, m))
+                if m == 1 and run < COMPARED:
+                    alike.append({"run": run, "statistic": statistic}
+                                 | correlations(ghosts, X, y, scores, run, statistic))  # fmt: skip
         sampler = GaussianKnockoffs(0.0, sigma)
         cv = KnockoffSelection(
             LEVEL, sampler=sampler, statistic="coefficient", response="linear", n_jobs=1,
@@ -145,24 +150,37 @@ def agreement(run: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return rows, alike
 
 
+@cache
+def known(m: int) -> GhostKnockoffs:
+    """Ghosts with the LD of the population."""
+    one = covariance()[:BLOCK, :BLOCK]
+    return GhostKnockoffs(LinkageBlocks([one] * (COLUMNS // BLOCK)), n_joint=m)
+
+
+def importances(ghosts: GhostKnockoffs, Z: Array, statistic: str, seed: int) -> Array:
+    """What `SummaryKnockoffs` compares."""
+    if statistic == "marginal":
+        return marginal_importances(ghosts, Z).values
+    return lasso_importances(ghosts, Z, ROWS, "theory", np.random.SeedSequence(seed)).values
+
+
+def chosen_by(T: Array, m: int) -> Array:
+    wins = joint_wins(T)
+    return np.asarray(joint_selection(wins.winner, wins.lead, m, LEVEL))
+
+
 def correlations(
-    ghosts: GhostKnockoffs, X: Array, y: Array, z: Array, run: int, statistic: str
+    ghosts: GhostKnockoffs, X: Array, y: Array, scores: Array, run: int, statistic: str
 ) -> dict[str, float]:
     """Correlations over markers of W by ghosts and by the table."""
-    n = len(y)
-    scores = z * np.sqrt(n / (n - 2.0 + z**2))
     own, ghostly, same = [], [], []
     for draw in range(DRAWS):
         copies = table_copies(ghosts, X, [run, 1 + draw])
         own.append(signed(table_importances(ghosts, X, y, copies, statistic)))
-        of_copies = np.einsum("nmp,n->mp", copies, y) / np.sqrt(n)
+        of_copies = np.einsum("nmp,n->mp", copies, y) / np.sqrt(len(y))
         for Z, into in ((ghosts.draw(scores, run, draw), ghostly), (of_copies, same)):
             both = np.concatenate([scores[None], Z])
-            if statistic == "marginal":
-                into.append(signed(marginal_importances(ghosts, both).values))
-            else:
-                seed = np.random.SeedSequence(0)
-                into.append(signed(lasso_importances(ghosts, both, n, "theory", seed).values))
+            into.append(signed(importances(ghosts, both, statistic, 0)))
 
     def corr(a: Array, b: Array) -> float:
         return float(np.corrcoef(a, b)[0, 1])
@@ -231,6 +249,8 @@ def mismatch(run: int, markers: int, signals: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
     rows = []
     for case, panel, scores, ld in cases:
+        if case != "right" and run >= WRONG:
+            continue
         found = linkage_mismatch(scores, ld, run)
         rows.append(
             {"run": run, "markers": markers, "signals": signals, "case": case, "panel": panel,
@@ -288,21 +308,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=("agreement", "mismatch", "table"), required=True)
     parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     if given.part == "agreement":
-        found = pieces(agreement, [(run,) for run in range(given.runs)], given.jobs)
-        Table.of(row for one, _ in found for row in one).to_csv(FOLDER / "agreement.csv")
-        Table.of(row for _, one in found for row in one).to_csv(FOLDER / "correlations.csv")
+        rows, alike = [], []
+        for run in range(given.runs):
+            for found, into in zip(agreement(run), (rows, alike), strict=True):
+                into.extend(found)
+            if run % 20 == 19 or run == given.runs - 1:  # so that an interrupted run leaves some
+                Table.of(rows).to_csv(FOLDER / "agreement.csv")
+                Table.of(alike).to_csv(FOLDER / "correlations.csv")
     elif given.part == "mismatch":
-        cases = [
-            (run, markers, signals)
-            for markers, signals, share in ((300, 0, 1), (300, 30, 1), (1500, 30, 10))
-            for run in range(given.runs // share)
-        ]
-        found = pieces(mismatch, cases, given.jobs)
-        Table.of(row for one in found for row in one).to_csv(FOLDER / "mismatch.csv")
+        rows = []
+        for run in range(given.runs):
+            for markers, signals, share in ((300, 0, 1), (300, 30, 1), (1500, 30, 10)):
+                if run % share == 0:
+                    rows.extend(mismatch(run, markers, signals))
+            if run % 20 == 19 or run == given.runs - 1:
+                Table.of(rows).to_csv(FOLDER / "mismatch.csv")
     else:
         print("\n".join([*agreement_table(), "", *mismatch_table()]))
 

@@ -49,6 +49,7 @@ from selica.cli.options import (
     option,
 )
 from selica.cli.output import print_json, say, waiting
+from selica.cli.select_scores import ScoreOptions, select_scores
 from selica.cli.table_options import (
     Drop,
     Event,
@@ -274,6 +275,26 @@ def select(
             "selection to the last digit."
         ),
     ] = None,
+    ld: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Select from Z-scores: TABLE has columns marker, z (or beta and se), allele_1 and "
+            "allele_2, and PATH is LD, an .npz file of blocks, a folder of them, or genotypes of a "
+            "reference panel (.bed, .pgen).",
+        ),
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="Number of people behind the Z-scores (with --ld).")
+    ] = None,
+    accept_mismatch: Annotated[
+        bool,
+        typer.Option(
+            "--accept-mismatch",
+            help="Go on with LD that is not that of the people behind the Z-scores; nothing is "
+            "promised then (with --ld).",
+        ),
+    ] = False,
     as_json: AsJson = False,
     demo: Demo = False,
 ) -> None:
@@ -283,43 +304,50 @@ def select(
 
     Genotypes: selica select cohort.bed --pheno y.txt --keep covariates.txt --components 10
     """
-    source = Source.of(
-        table, target, demo,
-        TableOptions.of(
-            time=time, event=event, response=response, keep=keep, drop=drop, rows_of=rows_of,
-            weights=weights, offset=offset, strata=strata, missing=missing, kind=kind,
-        ),
-        GenotypeOptions.of(
-            pheno=pheno, components=components, maf=maf, max_missing=max_missing, extract=extract,
-            exclude=exclude, chromosomes=chromosomes, keep_people=keep_people,
-            remove_people=remove_people, cache=cache,
-        ),
+    of_columns = TableOptions.of(
+        time=time, event=event, response=response, keep=keep, drop=drop, rows_of=rows_of,
+        weights=weights, offset=offset, strata=strata, missing=missing, kind=kind,
     )  # fmt: skip
-    selector = unfitted(
-        source.method(method),
-        seed,
-        fdr=fdr,
-        pfer=pfer,
-        kfwer=kfwer,
-        threshold=threshold,
-        n_resamples=n_resamples,
-        lam=lam,
-        l1_ratio=l1_ratio,
-        q=q,
-        weakness=weakness,
-        resample_rate=resample_rate,
-        resampling=resampling,
-        assumption=assumption,
-        calibration=calibration,
-        order=order,
-        engine=engine,
-        sampler=sampler,
-        statistic=statistic,
-        joint_copies=joint_copies,
-        groups=groups,
-        confidence=confidence,
-        n_jobs=n_jobs,
-    )
+    of_genotypes = GenotypeOptions.of(
+        pheno=pheno, components=components, maf=maf, max_missing=max_missing, extract=extract,
+        exclude=exclude, chromosomes=chromosomes, keep_people=keep_people,
+        remove_people=remove_people, cache=cache,
+    )  # fmt: skip
+    given: dict[str, Any] = {
+        "fdr": fdr,
+        "pfer": pfer,
+        "kfwer": kfwer,
+        "threshold": threshold,
+        "n_resamples": n_resamples,
+        "lam": lam,
+        "l1_ratio": l1_ratio,
+        "q": q,
+        "weakness": weakness,
+        "resample_rate": resample_rate,
+        "resampling": resampling,
+        "assumption": assumption,
+        "calibration": calibration,
+        "order": order,
+        "engine": engine,
+        "sampler": sampler,
+        "statistic": statistic,
+        "joint_copies": joint_copies,
+        "groups": groups,
+        "confidence": confidence,
+        "n_jobs": n_jobs,
+    }
+    if ld is not None:
+        foreign = {"target": target, "bundle": bundle, "demo": demo or None}
+        select_scores(
+            ScoreOptions(table, ld, samples, accept_mismatch, seed, out, as_json=as_json),
+            given | foreign | of_genotypes.given | ({} if method == "auto" else {"method": method}),
+            of_columns.words,
+        )
+        return
+    if samples is not None or accept_mismatch:
+        raise ArgumentError("--samples and --accept-mismatch belong to --ld.")
+    source = Source.of(table, target, demo, of_columns, of_genotypes)
+    selector = unfitted(source.method(method), seed, **given)
     # late, so that other commands start without scikit-learn and the compiled solvers
     from selica import reports
 

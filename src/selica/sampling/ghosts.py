@@ -39,8 +39,8 @@ NULLS = int.from_bytes(b"gnul", "big")
 """Purpose of the random numbers of Z-scores without effects."""
 _KEPT_BYTES = 1_000_000_000
 """Memory up to which samplers of all blocks are kept for further draws."""
-_MATRICES = 5
-"""Matrices of the size of LD that a sampler has, and a root of LD."""
+_MATRICES = 4
+"""Matrices of the size of LD that a sampler has."""
 
 
 class UsableLinkage(NamedTuple):
@@ -81,20 +81,35 @@ def usable_linkage(correlation: Array, n_reference: int | None = None) -> Usable
     >>> round(found.shrinkage, 6), round(float(found.correlation[0, 1]), 6)  # 0.64**2 / 100 / 0.36
     (0.011378, 0.593173)
     """
-    p = len(correlation)
-    share = 0.0
-    if n_reference is not None and p > 1:
-        square = correlation[~np.eye(p, dtype=bool)] ** 2
-        error = float(np.sum((1.0 - square) ** 2)) / n_reference
-        total = float(square.sum())
-        share = 1.0 if error >= total else error / total
-    smallest = (1.0 - share) * float(eigvalsh(correlation, subset_by_index=[0, 0])[0]) + share
-    if smallest < SMALLEST_LD_EIGENVALUE:
-        more = (SMALLEST_LD_EIGENVALUE - smallest) / (1.0 - smallest)
-        share += (1.0 - share) * more
+    smallest = float(eigvalsh(correlation, subset_by_index=[0, 0])[0])
+    share = share_of_identity(correlation, smallest, n_reference)
     found = (1.0 - share) * correlation
     np.fill_diagonal(found, 1.0)
     return UsableLinkage(found, share)
+
+
+def share_of_identity(correlation: Array, smallest: float, n_reference: int | None) -> float:
+    """Return the share of the identity by which LD is shrunk; see `usable_linkage`.
+
+    Parameters
+    ----------
+    correlation : array of shape (p, p)
+    smallest : float
+        Its smallest eigenvalue.
+    n_reference : int, optional
+    """
+    share = 0.0
+    p = len(correlation)
+    if n_reference is not None and p > 1:
+        square = correlation**2
+        # the diagonal has squares of one, and no error
+        error = float(np.sum((1.0 - square) ** 2)) / n_reference
+        total = float(square.sum()) - p
+        share = 1.0 if error >= total else error / total
+    smallest = (1.0 - share) * smallest + share
+    if smallest < SMALLEST_LD_EIGENVALUE:
+        share += (1.0 - share) * (SMALLEST_LD_EIGENVALUE - smallest) / (1.0 - smallest)
+    return share
 
 
 class GhostKnockoffs:
@@ -151,7 +166,6 @@ class GhostKnockoffs:
         size = sum(one.nbytes for one in self.correlations)
         self._keeps = _MATRICES * size <= _KEPT_BYTES
         self._known: dict[int, GaussianKnockoffs] = {}
-        self._roots: dict[int, Array] = {}
         self._S: list[Any] = []
         for block in range(self.n_blocks):
             S = self._sampler(block).S_
@@ -235,31 +249,29 @@ class GhostKnockoffs:
             found[:, where] = copies[0].reshape(self.n_joint, -1)
         return found
 
-    def noise(self, random_state: RandomState | None = None, member: int = 0) -> Array:
-        """Draw Z-scores of markers without effects.
+    def noise(self, draws: int, random_state: RandomState | None = None) -> Array:
+        """Draw Z-scores of markers without effects, and of their copies.
 
         Parameters
         ----------
+        draws : int
         random_state : None, int, SeedSequence, Generator or RandomState
-        member : int
-            Which of many draws.
 
         Returns
         -------
-        array of shape (p,)
+        array of shape (draws, m + 1, p)
+            Markers first.
         """
         seed = seed_sequence(random_state)
-        drawn = []
+        found = np.empty((draws, self.n_joint + 1, len(self.ld)))
         for block, one in enumerate(self.correlations):
-            rng = generator(child(seed, NULLS, block, member))
-            if block not in self._roots:
-                root = cholesky(one, lower=True)
-                if self._keeps:
-                    self._roots[block] = root
-            else:
-                root = self._roots[block]
-            drawn.append(root @ rng.standard_normal(len(one)))
-        return np.concatenate(drawn)
+            where = self.place(block)
+            rng = generator(child(seed, NULLS, block))
+            z = rng.standard_normal((draws, len(one))) @ cholesky(one, lower=True).T
+            copies = self._sampler(block).copies(z, child(seed, GHOSTS, block), 1)[0]
+            found[:, 0, where] = z
+            found[:, 1:, where] = copies.reshape(draws, self.n_joint, -1)
+        return found
 
     def joint_correlation(self, block: int) -> Array:
         """Return the correlations of the markers of a block and of all their copies.

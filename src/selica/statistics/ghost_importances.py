@@ -147,16 +147,8 @@ def largest_noise(ghosts: GhostKnockoffs, seed: np.random.SeedSequence) -> float
     ghosts : GhostKnockoffs
     seed : SeedSequence
     """
-    largest = np.zeros(_NOISE_DRAWS)
-    for draw in range(_NOISE_DRAWS):
-        largest[draw] = np.abs(_noise(ghosts, child(seed, NOISE), draw)).max()
-    return float(largest.mean())
-
-
-def _noise(ghosts: GhostKnockoffs, seed: np.random.SeedSequence, draw: int) -> Array:
-    """Return Z-scores of markers and copies without effects, (m + 1, p)."""
-    z = ghosts.noise(seed, draw)
-    return np.concatenate([z[None], ghosts.draw(z, seed, draw)])
+    noise = ghosts.noise(_NOISE_DRAWS, child(seed, NOISE))
+    return float(np.abs(noise).max(axis=(1, 2)).mean())
 
 
 def validated_penalty(
@@ -178,7 +170,7 @@ def validated_penalty(
     trained, left = _TRAINING * n_samples, (1.0 - _TRAINING) * n_samples
     lams = _SHARES * largest_noise(ghosts, seed) / np.sqrt(trained)
     along, length = np.zeros((_SPLITS, lams.size)), np.zeros((_SPLITS, lams.size))
-    noises = [_noise(ghosts, child(seed, SPLITS), split) for split in range(_SPLITS)]
+    noises = ghosts.noise(_SPLITS, child(seed, SPLITS))
     for block in range(ghosts.n_blocks):
         where, G = ghosts.place(block), ghosts.joint_correlation(block)
         for split, noise in enumerate(noises):

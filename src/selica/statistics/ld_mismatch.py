@@ -30,11 +30,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cholesky, eigh
+from scipy.linalg import cholesky
 from scipy.stats import gamma
 from scipy.stats import t as student
 
@@ -43,7 +43,7 @@ from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.results import Result
 from selica._core.types import Array, IntArray
 from selica._core.validation import numbers
-from selica.sampling.ghosts import usable_linkage
+from selica.sampling.ghosts import share_of_identity, usable_linkage
 from selica.solvers.quadratic import quadratic_lasso
 from selica.tables.linkage import LinkageBlocks
 
@@ -160,6 +160,10 @@ class LinkageMismatch(Result):
     shortfall: Array
     """(p,): shortfall of each Z-score, in standard errors, less what an effect can make of it."""
 
+    _columns: ClassVar[tuple[str, ...]] = (
+        "number", "opposed", "opposed_limit", "noise", "noise_limit", "worst_block",
+    )  # fmt: skip
+
     @property
     def refused(self) -> bool:
         """Whether LD is not that of the Z-scores."""
@@ -238,7 +242,7 @@ def linkage_mismatch(
             effect = largest * how.variance / error
             shortfall[where] = -np.sign(predicted) * t - effect
             freedom = min(freedom, how.freedom)
-        one = _rotated(scores[where], usable_linkage(R, ld.n_reference).correlation)
+        one = _rotated(scores[where], R, ld.n_reference)
         small = one.value < 1.0
         misfit[b] = np.sum(one.square[small] / one.value[small] - 1.0) / np.sqrt(len(R))
         blocks.append(one)
@@ -278,10 +282,11 @@ class _Rotated(NamedTuple):
     """(p_b,): squares of the coordinates, which have these variances without signals."""
 
 
-def _rotated(z: Array, correlation: Array) -> _Rotated:
-    """Return Z-scores in the eigenvectors of LD."""
-    value, vector = eigh(correlation)
-    return _Rotated(value, (z @ vector) ** 2)
+def _rotated(z: Array, correlation: Array, n_reference: int | None) -> _Rotated:
+    """Return Z-scores in the eigenvectors of LD, which is shrunk as for copies."""
+    value, vector = np.linalg.eigh(correlation)
+    share = share_of_identity(correlation, float(value[0]), n_reference)
+    return _Rotated((1.0 - share) * value + share, (z @ vector) ** 2)
 
 
 def _share_of_noise(blocks: Sequence[_Rotated]) -> float:
@@ -324,8 +329,10 @@ class _SignalAndNoise(NamedTuple):
 
     signal: Array
     """(p_b,): what sparse effects make of the Z-scores."""
-    correlation: Array
-    """(p_b, p_b): LD."""
+    value: Array
+    """(p_b,): eigenvalues of LD."""
+    vector: Array
+    """(p_b, p_b): its eigenvectors."""
     root: Array
     """(p_b, p_b): its lower triangular root."""
     n_reference: int | None
@@ -335,15 +342,17 @@ class _SignalAndNoise(NamedTuple):
         """Return the distribution that these Z-scores speak for."""
         R = usable_linkage(ld.matrices[block], ld.n_reference).correlation
         effect = quadratic_lasso(R, z, _EFFECT_PENALTY).coef
-        return cls(R @ effect, R, np.asarray(cholesky(R, lower=True)), ld.n_reference)
+        value, vector = np.linalg.eigh(R)
+        root = np.asarray(cholesky(R, lower=True))
+        return cls(R @ effect, value, vector, root, ld.n_reference)
 
     def draw(self, rng: np.random.Generator) -> _Rotated:
         """Draw Z-scores and a reference panel."""
         z = self.signal + self.root @ rng.standard_normal(self.signal.size)
         if self.n_reference is None:
-            return _rotated(z, self.correlation)
+            return _Rotated(self.value, (z @ self.vector) ** 2)
         drawn = _drawn_reference(self.root, self.n_reference, rng)
-        return _rotated(z, usable_linkage(drawn, self.n_reference).correlation)
+        return _rotated(z, drawn, self.n_reference)
 
 
 def _drawn_reference(root: Array, people: int, rng: np.random.Generator) -> Array:

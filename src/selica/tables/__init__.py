@@ -8,8 +8,10 @@ from selica.tables.missing import MissingCells
 from selica.tables.objects import as_columns
 from selica.tables.prepared import LeftOut, Prepared, prepare
 from selica.tables.variables import split, variables
+from selica.tables.zscores import AlignedScores, ZScores, align, read_zscores
 
 __all__ = [
+    "AlignedScores",
     "ColumnKind",
     "Columns",
     "LeftOut",
@@ -17,11 +19,14 @@ __all__ = [
     "LinkageBlocks",
     "MissingCells",
     "Prepared",
+    "ZScores",
+    "align",
     "as_columns",
     "parse_table",
     "prepare",
     "read_linkage",
     "read_table",
+    "read_zscores",
     "split",
     "variables",
     "write_linkage",
