@@ -10,10 +10,10 @@ from scipy.cluster.hierarchy import fcluster
 from scipy.cluster.hierarchy import linkage as joined
 from scipy.spatial.distance import squareform
 
+from selica._core.linkage import LinkageBlocks
 from selica._core.memory import check_memory
 from selica._core.types import Array, IntArray
 from selica._core.validation import choice, matrix, number
-from selica.tables.linkage import LinkageBlocks
 
 LINKAGES = ("average", "single", "complete")
 """How the distance of two clusters comes from the distances of their members."""

@@ -22,12 +22,12 @@ from scipy.linalg import cholesky, eigvalsh
 from scipy.sparse import csr_array
 
 from selica._core.errors import ArgumentError
+from selica._core.linkage import LinkageBlocks
 from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.types import Array, IntArray
 from selica._core.validation import count, numbers
 from selica.sampling.checks import group_labels
 from selica.sampling.knockoffs import GaussianKnockoffs
-from selica.tables.linkage import LinkageBlocks
 
 SMALLEST_LD_EIGENVALUE = 1e-3
 """Smallest eigenvalue of LD that copies are drawn with. Genotypes of a chip or an imputation are

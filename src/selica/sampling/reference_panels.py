@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from selica._core.errors import ArgumentError, ColumnError
+from selica._core.linkage import LinkageBlocks
 from selica._core.types import Array, IntArray
 from selica._core.validation import array_of, count, matrix
-from selica.tables.linkage import LinkageBlocks
 
 _WINDOW = 100
 """Markers on either side of a cut whose correlations it counts."""

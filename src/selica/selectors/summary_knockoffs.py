@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from selica._core.errors import ArgumentError, RefusedError
+from selica._core.linkage import LinkageBlocks
 from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.table import Table
@@ -30,7 +31,6 @@ from selica.statistics.ghost_importances import (
     marginal_importances,
 )
 from selica.statistics.ld_mismatch import LinkageMismatch, linkage_mismatch
-from selica.tables.linkage import LinkageBlocks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -39,13 +39,13 @@ from scipy.stats import gamma
 from scipy.stats import t as student
 
 from selica._core.errors import ArgumentError
+from selica._core.linkage import LinkageBlocks
 from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.results import Result
 from selica._core.types import Array, IntArray
 from selica._core.validation import numbers
 from selica.sampling.ghosts import share_of_identity, usable_linkage
 from selica.solvers.quadratic import quadratic_lasso
-from selica.tables.linkage import LinkageBlocks
 
 NEIGHBOURS = 20
 """Neighbours that predict a Z-score, at most."""

@@ -1,9 +1,10 @@
 """Read a table as people have it, say what its columns are, and prepare it for a selector."""
 
+from selica._core.linkage import LinkageBlocks
 from selica.tables.columns import Columns, Limits
 from selica.tables.files import parse_table, read_table
 from selica.tables.kinds import ColumnKind
-from selica.tables.linkage import LinkageBlocks, read_linkage, write_linkage
+from selica.tables.linkage import read_linkage, write_linkage
 from selica.tables.missing import MissingCells
 from selica.tables.objects import as_columns
 from selica.tables.prepared import LeftOut, Prepared, prepare

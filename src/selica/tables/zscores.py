@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selica._core.errors import ArgumentError, RefusedError
+from selica._core.linkage import LinkageBlocks
 from selica._core.types import Array, BoolArray
 from selica._core.validation import numbers
 from selica.tables.columns import Columns, counted, listed
 from selica.tables.files import read_table
-from selica.tables.linkage import LinkageBlocks
 
 _NAMES: dict[str, tuple[str, ...]] = {
     "marker": ("marker", "snp", "rsid", "id", "variant", "markername", "variant_id", "rs_id"),
