@@ -20,7 +20,7 @@ from selica import (
 from selica._core.errors import ArgumentError, RefusedError
 from selica.reports import demo_table
 from selica.selectors import AssumptionWarning, checks
-from selica.selectors.checks import identical_groups, identical_to
+from selica.selectors.checks import alike_columns, identical_groups
 from selica.statistics import make_data
 from selica.tables import split
 
@@ -321,7 +321,7 @@ class TestIdenticalColumns:
         found = [tuple(map(int, some[group])) for group in identical_groups(data)]
         assert sorted(found) == [(7, 5400, 5401), (20, 30)]
         assert {pair for group in found for pair in combinations(group, 2)} == expected
-        same = identical_to(data, np.array([310, 30, 3]))
+        same = alike_columns(data, np.array([310, 30, 3])).identical
         assert {j: some[others].tolist() for j, others in same.items()} == {
             310: [7, 5401],
             30: [20],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -255,8 +255,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.guarantee_ = self._of_table(self.guarantee_, data, dependent)
         if self._of_copies is not None:
             self._of_copies = self._of_table(self._of_copies, data, dependent)
-        self.duplicates_ = self._same_columns(data, checks.identical_to)
-        self.near_duplicates_ = self._same_columns(data, checks.nearly_identical_to)
+        self.duplicates_, self.near_duplicates_ = self._same_columns(data)
 
     def _stored(
         self, table: DesignTable, names: tuple[str, ...], y: Any, given: RowArguments
@@ -328,19 +327,23 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             references=found.references,
         )  # fmt: skip
 
-    def _same_columns(
-        self, data: Data, alike: Callable[[Data, IntArray], dict[int, IntArray]]
-    ) -> dict[str, tuple[str, ...]]:
-        """Return the columns that are alike selected ones; categories and groups have none."""
+    def _same_columns(self, data: Data) -> tuple[dict[str, tuple[str, ...]], ...]:
+        """Return the columns identical to selected ones, and those that nearly are.
+
+        Categories and groups have none.
+        """
         if self._grouping is not None:
-            return {}
+            return {}, {}
         if data.variable is not None:
             alone = np.bincount(data.variable)[data.variable] == 1
             columns = np.flatnonzero(alone & self.support_[data.variable])
         else:
             columns = np.flatnonzero(self.support_)
-        names, same = self._column_names(), alike(data, columns)
-        return {names[j]: tuple(names[k] for k in same[j]) for j in same}
+        names = self._column_names()
+        return tuple(
+            {names[j]: tuple(names[k] for k in others) for j, others in found.items()}
+            for found in checks.alike_columns(data, columns)
+        )
 
     def _column_names(self) -> list[str]:
         """Return the name of the variable of each column."""

@@ -32,8 +32,8 @@ from selica.tables.naming import (
 
 __all__ = [
     "FEWEST_GROUPS", "LARGEST_CORRELATION", "NEAR_CORRELATION", "TOLERATED_EFFECT", "Column",
-    "Dependence", "copied_rows", "few_values", "identical_groups", "identical_to", "identifiers",
-    "most_correlated", "near_duplicates", "nearly_identical_to", "repeated_measures", "survival",
+    "Dependence", "alike_columns", "copied_rows", "few_values", "identical_groups", "identifiers",
+    "most_correlated", "near_duplicates", "repeated_measures", "survival",
     "whole_columns",
 ]  # fmt: skip
 
@@ -313,36 +313,36 @@ def identical_groups(data: Data) -> list[IntArray]:
     return [np.sort(group) for group in np.split(order, ends) if group.size > 1]
 
 
-def identical_to(data: Data, columns: IntArray) -> dict[int, IntArray]:
-    """List, for each of some columns, all others that are identical up to sign and scale."""
-    return _alike(data, columns, _EXACT_CORRELATION)
+class AlikeColumns(NamedTuple):
+    """For each of some columns, all others that are like it; those that have none are left out."""
+
+    identical: dict[int, IntArray]
+    """Up to sign and scale."""
+    nearly: dict[int, IntArray]
+    """But for a few rows or digits."""
 
 
-def nearly_identical_to(data: Data, columns: IntArray) -> dict[int, IntArray]:
-    """List, for each of some columns, all others that differ from it in a few rows or digits."""
-    same, near = identical_to(data, columns), _alike(data, columns, NEAR_CORRELATION)
-    others = {j: np.setdiff1d(all_, same.get(j, [])) for j, all_ in near.items()}
-    return {j: few for j, few in others.items() if few.size}
-
-
-def _alike(data: Data, columns: IntArray, least: float) -> dict[int, IntArray]:
-    """List, for each of some columns, all others with a correlation of at least so much."""
+def alike_columns(data: Data, columns: IntArray) -> AlikeColumns:
+    """List, for each of some columns, all others that are identical or nearly so to it."""
     n, p = data.X.shape
-    found: dict[int, IntArray] = {}
+    found = AlikeColumns({}, {})
     if n < _FEWEST_COMPARED_ROWS or not columns.size:
         return found
     chosen: Array = (data.X[:, columns] * (data.weight / data.weight.sum())[:, None]).T
-    step = max(1, _BLOCK // columns.size)
-    parts: list[tuple[IntArray, IntArray]] = []
+    # of a stored table a block is made of ordinary numbers
+    step = max(1, _BLOCK // max(columns.size, n if data.stored else 1))
+    parts: list[tuple[IntArray, IntArray, Array]] = []
     for start in range(0, p, step):
-        row, column = np.nonzero(np.abs(chosen @ data.X[:, start : start + step]) >= least)
-        parts.append((row, column + start))
-    rows = np.concatenate([row for row, _ in parts])
-    others = np.concatenate([column for _, column in parts])
-    for place, j in enumerate(columns):
-        same = np.sort(others[(rows == place) & (others != j)])
-        if same.size:
-            found[int(j)] = same
+        size = np.abs(chosen @ data.X[:, start : start + step])
+        row, column = np.nonzero(size >= NEAR_CORRELATION)
+        parts.append((row, column + start, size[row, column]))
+    rows, others, sizes = (np.concatenate(part) for part in zip(*parts, strict=True))
+    for place, j in enumerate(columns.tolist()):
+        own = (rows == place) & (others != j)
+        exact = sizes >= _EXACT_CORRELATION
+        for kind, which in ((found.identical, own & exact), (found.nearly, own & ~exact)):
+            if which.any():
+                kind[j] = np.sort(others[which])
     return found
 
 

@@ -34,6 +34,8 @@ _LAST_DECREASE = 1e-13
 """Share of the loss below which a step decides nothing."""
 _BLOCK = 4096
 """Columns whose associations are computed at once."""
+_BLOCK_NUMBERS = 4_000_000
+"""Of a stored table, numbers that are made of them."""
 
 
 class RefitEffects(NamedTuple):
@@ -155,8 +157,9 @@ def _associations(data: Data, owner: IntArray, variables: int) -> tuple[Array, I
     sides = -np.asarray(gradient).reshape(len(data.weight), -1).T / data.weight.sum()
     strength, direction = np.zeros(variables), np.zeros(variables, dtype=np.intp)
     alone = np.bincount(owner, minlength=variables) == 1
-    for start in range(0, owner.size, _BLOCK):
-        part = slice(start, start + _BLOCK)
+    step = max(1, _BLOCK_NUMBERS // data.n_rows) if data.stored else _BLOCK
+    for start in range(0, owner.size, step):
+        part = slice(start, start + step)
         pull = sides @ data.X[:, part]
         np.maximum.at(strength, owner[part], np.ptp(pull, axis=0) if len(pull) > 1 else
                       np.abs(pull[0]))  # fmt: skip
