@@ -41,6 +41,9 @@ class Method:
         What tables and legends call it.
     selector : str or None
         Where its class is, as "module:Class"; None for what cannot be run on data.
+    genotypes : str or None
+        Where the class of a method for genotypes alone is, as "module:Class"; tables of other
+        numbers have no use for it, and `selector` is None.
     preset : mapping
         Arguments that the class is always given for this method.
     usual : mapping
@@ -88,6 +91,7 @@ class Method:
     name: str
     label: str
     selector: str | None = None
+    genotypes: str | None = None
     preset: Mapping[str, Any] = field(default_factory=dict)
     usual: Mapping[str, Any] = field(default_factory=dict)
     decided_by: tuple[str, ...] = ()
@@ -112,7 +116,7 @@ class Method:
     @property
     def class_name(self) -> str:
         """Name of the class."""
-        return "" if self.selector is None else self.selector.partition(":")[2]
+        return (self.selector or self.genotypes or "").partition(":")[2]
 
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of the class, with what the method adds to those that are given."""
@@ -559,6 +563,20 @@ _ROWS = (
         colour="#000000",
         dash=_LONG,
         marker="*",
+    ),
+    Method(
+        "clump-knockoffs",
+        "knockoffs of clumps of markers",
+        genotypes="selica.selectors:ClumpKnockoffs",
+        levels=("fdr",),
+        controls="FDR",
+        promise="On average at most the chosen share of the selected clumps of a resolution is "
+        "false.",
+        rests_on="It is expected, not proven, if no two people are related and the genotypes are "
+        "close to mosaics of the motifs that were fitted to them, which is checked on the data.",
+        colour="#E69F00",
+        dash=_SHORT,
+        marker="P",
     ),
     Method(
         "bayes-amp",

@@ -16,7 +16,7 @@ from selica.cli.output import print_json, print_table, say
 _LEGEND = (
     "controls: FDR, the expected share of false selections; 3.2 FDR, the same up to 3.2 times the "
     "level; PFER, the expected number of false selections; none, no error rate. uses: run, `selica "
-    "select --method` runs it on a table; plan, `selica plan --method` predicts it before there "
+    "select --method` runs it on a table; genotypes, it runs on genotypes alone, in Python; plan, `selica plan --method` predicts it before there "
     "is data. `selica methods NAME` says more about one method."
 )
 
@@ -56,6 +56,7 @@ def _row(one: Method) -> dict[str, Any]:
         "promise": one.promise,
         "rests_on": one.rests_on,
         "selector": one.class_name or None,
+        "genotypes": one.genotypes is not None,
         "options": sorted(one.options),
         "predicted": one.predictor is not None,
     }
@@ -72,7 +73,7 @@ def _print_all(rows: list[Method]) -> None:
 
 def _uses(one: Method) -> str:
     """Return what can be done with a method."""
-    uses = {"run": one.selector, "plan": one.predictor}
+    uses = {"run": one.selector, "genotypes": one.genotypes, "plan": one.predictor}
     return ", ".join(use for use, place in uses.items() if place is not None) or "-"
 
 
@@ -82,7 +83,9 @@ def _print_one(one: Method) -> None:
     typer.echo()
     say(f"{one.promise} {one.rests_on}")
     typer.echo()
-    if one.selector is None:
+    if one.genotypes is not None:
+        say(f"It runs on genotypes, not on other tables; in Python, {one.class_name}.")
+    elif one.selector is None:
         say("It cannot be run on data.")
     else:
         say(f"`selica select --method {one.name}` runs it on a table; in Python, {one.class_name}.")

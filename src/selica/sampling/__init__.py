@@ -17,11 +17,17 @@ from selica.sampling.group_copies import group_copies
 from selica.sampling.group_s_matrices import group_s_matrix
 from selica.sampling.independent import IndependentKnockoffs
 from selica.sampling.knockoffs import GaussianKnockoffs
+from selica.sampling.ld_blocks import clumps, ld_blocks
 from selica.sampling.motifs import HaplotypeLaw
 from selica.sampling.reference_panels import block_sizes, reference_linkage
 from selica.sampling.representatives import RepresentativeKnockoffs, group_representatives
 from selica.sampling.s_matrices import s_matrix
 from selica.sampling.sampler import Sampler
+from selica.sampling.segment_motifs import (
+    SegmentMotifs,
+    fit_segment_motifs,
+    stored_group_copies,
+)
 from selica.sampling.sequential import SequentialKnockoffs
 from selica.sampling.shrinkage import Shrunk, ledoit_wolf
 from selica.sampling.simulation import Simulation, simulate
@@ -43,6 +49,7 @@ __all__ = [
     "MarkovKnockoffs",
     "RepresentativeKnockoffs",
     "Sampler",
+    "SegmentMotifs",
     "SequentialKnockoffs",
     "Shrunk",
     "Simulation",
@@ -51,17 +58,21 @@ __all__ = [
     "block_sizes",
     "callable_copies",
     "chance_counts",
+    "clumps",
     "correlation_groups",
     "exchangeability",
+    "fit_segment_motifs",
     "group_copies",
     "group_representatives",
     "group_s_matrix",
     "iid_copies",
+    "ld_blocks",
     "ledoit_wolf",
     "linkage_groups",
     "reference_linkage",
     "resample_weights",
     "s_matrix",
     "simulate",
+    "stored_group_copies",
     "usable_linkage",
 ]

@@ -9,6 +9,7 @@ from selica.selectors.base import (
     EmptySelectionWarning,
     UnstableWarning,
 )
+from selica.selectors.clumps import ClumpKnockoffs, Resolution
 from selica.selectors.derandomized import DerandomizedKnockoffs
 from selica.selectors.group_map import GroupMap
 from selica.selectors.guarantee import Guarantee
@@ -28,6 +29,7 @@ __all__ = [
     "AutoSelection",
     "Bolasso",
     "BoundCurve",
+    "ClumpKnockoffs",
     "DataSplitting",
     "DerandomizedKnockoffs",
     "EmptySelectionWarning",
@@ -39,6 +41,7 @@ __all__ = [
     "LassoSelection",
     "ListBound",
     "PosthocLevel",
+    "Resolution",
     "Stability",
     "StabilityPath",
     "StabilitySelection",
