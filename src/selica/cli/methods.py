@@ -16,8 +16,9 @@ from selica.cli.output import print_json, print_table, say
 _LEGEND = (
     "controls: FDR, the expected share of false selections; 3.2 FDR, the same up to 3.2 times the "
     "level; PFER, the expected number of false selections; none, no error rate. uses: run, `selica "
-    "select --method` runs it on a table; genotypes, it runs on genotypes alone, in Python; plan, `selica plan --method` predicts it before there "
-    "is data. `selica methods NAME` says more about one method."
+    "select --method` runs it on a table; genotypes, it runs on genotypes alone, in Python; plan, "
+    "`selica plan --method` predicts it before there is data. `selica methods NAME` says more "
+    "about one method."
 )
 
 

@@ -20,7 +20,7 @@ from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, error_level, number, short
 from selica._core.warning import warn
 from selica.control import knockoff_threshold
-from selica.plots import plot_statistics
+from selica.plots import plot_manhattan
 from selica.sampling import Exchangeability
 from selica.sampling.exchangeability import DOUBTFUL_RATIO, WITHDRAWN_RATIO
 from selica.sampling.ld_blocks import check_resolutions, clumps, ld_blocks
@@ -399,16 +399,31 @@ class ClumpKnockoffs(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )  # fmt: skip
 
     def plot(self, resolution: float | None = None) -> Figure:
-        """Draw the statistics of a resolution with the threshold (needs matplotlib).
+        """Draw W along the genome, with the selected clumps of all resolutions (needs matplotlib).
 
         Parameters
         ----------
         resolution : float, optional
-            The finest by default.
+            Whose W is drawn, at the leading marker of each clump; the finest by default.
         """
         check_is_fitted(self)
         one = self.resolutions_[0] if resolution is None else self.at(resolution)
-        return plot_statistics(one.statistics, one.threshold, unit="group")
+        value, chosen = np.zeros(one.clumps.size), np.zeros(one.clumps.size, dtype=bool)
+        value[one.leading] = one.statistics
+        chosen[one.leading] = one.selected
+        bands = {
+            each.name: [
+                (row["chromosome"], row["first"], row["last"])
+                for row in self.discoveries_
+                if row["resolution"] == each.name
+            ]
+            for each in self.resolutions_
+        }
+        threshold = one.threshold if np.isfinite(one.threshold) else None
+        return plot_manhattan(
+            self._markers, value, chosen, measure=f"W at {one.name}", threshold=threshold,
+            bands=bands, title=f"Clumps at FDR {self._fdr:g}",
+        )  # fmt: skip
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
