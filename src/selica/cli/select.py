@@ -347,6 +347,8 @@ def select(
     if samples is not None or accept_mismatch:
         raise ArgumentError("--samples and --accept-mismatch belong to --ld.")
     source = Source.of(table, target, demo, of_columns, of_genotypes)
+    if bundle is not None and source.of_genotypes:
+        raise ArgumentError("--bundle: genotypes are not packed; --out writes a report.")
     selector = unfitted(source.method(method), seed, **given)
     # late, so that other commands start without scikit-learn and the compiled solvers
     from selica import reports

@@ -1,6 +1,7 @@
 """Read a table as people have it, say what its columns are, and prepare it for a selector."""
 
 from selica._core.linkage import LinkageBlocks
+from selica.tables.arrays import ArrayTable, read_array
 from selica.tables.columns import Columns, Limits
 from selica.tables.files import parse_table, read_table
 from selica.tables.kinds import ColumnKind
@@ -13,6 +14,7 @@ from selica.tables.zscores import AlignedScores, ZScores, align, read_zscores
 
 __all__ = [
     "AlignedScores",
+    "ArrayTable",
     "ColumnKind",
     "Columns",
     "LeftOut",
@@ -25,6 +27,7 @@ __all__ = [
     "as_columns",
     "parse_table",
     "prepare",
+    "read_array",
     "read_linkage",
     "read_table",
     "read_zscores",
