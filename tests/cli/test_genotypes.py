@@ -12,13 +12,9 @@ import selica
 from selica._core.table import Table
 from selica.cli.genotype_options import GenotypeOptions
 from selica.errors import ArgumentError, DoesNotApply, SelicaError
-from selica.selectors.base import Selector
 from tests.cli.commands import invoke, parsed
 
 SMALL = Cohort(n=300, p=800, n_causal=2, heritability=0.5, chromosomes=3, missing=0.01)
-stored = pytest.mark.skipif(
-    not hasattr(Selector, "_reads_stored"), reason="selectors do not take stored tables yet"
-)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +22,6 @@ def cohort(tmp_path_factory):
     return simulate_cohort(tmp_path_factory.mktemp("cohort") / "small.bed", SMALL)
 
 
-@stored
 def test_from_files_to_a_report(cohort, tmp_path):
     out = tmp_path / "report"
     options = ["--pheno", cohort.with_suffix(".pheno"), "--keep", cohort.with_suffix(".covar"),
@@ -54,7 +49,6 @@ def test_from_files_to_a_report(cohort, tmp_path):
     assert len(page) < 600_000
 
 
-@stored
 def test_the_command_is_the_call(cohort, tmp_path):
     pheno = cohort.with_suffix(".pheno")
     said = parsed("select", cohort, "--pheno", pheno, "--n-resamples", "50")

@@ -17,8 +17,10 @@ from selica.tables.columns import Columns
 
 _BLOCK = 4_000_000
 """Entries that are read at once."""
-_SMALLEST, _LARGEST = -128, 127
-"""What a byte holds."""
+_SMALLEST = -128
+"""Smallest number that a byte holds."""
+_LARGEST = 127
+"""Largest number that a byte holds."""
 _SINGLE = float(np.finfo(np.float32).max)
 """What single precision holds."""
 
