@@ -14,12 +14,8 @@ from selica._core.types import Array, IntArray
 from selica._core.validation import count, real, short
 from selica.solvers.design_table import DesignTable, places, row_weights, share_of
 
-_COPIES = np.array([2.0, np.nan, 1.0, 0.0])
-"""Copies of the first allele by code; the second code is a missing call."""
 _MISSING = 1
 """The code of a missing call."""
-_CODE_OF = np.array([3, 2, 0, _MISSING], dtype=np.uint8)
-"""Codes of 0, 1 and 2 copies, and of -1, a missing call."""
 _SHARE = 2.0
 """Memory of members that are solved together, as a share of the codes: one pass over a file should
 serve many members. For 500,000 markers of 5,000 people it is 1.25 GB."""
@@ -63,15 +59,14 @@ class TwoBitTable(DesignTable):
             self.codes, self.n_rows, self.columns, self.unit, self.origin, self.fill
         )
 
-    def copies(self, j: int) -> Array:
-        """Return the copies of one column, NaN where a call is missing."""
-        return np.asarray(_COPIES[self._codes_of(j)])
-
     def column(self, j: int) -> Array:
         """Return one column as doubles."""
-        copies = _COPIES.copy()
-        copies[_MISSING] = self.fill[j]
-        return np.asarray((self.unit[j] * (copies - self.origin[j]))[self._codes_of(j)])
+        from selica.tables.genotypes.codes import unpack  # a room that is slow to import
+
+        line = np.asarray(self.codes[self.columns[j]])
+        calls = unpack(line[None], self.n_rows)[0]
+        by_call = np.array([0.0, 1.0, 2.0, self.fill[j]])  # a missing call is -1, the last
+        return np.asarray((self.unit[j] * (by_call - self.origin[j]))[calls])
 
     def dense(self) -> Array:
         """Return the table as doubles."""
@@ -118,12 +113,6 @@ class TwoBitTable(DesignTable):
         core().two_bit_rows(self.codes, self.n_rows, self.columns, numbers, codes)
         lines = np.arange(self.columns.size, dtype=np.int64)
         return TwoBitTable(codes, int(numbers.size), lines, self.unit, self.origin, self.fill)
-
-    def _codes_of(self, j: int) -> Any:
-        """Return the code of each row in one column."""
-        line = np.asarray(self.codes[self.columns[j]])
-        shifts = np.arange(0, 8, 2, dtype=np.uint8)
-        return (line[:, None] >> shifts & 3).ravel()[: self.n_rows]
 
 
 def two_bit_design(
@@ -211,6 +200,8 @@ def pack_two_bit(values: ArrayLike) -> Any:
     >>> pack_two_bit(np.array([[2], [1], [0], [-1], [2]], dtype=np.int8)).tolist()
     [[120, 0]]
     """
+    from selica.tables.genotypes.codes import pack  # a room that is slow to import
+
     array = np.asarray(values)
     if array.dtype != np.int8 or array.ndim != 2 or array.size == 0:
         raise ArgumentError("values must be a non-empty two-dimensional table of int8.")
@@ -221,11 +212,7 @@ def pack_two_bit(values: ArrayLike) -> Any:
         block = array[:, start : start + step].T
         if block.min() < -1 or block.max() > 2:
             raise ArgumentError("values must be 0, 1 or 2 copies, or -1 where a call is missing.")
-        fours = np.zeros((block.shape[0], 4 * codes.shape[1]), dtype=np.uint8)
-        fours[:, :n] = _CODE_OF[block]
-        codes[start : start + step] = (
-            fours[:, ::4] | fours[:, 1::4] << 2 | fours[:, 2::4] << 4 | fours[:, 3::4] << 6
-        )
+        codes[start : start + step] = pack(block)
     return codes
 
 
