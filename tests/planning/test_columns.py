@@ -78,8 +78,10 @@ def test_what_is_no_correlation(given, message):
 
 
 def test_there_is_no_theory_for_correlated_columns_with_another_response():
-    with pytest.raises(ValueError, match=r"^covariance must be left out: there is no theory"):
-        Study.of(50, 10, 2, r2=0.5, response=Binary(), covariance=("ar1", 0.5))
+    study = Study.of(50, 10, 2, r2=0.5, response=Binary(), covariance=("ar1", 0.5))
+    assert study.is_simulated
+    assert not Study.of(50, 10, 2, r2=0.5, covariance=("ar1", 0.5)).is_simulated
+    assert not Study.of(50, 10, 2, r2=0.5, response=Binary()).is_simulated
 
 
 @pytest.fixture(scope="module")

@@ -233,6 +233,55 @@ class EmpiricalEffects(Effects):
         return rng.choice(np.array(self.values), size=size)
 
 
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class PlacedEffects(EmpiricalEffects):
+    """Given effects of given variables: zeros say which variables have none.
+
+    Where columns are independent the places do not matter, and such effects are those of
+    `EmpiricalEffects` without the zeros.
+
+    Parameters
+    ----------
+    values : array of float, shape (p,)
+        One for each variable, in any unit; of those that are not zero the second moment is set to
+        one.
+
+    Examples
+    --------
+    >>> from selica.theory import PlacedEffects
+    >>> effects = PlacedEffects([1.0, 0.0, -1.0, 0.0])
+    >>> effects.values, effects.places, effects.n_features
+    ((1.0, -1.0), (0, 2), 4)
+    """
+
+    places: tuple[int, ...]
+    """Which variables have the effects, in rising order."""
+    n_features: int
+
+    def __init__(self, values: ArrayLike) -> None:
+        value = _finite_vector("values", values)
+        places = np.flatnonzero(value)
+        if places.size == 0:
+            raise ArgumentError("values must not all be zero.")
+        EmpiricalEffects.__init__(self, value[places])
+        object.__setattr__(self, "places", tuple(places.tolist()))
+        object.__setattr__(self, "n_features", value.size)
+
+    def __repr__(self) -> str:
+        return f"PlacedEffects({len(self.values)} of {self.n_features} values)"
+
+    @property
+    def label(self) -> str:
+        given = "one given effect" if len(self.values) == 1 else f"{len(self.values)} given effects"
+        return f"{given} at given places"
+
+    def vector(self) -> Array:
+        """Return the effects of all variables, (p,)."""
+        found = np.zeros(self.n_features)
+        found[list(self.places)] = self.values
+        return found
+
+
 LAWS: dict[str, Callable[[], Effects]] = {
     "gaussian": GaussianEffects,
     "laplace": LaplaceEffects,
@@ -243,13 +292,15 @@ MOST_EFFECTS = 1000
 """Numbers in a list of effects: each of them is a kind of variable of its own."""
 
 
-def effects_of(text: str) -> Effects:
+def effects_of(text: str, *, placed: bool = False) -> Effects:
     """Return the distribution that a text names, or that of the numbers in it.
 
     Parameters
     ----------
     text : str
         One of `LAWS`, or numbers with commas, blanks or line breaks between them.
+    placed : bool
+        Whether zeros may say which variables have no effect.
 
     Examples
     --------
@@ -269,6 +320,8 @@ def effects_of(text: str) -> Effects:
         raise ArgumentError(f"effects must be at most {MOST_EFFECTS:,} numbers; got {len(values)}.")
     if not any(values):
         raise ArgumentError("effects must not all be zero.")
+    if not all(values) and placed:
+        return PlacedEffects(values)
     if not all(values):
         raise ArgumentError("effects must not be zero: leave out variables without an effect.")
     return EmpiricalEffects(values)

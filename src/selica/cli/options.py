@@ -38,15 +38,22 @@ _LARGEST_LIST = 1_000_000
 """Bytes of a file with effects."""
 
 
-def effect_law(text: str) -> EffectLaw:
-    """Return the effects that `--effects` asks for: by name, by numbers, or by a file of them."""
+def effect_law(text: str, *, placed: bool = False) -> EffectLaw:
+    """Return the effects that `--effects` asks for: by name, by numbers, or by a file of them.
+
+    Parameters
+    ----------
+    text : str
+    placed : bool
+        Whether zeros may say which variables have no effect.
+    """
     from selica._core.effects import LAWS, effects_of  # late: other commands start faster
 
     if text in LAWS:
         return EffectLaw(effects_of(text), text)
     content = _file_of_numbers(text)
     try:
-        law = effects_of(text if content is None else content)
+        law = effects_of(text if content is None else content, placed=placed)
     except ArgumentError as error:
         if content is not None:
             raise ArgumentError(f"--effects {text}: {error}") from None

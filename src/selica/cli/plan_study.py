@@ -132,7 +132,7 @@ class StudyOptions(NamedTuple):
         kind = given["response"].value
         response = _response(kind, given)
         keywords: dict[str, Any] = {"response": response}
-        law = effect_law(given["effects"])
+        law = effect_law(given["effects"], placed=True)
         covariance = given["covariance"]
         if covariance is not None:
             keywords["covariance"] = covariance_of(covariance)

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import expit
 
 from selica._core.errors import ArgumentError
+from selica._core.types import Array
 from selica._core.validation import number, short
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ _GUMBEL_VARIANCE = math.pi**2 / 6.0
 """Variance of the Gumbel distribution: of the noise of the logarithm of a survival time."""
 _RAREST = 1e-4
 """Smallest share of cases or events."""
+_POPULATION = 20_000
+"""People of a population that are drawn at a time, where cases and controls are sampled."""
 _LARGEST_COUNT = 1e4
 """Largest mean count."""
 
@@ -89,6 +92,23 @@ class StudyResponse(ABC):
     def in_theory(self, T: float) -> Logistic | Poisson | Cox | None:
         """Return the response of the theory; None for a linear one."""
 
+    def draw(self, n_samples: int, T: float, rng: np.random.Generator) -> tuple[Array, Any]:
+        """Draw linear predictors of variance T, shape (n,), and responses as selectors take them.
+
+        Parameters
+        ----------
+        n_samples : int
+        T : float
+        rng : Generator
+        """
+        of_rows, of_response = rng.spawn(2)  # so that fewer rows are the first of many
+        z = math.sqrt(T) * of_rows.standard_normal(n_samples)
+        return z, self.respond(z, T, of_response)
+
+    @abstractmethod
+    def respond(self, z: Array, T: float, rng: np.random.Generator) -> Any:
+        """Draw the responses of rows with linear predictors z that have the variance T."""
+
     def informative(self, n_samples: int) -> str:
         """Return how many of the samples carry the information, in words; empty for all."""
         return ""
@@ -140,6 +160,10 @@ class Numeric(StudyResponse):
     def in_theory(self, T: float) -> None:
         """Return the response of the theory."""
         return
+
+    def respond(self, z: Array, T: float, rng: np.random.Generator) -> Any:
+        """Draw numbers with noise of variance one; see `StudyResponse.respond`."""
+        return z + rng.standard_normal(z.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +247,35 @@ class Binary(StudyResponse):
 
         return Logistic.of_prevalence(T, self.prevalence, cases=self.cases)
 
+    def respond(self, z: Array, T: float, rng: np.random.Generator) -> Any:
+        """Draw ones for cases, in the population; see `StudyResponse.respond`."""
+        odds = float(self.in_theory(T).intercept) + z
+        return (rng.random(z.size) < expit(odds)).astype(float)
+
+    def draw(self, n_samples: int, T: float, rng: np.random.Generator) -> tuple[Array, Any]:
+        """Draw rows of the sample; see `StudyResponse.draw`.
+
+        Parameters
+        ----------
+        n_samples : int
+        T : float
+        rng : Generator
+        """
+        if self.cases is None:
+            return super(Binary, self).draw(n_samples, T, rng)  # a class with slots is made anew
+        wanted = round(self.cases * n_samples)
+        missing = {1.0: wanted, 0.0: n_samples - wanted}
+        found: list[tuple[Array, Array]] = []
+        while any(missing.values()):  # of the population, until there are enough of both
+            z, y = super(Binary, self).draw(_POPULATION, T, rng)
+            for label, short_of in missing.items():
+                some = z[y == label][:short_of]
+                found.append((some, np.full(some.size, label)))
+                missing[label] -= some.size
+        z, y = (np.concatenate(part) for part in zip(*found, strict=True))
+        order = rng.permutation(n_samples)
+        return z[order], y[order]
+
     def informative(self, n_samples: int) -> str:
         """Return how many cases, or controls where these are fewer, are expected."""
         cases = self._share <= 0.5
@@ -298,6 +351,10 @@ class Counts(StudyResponse):
 
         return Poisson.of_rate(T, self.rate)
 
+    def respond(self, z: Array, T: float, rng: np.random.Generator) -> Any:
+        """Draw counts; see `StudyResponse.respond`."""
+        return rng.poisson(np.exp(float(self.in_theory(T).intercept) + z)).astype(float)
+
 
 @dataclass(frozen=True, slots=True)
 class Survival(StudyResponse):
@@ -363,6 +420,14 @@ class Survival(StudyResponse):
         from selica.theory import Cox
 
         return Cox.of_events(T, self.events)
+
+    def respond(self, z: Array, T: float, rng: np.random.Generator) -> Any:
+        """Draw times, and whether the event happened before the end; see `StudyResponse.respond`.
+
+        The hazard is exp(z) at all times, and all rows are censored at the same one.
+        """
+        end, time = float(self.in_theory(T).censoring), rng.exponential(size=z.size) * np.exp(-z)
+        return np.minimum(time, end), time <= end
 
     def informative(self, n_samples: int) -> str:
         """Return how many events are expected."""

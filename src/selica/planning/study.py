@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from selica._core.effects import Effects, EmpiricalEffects, Mixture, check_effects
+from selica._core.effects import (
+    Effects,
+    EmpiricalEffects,
+    Mixture,
+    PlacedEffects,
+    check_effects,
+)
 from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.scaling import coefficient_of_data, penalty_of_data
 from selica._core.types import Array
@@ -122,7 +128,8 @@ class Study:
             response and survival times the share is that of the noise behind them, and for counts
             that of their variance.
         effects : Effects, optional
-            Distribution of the non-zero effects; Gaussian by default.
+            Distribution of the non-zero effects; Gaussian by default. `theory.PlacedEffects` also
+            says which variables have them.
         response : StudyResponse, optional
             `Numeric()` by default, `Binary`, `Counts` or `Survival`.
         covariance : tuple, array or Covariance, optional
@@ -153,11 +160,7 @@ class Study:
         if k > p:
             raise ArgumentError(f"n_signals must be at most n_features = {p}; got {k}.")
         columns = check_columns(covariance, p)
-        if columns is not None and not isinstance(kind, Numeric):
-            raise DoesNotApply(
-                "covariance must be left out: there is no theory for correlated columns with "
-                f"{kind.label}."
-            )
+        _check_places(law, k, p)
         if isinstance(law, SizedEffects):
             given = {"r2": r2, "snr": snr, "effect_size": effect_size}
             for name, value in given.items():
@@ -166,6 +169,8 @@ class Study:
             name, strength = type(law).__name__, law.variance()
         else:
             name, strength = _variance(k, kind, r2, snr, effect_size)
+            if name == "effect_size":
+                strength *= _spread(law, columns)
         if strength > LARGEST_PREDICTOR.get(kind.name, math.inf):
             raise ArgumentError(
                 f"{name} must stand for weaker effects: the linear predictor of {kind.label} has a "
@@ -196,7 +201,19 @@ class Study:
     @property
     def effect_size(self) -> float:
         """Root mean square coefficient, in deviations of the noise or on a logarithmic scale."""
-        return math.sqrt(self.snr / self.n_signals)
+        spread = _spread(self.effects, self.columns)
+        return math.sqrt(self.snr / (self.n_signals * spread))
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether there is no theory for the study, so that methods are run on drawn data sets."""
+        plain = isinstance(self.response, Numeric) and not isinstance(self.effects, PlacedEffects)
+        return self.columns is not None and not plain
+
+    def with_independent_columns(self) -> Study:
+        """Return the study with the same effects in as many independent columns."""
+        spread = _spread(self.effects, self.columns)
+        return self if self.columns is None else replace(self, columns=None, snr=self.snr / spread)
 
     @property
     def typical_effect(self) -> str:
@@ -288,6 +305,36 @@ def _one(variable: float | None, columns: CorrelatedColumns | None) -> float | N
             "it on a table."
         )
     return variable
+
+
+def _check_places(effects: Effects, k: int, p: int) -> None:
+    """Raise an error where effects at given places do not fit a study."""
+    if not isinstance(effects, PlacedEffects):
+        return
+    if effects.n_features != p:
+        raise ArgumentError(
+            f"effects must be {p} numbers, one for each variable, where some are 0; got "
+            f"{effects.n_features}."
+        )
+    if k != len(effects.values):
+        raise ArgumentError(
+            f"n_signals must be the number of effects that are not 0, {len(effects.values)}; got "
+            f"{k}."
+        )
+
+
+@lru_cache(maxsize=64)
+def _spread(effects: Effects, columns: CorrelatedColumns | None) -> float:
+    """Return the variance of a linear predictor over that with independent columns.
+
+    Signs and places are random, unless they are given, so that correlations add nothing on average.
+    """
+    if columns is None or not isinstance(effects, PlacedEffects):
+        return 1.0
+    found = columns.covariance.variance_of(effects.vector()) / len(effects.values)
+    if found < _SMALLEST_RATIO:
+        raise ArgumentError("effects must not cancel each other in columns so correlated.")
+    return found
 
 
 def _listed(effects: Effects) -> int | None:

@@ -10,6 +10,7 @@ from selica._core.effects import (
     EmpiricalEffects,
     GaussianEffects,
     LaplaceEffects,
+    PlacedEffects,
     PointEffects,
 )
 from selica._core.errors import RenamedWarning
@@ -48,6 +49,7 @@ __all__ = [
     "MaskedCeiling",
     "Model",
     "OperatingPoint",
+    "PlacedEffects",
     "PointEffects",
     "Poisson",
     "RateFunction",

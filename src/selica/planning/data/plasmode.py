@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,16 +11,15 @@ from numpy.typing import ArrayLike
 from scipy.linalg import cholesky
 
 from selica._core.effects import Effects
-from selica._core.errors import ArgumentError, DoesNotApply, RefusedError, RenamedWarning
+from selica._core.errors import ArgumentError, RenamedWarning
 from selica._core.parallel import on_workers
 from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.results import Result
 from selica._core.table import Row, Table
-from selica._core.types import Array, BoolArray, Progress
+from selica._core.types import Array, Progress
 from selica._core.validation import count, flag, reporter, short, workers
 from selica._core.warning import warn
 from selica.catalogue import Method
-from selica.control import fdp, tpp
 from selica.planning.data.correlated_power import (
     correlated_power,
     covariance_of,
@@ -36,6 +34,7 @@ from selica.planning.predict.prediction import (
     current_name,
     predict,
 )
+from selica.planning.predict.runs import RunOutcome, run_selector, warned
 from selica.planning.study import Study
 from selica.plots import plot_planted
 from selica.statistics.data import standardised
@@ -287,7 +286,7 @@ def plasmode_power(
         {"method": name, "label": labels[name]} | _row(found, predictions.get(name))
         for name, found in every.items()
     ]
-    notes = [note for name, found in every.items() for note in _notes(labels[name], found)]
+    notes = [note for name, found in every.items() for note in warned(labels[name], found)]
     mean_r2 = float(np.mean([run.r2 for run in runs]))
     return PlasmodePower(Table.of(rows), sets, mean_r2, level, predicted, tuple(notes))
 
@@ -351,24 +350,12 @@ def _named(selectors: Mapping[str, Any] | None, known: Mapping[str, Any]) -> dic
     return dict(selectors)
 
 
-class _Outcome(NamedTuple):
-    """What a selector does in a data set."""
-
-    power: float
-    fdp: float
-    """Share of false ones among the selected."""
-    selected: int
-    refused: bool
-    warnings: tuple[str, ...]
-    """Messages, in the order in which they came."""
-
-
 class _Run(NamedTuple):
     """What all selectors do in a data set."""
 
     r2: float
     """Share of the variance that the signals explain."""
-    outcomes: dict[str, _Outcome]
+    outcomes: dict[str, RunOutcome]
     """By the name of the selector."""
 
 
@@ -399,35 +386,19 @@ class _Plan:
         signal = X[:, truth] @ (self.study.effect_size * effect)
         sd = float(np.sqrt(signal.var() / self.study.snr)) if self.by_ratio else 1.0
         y = signal + sd * rng.standard_normal(n)
-        outcomes = {name: self._outcome(name, X, y, truth, seed) for name in self.selectors}
+        own = child(seed, _SELECTOR_KEY)
+        outcomes = {
+            name: run_selector(selector, X, y, truth, seed=own, called=self._called(name))
+            for name, selector in self.selectors.items()
+        }
         return _Run(float(signal.var() / (signal.var() + sd**2)), outcomes)
 
-    def _outcome(
-        self, name: str, X: Array, y: Array, truth: BoolArray, seed: np.random.SeedSequence
-    ) -> _Outcome:
-        """Return what a selector finds."""
-        from sklearn.base import clone
-
-        selector = clone(self.selectors[name])
-        settings = {"random_state": child(seed, _SELECTOR_KEY), "n_jobs": 1}
-        known = selector.get_params()
-        selector.set_params(**{key: value for key, value in settings.items() if key in known})
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                mask, refused = selector.fit(X, y).get_support(), False
-            except (ArgumentError, DoesNotApply) as error:
-                where = "selectors" if name in self.own else "methods"
-                raise type(error)(f"{where}[{name!r}]: {error}") from None
-            except RefusedError:
-                mask, refused = np.zeros(truth.size, dtype=bool), True
-        messages = dict.fromkeys(f"{one.category.__name__}: {one.message}" for one in caught)
-        return _Outcome(
-            tpp(mask, truth), fdp(mask, truth), int(mask.sum()), refused, tuple(messages)
-        )
+    def _called(self, name: str) -> str:
+        """Return the argument that a selector comes from."""
+        return f"{'selectors' if name in self.own else 'methods'}[{name!r}]"
 
 
-def _row(found: Sequence[_Outcome], prediction: Prediction | None) -> Row:
+def _row(found: Sequence[RunOutcome], prediction: Prediction | None) -> Row:
     """Return the means of a selector over the data sets."""
     row: Row = with_interval("power", np.array([one.power for one in found]))
     row |= with_interval("fdr", np.array([one.fdp for one in found]))
@@ -436,17 +407,3 @@ def _row(found: Sequence[_Outcome], prediction: Prediction | None) -> Row:
         "refused": sum(one.refused for one in found),
         "predicted": None if prediction is None else prediction.power,
     }
-
-
-def _notes(label: str, found: Sequence[_Outcome]) -> list[str]:
-    """Return one sentence for each kind of warning that a selector gave."""
-    kinds: dict[str, list[str]] = {}
-    for one in found:
-        for kind in {message.partition(":")[0] for message in one.warnings}:
-            first = next(message for message in one.warnings if message.startswith(f"{kind}:"))
-            kinds.setdefault(kind, []).append(first)
-    return [
-        f"{label} warned in {len(messages)} of {len(found)} data sets; the first warning: "
-        f"{messages[0]}"
-        for messages in kinds.values()
-    ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from selica._core.errors import DoesNotApply
 from selica.catalogue import Method
-from selica.planning.predict import correlated_copies, correlated_halves
+from selica.planning.predict import correlated_copies, correlated_halves, simulated
 from selica.planning.predict.prediction import Forecast
 
 _CHANCE = 3.0
@@ -20,12 +20,14 @@ _LIMITED = (
 """What is said of a power that is too large to be true."""
 
 
-def covered(row: Method) -> bool:
+def covered(row: Method, study: Any = None) -> bool:
     """Return whether a method has a prediction for correlated columns.
 
     Parameters
     ----------
     row : Method
+    study : Study, optional
+        By default one that theory predicts; otherwise it may be simulated.
 
     Examples
     --------
@@ -34,6 +36,8 @@ def covered(row: Method) -> bool:
     >>> covered(catalogue.method("knockoffs")), covered(catalogue.method("lasso"))
     (True, False)
     """
+    if study is not None and study.is_simulated:
+        return simulated.has_selector(row)
     return correlated_copies.rule_of(row) is not None or row.name in correlated_halves.ASSUMPTIONS
 
 
@@ -50,7 +54,8 @@ def predict_correlated(
     studies : sequence of Study
         With `columns`. The ratio of signal to noise is that of the whole linear predictor,
         correlations included. AR(1) rows and blocks may have any number of columns; of other
-        covariances the first 600 columns are looked at.
+        covariances the first 600 columns are looked at. Where the response is not numeric, or
+        signals have given places, methods are run on simulated data sets.
     level : float
         Of the false discovery rate.
     best : bool
@@ -68,6 +73,15 @@ def predict_correlated(
     DoesNotApply
         Where there is no theory of the method for correlated columns.
     """
+    for study in studies:
+        if study.is_simulated:
+            yield simulated.forecast(row, study, level, best)
+        else:
+            yield _by_theory(row, study, level, best)
+
+
+def _by_theory(row: Method, study: Any, level: float, best: bool) -> Forecast:
+    """Predict a method by the theory for a covariance."""
     if row.name in correlated_halves.ASSUMPTIONS:
         predict = correlated_halves.forecast
     elif correlated_copies.rule_of(row) is not None:
@@ -77,8 +91,7 @@ def predict_correlated(
             f"{row.name!r} has no prediction for correlated columns; planning.plasmode_power "
             "measures it on a table."
         )
-    for study in studies:
-        yield _below_ceiling(predict(row, study, level, best), study, level)
+    return _below_ceiling(predict(row, study, level, best), study, level)
 
 
 def _below_ceiling(found: Forecast, study: Any, level: float) -> Forecast:

@@ -277,7 +277,7 @@ def planned_names(
     calibrated : bool
         Whether only those whose threshold the data set are taken where none is named.
     study : Study, optional
-        Where its columns are correlated, methods without a theory for that are left out.
+        Where its columns are correlated, methods without a prediction for that are left out.
     """
     rows = check_methods(methods, argument)
     for row in rows:
@@ -292,7 +292,7 @@ def planned_names(
     if study is not None and study.columns is not None:
         from selica.planning.predict.correlated import covered
 
-        able = [row for row in rows if covered(row)]
+        able = [row for row in rows if covered(row, study)]
         if methods is not None and len(able) < len(rows):
             raise DoesNotApply(
                 f"{argument}: {next(row.name for row in rows if row not in able)!r} has no "

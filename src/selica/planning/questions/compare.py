@@ -215,7 +215,9 @@ def compare_methods(
         `Survival(events)`.
     covariance : tuple, array or Covariance, optional
         How columns are correlated, such as ("ar1", 0.5), ("block", 0.5, 10), a matrix or
-        `planning.covariance_of(X)`; independent by default.
+        `planning.covariance_of(X)`; independent by default. With a response that is not numeric,
+        or `theory.PlacedEffects`, methods are run on simulated data sets, which takes up to
+        minutes; so it is for at most 500 columns.
     variable : float, optional
         Effect of one variable whose probability to be found is asked for (`variable_power` of a
         prediction): in the unit of `effects` where these have sizes, otherwise in that of
@@ -254,5 +256,6 @@ def compare_methods(
     reporter(progress)
     asked = [(name, setting) for name in names for setting in SETTINGS]
     found = [predict(study, name, level, setting) for name, setting in reporting(asked, progress)]
-    top, of_copies = ceiling(study, level), copy_ceiling(study, level)
+    top = ceiling(study.with_independent_columns(), level)
+    of_copies = copy_ceiling(study, level)
     return Comparison(study, level, tuple(found), top, of_copies)

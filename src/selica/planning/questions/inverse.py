@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selica._core.effects import Effects
+from selica._core.errors import DoesNotApply
 from selica._core.types import Progress
 from selica._core.validation import choice, count, number, reporter
 from selica.planning.predict.ceiling import CEILING, ceilings
@@ -21,6 +22,7 @@ from selica.planning.predict.prediction import (
     predict_each,
     reporting,
 )
+from selica.planning.predict.simulated import described
 from selica.planning.questions.answers import RequiredValue, Requirement
 from selica.planning.questions.listed import listed
 from selica.planning.questions.search import PowerSearch, SampleSearch
@@ -368,6 +370,12 @@ class _Question(NamedTuple):
         """Check the arguments."""
         target = number("power", power, at_least=0.01, at_most=0.999)
         choice("settings", settings, SETTINGS)
+        if study.is_simulated:
+            raise DoesNotApply(
+                f"covariance: there is no theory for {described(study)}, and a search by "
+                "simulation would take hours; "
+                "compare_methods (selica plan compare) simulates one study at a time."
+            )
         names = listed(study, method, "method", calibrated=True)
         reporter(progress)
         return cls(target, check_level(fdr), names, settings, study, progress)

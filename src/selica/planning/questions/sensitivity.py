@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from selica._core.effects import Effects, GaussianEffects, PointEffects
+from selica._core.effects import Effects, GaussianEffects, PlacedEffects, PointEffects
 from selica.planning.predict.prediction import predict
 from selica.planning.questions.answers import Requirement
 from selica.planning.questions.compare import Comparison
@@ -26,6 +26,8 @@ _LEFT = (1.0 - _CORRELATION**2) / (1.0 + _CORRELATION**2)
 """Share of the samples that columns so correlated are worth."""
 _CLEAR_POWER = 0.02
 """Change of a power that is told."""
+_CLEAR_SIMULATED = 0.1
+"""The same where powers are simulated, roughly."""
 _MOST = "What would change this most:"
 """How the sentence begins."""
 _MOST_SAMPLES = 10**8
@@ -75,9 +77,12 @@ def most_sensitive(found: Comparison | Requirement) -> str | None:
 
 def _changes(study: Study) -> Iterator[Change]:
     """Iterate over the changes of a study."""
+    if study.is_simulated:  # which takes its time
+        study = replace(study, draft=True)
     equal = study.effects.label == PointEffects().label
     law: Effects = GaussianEffects() if equal else PointEffects()
-    yield Change(f"{law.label} instead of {study.effects.label}", replace(study, effects=law))
+    if not isinstance(study.effects, PlacedEffects):  # which have given places, too
+        yield Change(f"{law.label} instead of {study.effects.label}", replace(study, effects=law))
     yield Change("effects half as large", replace(study, snr=study.snr / 4.0))
     if study.columns is None:
         yield Change(f"neighbouring columns correlated by {_CORRELATION:g}", study, _LEFT)
@@ -90,10 +95,11 @@ def _by_power(study: Study, method: str, settings: str, level: float, power: flo
     for words, other, worth in _changes(study):
         n = max(round(worth * study.n_samples), 2)
         changed = predict(other.with_samples(n), method, level, settings).power
-        about = "about " if worth < 1.0 else ""
+        about = "about " if worth < 1.0 or other.is_simulated else ""
         told.append((abs(changed - power), f"with {words} the power would be {about}{changed:.2f}"))
     size, words = max(told)
-    return f"{_MOST} {words}." if size >= _CLEAR_POWER else None
+    clear = _CLEAR_SIMULATED if study.is_simulated else _CLEAR_POWER
+    return f"{_MOST} {words}." if size >= clear else None
 
 
 @lru_cache(maxsize=256)
