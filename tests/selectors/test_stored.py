@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -92,6 +94,17 @@ def test_missing_calls_take_the_mean_of_their_marker():
     filled = np.where(G < 0, np.nanmean(filled, axis=0), filled)
     plain, found = selector().fit(filled, y), selector().fit(two_bit(G), y)
     np.testing.assert_array_equal(found.selection_probabilities_, plain.selection_probabilities_)
+
+
+def test_the_certificate_is_told(data):
+    found = selector().fit(two_bit(data[0]), data[1])
+    told = re.search(
+        r"40 fits are certified over all 60 columns.* gap is (\S+)\. .* read (\d+) times",
+        found.note_,
+    )
+    assert told is not None
+    assert float(told[1]) < 1e-6
+    assert int(told[2]) >= 2
 
 
 def test_groups_by_label(data):

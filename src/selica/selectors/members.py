@@ -16,6 +16,7 @@ from selica._core.random import child, generator
 from selica._core.types import Array, BoolArray, IntArray, Progress
 from selica._core.validation import LARGEST
 from selica.sampling import resample_weights
+from selica.solvers import LassoBatch
 from selica.statistics.data import Data, fit_members, null_gradient, pull
 from selica.statistics.importance import ranking, selections
 
@@ -23,6 +24,8 @@ FEWEST = 20
 """Members with which Ctrl-C is answered by what is there, at least."""
 _BLOCKS = 10
 """Blocks that members are fitted in, about: a block is there as a whole or not at all."""
+_STORED_BLOCKS = 2
+"""Of a stored table, which every block reads anew."""
 _LARGEST_BYTE = 255
 """The largest weight that fits into a byte."""
 _LARGEST_BLOCK = 200
@@ -77,6 +80,10 @@ class Selections(NamedTuple):
     lists: Any = None
     """Sparse array of int (members, p): how many of the lists of the first 1, 2, .., q variables of
     a member have each variable; None for other rules."""
+    gap: float = 0.0
+    """Largest relative duality gap of the fits; NaN where there is no certificate."""
+    passes: float = 0.0
+    """How often the fits read the whole table; NaN where it is not known."""
 
     @property
     def members(self) -> int:
@@ -96,7 +103,9 @@ class Selections(NamedTuple):
 
     def arrays(self) -> dict[str, Any]:
         """Return the selections as plain arrays, small since most counts are zero."""
-        parts: dict[str, Any] = {"counts": self.counts, "means": self.means}
+        parts: dict[str, Any] = {
+            "counts": self.counts, "means": self.means, "fits": np.array([self.gap, self.passes])
+        }  # fmt: skip
         if self.member_counts is not None:
             parts["member_counts"] = self.member_counts
         for name, table in (("chosen", self.chosen), ("lists", self.lists)):
@@ -120,7 +129,7 @@ class Selections(NamedTuple):
 
         return cls(
             parts["counts"], parts["means"], sparse("chosen"), parts.get("member_counts"),
-            sparse("lists"),
+            sparse("lists"), *parts["fits"].tolist(),
         )  # fmt: skip
 
     def joined(self, more: Selections) -> Selections:
@@ -134,6 +143,7 @@ class Selections(NamedTuple):
             self.counts + more.counts, a * self.means + b * more.means,
             vstack([self.chosen, more.chosen], format="csr"), single,
             None if self.lists is None else vstack([self.lists, more.lists], format="csr"),
+            float(np.maximum(self.gap, more.gap)), self.passes + more.passes,
         )  # fmt: skip
 
 
@@ -155,6 +165,8 @@ class Refits:
     ----------
     stopped : bool
         Whether Ctrl-C ended it before all members were there.
+    passes : float
+        How often a stored table was read for the penalties, beside the fits.
     """
 
     def __init__(
@@ -171,6 +183,7 @@ class Refits:
         self._done: Selections | None = None
         self._first = 0  # of the members whose rows are drawn together
         self.stopped = False
+        self.passes = 0.0
 
     def extend(self, members: int) -> None:
         """Allow so many members in total; those that are there stay as they are.
@@ -207,7 +220,8 @@ class Refits:
     @property
     def _block(self) -> int:
         """How many members are fitted together; an even number, since halves come in pairs."""
-        pairs = -(-(self._members - self._first) // (2 * _BLOCKS))
+        blocks = _STORED_BLOCKS if self._data.stored else _BLOCKS
+        pairs = -(-(self._members - self._first) // (2 * blocks))
         return 2 * int(np.clip(pairs, FEWEST // 2, _LARGEST_BLOCK // 2))
 
     def _kept(self, part: slice) -> Selections:
@@ -259,10 +273,12 @@ class Refits:
         """Penalties from where the first variable enters any member, for a rule with q."""
         weights, factors = self._draws
         largest, step = _pull_of(self._data), self._block
-        top = max(
+        found = [
             largest(weights[start : start + step].astype(float))
             for start in range(0, len(weights), step)
-        )
+        ]
+        top = max(size for size, _ in found)
+        self.passes += sum(passes for _, passes in found)
         if factors is not None:
             top /= factors.min()
         several = self._data.loss.several
@@ -336,6 +352,10 @@ class _Active(NamedTuple):
     """Sparse array (B * L, p): the same as `chosen` for the members of groups; else None."""
     reached: IntArray
     """(B,): penalties that each member has been fitted at."""
+    gap: float
+    """Largest relative duality gap of the fits."""
+    passes: float
+    """How often they read the whole table."""
 
 
 def _active(data: Data, path: Array, weights: Array, settings: dict[str, Any]) -> _Active:
@@ -352,14 +372,21 @@ def _active(data: Data, path: Array, weights: Array, settings: dict[str, Any]) -
             coef = csr_array(coef.multiply(data.x_scale))
     reached = np.count_nonzero(fit.n_active >= 0, axis=1)
     if data.variable is None:
-        return _Active(abs(coef), coef, None, reached)
+        return _Active(abs(coef), coef, None, reached, *_certificate(fit))
     large: Any = abs(coef)
     place = (np.arange(data.variable.size), data.variable)
     together = _summed(data.variable)
     alone = np.bincount(data.variable)[data.variable] == 1
     one = csr_array((np.where(alone, 1.0, 0.0), place), shape=together.shape)
     single = None if data.member is None else large @ _summed(data.member)
-    return _Active(large @ together, coef @ one, single, reached)
+    return _Active(large @ together, coef @ one, single, reached, *_certificate(fit))
+
+
+def _certificate(fit: LassoBatch) -> tuple[float, float]:
+    """Return the largest gap of the fits that were made, and passes over the table."""
+    made = fit.gap[fit.n_active >= 0]
+    passes = np.nan if fit.passes is None else fit.passes
+    return float(made.max(initial=0.0)), float(passes)
 
 
 def _summed(owner: IntArray, owners: int | None = None) -> Any:
@@ -396,31 +423,35 @@ def _signed(data: Data, mean: Array) -> Array:
     return np.zeros_like(mean) if data.loss.several else mean
 
 
-def _pull_of(data: Data) -> Callable[[Array], float]:
-    """Return a function of weights: the largest gradient in any member, without variables."""
+def _pull_of(data: Data) -> Callable[[Array], tuple[float, float]]:
+    """Return a function of weights: the largest gradient in any member, without variables.
+
+    The second number is how often it reads a stored table.
+    """
     if data.stored:
         return partial(_largest_stored_pull, data)
     return partial(_largest_pull, data, data.X**2)
 
 
-def _largest_stored_pull(data: Data, weights: Array) -> float:
+def _largest_stored_pull(data: Data, weights: Array) -> tuple[float, float]:
     """Return the same for a stored table, from the solver, which finds it in one pass."""
     fit = fit_members(
         data, np.full(1, LARGEST), weights, keep="sparse", max_active=0, standardize=True
     )
     assert fit.lam_max is not None
     total = (weights * data.weight).sum(axis=1)
-    return float(np.max(fit.lam_max / np.maximum(total, 1e-300), initial=0.0))
+    top = float(np.max(fit.lam_max / np.maximum(total, 1e-300), initial=0.0))
+    return top, _certificate(fit)[1]
 
 
-def _largest_pull(data: Data, squares: Array, weights: Array) -> float:
+def _largest_pull(data: Data, squares: Array, weights: Array) -> tuple[float, float]:
     """Return the largest gradient of a standardised column in any member, without variables."""
     rows = weights * data.weight
     total = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
     mean = rows @ data.X / total
     sd = np.sqrt(np.maximum(rows @ squares / total - mean**2, 0.0))
     size = pull(data, null_gradient(data, rows), data.X) / total
-    return float(np.max(size / np.where(sd > 1e-9, sd, np.inf), initial=0.0))
+    return float(np.max(size / np.where(sd > 1e-9, sd, np.inf), initial=0.0)), 0.0
 
 
 def _first(
@@ -442,6 +473,7 @@ def _first(
     if data.member is not None:
         single = np.zeros((lengths.size, int(data.member.max()) + 1))
     members, L = len(weights), path.size
+    gap = passes = 0.0
     step = _members_at_once(data, L, members)
     tell = settings["progress"]
     for start in range(0, members, step):
@@ -450,6 +482,7 @@ def _first(
         limits["penalty_weights"] = None if own is None else own[part]
         limits["progress"] = None if tell is None else partial(_later, tell, start)
         found = _active(data, path, weights[part], limits)
+        gap, passes = max(gap, found.gap), passes + found.passes
         number = np.asarray((found.chosen > 0.0).sum(axis=1)).reshape(-1, L)
         ever = np.maximum.accumulate(number, axis=1)
         # (lengths, members): the last penalty up to which no more than q variables were active
@@ -471,7 +504,7 @@ def _first(
         counts.astype(np.intp), _signed(data, total / members),
         vstack(sets, format="csr").astype(bool),
         None if single is None else single.astype(np.intp),
-        vstack(lists, format="csr").astype(np.intp) if lists else None,
+        vstack(lists, format="csr").astype(np.intp) if lists else None, gap, passes,
     )  # fmt: skip
 
 

@@ -68,6 +68,7 @@ from selica.selectors.stability_path import (
     path_penalties,
     path_probabilities,
 )
+from selica.selectors.stored import certificate_of
 from selica.selectors.summary import Summary, TableColumn, precision
 from selica.statistics import Data
 
@@ -308,6 +309,8 @@ class StabilitySelection(Selector):
                 asked = self._go_on(data, refits, B)
         else:
             self._by_fields(data)
+        if data.stored:
+            self.note_ = certificate_of(refits, data)
         if refits.stopped:
             self.n_resamples_ = refits.at_least(0).members
             self._caution(stopped_after(self.n_resamples_, asked, "resamples"), act=False)

@@ -16,6 +16,7 @@ from selica._core.losses import Loss, loss_of, read_response
 from selica._core.memory import SMALL, check_memory
 from selica.selectors import checks
 from selica.selectors.checks import Column, Dependence
+from selica.selectors.members import Refits
 from selica.selectors.rows import RowArguments
 from selica.solvers.designs import DesignTable, as_table
 from selica.statistics import Data
@@ -112,6 +113,24 @@ def stored_dependence(data: Data, response: Column) -> list[Dependence]:
     some = np.unique(np.linspace(0, p - 1, min(p, _COMPARED)).astype(int))
     copies = checks.copied_rows(data.X[:, some], checks.one_column(response))
     return [] if copies is None else [copies]
+
+
+def certificate_of(refits: Refits, data: Data) -> str:
+    """Say how exact the fits are, and how often the table was read for them.
+
+    Parameters
+    ----------
+    refits : Refits
+        As many as there are.
+    data : Data
+        Over a stored table.
+    """
+    found, p = refits.at_least(0), data.X.shape[1]
+    return (
+        f"The {found.members:,} fits are certified over all {p:,} columns: the largest relative "
+        f"duality gap is {found.gap:.0e}. The table of {data.X.nbytes / 1e6:,.0f} MB was read "
+        f"{found.passes + refits.passes:,.0f} times."
+    )
 
 
 def refuse_stored(selector: Any) -> None:
