@@ -173,10 +173,12 @@ def draw(rows: list[Record], model: dict[str, float], path: Path) -> None:
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     rows = compared(rows)
     p = np.array([row["p"] for row in rows])
-    model_lines = np.array([predicted(model, row) for row in rows])
+    fine = np.geomspace(p.min(), p.max(), 50)
+    model_lines = np.array([predicted(model, rows[0] | {"p": size}) for size in fine])
     shown = (
         ("processor seconds", [row["seconds"] for row in rows], 1.0),
         ("memory without the file, MB", [own_memory(row) for row in rows], 1e6),
@@ -184,7 +186,11 @@ def draw(rows: list[Record], model: dict[str, float], path: Path) -> None:
     figure, axes = plt.subplots(1, 2, figsize=(8.0, 3.4), constrained_layout=True)
     for place, (axis, (label, values, unit)) in enumerate(zip(axes, shown, strict=True)):
         axis.loglog(p, np.array(values) / unit, "o", label="measured")
-        axis.loglog(p, model_lines[:, place] / unit, "-", label="model")
+        axis.loglog(fine, model_lines[:, place] / unit, "-", label="model")
+        for each in (axis.xaxis, axis.yaxis):
+            each.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+            each.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+            each.set_minor_formatter(NullFormatter())
         axis.set_xlabel("markers")
         axis.set_ylabel(label)
         axis.legend(frameon=False)

@@ -6,6 +6,7 @@ import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -49,6 +50,7 @@ from selica.cli.options import (
     option,
 )
 from selica.cli.output import print_json, say, waiting
+from selica.cli.select_clumps import CLUMPS, ClumpOptions, select_clumps
 from selica.cli.select_scores import ScoreOptions, select_scores
 from selica.cli.table_options import (
     Drop,
@@ -295,6 +297,14 @@ def select(
             "promised then (with --ld).",
         ),
     ] = False,
+    resolutions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBERS",
+            help="For genotypes with --method clump-knockoffs: markers of a clump on average, or "
+            "squared correlations below 1, with commas. By default 5,20,100.",
+        ),
+    ] = None,
     as_json: AsJson = False,
     demo: Demo = False,
 ) -> None:
@@ -349,6 +359,15 @@ def select(
     source = Source.of(table, target, demo, of_columns, of_genotypes)
     if bundle is not None and source.of_genotypes:
         raise ArgumentError("--bundle: genotypes are not packed; --out writes a report.")
+    if source.of_genotypes and method == CLUMPS:
+        select_clumps(
+            partial(source.prepared, seed),
+            ClumpOptions(resolutions, seed, out, as_json=as_json),
+            given,
+        )
+        return
+    if resolutions is not None:
+        raise ArgumentError(f"--resolutions belongs to genotypes with --method {CLUMPS}.")
     selector = unfitted(source.method(method), seed, **given)
     # late, so that other commands start without scikit-learn and the compiled solvers
     from selica import reports
