@@ -188,7 +188,7 @@ def draw(rows: list[Record], model: dict[str, float], path: Path) -> None:
         axis.loglog(p, np.array(values) / unit, "o", label="measured")
         axis.loglog(fine, model_lines[:, place] / unit, "-", label="model")
         for each in (axis.xaxis, axis.yaxis):
-            each.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+            each.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             each.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
             each.set_minor_formatter(NullFormatter())
         axis.set_xlabel("markers")

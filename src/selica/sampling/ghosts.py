@@ -44,7 +44,15 @@ _MATRICES = 4
 
 
 class UsableLinkage(NamedTuple):
-    """LD that copies can be drawn with."""
+    """LD that copies can be drawn with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling import usable_linkage
+    >>> usable_linkage(np.array([[1.0, 0.5], [0.5, 1.0]])).shrinkage
+    0.0
+    """
 
     correlation: Array
     """(p_b, p_b), positive definite."""

@@ -112,6 +112,17 @@ def ld_blocks(
     -------
     array of int, shape (p,)
         The segment of each marker: 0, 1, ... .
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling import ld_blocks
+    >>> from selica.tables.genotypes import Genotypes
+    >>> rng = np.random.default_rng(0)
+    >>> left, right = rng.binomial(2, 0.4, (2, 100, 1))
+    >>> calls = np.concatenate([left, left, left, right, right, right], axis=1)
+    >>> ld_blocks(Genotypes.of(calls), smallest=2, largest=4).tolist()
+    [0, 0, 0, 1, 1, 1]
     """
     p = int(stored.columns.size)
     if not 1 <= smallest <= largest:
@@ -299,6 +310,17 @@ def clumps(stored: StoredCalls, segments: Any, resolutions: Any) -> IntArray:
     -------
     array of int, shape (R, p)
         The clump of each marker, 0, 1, ..., at each resolution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.sampling import clumps
+    >>> from selica.tables.genotypes import Genotypes
+    >>> rng = np.random.default_rng(0)
+    >>> left, right = rng.binomial(2, 0.4, (2, 100, 1))
+    >>> calls = Genotypes.of(np.concatenate([left, left, right, right], axis=1))
+    >>> clumps(calls, np.zeros(4), [1, 0.5]).tolist()
+    [[0, 1, 2, 3], [0, 0, 1, 1]]
     """
     p, people = int(stored.columns.size), even_people(stored.n_rows)
     each = check_resolutions(resolutions)

@@ -74,6 +74,15 @@ class Resolution(Result):
         Penalty, in glmnet's unit.
     exchangeability : Exchangeability
         How far the copies are from being exchangeable with the genotypes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selica.selectors import Resolution
+    >>> W, clumps = np.array([2.0, -1.0]), np.array([0, 0, 1, 1])
+    >>> found = Resolution(2, clumps, W, 1.5, np.array([1, 2]), 0.1, None)
+    >>> found.name, found.selected.tolist(), found.support.tolist()
+    ('2 markers', [True, False], [True, True, False, False])
     """
 
     resolution: float

@@ -68,6 +68,16 @@ def read_linkage(path: str | Path) -> LinkageBlocks:
     Returns
     -------
     LinkageBlocks
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from selica.tables import LinkageBlocks, read_linkage, write_linkage
+    >>> with TemporaryDirectory() as folder:
+    ...     file = write_linkage(Path(folder) / "ld.npz", LinkageBlocks([[[1.0]]], names=["rs1"]))
+    ...     read_linkage(file).names
+    ('rs1',)
     """
     place = as_path("path", path)
     files = sorted(place.glob("*.npz")) if place.is_dir() else [place]

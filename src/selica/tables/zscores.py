@@ -64,7 +64,16 @@ class ZScores:
 
 
 class AlignedScores(NamedTuple):
-    """Z-scores in the order and of the alleles of LD."""
+    """Z-scores in the order and of the alleles of LD.
+
+    Examples
+    --------
+    >>> from selica.tables import LinkageBlocks, ZScores, align
+    >>> ld = LinkageBlocks([[[1.0]], [[1.0]]], names=["rs1", "rs2"])
+    >>> found = align(ZScores(("rs2",), [2.0]), ld)
+    >>> found.kept.tolist()
+    [False, True]
+    """
 
     z: Array
     """(q,): of the markers that both have."""
@@ -77,7 +86,7 @@ class AlignedScores(NamedTuple):
 
 
 def read_zscores(path: str | Path) -> ZScores:
-    """Read Z-scores from a table: marker, z (or beta and se), alleles, chromosome, position.
+    r"""Read Z-scores from a table: marker, z (or beta and se), alleles, chromosome, position.
 
     Names of columns may be those of other programs, such as SNP, CHR, BP, A1, A2, BETA and SE.
     Lines without a Z-score are left out.
@@ -89,6 +98,17 @@ def read_zscores(path: str | Path) -> ZScores:
     Returns
     -------
     ZScores
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from selica.tables import read_zscores
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "scores.tsv"
+    ...     _ = path.write_text("SNP\tBETA\tSE\nrs1\t0.3\t0.1\nrs2\t0.2\t0.1\n")
+    ...     read_zscores(path)
+    ZScores(2 markers)
     """
     table = read_table(path)
     columns = _known_columns(str(path), table)
