@@ -93,6 +93,19 @@ _SENSIBLE = {
     "joint_copies": ("1", "2"),
     "groups": ("correlation", "correlation:0.3"),
     "statistic": ("coefficient", "entry", "correlation", "bayes", "mlr"),
+    "pheno": ("y.txt", "table.csv"),
+    "components": ("0", "2"),
+    "maf": _SHARES,
+    "max_missing": _SHARES,
+    "extract": ("names.txt", "table.csv"),
+    "exclude": ("names.txt",),
+    "chromosomes": ("1-22", "X", "1,2"),
+    "keep_people": ("people.txt",),
+    "remove_people": ("people.txt",),
+    "cache": (".", "none"),
+    "ld": (".", "ld.npz", "table.csv"),
+    "samples": ("100", "5000"),
+    "resolutions": ("5,20", "0.5"),
 }
 _STUDY = "-n 100 -p 50 -k 5 --r2 0.8 --method knockoffs"
 _STARTS = {

@@ -302,7 +302,7 @@ def test_nothing_in_the_rooms_catches_warnings_but_runs_in_processes():
     homes = [Path(planning.__file__).parent, Path(selica.correlated.__file__).parent]
     files = [file for home in homes for file in home.rglob("*.py")]
     catching = [file.name for file in files if "catch_warnings" in file.read_text()]
-    assert catching == ["plasmode.py"]
+    assert catching == ["runs.py"]
     assert 'prefer="processes"' in next(f for f in files if f.name == "plasmode.py").read_text()
 
 

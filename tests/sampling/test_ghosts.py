@@ -9,7 +9,8 @@ from scipy.stats import chi2
 from selica._core.errors import ArgumentError
 from selica.sampling import GaussianKnockoffs, GhostKnockoffs, block_sizes, reference_linkage
 from selica.sampling import usable_linkage as usable
-from selica.sampling.reference_panels import _cheapest, _cut_costs, _Panel
+from selica.sampling.ld_blocks import cheapest_cuts
+from selica.sampling.reference_panels import _cut_costs, _Panel
 from selica.tables import LinkageBlocks
 
 AR = 0.7 ** np.abs(np.subtract.outer(range(6), range(6)))
@@ -115,7 +116,7 @@ def test_shrinkage_by_brute_force_and_at_its_limits() -> None:
 def test_blocks_are_cut_where_the_cost_is_least() -> None:
     rng = np.random.default_rng(0)
     cost = rng.random(12)
-    found = _cheapest(cost, 4)
+    found = np.diff([0, *cheapest_cuts(cost, 1, 4), 12]).tolist()
     assert sum(found) == 12
     assert max(found) <= 4
 

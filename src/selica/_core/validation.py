@@ -200,6 +200,13 @@ def flag(name: str, value: object) -> bool:
     return bool(value)
 
 
+def instance(name: str, value: object, *kinds: type) -> None:
+    """Refuse an object that is of none of these classes."""
+    if not isinstance(value, kinds):
+        allowed = " or ".join(kind.__name__ for kind in kinds)
+        raise ArgumentError(f"{name} must be of the class {allowed}; got {short(value)}.")
+
+
 def mask_of(name: str, value: Any, size: int, beside: str) -> BoolArray:
     """Return `value` as an array of True and False, one for each number of another argument."""
     mask = array_of(value)

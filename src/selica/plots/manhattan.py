@@ -77,6 +77,8 @@ def plot_manhattan(
     >>> figure.axes[0].get_ylabel()
     'selection probability'
     """
+    if not all(hasattr(markers, name) for name in ("chromosome", "position", "name")):
+        raise ArgumentError(f"markers must be a table of markers; got {short(markers)}.")
     genome = Genome.of(markers.chromosome, markers.position)
     p = genome.place.size
     heights = np.maximum(check.numbers("value", value, (p,)), 0.0)

@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from selica._core.linkage import LinkageBlocks
 from selica._core.memory import check_memory
 from selica._core.types import Array, IntArray
-from selica._core.validation import choice, matrix, number
+from selica._core.validation import choice, instance, matrix, number
 
 LINKAGES = ("average", "single", "complete")
 """How the distance of two clusters comes from the distances of their members."""
@@ -88,6 +88,7 @@ def linkage_groups(ld: LinkageBlocks, cut: float = 0.5, linkage: str = "average"
     >>> linkage_groups(ld).tolist()
     [0, 0, 1, 2]
     """
+    instance("ld", ld, LinkageBlocks)
     cut = number("cut", cut, at_least=0.0, at_most=1.0)
     how = choice("linkage", linkage, LINKAGES)
     labels, before = [], 0

@@ -25,7 +25,7 @@ from selica._core.errors import ArgumentError
 from selica._core.linkage import LinkageBlocks
 from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.types import Array, IntArray
-from selica._core.validation import count, numbers
+from selica._core.validation import count, matrix, numbers
 from selica.sampling.checks import group_labels
 from selica.sampling.knockoffs import GaussianKnockoffs
 
@@ -89,6 +89,14 @@ def usable_linkage(correlation: Array, n_reference: int | None = None) -> Usable
     >>> round(found.shrinkage, 6), round(float(found.correlation[0, 1]), 6)  # 0.64**2 / 100 / 0.36
     (0.011378, 0.593173)
     """
+    correlation = matrix("correlation", correlation)
+    p = len(correlation)
+    if correlation.shape != (p, p) or not np.allclose(correlation, correlation.T, atol=1e-8):
+        raise ArgumentError("correlation must be a symmetric matrix.")
+    if not np.allclose(np.diag(correlation), 1.0, atol=1e-6):
+        raise ArgumentError("correlation must have ones on its diagonal.")
+    if n_reference is not None:
+        count("n_reference", n_reference)
     smallest = float(eigvalsh(correlation, subset_by_index=[0, 0])[0])
     share = share_of_identity(correlation, smallest, n_reference)
     found = (1.0 - share) * correlation

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from selica._core.compiled import core, threads
 from selica._core.errors import ArgumentError
 from selica._core.random import RandomState, generator
-from selica._core.validation import array_of
+from selica._core.validation import array_of, instance
 from selica.sampling.motifs import (
     MISSING,
     HaplotypeLaw,
@@ -71,6 +71,7 @@ def group_copies(
     >>> print(f"{like[0]:.2f} {like[1]:.2f}")
     0.26 0.09
     """
+    instance("law", law, HaplotypeLaw)
     check_ploidy(ploidy)
     table = as_genotypes("X", X, ploidy, columns=law.n_markers)
     begins = group_begins(partitions, law.n_markers)

@@ -30,7 +30,7 @@ import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, BoolArray, IntArray
-from selica._core.validation import short
+from selica._core.validation import count, short
 from selica.sampling.motifs import MISSING, segment_starts
 from selica.tables.genotypes.codes import unpack
 
@@ -61,6 +61,15 @@ class StoredCalls(Protocol):
     @property
     def columns(self) -> Any:
         """(p,): the line of each marker."""
+
+
+def check_stored(stored: object) -> None:
+    """Refuse what is no table of genotypes in two bits."""
+    if not all(hasattr(stored, name) for name in ("codes", "n_rows", "columns")):
+        raise ArgumentError(
+            "stored must be genotypes in two bits, a Genotypes or a TwoBitTable; got "
+            f"{short(stored)}."
+        )
 
 
 def calls_of(stored: StoredCalls, begin: int, end: int, people: Any = slice(None)) -> Any:
@@ -124,6 +133,8 @@ def ld_blocks(
     >>> ld_blocks(Genotypes.of(calls), smallest=2, largest=4).tolist()
     [0, 0, 0, 1, 1, 1]
     """
+    check_stored(stored)
+    smallest, largest = count("smallest", smallest), count("largest", largest)
     p = int(stored.columns.size)
     if not 1 <= smallest <= largest:
         raise ArgumentError(
@@ -322,6 +333,7 @@ def clumps(stored: StoredCalls, segments: Any, resolutions: Any) -> IntArray:
     >>> clumps(calls, np.zeros(4), [1, 0.5]).tolist()
     [[0, 1, 2, 3], [0, 0, 1, 1]]
     """
+    check_stored(stored)
     p, people = int(stored.columns.size), even_people(stored.n_rows)
     each = check_resolutions(resolutions)
     edges = np.append(np.flatnonzero(segment_starts(segments, p)), p)

@@ -8,7 +8,7 @@ are (but for pairs of markers that two cuts part, which count twice).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ import numpy as np
 from selica._core.errors import ArgumentError, ColumnError
 from selica._core.linkage import LinkageBlocks
 from selica._core.types import Array, IntArray
-from selica._core.validation import array_of, count, matrix
+from selica._core.validation import array_of, count, matrix, short
+from selica.sampling.ld_blocks import cheapest_cuts
 
 _WINDOW = 100
 """Markers on either side of a cut whose correlations it counts."""
@@ -66,10 +67,11 @@ def reference_linkage(
     [0, 30, 60]
     """
     table = _Panel(X)
+    names, markers = _listed("names", names), _mapping("markers", markers)
     if sizes is None:
         ends = np.cumsum(block_sizes(X, largest, chromosome))
     else:
-        each = [count("sizes", size) for size in sizes]
+        each = [count("sizes", size) for size in _listed("sizes", sizes)]
         ends = np.cumsum(each)
         if not each or ends[-1] != table.columns:
             raise ArgumentError(
@@ -79,7 +81,23 @@ def reference_linkage(
     for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
         unit = table.unit_columns(int(start), int(end))
         blocks.append(unit.T @ unit)
-    return LinkageBlocks(tuple(blocks), table.rows, tuple(names or ()), dict(markers or {}))
+    return LinkageBlocks(tuple(blocks), table.rows, names, markers)
+
+
+def _listed(name: str, values: Any) -> tuple[Any, ...]:
+    """Return the entries of a list; none of None."""
+    if values is None:
+        return ()
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ArgumentError(f"{name} must be a list; got {short(values)}.")
+    return tuple(values)
+
+
+def _mapping(name: str, values: Any) -> dict[str, Any]:
+    """Return a mapping; an empty one of None."""
+    if values is not None and not isinstance(values, Mapping):
+        raise ArgumentError(f"{name} must be a mapping of names to columns; got {short(values)}.")
+    return dict(values or {})
 
 
 def block_sizes(X: Any, largest: int = 500, chromosome: Any = None) -> IntArray:
@@ -121,29 +139,9 @@ def block_sizes(X: Any, largest: int = 500, chromosome: Any = None) -> IntArray:
         if end - start <= largest:
             sizes.append(end - start)
             continue
-        sizes.extend(_cheapest(_cut_costs(table, start, end), largest))
+        cuts = cheapest_cuts(_cut_costs(table, start, end), 1, largest)
+        sizes.extend(np.diff([0, *cuts.tolist(), end - start]).tolist())
     return np.array(sizes, dtype=np.intp)
-
-
-def _cheapest(cost: Array, largest: int) -> list[int]:
-    """Return sizes of blocks, at most `largest`, with the smallest sum of cost[k] over cuts k.
-
-    cost[k] is that of a cut before marker k; cost[0] is not used.
-    """
-    p = cost.size
-    best, before = np.zeros(p + 1), np.zeros(p + 1, dtype=np.intp)
-    paid = cost.copy()
-    paid[0] = 0.0
-    for end in range(1, p + 1):
-        first = max(0, end - largest)
-        total = best[first:end] + paid[first:end]
-        before[end] = first + int(np.argmin(total))
-        best[end] = total[before[end] - first]
-    sizes, end = [], p
-    while end:
-        sizes.append(int(end - before[end]))
-        end = int(before[end])
-    return sizes[::-1]
 
 
 def _cut_costs(table: _Panel, start: int, end: int) -> Array:

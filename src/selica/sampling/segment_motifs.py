@@ -17,10 +17,16 @@ from selica._core.errors import ArgumentError
 from selica._core.random import COPIES, RandomState, child, seed_sequence
 from selica._core.results import Result
 from selica._core.types import Array, IntArray
-from selica._core.validation import count
+from selica._core.validation import count, instance
 from selica.sampling.exchangeability import Exchangeability, exchangeability
 from selica.sampling.group_copies import group_copies
-from selica.sampling.ld_blocks import MOST_PEOPLE, StoredCalls, calls_of, even_people
+from selica.sampling.ld_blocks import (
+    MOST_PEOPLE,
+    StoredCalls,
+    calls_of,
+    check_stored,
+    even_people,
+)
 from selica.sampling.motifs import (
     MISSING,
     MOST_MOTIFS,
@@ -109,6 +115,7 @@ def fit_segment_motifs(
     >>> fit_segment_motifs(Genotypes.of(calls), np.arange(40) // 20, n_motifs=3)
     SegmentMotifs(n_markers=40, n_segments=2)
     """
+    check_stored(stored)
     count("n_motifs", n_motifs, at_most=MOST_MOTIFS)
     count("n_steps", n_steps)
     p, seed = int(stored.columns.size), seed_sequence(random_state)
@@ -166,6 +173,8 @@ def stored_group_copies(
     >>> stored_group_copies(genotypes, motifs, [np.arange(40) // 5], random_state=0).shape
     (1, 40, 13)
     """
+    check_stored(stored)
+    instance("motifs", motifs, SegmentMotifs)
     p, seed = int(stored.columns.size), seed_sequence(random_state)
     labels = np.atleast_2d(np.asarray(partitions))
     edges = motifs.edges

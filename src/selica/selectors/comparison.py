@@ -470,8 +470,12 @@ class KnockoffComparison:
         Those that Ctrl-C ended are left out, with all that come after them.
         """
         known, copies, size = batches[0].start, batches[-1].stop, len(batches[0])
-        settings = (measure, self._copies.law)
-        shelf = shelf_of("knockoff copies", data, settings, (self._seed, self._copies.seed))
+        # what draws its copies in its own way does not say of what they are
+        drawn = self._copies if isinstance(self._copies, Copies) else None
+        shelf = None
+        if drawn is not None:
+            seeds = (self._seed, drawn.seed)
+            shelf = shelf_of("knockoff copies", data, (measure, drawn.law), seeds)
         done: dict[int, Array] = {}
         if shelf is not None:
             for batch in batches:

@@ -80,7 +80,10 @@ def read_linkage(path: str | Path) -> LinkageBlocks:
     ('rs1',)
     """
     place = as_path("path", path)
-    files = sorted(place.glob("*.npz")) if place.is_dir() else [place]
+    try:
+        files = sorted(place.glob("*.npz")) if place.is_dir() else [place]
+    except OSError as error:
+        raise ArgumentError(f"path: {error.strerror or error}.") from None
     if not files:
         raise ArgumentError(f"{place}: the folder has no .npz file with LD blocks.")
     parts = [_read(one) for one in files]

@@ -12,7 +12,7 @@ import numpy as np
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.linkage import LinkageBlocks
 from selica._core.types import Array, BoolArray
-from selica._core.validation import numbers
+from selica._core.validation import instance, numbers
 from selica.tables.columns import Columns, counted, listed
 from selica.tables.files import read_table
 
@@ -166,6 +166,8 @@ def align(scores: ZScores, ld: LinkageBlocks) -> AlignedScores:
     >>> found.z, found.counts["flipped"]
     (array([-3.,  2.]), 1)
     """
+    instance("scores", scores, ZScores)
+    instance("ld", ld, LinkageBlocks)
     place: dict[str, int] = {}
     twice = set()
     for j, name in enumerate(scores.names):
