@@ -395,8 +395,10 @@ class ClumpKnockoffs(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         rows = sorted(self._rows(only_selected=False), key=lambda row: not row["selected"])
         chosen = sum(row["selected"] for row in rows)
+        shown = ("resolution", "selected", "markers", "W", "leading marker")
         table = Table.of(
-            {"rank": rank, "group": f"{row['chromosome']}:{row['first']}-{row['last']}"} | row
+            {"rank": rank, "clump": f"{row['chromosome']}:{row['first']}-{row['last']}"}
+            | {name: row[name] for name in shown}
             for rank, row in enumerate(rows, start=1)
         )
         found = ", ".join(f"{one.selected.sum():,} at {one.name}" for one in self.resolutions_)
@@ -404,7 +406,7 @@ class ClumpKnockoffs(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             f"Clumps at FDR {self._fdr:g}: {found}", table, str(self.guarantee_), self.notes_,
             chosen + NEAR_MISSES, "W",
             {"W": "how far the markers of the clump are ahead of their knockoff copies"},
-            unit="group",
+            unit="clump",
         )  # fmt: skip
 
     def plot(self, resolution: float | None = None) -> Figure:

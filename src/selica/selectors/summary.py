@@ -71,7 +71,7 @@ class Summary:
         What the columns mean, a sentence each.
     chosen : str
         Sentences on which method was chosen and why, where one was.
-    unit : {"variable", "group"}
+    unit : {"variable", "group", "clump"}
         What is selected, and the column with its name.
 
     Examples
