@@ -9,6 +9,7 @@ import pytest
 
 from selica import DataSplitting, KnockoffSelection, StabilitySelection
 from selica.errors import ArgumentError, DoesNotApply, RefusedError
+from selica.progress import keeping
 from selica.selectors import stored
 from selica.solvers.designs import int8_design, pack_two_bit, two_bit_design
 from selica.statistics import make_data
@@ -105,6 +106,17 @@ def test_the_certificate_is_told(data):
     assert told is not None
     assert float(told[1]) < 1e-6
     assert int(told[2]) >= 2
+
+
+def test_finished_resamples_are_taken_from_a_run_that_ended(data, tmp_path, monkeypatch):
+    table, y = two_bit(data[0]), data[1]
+    alone = selector().fit(table, y)
+    with keeping(tmp_path / "unfinished"):
+        selector().fit(table, y)
+        monkeypatch.setattr("selica.selectors.members.fit_members", None)  # nothing is fitted
+        again = selector().fit(table, y)
+    np.testing.assert_array_equal(again.selection_probabilities_, alone.selection_probabilities_)
+    assert "certified over all 60 columns" in again.note_
 
 
 def test_groups_by_label(data):
