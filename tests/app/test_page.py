@@ -431,9 +431,12 @@ def test_methods_that_take_long_come_last_and_change_nothing() -> None:
     plain = order()
     counts = order(response="counts", details=(("rate", 1.0),))
     assert plain[0] == "stability-fdr"
+    assert plain[: len(plain) // 2][-1] == "knockoffs-evalues"
     assert counts[: len(counts) // 2][-1] == "stability-fdr"
+    *some, whole = reached.reached(Asked(60, 5, 0.1, 0.5), 80)
+    assert next(one.found[-1].method for one in some if one.is_next_slow) == plain[-2]
     *_, last = reached.reached(Asked(60, 5, 0.1, 0.5, "gaussian", "counts", (("rate", 1.0),)), 80)
-    assert [one.method for one in last.found] == plain
+    assert [one.method for one in last.found] == [one.method for one in whole.found]
 
 
 def test_controls_that_do_not_apply_are_hidden() -> None:

@@ -108,7 +108,8 @@ def _follow(ideal: Predicted | None, asked: Asked, n: int) -> None:
     apart = Apart(look)
     for known in reached(asked, n) if asked.is_plain else reached(asked, n, apart.run):
         wait = _FIRST if drawn is None else _DRAWN
-        at_once = drawn is None and not asked.is_plain  # what follows may take seconds
+        # what follows may take seconds
+        at_once = drawn is None and (known.is_next_slow or not asked.is_plain)
         if not known.is_whole and monotonic() < drawn_at + wait and not at_once:
             continue
         if drawn is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from selica import catalogue, planning
@@ -21,6 +22,8 @@ _COLUMNS = ("method", "power", "± s.e.", "FDR", "found", "false", "controls")
 """Columns of the table."""
 MESSAGE_PASSING = "stability-fdr"
 """The method that takes longest for a response that is no plain number."""
+E_VALUES = "knockoffs-evalues"
+"""The method that takes longest for one that is."""
 
 
 def procedures(asked: Asked) -> list[Method]:
@@ -49,6 +52,8 @@ class Reached(NamedTuple):
     is_whole: bool = False
     copy_top: Prediction | None = None
     """What is possible with one knockoff copy; None where that is not known."""
+    is_next_slow: bool = False
+    """Whether the next prediction takes long, so that this one is worth drawing."""
 
     @property
     def comparison(self) -> planning.Comparison | None:
@@ -126,17 +131,20 @@ def reached(asked: Asked, n_samples: int, run: Runner = lambda work: work()) -> 
     yield known
     methods = procedures(asked)
     for setting in SETTINGS:
-        for one in sorted(methods, key=lambda one: _is_slow(one, asked)):
+        in_turn = sorted(methods, key=lambda one: _is_slow(one, asked))
+        for one, after in zip_longest(in_turn, in_turn[1:]):
             predicted = run(partial(_predicted, study, one.name, asked.fdr, setting))
-            known = known._replace(found=(*known.found, predicted))
+            slow = after is not None and _is_slow(after, asked)
+            known = known._replace(found=(*known.found, predicted), is_next_slow=slow)
             yield known
     order = [(setting, one.name) for setting in SETTINGS for one in methods]
     found = tuple(sorted(known.found, key=lambda one: order.index((one.settings, one.method))))
-    yield known._replace(found=found, is_whole=True, copy_top=copy_ceiling(study, asked.fdr))
+    top = copy_ceiling(study, asked.fdr)
+    yield known._replace(found=found, is_whole=True, copy_top=top, is_next_slow=False)
 
 
 def _is_slow(one: Method, asked: Asked) -> bool:
     """Tell which methods are predicted last, because others are known sooner."""
     if asked.covariance:
         return one.equations == "stability"
-    return asked.response != "numeric" and one.name == MESSAGE_PASSING
+    return one.name == (E_VALUES if asked.response == "numeric" else MESSAGE_PASSING)
