@@ -13,6 +13,7 @@ from selica.selectors import Summary
 STYLE = """
 .genome { display: block; width: 100%; overflow: visible; font-size: 11px; }
 .genome text { fill: var(--soft, currentColor); }
+@media (max-width: 600px) { .genome .rare { display: none; } }
 .genome .odd { fill: var(--soft, #5b6b7a); stroke: var(--soft, #5b6b7a); }
 .genome .even { fill: var(--faint, #a9b4be); stroke: var(--faint, #a9b4be); }
 .genome .on { fill: var(--accent, #0072b2); stroke: var(--accent, #0072b2); }
@@ -28,6 +29,8 @@ _STRIP = 8
 """Height of the strip of a chromosome, in pixels."""
 _SIGN = 1.1
 """Width of a sign of the names of chromosomes, in per cent."""
+_NARROW_SIGN = 2.2
+"""The same on a telephone, where some names are left out."""
 
 
 def genome_svg(summary: Summary, markers: Any, threshold: float | None) -> str:
@@ -84,7 +87,7 @@ def _kind(chromosome: int) -> str:
 def _strips(genome: Genome) -> list[str]:
     """Return a strip for each chromosome, darker where there are more markers, with its name."""
     edges, density = genome.density(200)
-    y, parts, last = _MARGIN + _HEIGHT + 6, list[str](), -1.0
+    y, parts, last, last_narrow = _MARGIN + _HEIGHT + 6, list[str](), -1.0, -1.0
     for left, right, one in zip(edges[:-1], edges[1:], density, strict=True):
         parts.append(
             f'<rect class="strip" x="{100 * left:.2f}%" y="{y}" width="{100 * (right - left):.2f}%"'
@@ -95,8 +98,12 @@ def _strips(genome: Genome) -> list[str]:
         if 100 * middle - half < last:
             continue
         last = 100 * middle + half
+        wide = _NARROW_SIGN / _SIGN * half
+        fits = 100 * middle - wide >= last_narrow
+        last_narrow = 100 * middle + wide if fits else last_narrow
+        kind = "" if fits else ' class="rare"'
         parts.append(
-            f'<text x="{100 * middle:.2f}%" y="{y + _STRIP + 14}" text-anchor="middle">'
+            f'<text{kind} x="{100 * middle:.2f}%" y="{y + _STRIP + 14}" text-anchor="middle">'
             f"{escape(name)}</text>"
         )
     return parts
