@@ -139,7 +139,6 @@ def test_summary_pickle_and_plot(fitted):
     assert "at each resolution by itself" in text.replace("\n", " ")
     again = pickle.loads(pickle.dumps(fitted))
     assert again.discoveries_ == fitted.discoveries_
-    pytest.importorskip("matplotlib")
     assert fitted.plot(30).axes
     with pytest.raises(ArgumentError, match="resolution must be one of 10, 30; got 7"):
         fitted.at(7)

@@ -121,7 +121,7 @@ def test_markers_without_a_name_of_their_own_get_one(tmp_path):
 
 
 def test_pgen_files_hold_the_same(tmp_path, bed, calls):
-    pgenlib = pytest.importorskip("pgenlib")
+    pgenlib = pytest.importorskip("pgenlib")  # no wheel for every Python of the matrix
     path = tmp_path / "two.pgen"
     with pgenlib.PgenWriter(str(path).encode(), N, variant_ct=P, nonref_flags=False) as writer:
         for column in np.where(calls < 0, -9, calls).T:
