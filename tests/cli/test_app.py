@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -12,7 +13,6 @@ from selica._core.errors import ArgumentError
 from selica.cli import app as command_line
 
 MODULE = import_module("selica.cli.app")  # in its room the name is that of all commands
-SCANNER = import_module("streamlit.components.v2.manifest_scanner")
 
 
 @pytest.fixture
@@ -20,11 +20,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Arguments that the server would have been started with."""
     seen: list[str] = []
 
-    def main(arguments: list[str], **_: Any) -> None:
-        seen.extend(arguments)
+    def run_module(name: str, **_: Any) -> None:
+        assert name == "streamlit"
+        seen.extend(sys.argv[1:])
 
-    monkeypatch.setattr("streamlit.web.cli.main", main)
-    monkeypatch.setattr(SCANNER, "scan_component_manifests", SCANNER.scan_component_manifests)
+    monkeypatch.setattr("runpy.run_module", run_module)
+    monkeypatch.setattr("sys.argv", ["selica"])
     monkeypatch.setattr(MODULE, "_prepare", lambda: None)
     return seen
 
@@ -42,23 +43,6 @@ def test_only_this_machine_is_served_and_nothing_is_reported(started: list[str])
         "--server.maxUploadSize=25",
     ):
         assert flag in started
-
-
-def test_installed_packages_are_not_searched_for_components(
-    started: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    searches: list[None] = []  # each takes 0.4 s of a start
-
-    def searched(*_: Any) -> list[Any]:
-        searches.append(None)
-        return []
-
-    monkeypatch.setattr("importlib.metadata.distributions", searched)
-    assert CliRunner().invoke(command_line, ["app"]).exit_code == 0
-    from streamlit.components.v2.component_manager import BidiComponentManager
-
-    BidiComponentManager().discover_and_register_components(start_file_watching=False)
-    assert not searches
 
 
 def test_another_address_comes_with_a_warning(started: list[str]) -> None:

@@ -68,14 +68,17 @@ class RayCluster:
         """Wait until workers that died have been replaced: Ray does so itself."""
 
 
-def cluster_of(parallel: Any) -> Cluster | None:
-    """Return the cluster that work goes to; None where workers are on this machine.
+def active_cluster(prefer: str | None) -> Cluster | None:
+    """Return the cluster that joblib gives work to; None where workers are on this machine.
 
     Parameters
     ----------
-    parallel : joblib.Parallel
+    prefer : {"processes", "threads"}, optional
+        As in joblib.
     """
-    backend = parallel._backend
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend(prefer=prefer)
     kind = type(backend).__name__
     if kind == "DaskDistributedBackend":
         return None if _on_a_dask_worker() else DaskCluster(backend.client)
@@ -99,6 +102,10 @@ def arrived(array: Any) -> Any:
 
 def _on_a_dask_worker() -> bool:
     """Tell whether this is a task of Dask itself, whose own tasks are small."""
-    from distributed import worker
+    from distributed import get_worker
 
-    return hasattr(vars(worker)["thread_state"], "execution_state")
+    try:
+        get_worker()
+    except ValueError:
+        return False
+    return True

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from selica._core.clusters import arrived, cluster_of
+from selica._core.clusters import active_cluster, arrived
 from selica._core.progress import stop_here
 from selica._core.shared_arrays import SharedArrays, sharing, unpacked
 from selica._core.types import Progress
@@ -141,10 +141,11 @@ def on_workers(
 
     with sharing() as places:
         for attempt in range(_ATTEMPTS):
-            parallel = Parallel(n_jobs=n_jobs, prefer=prefer)
-            if parallel._backend.supports_return_generator:  # Ray's has all results at the end
+            try:
                 parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
-            cluster = cluster_of(parallel)
+            except ValueError:  # the backend of Ray has all results at the end
+                parallel = Parallel(n_jobs=n_jobs, prefer=prefer)
+            cluster = active_cluster(prefer)
             if cluster is None or not tasks:
                 yield from parallel(delayed(work)(*task) for task in tasks)
                 return

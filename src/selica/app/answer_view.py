@@ -10,7 +10,8 @@ from selica.app import markup
 from selica.app.selecting import ShownSelection
 from selica.reports.figure import figures
 from selica.reports.page import level_rows
-from selica.selectors.summary import NEAR_MISSES, column_cell, reader_columns
+from selica.selectors.summary import NEAR_MISSES
+from selica.selectors.text_table import column_cell, reader_columns
 
 _MOST_SHOWN = 200
 """Variables in the table of a selection, at most."""

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from selica._core.types import Array
 from selica.app import markup
 from selica.plots.style import LineStyle
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 
 class Axis(NamedTuple):

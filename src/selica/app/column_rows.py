@@ -103,7 +103,7 @@ def described(
     return rows
 
 
-def shown(rows: Sequence[ColumnRow], search: str = "", most: int = MOST_ROWS) -> ShownRows:
+def shown(rows: Sequence[ColumnRow], search: str = "") -> ShownRows:
     """Return rows to show: those that are no plain numbers first, and not too many.
 
     Parameters
@@ -111,7 +111,6 @@ def shown(rows: Sequence[ColumnRow], search: str = "", most: int = MOST_ROWS) ->
     rows : sequence of ColumnRow
     search : str
         Words that names, kinds or uses must contain.
-    most : int
     """
     wanted = search.casefold().split()
     found = [
@@ -120,7 +119,7 @@ def shown(rows: Sequence[ColumnRow], search: str = "", most: int = MOST_ROWS) ->
         if all(word in f"{row.name} {row.kind} {row.use}".casefold() for word in wanted)
     ]
     ordered = sorted(found, key=lambda row: row.place)
-    hidden = ordered[most:]
+    hidden = ordered[MOST_ROWS:]
     rest = ""
     if hidden:
         plain = sum(row.place == PLAIN for row in hidden)
@@ -131,7 +130,7 @@ def shown(rows: Sequence[ColumnRow], search: str = "", most: int = MOST_ROWS) ->
         )
     elif wanted and len(found) < len(rows):
         rest = f"{len(found):,} of {len(rows):,} columns have this in their name, kind or use."
-    return ShownRows(ordered[:most], rest)
+    return ShownRows(ordered[:MOST_ROWS], rest)
 
 
 def examples(values: Column) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from selica._core.errors import SelicaError
 from selica._core.wording import signals
@@ -14,6 +13,9 @@ from selica.app import markup
 from selica.app.asked import Asked, numbers_of
 from selica.app.fields import ChoiceField, Field, NumberField, TextField, Value
 from selica.app.panel import Panel, Values
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 _LAWS = {
     "gaussian": "Gaussian",

@@ -9,11 +9,12 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from selica._core.html import html_table
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from selica.reports.figure import VectorFigure
 
 FORMER = "selica-former"
@@ -21,8 +22,7 @@ FORMER = "selica-former"
 COMPUTING = "computing …"
 """What stands where an answer will be."""
 STYLE = """<style>
-.block-container { padding-top: 2.2rem; max-width: 100rem; }
-[data-testid="stHeader"] { background: transparent; }
+.st-key-page { max-width: 90rem; margin: -2rem auto 0; }
 .selica-head { display: flex; flex-wrap: wrap; gap: .2rem .9rem; align-items: baseline; }
 .selica-head b { font-size: 1.7rem; letter-spacing: -.02em; }
 .selica-head span { opacity: .7; }
@@ -71,11 +71,12 @@ STYLE = """<style>
 .selica-box.problem { border-color: #d55e00; background: rgba(213, 94, 0, .12); }
 @media (min-width: 641px) {
   /* sliders stay in view beside what they change */
-  [data-testid="stColumn"]:has(.selica-panel) { position: sticky; top: 1rem; align-self: flex-start;
-    max-height: calc(100vh - 2rem); overflow-y: auto; padding: .3rem; margin: -.3rem; }
+  .st-key-page :has(.selica-panel):not(:has(.st-key-answers)) { position: sticky; top: 1rem;
+    align-self: flex-start; }
+  .st-key-controls { max-height: calc(100vh - 2rem); overflow-y: auto; padding: .3rem;
+    margin: -.3rem; }
 }
 @media (max-width: 640px) {
-  .block-container { padding: 1.6rem .9rem 3rem; }
   .selica-cards div { flex-basis: 7rem; padding: .5rem .7rem; }
   .selica-cards b { font-size: 1.2rem; }
   .selica-wide table { font-size: .78rem; }
@@ -94,6 +95,12 @@ STYLE = """<style>
   .selica-many td:first-child::before { content: none; }
 }
 </style>"""
+
+
+def sides() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return the places of controls and of answers; their keys are their classes in a browser."""
+    left, right = st.columns([1, 2.4], gap="large")
+    return left.container(key="controls"), right.container(key="answers")
 
 
 def held(name: str, data: Any) -> str:

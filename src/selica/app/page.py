@@ -23,6 +23,12 @@ TABS = {
 def show() -> None:
     """Show the page. Only the open tab does any work, and loads what it needs for it."""
     st.set_page_config(page_title="selica", page_icon="◎", layout="wide")
+    with st.container(key="page"):
+        _tabs()
+
+
+def _tabs() -> None:
+    """Show the head, and the open tab."""
     st.html(STYLE)
     st.html(
         "<header class=selica-head><b>selica</b><span>Which variables matter, and how many of "

@@ -6,10 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from importlib.util import find_spec
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from selica._core.errors import SelicaError
 from selica.app import answer_view, column_rows, column_view, markup, selecting
@@ -18,9 +17,12 @@ from selica.app.page import KEPT
 from selica.app.selecting import ColumnUses, LoadedTable, SelectRequest, ShownSelection
 from selica.catalogue import Method
 from selica.selectors.grouping import CORRELATION, CUT
-from selica.selectors.stability import PFER
+from selica.selectors.stability_settings import PFER
 from selica.tables import Prepared
 from selica.tables.kinds import Recognised, recognise
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 _DEMO = "Embedded data"
 """The choice of the table that comes with the package."""
@@ -62,7 +64,7 @@ class _Asked(NamedTuple):
 
 def show() -> None:
     """Show table and method on the left, columns and selection on the right."""
-    left, right = st.columns([1, 2.4], gap="large")
+    left, right = markup.sides()
     with left:
         source = st.radio("Table", [_DEMO, _OWN], key="data", bind="query-params", horizontal=True)
         try:

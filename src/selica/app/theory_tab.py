@@ -54,7 +54,7 @@ $\mathrm{FDR}=\frac{(1-\rho)\mathrm{FPR}}{(1-\rho)\mathrm{FPR}+\rho\,\mathrm{TPR
 @st.fragment
 def show() -> None:
     """Show sliders on the left, the fields' picture with its rates on the right."""
-    left, right = st.columns([1, 2.4], gap="large")
+    left, right = markup.sides()
     values = _PANEL.values()
     with left:
         _PANEL.show(_FIELDS, values)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import runpy
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,18 +42,10 @@ def app(
         typer.echo("Everyone who can reach this address can use it: there is no password.")
     # Streamlit would look for garbage after every move of a slider
     os.environ.setdefault("STREAMLIT_RUNNER_POST_SCRIPT_GC", "false")
-    from streamlit.web.cli import main
-
-    _skip_components()
     Thread(target=_prepare, daemon=True).start()
-    main(["run", str(_script()), *_flags(host, port, no_browser)], standalone_mode=False)
-
-
-def _skip_components() -> None:
-    """Keep Streamlit from looking into all installed packages for components: there are none."""
-    with suppress(ImportError):  # a version that keeps this elsewhere only starts 0.4 s later
-        scanner = import_module("streamlit.components.v2.manifest_scanner")
-        scanner.scan_component_manifests = lambda *_: []  # type: ignore[attr-defined]
+    # as `python -m streamlit run` does, in this process
+    sys.argv = ["streamlit", "run", str(_script()), *_flags(host, port, no_browser)]
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 
 
 def _prepare() -> None:

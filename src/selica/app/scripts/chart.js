@@ -68,6 +68,9 @@ const pointed = (data, drawn, left, top) => {
     `${near.sort((one, other) => far(one) - far(other)).map(row).join("")}</table>`;
 };
 
+// The colour behind a chart, which Streamlit tells its components.
+let ground = () => "Canvas";
+
 const charted = place => {
   const root = document.createElement("div");
   root.className = "selica-chart";
@@ -107,7 +110,7 @@ const charted = place => {
     if (!text) return away();
     const tip = part(".tip"), cross = part(".cross");
     tip.innerHTML = text;
-    tip.style.background = getComputedStyle(document.querySelector(".stApp") ?? root).backgroundColor;
+    tip.style.background = ground();
     tip.hidden = cross.hidden = false;
     Object.assign(cross.style, {
       left: `${left}px`, top: `${drawn.top}px`, height: `${drawn.low - drawn.top}px`,

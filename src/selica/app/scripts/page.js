@@ -6,6 +6,7 @@ const look = () => {
 export default function ({ parentElement }) {
   if (parentElement.looks) return undefined;
   parentElement.looks = new MutationObserver(look);
+  ground = () => getComputedStyle(parentElement).getPropertyValue("--st-background-color");
   parentElement.looks.observe(document.body, { subtree: true, childList: true });
   document.addEventListener("click", sort);
   look();

@@ -164,7 +164,7 @@ const built = (place, first) => {
   };
   const clock = setInterval(send, 40);
   const drawn = new MutationObserver(changes => {
-    if (changes.some(one => one.target.closest?.(".stHtml, .drawing"))) since = 0;
+    if (changes.some(one => one.target.closest?.(".st-key-answers"))) since = 0;
   });
   drawn.observe(document.body, { subtree: true, childList: true });
   state.follow = data => {
