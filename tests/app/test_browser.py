@@ -86,8 +86,19 @@ def field(view: Any, key: str, kind: str) -> Any:
 
 
 def middle(part: Any) -> tuple[float, float]:
-    box = part.bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    """Scroll to a part and return its middle; a chart may be drawn anew meanwhile."""
+    until = time.monotonic() + WAIT / 1000
+    while True:
+        left, top, width, height = part.evaluate(
+            """part => {
+              part.scrollIntoView({ block: "nearest" });
+              const box = part.getBoundingClientRect();
+              return [box.x, box.y, box.width, box.height];
+            }"""
+        )
+        if width and height:  # a part that is no longer in the page has no size
+            return left + width / 2, top + height / 2
+        assert time.monotonic() < until
 
 
 CHARTED = """said => {
@@ -246,7 +257,6 @@ def test_curves_are_frozen_compared_read_and_downloaded(view: Any, address: str)
     typed.press("Enter")
     view.wait_for_function(CHARTED, arg="400 samples")
     assert view.locator(".selica-chart path.frozen").count() == view.locator(CHART).count()
-    view.locator(".selica-chart svg").scroll_into_view_if_needed()
     x, y = middle(view.locator(".selica-chart svg"))
     view.mouse.move(x - 60, y)
     tip = view.locator(".selica-chart .tip:visible")

@@ -530,7 +530,24 @@ def test_one_who_leaves_while_waiting_holds_up_nobody() -> None:
         pass
 
 
-def test_work_apart_is_returned_or_abandoned() -> None:
+def test_some_work_goes_on_at_the_same_time() -> None:
+    turns, looked, ended = Turns(2), Event(), Event()
+
+    def third() -> None:
+        with turns.turn(looked.set):
+            ended.set()
+
+    thread = Thread(target=third)
+    with turns.turn():
+        with turns.turn():
+            thread.start()
+            assert looked.wait(10.0)
+            assert not ended.is_set()
+        assert ended.wait(10.0)
+    thread.join(10.0)
+
+
+def test_work_apart_is_returned_or_not_waited_for() -> None:
     looked: list[None] = []
     apart = Apart(lambda: looked.append(None))
     assert apart.run(lambda: 3) == 3
@@ -543,18 +560,7 @@ def test_work_apart_is_returned_or_abandoned() -> None:
     def moved_on() -> None:
         raise KeyboardInterrupt
 
-    left, ended = Apart(moved_on), Event()
-
-    def work() -> None:
-        try:
-            while True:
-                left.step()
-                slow.wait(0.01)
-        finally:
-            ended.set()
-
     with pytest.raises(KeyboardInterrupt):
-        left.run(work)
-    assert ended.wait(10.0)
+        Apart(moved_on).run(lambda: slow.wait(0.2))
     with pytest.raises(KeyboardInterrupt):
         Apart(moved_on).rest(10.0)

@@ -26,7 +26,7 @@ from selica._core.errors import ArgumentError
 from selica.app import column_rows, column_view, select_tab, selecting
 from selica.app.selecting import ColumnUses, SelectRequest
 from selica.cli import app as command_line
-from selica.selectors.summary import column_cell
+from selica.selectors.text_table import column_cell
 from selica.tables.kinds import recognise
 from tests.app.pages import bodies, opened
 

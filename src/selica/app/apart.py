@@ -1,7 +1,8 @@
-"""Long work in a thread apart, while the page stays ready for the next move of a slider.
+"""Work in a thread apart, while the page stays ready for the next move of a slider.
 
 Streamlit ends a run of the page when it draws something and the window has moved on. A piece of
-work that draws nothing for a second would make the next move wait for it.
+work that draws nothing for a second would make the next move wait for it. Longer work is for
+`workers`.
 """
 
 from __future__ import annotations
@@ -18,10 +19,6 @@ _OFTEN = 0.05
 _POOL = ThreadPoolExecutor(4, thread_name_prefix="selica")
 
 
-class Abandoned(Exception):
-    """Ends work that nobody waits for any more."""
-
-
 class Apart:
     """Work for one answer of one window.
 
@@ -33,15 +30,9 @@ class Apart:
 
     def __init__(self, look: Callable[[], object]) -> None:
         self._look = look
-        self._left = Event()
-
-    def step(self) -> None:
-        """End the work if it is abandoned; called by the work itself, now and then."""
-        if self._left.is_set():
-            raise Abandoned
 
     def run(self, work: Callable[[], T]) -> T:
-        """Return what the work returns; abandon it where the window moves on."""
+        """Return what the work returns; do not wait for it where the window moves on."""
         future: Future[T] = _POOL.submit(work)
         try:
             while not future.done():
@@ -51,7 +42,6 @@ class Apart:
                     self._look()
             return future.result()
         except BaseException:
-            self._left.set()
             future.cancel()
             raise
 

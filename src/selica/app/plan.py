@@ -10,6 +10,7 @@ from selica._core.types import Array
 from selica.app.asked import Asked
 from selica.app.charts import POWER, Axis, Chart, ChartLine, ChartRule, Mark
 from selica.app.reached import MESSAGE_PASSING, procedures
+from selica.app.telling import change
 from selica.catalogue import Method
 from selica.planning.predict.ceiling import CEILING
 from selica.planning.questions.inverse import MOST_SAMPLES, sample_search
@@ -142,6 +143,14 @@ def plans(
         yield first._replace(needs=needs, found=found if len(needs) == len(names) else None)
     every = [(one.method, one.x, one.power) for one in (*found.answers, found.ceiling)]
     yield first._replace(needs=needs, lines=_lines(every, needs), found=found, is_whole=True)
+
+
+def changes(
+    found: planning.Requirement | None, on_step: Callable[[], object] = lambda: None
+) -> Iterator[str]:
+    """Iterate over one sentence: what would change the answer most."""
+    on_step()
+    yield change(found)
 
 
 def _is_quick(one: Method, asked: Asked) -> bool:

@@ -6,23 +6,26 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from functools import partial
 from time import monotonic, sleep
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
+from selica._core.compiled import threads
 from selica._core.errors import SelicaError
 from selica.app import charts, controls, markup, telling
 from selica.app.apart import Apart
 from selica.app.asked import Asked
 from selica.app.panel import Panel
-from selica.app.plan import Need, Plan, commands, plans
-from selica.app.turns import Turns
+from selica.app.plan import Need, Plan, changes, commands, plans
+from selica.app.workers import Workers
 from selica.planning.questions.protocol import protocol
 
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
 _PANEL = Panel("Plan", (controls.POWER, *controls.STUDY))
-_PLANS = Turns()
-"""The queue of all plans."""
+_WORKERS = Workers(threads())
+"""Processes for the plans of all windows."""
 _BETWEEN_TABLES = 0.4
 """Seconds at least between two tables."""
 _OUT = 0.03
@@ -75,7 +78,7 @@ class _Drawn(NamedTuple):
 
 def show() -> None:
     """Show controls on the left, numbers of samples on the right."""
-    left, right = st.columns([1, 2.4], gap="large")
+    left, right = markup.sides()
     with left:
         power, asked = controls.study(_PANEL, controls.POWER, right)
     with right:
@@ -101,22 +104,19 @@ def _planned(power: float, asked: Asked) -> _Told:
         if drawn is not None:
             _say(planned, drawn.headline)
 
-    apart = Apart(look)
-    growing = plans(power, asked, apart.step)
-    planned = next(growing)
+    planned = next(plans(power, asked))
     drawn = _draw(planned, _Drawn())
     drawn_at = monotonic()
     sleep(_OUT)
-    with _PLANS.turn(look):
-        while (more := apart.run(partial(next, growing, None))) is not None:
-            is_first = bool(more.about and not planned.about)  # estimates, after the ceiling alone
-            planned = more
-            late = monotonic() > drawn_at + _BETWEEN_TABLES
-            if is_first or late or planned.found is not None:
-                _draw(planned, drawn)
-                drawn_at = monotonic()
-        apart.rest(_REST)
-        change = apart.run(partial(telling.change, planned.found))
+    for more in _WORKERS.stream(partial(plans, power, asked), look):
+        is_first = bool(more.about and not planned.about)  # estimates, after the ceiling alone
+        planned = more
+        late = monotonic() > drawn_at + _BETWEEN_TABLES
+        if is_first or late or planned.found is not None:
+            _draw(planned, drawn)
+            drawn_at = monotonic()
+    Apart(look).rest(_REST)
+    (change,) = _WORKERS.stream(partial(changes, planned.found), look)
     _say(planned, drawn.headline, working=False)
     told = known[power, asked] = _Told(planned, change)
     while len(known) > _KEPT:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from time import monotonic, sleep
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from selica._core.errors import SelicaError
 from selica.app import charts, controls, markup, prediction, telling
@@ -20,6 +19,9 @@ from selica.app.prediction import PageStudy, Predicted
 from selica.app.reached import Reached, reached
 from selica.catalogue import method
 from selica.planning import Comparison
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 _PANEL = Panel("Predict", (controls.SAMPLES, *controls.STUDY))
 _predicted = lru_cache(maxsize=512)(prediction.predict)  # going back costs nothing
@@ -78,7 +80,7 @@ class _Former(NamedTuple):
 
 def show() -> None:
     """Show controls on the left, procedures and then the ideal on the right."""
-    left, right = st.columns([1, 2.4], gap="large")
+    left, right = markup.sides()
     with left:
         samples, asked = controls.study(_PANEL, controls.SAMPLES, right)
     n, ideal = int(samples), None

@@ -1,4 +1,4 @@
-"""Long work of all windows, one piece after another: they share one interpreter."""
+"""Long work of all windows in turns: they share the cores of one machine."""
 
 from __future__ import annotations
 
@@ -12,9 +12,16 @@ _OFTEN = 0.1
 
 
 class Turns:
-    """A queue for one kind of work: first come, first served."""
+    """A queue for one kind of work: first come, first served.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    places : int
+        Pieces of work that go on at the same time.
+    """
+
+    def __init__(self, places: int = 1) -> None:
+        self._places = places
         self._changed = Condition()
         self._queue: deque[object] = deque()
 
@@ -25,7 +32,7 @@ class Turns:
         with self._changed:
             self._queue.append(ticket)
         try:
-            while not self._is_first(ticket):
+            while not self._is_next(ticket):
                 waiting()
             yield
         finally:
@@ -33,6 +40,6 @@ class Turns:
                 self._queue.remove(ticket)
                 self._changed.notify_all()
 
-    def _is_first(self, ticket: object) -> bool:
+    def _is_next(self, ticket: object) -> bool:
         with self._changed:
-            return self._changed.wait_for(lambda: self._queue[0] is ticket, _OFTEN)
+            return self._changed.wait_for(lambda: self._queue.index(ticket) < self._places, _OFTEN)
