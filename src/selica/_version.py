@@ -1,3 +1,3 @@
 """The one place that names the version."""
 
-__version__ = "0.2.0.dev0"
+__version__ = "1.0.0rc1"

@@ -10,20 +10,19 @@ method is a file and a row here: `register` adds one, and every room knows it.
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
-from selica._core.errors import ArgumentError, RenamedWarning
-from selica._core.warning import warn
+from selica._core.defaults import written_defaults
+from selica._core.deprecation import renamed
+from selica._core.errors import ArgumentError
+
+__all__ = ["METHODS", "Method", "method", "methods", "register", "unregister"]
 
 Dash = str | tuple[float, tuple[float, ...]]
 """A line style of matplotlib: "solid", or lengths of dashes and gaps."""
@@ -86,6 +85,12 @@ class Method:
     former : mapping
         Names that it had, by who took them: "theory", "planning", "select" (the command line) or
         "page" (the address of the page).
+
+    Examples
+    --------
+    >>> from selica import catalogue
+    >>> catalogue.Method("my-tests", "tests of my own", levels=("fdr",), controls="FDR").promise
+    'No error rate is promised.'
     """
 
     name: str
@@ -152,57 +157,10 @@ class Method:
         if parameter in self.preset:
             return self.preset[parameter]
         module = str(self.selector).partition(":")[0]
-        written = {} if module in sys.modules else _written(str(self.selector))
+        written = {} if module in sys.modules else written_defaults(str(self.selector))
         if parameter in written:
             return written[parameter]
         return signature(self.load_selector()).parameters[parameter].default
-
-
-@cache
-def _written(place: str) -> dict[str, Any]:
-    """Return the defaults of a class of this package as its file has them.
-
-    Its signature would import the class, and scikit-learn with it: plans need only the numbers.
-    """
-    module, _, name = place.partition(":")
-    package, *parts = module.split(".")
-    if package != "selica":
-        return {}
-    room = files("selica").joinpath(*parts)
-    for path in room.iterdir() if room.is_dir() else ():
-        text = path.read_text(encoding="utf-8") if path.name.endswith(".py") else ""
-        if f"\nclass {name}(" not in text:
-            continue
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.ClassDef) and node.name == name:
-                return _literals(node)
-    return {}
-
-
-def _literals(written: ast.ClassDef) -> dict[str, Any]:
-    """Return the defaults of the arguments of a class that are plain values."""
-    first = next(
-        (
-            part
-            for part in written.body
-            if isinstance(part, ast.FunctionDef) and part.name == "__init__"
-        ),
-        None,
-    )
-    if first is None:
-        return {}
-    arguments = first.args
-    usual = arguments.args[len(arguments.args) - len(arguments.defaults) :]
-    pairs = [
-        *zip(usual, arguments.defaults, strict=True),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
-    found = {}
-    for argument, default in pairs:
-        if default is not None:
-            with suppress(ValueError):  # no plain value
-                found[argument.arg] = ast.literal_eval(default)
-    return found
 
 
 def _load(row: Method, part: str, what: str) -> Any:
@@ -637,14 +595,10 @@ def method(name: object, room: str | None = None, argument: str = "method") -> M
     if isinstance(name, str):
         if name in _catalogue:
             return _catalogue[name]
-        renamed = formerly(name, room)
-        if renamed is not None:
-            warn(
-                f"{argument}: {name!r} is now called {renamed.name!r}; the old name will be "
-                "removed in the next release.",
-                RenamedWarning,
-            )
-            return renamed
+        former = formerly(name, room)
+        if former is not None:
+            renamed(f"{argument}: {name!r}", repr(former.name))
+            return former
     raise ArgumentError.choice(argument, name, _catalogue)
 
 
@@ -731,6 +685,14 @@ def register(row: Method) -> None:
     ----------
     row : Method
         With a name and a label that are not in use.
+
+    Examples
+    --------
+    >>> from selica import catalogue
+    >>> catalogue.register(catalogue.Method("my-tests", "tests of my own"))
+    >>> catalogue.method("my-tests").label
+    'tests of my own'
+    >>> catalogue.unregister("my-tests")
     """
     if not isinstance(row, Method):
         raise ArgumentError(f"row must be a catalogue.Method; got {row!r}.")
@@ -749,6 +711,14 @@ def unregister(name: str) -> None:
     ----------
     name : str
         Of a method that was registered.
+
+    Examples
+    --------
+    >>> from selica import catalogue
+    >>> catalogue.register(catalogue.Method("my-tests", "tests of my own"))
+    >>> catalogue.unregister("my-tests")
+    >>> "my-tests" in catalogue.METHODS
+    False
     """
     if name in {row.name for row in _ROWS} or name not in _catalogue:
         raise ArgumentError(f"name must be that of a registered method; got {name!r}.")

@@ -105,4 +105,16 @@ class ConvergenceWarning(UserWarning):
 
 
 class RenamedWarning(FutureWarning):
-    """A name is accepted for one more release; the message says the name to use."""
+    """A former name is still accepted; the message says the name to use."""
+
+
+class AssumptionWarning(UserWarning):
+    """Something about the data weakens what a selection promises, or what it means."""
+
+
+class EmptySelectionWarning(UserWarning):
+    """Nothing was selected, and a table without columns is passed on."""
+
+
+class UnstableWarning(UserWarning):
+    """Another seed might decide most of it differently; more resamples would settle it."""
