@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "bindings/arrays.hpp"
+#include "bindings/entries.hpp"
 #include "bindings/parts.hpp"
 #include "paths/multinomial_ensemble.hpp"
 
@@ -26,10 +27,12 @@ T* output(nb::dict& arrays, const char* name, std::size_t entries) {
   return array.data();
 }
 
-// Solves an ensemble into `arrays`; y holds numbers of classes below `classes`.
-void solve_multinomial(Design& design, Matrix y, Index classes, Matrix weights, Matrix lams,
-                       Matrix lam2, Matrix factor, std::optional<Array<const bool, 1>> unpenalised,
-                       nb::dict settings, nb::dict arrays, nb::object progress) {
+// Solves an ensemble into `arrays`; y holds numbers of classes below `classes`. Returns how often
+// the design was read, and sparse entries (rows, columns, values) or None.
+nb::object solve_multinomial(Design& design, Matrix y, Index classes, Matrix weights, Matrix lams,
+                             Matrix lam2, Matrix factor,
+                             std::optional<Array<const bool, 1>> unpenalised, nb::dict settings,
+                             nb::dict arrays, nb::object progress) {
   const std::size_t members = weights.shape(0), n = static_cast<std::size_t>(design.rows());
   const std::size_t columns = factor.shape(1), K = static_cast<std::size_t>(classes);
   const auto shared_or_each = [&](const Matrix& array) {
@@ -69,6 +72,7 @@ void solve_multinomial(Design& design, Matrix y, Index classes, Matrix weights, 
   problem.max_active = nb::cast<Index>(settings["max_active"]);
   const bool group = nb::cast<bool>(settings["group"]);
   const Index threads = nb::cast<Index>(settings["threads"]);
+  const bool sparse = nb::cast<bool>(settings["sparse"]);
   for (std::size_t b = 0; b < members; ++b) {
     Index count = 0;
     for (std::size_t i = 0; i < n; ++i) count += weights.data()[b * n + i] > 0.0;
@@ -92,7 +96,7 @@ void solve_multinomial(Design& design, Matrix y, Index classes, Matrix weights, 
               kept.largest != nullptr,
           "an array is missing");
 
-  MultinomialEnsemble ensemble(problem, classes, group, kept, threads);
+  MultinomialEnsemble ensemble(problem, classes, group, kept, sparse, threads);
   Index told = -1;
   bool interrupted = false;
   {
@@ -117,6 +121,9 @@ void solve_multinomial(Design& design, Matrix y, Index classes, Matrix weights, 
     });
   }
   if (interrupted) throw nb::python_error();
+  const double passes = ensemble.passes();
+  if (!sparse) return nb::make_tuple(passes, nb::none());
+  return nb::make_tuple(passes, joined(ensemble.entries()));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "bindings/entries.hpp"
 #include "bindings/parts.hpp"
 #include "designs/dense.hpp"
 #include "designs/int8.hpp"
@@ -279,21 +280,7 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
   if (interrupted) throw nb::python_error();
   const double passes = ensemble.passes();
   if (!sparse) return nb::make_tuple(passes, nb::none());
-  SparseEntries all;
-  for (const SparseEntries& part : ensemble.entries()) {
-    all.rows.insert(all.rows.end(), part.rows.begin(), part.rows.end());
-    all.columns.insert(all.columns.end(), part.columns.begin(), part.columns.end());
-    all.values.insert(all.values.end(), part.values.begin(), part.values.end());
-  }
-  const auto array = [](auto& values) {
-    using T = typename std::decay_t<decltype(values)>::value_type;
-    auto* kept_values = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept_values,
-                      [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(kept_values->data(), {kept_values->size()}, owner);
-  };
-  return nb::make_tuple(passes,
-                        nb::make_tuple(array(all.rows), array(all.columns), array(all.values)));
+  return nb::make_tuple(passes, joined(ensemble.entries()));
 }
 
 }  // namespace

@@ -21,12 +21,15 @@ namespace selica {
 class MultinomialEnsemble {
  public:
   MultinomialEnsemble(const Problem& problem, Index n_classes, bool group, const Kept& kept,
-                      Index threads)
+                      bool sparse, Index threads)
       : problem_(problem),
         n_classes_(n_classes),
         group_(group),
         kept_(kept),
-        threads_(std::clamp<Index>(threads, 1, std::max<Index>(problem.members, 1))) {}
+        sparse_(sparse),
+        threads_(std::clamp<Index>(threads, 1, std::max<Index>(problem.members, 1))) {
+    entries_.resize(static_cast<std::size_t>(problem.members));
+  }
 
   // Solves all members. `poll` is called now and then on the calling thread, with the number of
   // members that are done; it returns false to stop. Throws what a member threw.
@@ -51,6 +54,14 @@ class MultinomialEnsemble {
     if (goes_on) poll(problem_.members);
   }
 
+  // How often the design was read, in units of all its columns: once to prepare it, and by each
+  // member.
+  double passes() const {
+    const double columns = static_cast<double>(std::max<Index>(problem_.design->columns(), 1));
+    return 1.0 + static_cast<double>(columns_read_) / columns;
+  }
+  const std::vector<SparseEntries>& entries() const { return entries_; }
+
  private:
   void work() {
     try {
@@ -58,8 +69,10 @@ class MultinomialEnsemble {
       while (true) {
         const Index number = next_.fetch_add(1);
         if (number >= problem_.members || stop_.is_set()) break;
-        path.run(number, kept_);
+        const Index before = path.columns_read();
+        path.run(number, kept_, sparse_ ? &entries_[static_cast<std::size_t>(number)] : nullptr);
         const std::lock_guard lock(mutex_);
+        columns_read_ += path.columns_read() - before;
         ++done_;
         news_.notify_all();
       }
@@ -79,6 +92,7 @@ class MultinomialEnsemble {
   Index n_classes_;
   bool group_;
   Kept kept_;
+  bool sparse_;
   Index threads_;
   StopFlag stop_;
   std::atomic<Index> next_{0};
@@ -86,7 +100,9 @@ class MultinomialEnsemble {
   std::condition_variable news_;
   Index finished_ = 0;
   Index done_ = 0;
+  Index columns_read_ = 0;
   std::exception_ptr error_;
+  std::vector<SparseEntries> entries_;
 };
 
 }  // namespace selica

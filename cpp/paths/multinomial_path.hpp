@@ -32,9 +32,9 @@ class MultinomialPath {
     pull_.zeros(n_classes * padded(problem.most_rows));
   }
 
-  void run(Index number, const Kept& kept) {
+  void run(Index number, const Kept& kept, SparseEntries* sparse) {
     Member& m = member_;
-    MultinomialRecorder recorder(problem_, kept, n_classes_);
+    MultinomialRecorder recorder(problem_, kept, sparse, n_classes_);
     opening_.open(&m, number, 1);
     if (fit_->degenerate()) {
       recorder.degenerate(m, *fit_);
@@ -49,6 +49,11 @@ class MultinomialPath {
       if (m.place < 0) kept.largest[number] = largest();
       if (m.place >= 0 && !recorder.finish(m, *fit_)) return;
     }
+  }
+
+  // Columns of the design that were read, those of products with all columns included.
+  Index columns_read() const {
+    return columns_read_ + opening_.columns_read() + screening_.columns_read();
   }
 
  private:
@@ -115,6 +120,7 @@ class MultinomialPath {
     Member& m = member_;
     m.set.make_room(m.set.k + m.n_listed, columns_ + 1);
     const Index from = m.set.k;
+    columns_read_ += m.n_listed;
     for (Index c = 0; c < m.n_listed; ++c) {
       const Index j = m.listed[c], i = from + c;
       m.write_column(*problem_.design, j, true, i);
@@ -241,6 +247,7 @@ class MultinomialPath {
   Opening opening_;
   MultinomialScreening screening_;
   Index columns_;
+  Index columns_read_ = 0;
   Member member_;
   MultinomialFit* fit_ = nullptr;
   double margin_ = 0.0;

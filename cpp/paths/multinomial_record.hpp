@@ -3,7 +3,8 @@
 // `coef` is (members, n_lams, columns, classes), `intercept` (members, n_lams, classes). Constants
 // have mean zero. Classes that a member does not have get coefficients zero and the constant minus
 // infinity. Coefficients that a penalty leaves open up to a constant are moved to zero median
-// ("each") or zero mean ("group").
+// ("each") or zero mean ("group"). The sparse entry of a variable is what a penalty of one charges
+// for its coefficients.
 #pragma once
 
 #include <atomic>
@@ -17,8 +18,9 @@ namespace selica {
 
 class MultinomialRecorder {
  public:
-  MultinomialRecorder(const Problem& problem, const Kept& kept, Index n_classes)
-      : problem_(problem), kept_(kept), n_classes_(n_classes) {}
+  MultinomialRecorder(const Problem& problem, const Kept& kept, SparseEntries* sparse,
+                      Index n_classes)
+      : problem_(problem), kept_(kept), sparse_(sparse), n_classes_(n_classes) {}
 
   void progress(const Member& m, const Solved& solved) const {
     const Index at = place(m);
@@ -87,7 +89,7 @@ class MultinomialRecorder {
       if (!charge.group() && m.set.ridge[i] == 0.0) Charge::identify(coef_.data(), K, true, room_);
       const double away = j < columns ? m.set.shift[i] : -1.0;
       for (std::size_t c = 0; c < coef_.size(); ++c) constants_[c] -= away * coef_[c];
-      if (j < columns) keep(m, fit, at, j);
+      if (j < columns) keep(m, fit, at, i);
     }
     Charge::identify(constants_.data(), K, false, room_);
     double* constants = begin_constants(fit, at);
@@ -95,8 +97,9 @@ class MultinomialRecorder {
       constants[fit.loss().which(c)] = constants_[static_cast<std::size_t>(c)];
   }
 
-  void keep(const Member& m, const MultinomialFit& fit, Index at, Index j) const {
-    const Index columns = problem_.columns;
+  // Keeps variable i of the working set.
+  void keep(const Member& m, const MultinomialFit& fit, Index at, Index i) const {
+    const Index columns = problem_.columns, j = m.set.which[i];
     if (kept_.coef != nullptr)
       for (Index c = 0; c < fit.loss().classes(); ++c)
         kept_.coef[(at * columns + j) * n_classes_ + fit.loss().which(c)] =
@@ -105,10 +108,16 @@ class MultinomialRecorder {
       std::atomic_ref(kept_.counts[m.place * columns + j]).fetch_add(1, std::memory_order_relaxed);
     if (kept_.entry != nullptr && kept_.entry[m.number * columns + j] == 0.0)
       kept_.entry[m.number * columns + j] = problem_.lams_of(m.number)[m.place];
+    if (sparse_ != nullptr) {
+      sparse_->rows.push_back(at);
+      sparse_->columns.push_back(j);
+      sparse_->values.push_back(fit.charge().charged(fit.unknowns(i)));
+    }
   }
 
   const Problem& problem_;
   const Kept& kept_;
+  SparseEntries* sparse_;
   Index n_classes_;
   std::vector<double> coef_, constants_, room_;
 };

@@ -37,6 +37,7 @@ class MultinomialScreening {
         for (Index i = 0; i < m.count; ++i)
           beside[m.rows[i]] = static_cast<float>(pull[s * size + i] * m.pull_scale);
         design_.multiply_alone(beside, out + s * columns_);
+        columns_read_ += columns_;
       }
       return;
     }
@@ -50,6 +51,7 @@ class MultinomialScreening {
           beside[m.rows[i] * width + s] =
               static_cast<float>(pull[(first + s) * size + i] * m.pull_scale);
       design_.multiply({beside, width, some}, outs.data() + first);
+      columns_read_ += columns_;
     }
   }
 
@@ -91,9 +93,13 @@ class MultinomialScreening {
       sums_[static_cast<std::size_t>(s)] =
           design_.dot(j, full_.data()) - design_.centre(j) * pulled;
     }
+    columns_read_ += count;
     for (Index i = 0; i < m.count; ++i) full_[m.rows[i]] = 0.0;
     return charge_->size(sums_.data());
   }
+
+  // Columns of the design that were read.
+  Index columns_read() const { return columns_read_; }
 
  private:
   // Bytes of a design that is meant to stay in the cache, and unknowns up to which it is read
@@ -103,6 +109,7 @@ class MultinomialScreening {
 
   const Design& design_;
   Index columns_;
+  Index columns_read_ = 0;
   const Charge* charge_ = nullptr;
   Buffer<float> gradient_[2], beside_;
   Buffer<double> full_;

@@ -356,6 +356,29 @@ def test_tables_of_every_kind(penalty):
         np.testing.assert_allclose(fit.coef, known.coef, atol=2e-6)
 
 
+@BOTH
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_sparse_entries_are_what_the_penalty_charges(penalty, jobs):
+    X, y, weights = _data(14, n=50, p=30, members=4)
+    fit = multinomial_path_batch(
+        X, y, [6.0, 3.0, 1.0], weights, penalty=penalty, keep=("coef", "sparse", "counts"),
+        tol=1e-12, n_jobs=jobs,
+    )  # fmt: skip
+    charged = np.array([[_norm(W, penalty) for W in member] for member in fit.coef])
+    assert fit.sparse.shape == (4 * 3, 30)
+    np.testing.assert_allclose(fit.sparse.toarray(), charged.reshape(12, 30), atol=1e-6)
+    each = (fit.sparse.toarray() > 0.0).reshape(4, 3, 30)
+    np.testing.assert_array_equal(each.sum(axis=0), fit.counts)
+
+
+def test_reads_of_the_table_are_counted():
+    X, y, _ = _data(15, n=60, p=20)
+    one, four = (multinomial_path_batch(X, y, [2.0], np.ones((members, 60))) for members in (1, 4))
+    # all members are alike, and the table is prepared once
+    assert one.passes >= 3.0  # prepared, moments, products before the path
+    assert four.passes - 1.0 == pytest.approx(4.0 * (one.passes - 1.0))
+
+
 # --- members that lack classes, limits, arguments
 
 
@@ -441,7 +464,7 @@ def test_progress_can_stop_the_work():
         ({"penalty": "all"}, "penalty"),
         ({"penalty_weights": np.ones(2)}, "penalty_weights must have shape"),
         ({"unpenalised": [8]}, "unpenalised must be"),
-        ({"keep": "sparse"}, "keep"),
+        ({"keep": "moments"}, "keep"),
     ],
     ids=str,
 )

@@ -303,14 +303,17 @@ def solve_part(
         if str(error) != _NOT_FINITE:  # what only the core sees
             raise
         raise ArgumentError(_NOT_FINITE) from None
-    sparse = None
-    if entries is not None:
-        from scipy.sparse import csr_array  # slow to import, and seldom needed
-
-        rows, columns, values = entries
-        shape = (kept.gap.size, problem.n_columns)
-        sparse = csr_array((values, (rows, columns)), shape=shape)
+    shape = (kept.gap.size, problem.n_columns)
+    sparse = None if entries is None else csr_of(entries, shape)
     return Part(kept, sparse, float(passes))
+
+
+def csr_of(entries: tuple[Any, Any, Any], shape: tuple[int, int]) -> Any:
+    """Return rows, columns and values of the core as a sparse array."""
+    from scipy.sparse import csr_array  # slow to import, and seldom needed
+
+    rows, columns, values = entries
+    return csr_array((values, (rows, columns)), shape=shape)
 
 
 def _table(values: Array) -> Array:

@@ -16,10 +16,11 @@ from selica._core.losses.multinomial import PENALTIES
 from selica._core.types import Array, Progress
 from selica._core.validation import choice, count, flag, number, real, reporter, workers
 from selica.solvers.designs import as_table
+from selica.solvers.ensemble import csr_of
 from selica.solvers.free_columns import free_columns
 from selica.solvers.results import LassoBatch
 
-_KEEP = ("coef", "counts", "entry")
+_KEEP = ("coef", "sparse", "counts", "entry")
 """What can be kept of the members."""
 _STATUS = np.array(["converged", "max_iter", "stopped", "degenerate"])
 """How a fit ended, by the number that the core gives."""
@@ -35,6 +36,9 @@ class MultinomialBatch(LassoBatch):
     ----------
     coef : array (B, L, p, K), optional
         Coefficients; zero in classes that a member does not have.
+    sparse : sparse array (B * L, p), optional
+        What a penalty of one charges for the coefficients of each variable, row b * L + l for
+        member b and penalty l: their length ("group") or the sum of their sizes ("each").
     intercept : array (B, L, K)
         Of mean zero; minus infinity in classes that a member does not have.
     counts : integer array (L, p), optional
@@ -112,9 +116,10 @@ def multinomial_path_batch(
     standardize : bool
         Penalise coefficients of columns scaled to unit weighted variance in each member; they are
         returned in the unit of X. Columns without variance stay out.
-    keep : {"coef", "counts", "entry"} or several of them
-        What is kept: all coefficients; how many members select a variable at each penalty; the
-        penalty at which a variable enters each member.
+    keep : {"coef", "sparse", "counts", "entry"} or several of them
+        What is kept: all coefficients; what the penalty charges for those of each variable, as a
+        sparse array; how many members select a variable at each penalty; the penalty at which a
+        variable enters each member.
     tol : float
         Largest duality gap, relative to the loss of the model without variables.
     max_iter : int
@@ -155,10 +160,11 @@ def multinomial_path_batch(
         "max_iter": steps,
         "max_active": -1 if max_active is None else count("max_active", max_active, at_least=0),
         "threads": _threads(n_jobs),
+        "sparse": "sparse" in kept,
     }
     reporter(progress)
     arrays = _arrays(kept, members, path.shape[-1], p, len(classes))
-    core().solve_multinomial(
+    passes, entries = core().solve_multinomial(
         table.design(),
         y=_rows(places),
         classes=len(classes),
@@ -175,7 +181,7 @@ def multinomial_path_batch(
         lams=path,
         lam2=ridge,
         coef=arrays.get("coef"),
-        sparse=None,
+        sparse=None if entries is None else csr_of(entries, (arrays["gap"].size, p)),
         intercept=arrays["intercept"],
         counts=arrays.get("counts"),
         mean=None,
@@ -187,6 +193,7 @@ def multinomial_path_batch(
         iterations=arrays["iterations"],
         status=_STATUS[arrays["status"]],
         lam_max=arrays["largest"],
+        passes=passes,
         classes=classes,
     )
 
