@@ -49,6 +49,15 @@ def test_from_files_to_a_report(cohort, tmp_path):
     assert len(page) < 600_000
 
 
+def test_a_false_discovery_rate_leads_to_clumps(cohort):
+    pheno = cohort.with_suffix(".pheno")
+    found = parsed("select", cohort, "--pheno", pheno, "--fdr", "0.2", "--n-resamples", "50")
+    assert found["guarantee"]["controls"] == "false discovery rate"
+    assert any("--method clump-knockoffs" in step for step in found["next_steps"])
+    same = selica.select(cohort, pheno=pheno, fdr=0.2, n_resamples=50)
+    assert same.selected == found["selected"]
+
+
 def test_the_command_is_the_call(cohort, tmp_path):
     pheno = cohort.with_suffix(".pheno")
     said = parsed("select", cohort, "--pheno", pheno, "--n-resamples", "50")
@@ -66,13 +75,14 @@ def test_the_command_is_the_call(cohort, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["x.vcf.gz"], "plink2 --vcf x.vcf.gz --make-bed --out x"),
+        (["x.vcf.gz"], "plink2 --vcf x.vcf.gz --max-alleles 2 --make-bed --out x"),
         (["no.bed"], "there is no such file"),
         (["table.csv", "--target", "y", "--maf", "0.1"], "--maf is for genotypes"),
-        (["--demo", "--pheno", "y.txt"], "--pheno is for genotypes"),
+        (["--demo", "--pheno", "y.txt"], "--demo has its own table"),
         (["no.bed", "--missing", "drop-rows"], "missing calls take the mean"),
         (["no.bed", "--method", "nothing"], "nothing"),
-        (["no.bed", "--bundle", "b.zip"], "genotypes are not packed"),
+        (["no.bed", "--bundle", "b.zip"], "genotypes and arrays in files are not packed"),
+        (["no.bed", "--layer", "counts"], "--layer is for arrays"),
     ],
 )
 def test_bad_commands_are_refused(arguments, words):

@@ -55,8 +55,7 @@ def test_a_former_name_is_planned_with_and_the_new_one_is_said(former):
     words = ["plan", "compare", *STUDY, "--json", "--method"]
     done = CliRunner().invoke(app, [*words, former])
     note = (
-        f"Note: --method {former} is now called {name}; the old name will be removed in the "
-        "next release."
+        f"Note: --method {former} is now called {name}; the old name will be removed in selica 1.1."
     )
     assert done.stderr == f"{note}\n"
     assert json.loads(done.stdout) == json.loads(invoke(*words, name))

@@ -93,7 +93,7 @@ def test_two_classes(folder, method):
     found = report(*source, *fast(method))
     assert {f"true {j}" for j in range(SIGNALS)} <= set(found["selected"])
     assert list(found["response"]["classes"]) == ["case", "control"]
-    assert "control is counted as 1" in select(*source, *fast(method))
+    assert "control is taken as the event" in select(*source, *fast(method))
 
 
 def test_the_printed_summary(table):
@@ -218,6 +218,8 @@ def test_the_demonstration():
     said = " ".join(text.split())
     assert "Of the 50 probes, which are pure noise, none was selected." in said
     assert "Note: This is a demonstration: 50 of the columns" in said
+    quick = ("--demo", "--method", "stability-ideal", "--n-resamples", "20", "--lam", "0.2")
+    assert "close call: within two standard errors" in " ".join(select(*quick).split())
     found = report("--demo", "--method", "lasso", "--lam", "0.001")
     assert found["probes"]["added"] == 50
     assert found["probes"]["selected"] > 0
@@ -423,8 +425,7 @@ def test_a_former_name_does_what_it_did_and_says_the_new_one(table, case):
     done = CliRunner().invoke(app, ["select", *words])
     assert done.exit_code == 0
     note = (
-        f"Note: --method {former} is now called {name}; the old name will be removed in the "
-        "next release."
+        f"Note: --method {former} is now called {name}; the old name will be removed in selica 1.1."
     )
     assert done.stderr == f"{note}\n"
     used = [word for word in options if word not in unused]

@@ -23,10 +23,11 @@ from selica import (
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.table import Table
 from selica.reports import FileIdentity, Provenance, answer, select, write_report
+from selica.reports.account import response_sentence
 from selica.reports.figure import MOST_BARS, effect_figure, measure_figure
 from selica.reports.page import page
 from selica.sampling import GaussianKnockoffs, simulate
-from selica.selectors.summary import column_cell, text_width
+from selica.selectors.text_table import column_cell, text_width
 from selica.tables import Columns, split
 
 SELECTORS = {
@@ -193,11 +194,16 @@ def test_an_empty_selection_is_explained(data):
     assert str(found).count("Nothing was selected") == 1
 
 
+def test_a_class_of_one_row_is_said_in_the_singular():
+    said = response_sentence({"kind": "binary", "classes": {"no": 1, "yes": 1200}}, "y")
+    assert said == "y has two classes: no in 1 row, yes in 1,200 rows; yes is taken as the event."
+
+
 def test_two_classes_are_named(data):
     y = np.where(data.y > np.median(data.y), "yes", "no")
     found = answer(LassoSelection(random_state=0), data.X, y, [f"v{j}" for j in range(12)], "y")
     assert found.response == {"kind": "binary", "classes": {"no": 60, "yes": 60}}
-    sentence = "y has two classes: no in 60 rows, yes in 60 rows; yes is counted as 1."
+    sentence = "y has two classes: no in 60 rows, yes in 60 rows; yes is taken as the event."
     assert sentence in found.about()
     assert sentence in page(found)
     assert "+ yes becomes more likely as the variable rises" in str(found)
@@ -295,11 +301,12 @@ def test_settings_say_what_was_used(data):
     sizes = {"1": int(np.sum(y == 1)), "2": int(np.sum(y == 2))}
     assert found.used["classes"] == sizes
     assert found.about()[1] == (
-        f"y has two classes: 1 in {sizes['1']} rows, 2 in {sizes['2']} rows; 2 is counted as 1."
+        f"y has two classes: 1 in {sizes['1']} rows, 2 in {sizes['2']} rows; 2 is taken as the "
+        "event."
     )
     assert f"(lam)</td><td>auto: {found.selector.lam_:.4g}</td>" in page(found)
     found = answer(LassoSelection(lam=0.1), data.X, y > 1, [f"v{j}" for j in range(12)], "y")
-    assert "True is counted as 1" in found.about()[1]
+    assert "True is taken as the event" in found.about()[1]
 
 
 def test_penalties_along_a_path_are_summed_up(data):

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 import zarr
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array
 
 from selica.errors import ArgumentError
 from selica.solvers.designs import as_table
@@ -15,7 +15,7 @@ from selica.tables import arrays, read_array
 RNG = np.random.default_rng(0)
 NUMBERS = RNG.standard_normal((7, 5))
 COUNTS = RNG.poisson(3.0, (7, 5))
-SPARSE = csr_array(random_array((7, 5), density=0.3, rng=RNG))
+SPARSE = csr_array(RNG.random((7, 5)) * (RNG.random((7, 5)) < 0.3))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Options for files of genotypes: phenotype and covariates, people and markers that are used."""
+"""Options for files of genotypes and arrays: phenotypes, people, markers and layers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ Pheno = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="For genotypes (.bed, .pgen): phenotype file with FID, IID and values, or IID and "
-        "values; --target names one of several. By default the phenotype of the .fam file.",
+        help="File with the response and covariates: a table with a line for each row of TABLE; "
+        "--target and --keep name its columns. For genotypes (.bed, .pgen): FID, IID and values, "
+        "or IID and values; by default the phenotype of the .fam file.",
     ),
 ]
 ComponentCount = Annotated[
@@ -63,6 +64,14 @@ Cache = Annotated[
         metavar="FILE",
         help="For genotypes: file for codes that have to be written anew (.pgen files, or people "
         "left out) and do not fit into memory.",
+    ),
+]
+
+Layer = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="For arrays (.h5ad, .zarr): layer of AnnData, or array in a Zarr group; X by default.",
     ),
 ]
 

@@ -16,9 +16,9 @@ from selica.cli.output import print_json, print_table, say
 _LEGEND = (
     "controls: FDR, the expected share of false selections; 3.2 FDR, the same up to 3.2 times the "
     "level; PFER, the expected number of false selections; none, no error rate. uses: run, `selica "
-    "select --method` runs it on a table; genotypes, it runs on genotypes alone, in Python; plan, "
-    "`selica plan --method` predicts it before there is data. `selica methods NAME` says more "
-    "about one method."
+    "select --method` runs it on a table; genotypes, it runs on genotypes (.bed, .pgen) alone; "
+    "plan, `selica plan --method` predicts it before there is data. `selica methods NAME` says "
+    "more about one method."
 )
 
 
@@ -33,7 +33,7 @@ def methods(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the methods, or say what one of them promises and under which conditions.
+    """List the methods, or say what one of them promises.
 
     Example: selica methods knockoffs-evalues
     """
@@ -85,7 +85,10 @@ def _print_one(one: Method) -> None:
     say(f"{one.promise} {one.rests_on}")
     typer.echo()
     if one.genotypes is not None:
-        say(f"It runs on genotypes, not on other tables; in Python, {one.class_name}.")
+        say(
+            f"`selica select cohort.bed --method {one.name}` runs it on genotypes, not on other "
+            f"tables; in Python, {one.class_name}."
+        )
     elif one.selector is None:
         say("It cannot be run on data.")
     else:

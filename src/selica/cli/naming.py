@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from selica import catalogue
+from selica._core.deprecation import REMOVAL
 from selica._core.errors import ArgumentError
 from selica.catalogue import Method
 
@@ -117,8 +118,8 @@ def to_plan(names: Sequence[str]) -> list[str]:
 
 def _note(name: str, row: Method) -> None:
     typer.echo(
-        f"Note: --method {name} is now called {row.name}; the old name will be removed in the "
-        "next release.",
+        f"Note: --method {name} is now called {row.name}; the old name will be removed in selica "
+        f"{REMOVAL}.",
         err=True,
     )
 

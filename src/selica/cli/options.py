@@ -145,7 +145,7 @@ TableFile = Annotated[
     typer.Argument(
         metavar="TABLE",
         help="Table with one row per sample: CSV or TSV (also .gz, .zst), Parquet, Feather or "
-        "Excel.",
+        "Excel; `selica select` also takes genotypes (.bed, .pgen) and arrays (.h5ad, .zarr).",
         show_default=False,
     ),
 ]

@@ -86,13 +86,13 @@ def say(text: str) -> None:
     typer.echo(textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False))
 
 
-def copyable(words: Sequence[str], end: str = " \\", indent: int = 2) -> str:
+def copyable(words: Sequence[str], end: str = " \\") -> str:
     """Return the words of a command in lines that fit a terminal and run as they are."""
-    margin, lines = " " * indent, [" " * indent + words[0]]
+    lines = [f"  {words[0]}"]
     for word in words[1:]:
         if len(lines[-1]) + 1 + len(word) + len(end) > WIDTH:
             lines[-1] += end
-            lines.append(margin + "    " + word)
+            lines.append(f"      {word}")
         else:
             lines[-1] += f" {word}"
     return "\n".join(lines)

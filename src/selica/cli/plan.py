@@ -49,7 +49,7 @@ def compare(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Compare what all methods will find in a study, with best and with default settings.
+    """Compare what all methods will find in a study. Each has best and default settings.
 
     Example: selica plan compare -n 400 -p 500 -k 50 --r2 0.7
     """
@@ -95,7 +95,7 @@ def samples(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Find the smallest number of samples with which a method reaches a power.
+    """Find the smallest number of samples that reaches a power.
 
     Example: selica plan samples -p 200 -k 20 --r2 0.6 --power 0.8
     """
@@ -144,7 +144,7 @@ def signals(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Find the largest number of signals with which a method reaches a power.
+    """Find the largest number of signals that leaves a power.
 
     With --r2 or --snr more signals are weaker ones, as their total strength is given; with
     --effect-size each signal keeps its strength.
@@ -169,7 +169,7 @@ def level(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Find the smallest false discovery rate to allow for a method to reach a power.
+    """Find the smallest false discovery rate that leaves a power.
 
     Example: selica plan fdr -n 400 -p 500 -k 50 --r2 0.7 --power 0.5
     """
@@ -266,7 +266,7 @@ def say_study(study: Study, known: set[str], fdr: float | None) -> None:
 
 plan = typer.Typer(
     rich_markup_mode=None,
-    help="Plan a study: which method, how many samples, which settings; or diagnose one.",
+    help="Plan a study: which method, how many samples. Or diagnose one.",
 )
 
 

@@ -105,7 +105,7 @@ def own_table(
     plot: Plot = None,
     demo: Demo = False,
 ) -> None:
-    """Measure power on your own table: simulated responses depend on some of its columns.
+    """Measure power on your own table, with simulated responses.
 
     Correlations lower the power here as they will in the study. By default all procedures run, with
     default settings, that set their threshold from the data. A study of fewer rows than the table
@@ -346,7 +346,9 @@ def diagnosis(
     plot: Plot = None,
     demo: Demo = False,
 ) -> None:
-    """Select, then estimate the power that the data allowed and the samples for more.
+    """Select, and estimate the power of the study.
+
+    The answer says what the data allowed to find, and how many samples would show more.
 
     Example: selica plan diagnose measurements.csv --target yield --method knockoffs
     """

@@ -109,7 +109,7 @@ def predict(
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Predict the power of procedures, and of all methods at their ideal thresholds.
+    """Predict what each method will find, before there is data.
 
     The first table shows procedures that set their threshold from the data; `selica plan compare`
     compares all of them. The ideal thresholds of the second depend on the truth, which nobody knows

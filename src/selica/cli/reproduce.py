@@ -53,7 +53,7 @@ def reproduce(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Reproduce the figures of the article: theory and finite-size simulations.
+    """Reproduce the figures of the article.
 
     Example: selica reproduce all --scale smoke --out figures
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from functools import partial
@@ -27,6 +28,7 @@ from selica.cli.genotype_options import (
     Extract,
     GenotypeOptions,
     KeepPeople,
+    Layer,
     Maf,
     MaxMissing,
     Pheno,
@@ -264,6 +266,7 @@ def select(
     keep_people: KeepPeople = None,
     remove_people: RemovePeople = None,
     cache: Cache = None,
+    layer: Layer = None,
     seed: Seed = 0,
     n_jobs: Jobs = None,
     out: Annotated[
@@ -308,11 +311,13 @@ def select(
     as_json: AsJson = False,
     demo: Demo = False,
 ) -> None:
-    """Select the variables of a table that explain a target, and say what is guaranteed.
+    """Select the variables of a table that explain a target. Say what is promised.
 
     Example: selica select measurements.csv --target yield --fdr 0.1 --out report
 
     Genotypes: selica select cohort.bed --pheno y.txt --keep covariates.txt --components 10
+
+    AnnData: selica select cells.h5ad --target type --layer counts
     """
     of_columns = TableOptions.of(
         time=time, event=event, response=response, keep=keep, drop=drop, rows_of=rows_of,
@@ -356,9 +361,11 @@ def select(
         return
     if samples is not None or accept_mismatch:
         raise ArgumentError("--samples and --accept-mismatch belong to --ld.")
-    source = Source.of(table, target, demo, of_columns, of_genotypes)
-    if bundle is not None and source.of_genotypes:
-        raise ArgumentError("--bundle: genotypes are not packed; --out writes a report.")
+    source = Source.of(table, target, demo, of_columns, of_genotypes, layer)
+    if bundle is not None and source.stored:
+        raise ArgumentError(
+            "--bundle: genotypes and arrays in files are not packed; --out writes a report."
+        )
     if source.of_genotypes and method == CLUMPS:
         select_clumps(
             partial(source.prepared, seed),
@@ -368,7 +375,7 @@ def select(
         return
     if resolutions is not None:
         raise ArgumentError(f"--resolutions belongs to genotypes with --method {CLUMPS}.")
-    selector = unfitted(source.method(method), seed, **given)
+    selector = unfitted(source.method(method, given), seed, **given)
     # late, so that other commands start without scikit-learn and the compiled solvers
     from selica import reports
 
@@ -407,6 +414,7 @@ class Source(NamedTuple):
     target: str | None
     options: TableOptions
     genotypes: GenotypeOptions = GenotypeOptions()
+    layer: str | None = None
 
     @classmethod
     def of(
@@ -416,15 +424,23 @@ class Source(NamedTuple):
         demo: bool,
         options: TableOptions,
         genotypes: GenotypeOptions = GenotypeOptions(),  # noqa: B008 (immutable)
+        layer: str | None = None,
     ) -> Source:
         """Return the source that the options name, if they are consistent."""
+        if table is not None and _is_array(table):
+            if options.missing != "impute":
+                raise ArgumentError("--missing: an array in a file must be complete.")
+            genotypes._replace(pheno=None).refuse()
+            return cls(table, target, options, genotypes, layer)
+        if layer is not None:
+            raise ArgumentError("--layer is for arrays: TABLE must be a .h5ad file or .zarr.")
         if table is not None and _is_of_genotypes(table):
             if options.missing != "impute":
                 raise ArgumentError("--missing: missing calls take the mean of their marker.")
             return cls(table, target, options, genotypes)
-        genotypes.refuse()
+        genotypes._replace(pheno=None).refuse()
         if demo:
-            if table is not None or target is not None or options.words:
+            if table is not None or target is not None or options.words or genotypes.pheno:
                 raise ArgumentError(
                     "--demo has its own table: leave out TABLE, --target and options on columns."
                 )
@@ -433,12 +449,12 @@ class Source(NamedTuple):
             return cls(None, TARGET, options)
         if table is None:
             raise ArgumentError("Name the TABLE to read, or try --demo.")
-        if target is None and options.time is None:
+        if target is None and options.time is None and genotypes.pheno is None:
             raise ArgumentError(
                 "Name the column to explain with --target, or times of events with --time and "
                 "--event."
             )
-        return cls(table, target, options)
+        return cls(table, target, options, genotypes)
 
     @property
     def words(self) -> list[str]:
@@ -453,13 +469,23 @@ class Source(NamedTuple):
         """Whether the table is a file of genotypes."""
         return self.table is not None and _is_of_genotypes(self.table)
 
-    def method(self, name: str) -> str:
-        """Return the method that is run, by its name."""
-        if not self.of_genotypes:
-            return name
-        from selica.reports.asking import genotype_method
+    @property
+    def stored(self) -> bool:
+        """Whether the table stays as it is stored: genotypes, or an array in a file."""
+        return self.of_genotypes or (self.table is not None and _is_array(self.table))
 
-        return str(genotype_method(name))
+    @property
+    def _own(self) -> dict[str, Any]:
+        """Options that say what is used of the files."""
+        return self.genotypes.given | ({} if self.layer is None else {"layer": self.layer})
+
+    def method(self, name: str, given: Mapping[str, Any]) -> str:
+        """Return the method that is run, by its name."""
+        if not self.stored:
+            return name
+        from selica.reports.asking import stored_method
+
+        return str(stored_method(name, given))
 
     def columns(self) -> Columns:
         """Return the whole table."""
@@ -469,7 +495,7 @@ class Source(NamedTuple):
 
     def prepared(self, seed: int = 0) -> Prepared:
         """Return the table made ready for a selector; components of genotypes have the seed."""
-        from selica.tables import prepare
+        from selica.tables import prepare, prepare_array
         from selica.tables.genotypes import prepare_genotypes
 
         if self.of_genotypes:
@@ -478,7 +504,10 @@ class Source(NamedTuple):
                 self.table, self.target, random_state=seed, **self.options.given,
                 **self.genotypes.given,
             )  # fmt: skip
-        return prepare(self.columns(), self.target, **self.options.arguments)
+        if self.stored:
+            assert self.table is not None
+            return prepare_array(self.table, self.target, **self.options.given, **self._own)
+        return prepare(self.columns(), self.target, **self.options.arguments, **self._own)
 
     def provenance(self, selector: Any) -> Provenance:
         """Return the file, the day and how to ask again, for a report."""
@@ -486,7 +515,7 @@ class Source(NamedTuple):
         from selica.reports.asking import origin
 
         command = shlex.join(["selica", *sys.argv[1:]])
-        given = self.options.given | self.genotypes.given
+        given = self.options.given | self._own
         if self.table is not None:
             return origin(self.table, selector, self.target, given, command=command)
         imported = "from selica.reports import demo_table"
@@ -506,6 +535,13 @@ def _is_of_genotypes(table: Path) -> bool:
     from selica.tables.genotypes import is_genotype_file  # late, as all that reads tables
 
     return is_genotype_file(table)
+
+
+def _is_array(table: Path) -> bool:
+    """Tell whether a file holds an array, by its ending."""
+    from selica.tables import is_array_file  # late, as all that reads tables
+
+    return is_array_file(table)
 
 
 def unfitted(method: str, seed: int, **options: Any) -> Any:
@@ -548,29 +584,23 @@ def _parameters(row: Method, known: dict[str, str], given: dict[str, Any]) -> di
     return {known[name]: value for name, value in given.items()}
 
 
-def _probes(selection: Selection) -> dict[str, int]:
-    from selica.reports.demo import N_PROBES, is_probe
-
-    return {"added": N_PROBES, "selected": sum(map(is_probe, selection.selected))}
-
-
 def _print_json(selection: Selection, files: list[Path], demo: bool) -> None:
     report = selection.to_dict() | {"variables": selection.rows}
     report["files"] = [str(path) for path in files]
     if demo:
-        report["probes"] = _probes(selection)
+        from selica.reports.demo import probes_of
+
+        report["probes"] = probes_of(selection)
     print_json(report)
 
 
 def _print(selection: Selection, out: Path | None, bundle: Path | None, demo: bool) -> None:
-    typer.echo(str(selection))
     if demo:
-        probes = _probes(selection)
-        say(
-            f"Next: Try your own table: selica select TABLE --target COLUMN --out report. Of the "
-            f"{probes['added']} probes, which are pure noise, {probes['selected'] or 'none'} "
-            f"{'was' if probes['selected'] <= 1 else 'were'} selected."
-        )
+        from selica.reports.demo import short_answer
+
+        typer.echo(short_answer(selection, None if out is None else out / "report.html"))
+    else:
+        typer.echo(str(selection))
     typer.echo()
     if out is not None:
         place = out / "report.html"
@@ -578,7 +608,8 @@ def _print(selection: Selection, out: Path | None, bundle: Path | None, demo: bo
     if bundle is not None:
         say(f"The bundle is {bundle}: it has all that a reviewer needs to repeat the selection.")
     if out is None and bundle is None:
+        packed = ", and --bundle FILE.zip all that a reviewer needs to repeat it"
         say(
-            "Nothing was written: --out FOLDER writes a page to hand over, and --bundle FILE.zip "
-            "all that a reviewer needs to repeat it."
+            "Nothing was written: --out FOLDER writes a page to hand over"
+            f"{'' if selection.stored else packed}."
         )

@@ -78,9 +78,10 @@ def response_sentence(said: Mapping[str, Any], target: str) -> str:
     kind = said["kind"]
     if "classes" in said:
         named = list(said["classes"].items())
-        listed = [f"{name} in {n:,} rows" for name, n in named]
+        listed = [f"{name} in {n:,} row{'' if n == 1 else 's'}" for name, n in named]
         if len(named) == 2:
-            return f"{target} has two classes: {', '.join(listed)}; {named[1][0]} is counted as 1."
+            event = named[1][0]
+            return f"{target} has two classes: {', '.join(listed)}; {event} is taken as the event."
         return f"{target} has {len(named)} classes: {_few(listed)}."
     if "events" in said:
         events = "1 event" if said["events"] == 1 else f"{said['events']:,} events"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from selica.reports.again import asking
 from selica.reports.provenance import FileIdentity, Provenance
 from selica.reports.selection import Selection, answer
 from selica.selectors.base import Selector
-from selica.tables import Prepared, prepare
+from selica.tables import ArrayTable, Prepared, is_array_file, prepare, prepare_array
 from selica.tables.genotypes import Genotypes, is_genotype_file, prepare_genotypes
 
 GENOTYPE_SETTINGS = (
@@ -24,6 +25,13 @@ GENOTYPE_SETTINGS = (
     "keep_people", "remove_people", "cache",
 )  # fmt: skip
 """Arguments of `tables.genotypes.prepare_genotypes` that other tables do not have."""
+ARRAY_SETTINGS = ("pheno", "layer")
+"""Arguments of `tables.prepare_array` that other tables do not have."""
+
+NO_POLICY = "missing: missing calls of genotypes take the mean of a marker."
+"""Why genotypes have no policy for missing values."""
+COMPLETE = "missing: an array in a file must be complete; rows without a response are left out."
+"""Why arrays in files have none."""
 
 
 def select(
@@ -54,13 +62,15 @@ def select(
     table : path, data frame, array, sparse matrix or dictionary
         A file (CSV, Parquet, ...) or an object of pandas, polars, pyarrow, NumPy or SciPy, or
         AnnData; see `tables.as_columns`. Genotypes: a `.bed` or `.pgen` file, or what
-        `read_genotypes` returns; see `tables.genotypes.prepare_genotypes`.
+        `read_genotypes` returns; see `tables.genotypes.prepare_genotypes`. Arrays in files: a
+        `.h5ad` file, a `.zarr` folder, or what `tables.read_array` returns; see
+        `tables.prepare_array`.
     target : str or array of shape (n,)
         Column to explain.
     method : str or selector
-        A name of the catalogue (`selica methods` lists them); "auto" chooses, for genotypes
-        stability selection with a bound on false selections. A selector is
-        fitted as it is, without a copy, and takes no settings.
+        A name of the catalogue (`selica methods` lists them); "auto" chooses, for genotypes and
+        arrays in files stability selection with a bound on false selections, or with `fdr` by
+        p-values where it can. A selector is fitted as it is, without a copy, and takes no settings.
     time, event : str
         In the place of a target, for survival: times, and whether the event was observed.
     response : {"auto", "linear", "binary", "count", "survival", "classes", "ordinal"}
@@ -80,8 +90,10 @@ def select(
         Kinds of columns that are recognised wrongly, such as ``{"batch": "category"}``.
     random_state : int, SeedSequence, Generator or None
     **settings
-        Parameters of the method, such as ``pfer=1`` or ``fdr=0.1``. For genotypes also `pheno`,
-        `components`, `maf` and the other arguments of `tables.genotypes.prepare_genotypes`.
+        Parameters of the method, such as ``pfer=1`` or ``fdr=0.1``. `pheno` is a file with
+        response and covariates, a line for each row of the table. For genotypes also
+        `components`, `maf` and the other arguments of `tables.genotypes.prepare_genotypes`; for
+        arrays in files also `layer`.
 
     Returns
     -------
@@ -99,24 +111,26 @@ def select(
     >>> sorted(selica.select(table, "dose").selected)
     ['gene 3', 'gene 7']
     """
-    if isinstance(table, Genotypes) or is_genotype_file(table):
+    of_genotypes = isinstance(table, Genotypes) or is_genotype_file(table)
+    if of_genotypes or isinstance(table, ArrayTable) or is_array_file(table):
         uses = {
             "time": time, "event": event, "keep": keep, "drop": drop, "rows_of": rows_of,
             "weights": weights, "offset": offset, "strata": strata, "kinds": kinds,
             "response": response,
         }  # fmt: skip
         if missing != "impute":
-            raise ArgumentError("missing: missing calls of genotypes take the mean of a marker.")
-        return _select_genotypes(table, target, method, uses, settings, random_state)
+            raise ArgumentError(NO_POLICY if of_genotypes else COMPLETE)
+        return _select_stored(table, target, method, uses, settings, random_state)
+    pheno = settings.pop("pheno", None)
     prepared = prepare(
         table, target, time=time, event=event, keep=keep, drop=drop, rows_of=rows_of,
         weights=weights, offset=offset, strata=strata, missing=missing, response=response,
-        kinds=kinds,
+        kinds=kinds, pheno=pheno,
     )  # fmt: skip
     selector = _selector(method, settings, random_state)
     arguments = {
         "time": time, "event": event, "keep": keep, "drop": drop, "rows_of": rows_of,
-        "weights": weights, "offset": offset, "strata": strata, "kinds": kinds,
+        "weights": weights, "offset": offset, "strata": strata, "kinds": kinds, "pheno": pheno,
     }  # fmt: skip
     if missing != "impute":
         arguments["missing"] = missing
@@ -125,7 +139,7 @@ def select(
     return answer_to(selector, prepared, provenance=origin(table, selector, target, arguments))
 
 
-def _select_genotypes(
+def _select_stored(
     table: Any,
     target: Any,
     method: Any,
@@ -133,20 +147,34 @@ def _select_genotypes(
     settings: dict[str, Any],
     random_state: Any,
 ) -> Selection:
-    """Select markers; settings are of the method, or say what is used of the files."""
-    own = {name: settings.pop(name) for name in GENOTYPE_SETTINGS if name in settings}
-    selector = _selector(genotype_method(method), settings, random_state)
+    """Select from a stored table; settings are of the method, or say what is used of the files."""
+    of_array = isinstance(table, ArrayTable) or is_array_file(table)
+    names = ARRAY_SETTINGS if of_array else GENOTYPE_SETTINGS
+    own = {name: settings.pop(name) for name in names if name in settings}
+    selector = _selector(stored_method(method, settings), settings, random_state)
     given = {n: v for n, v in uses.items() if v is not None and v != () and v != "auto"}
-    prepared = prepare_genotypes(table, target, random_state=random_state, **given, **own)
-    source = table if is_genotype_file(table) else None
+    if of_array:
+        prepared = prepare_array(table, target, **given, **own)
+    else:
+        prepared = prepare_genotypes(table, target, random_state=random_state, **given, **own)
+    source = None if isinstance(table, Genotypes | ArrayTable) else table
     return answer_to(
         selector, prepared, provenance=origin(source, selector, target, {**given, **own})
     )
 
 
-def genotype_method(method: Any) -> Any:
-    """Return the method for genotypes: stability selection where the choice is left open."""
-    return "stability-pfer" if isinstance(method, str) and method == "auto" else method
+def stored_method(method: Any, settings: Mapping[str, Any]) -> Any:
+    """Return the method for a stored table: stability selection where the choice is left open.
+
+    Parameters
+    ----------
+    method : str or selector
+    settings : mapping
+        Parameters that were given; those that are None were not.
+    """
+    if not (isinstance(method, str) and method == "auto"):
+        return method
+    return "stability-pfer" if settings.get("fdr") is None else "stability-fdr"
 
 
 def origin(
@@ -217,7 +245,7 @@ def answer_to(selector: Selector, prepared: Prepared, **about: Any) -> Selection
 
 def _has_gaps(X: Any) -> bool:
     """Tell whether values are to be filled in; missing calls of genotypes take the mean."""
-    return not isinstance(X, Genotypes) and bool(np.isnan(X).any())
+    return not isinstance(X, Genotypes | ArrayTable) and bool(np.isnan(X).any())
 
 
 def _selector(method: Any, settings: dict[str, Any], random_state: Any) -> Selector:
@@ -231,7 +259,7 @@ def _selector(method: Any, settings: dict[str, Any], random_state: Any) -> Selec
         return method
     row = catalogue.method(method)
     kind = row.load_selector()
-    known = kind._get_param_names()
+    known = sorted(signature(kind).parameters)
     foreign = [name for name in settings if name not in known]
     if foreign:
         raise ArgumentError(

@@ -87,10 +87,10 @@ def write_bundle(selection: Selection, path: Path | str) -> Path:
     path = as_path("path", path)
     if selection.given is None:
         raise ArgumentError("selection: it does not have the table it was made from.")
-    if selection.genotypes is not None:
+    if selection.stored:
         raise DoesNotApply(
-            "A bundle has the table inside, and genotypes are not packed: write a report, which "
-            "has the command and the digest of the file."
+            "A bundle has the table inside, and genotypes and arrays in files are not packed: "
+            "write a report, which has the command and the digest of the file."
         )
     selector = _with_labels(clone(selection.selector), selection.selector)
     code, packed = _construction(selector)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from selica.selectors.text_table import wrapped
 from selica.tables import Columns
+
+if TYPE_CHECKING:
+    from selica.reports.selection import Selection
 
 N_PROBES = 50
 """Columns of noise that are added to the data."""
@@ -58,3 +64,43 @@ def demo_table() -> Columns:
 def is_probe(name: str) -> bool:
     """Return whether a column of the demonstration is pure noise."""
     return name.startswith("probe ")
+
+
+def probes_of(selection: Selection) -> dict[str, int]:
+    """Return how many columns of noise there are, and how many of them were selected."""
+    return {"added": N_PROBES, "selected": sum(map(is_probe, selection.selected))}
+
+
+def short_answer(selection: Selection, page: Path | None) -> str:
+    """Return what a newcomer reads: the list, what is promised, the figure, what to do next.
+
+    Parameters
+    ----------
+    selection : Selection
+        From the demonstration.
+    page : path, optional
+        The report, where one is written.
+    """
+    probes, summary = probes_of(selection), selection.summary
+    many = probes["selected"]
+    figure = "--out report writes a page with a figure of this list."
+    if page is not None:
+        figure = (
+            f"{page} draws this list, with the threshold that decided. Open it in a browser: it "
+            "also says why this method was chosen, and what every column above means."
+        )
+    parts = {
+        "List": f"Of the {probes['added']} probes, which are pure noise, {many or 'none'} "
+        f"{'was' if many <= 1 else 'were'} selected.",
+        "Promise": str(selection.guarantee),
+        "Figure": figure,
+        "Next": "selica select TABLE --target COLUMN --out report answers the same for your table, "
+        "and selica plan diagnose TABLE --target COLUMN says how many rows would show more.",
+    }
+    explained = [name for name in (summary.measure, "close call") if name in summary.explanations]
+    meanings = [f"{name}: {summary.explanations[name]}." for name in explained]
+    head = [summary.title, " ".join(selection.about()), f"Note: {NOTE}"]
+    tail = [f"{name}: {text}" for name, text in parts.items()]
+    return "\n".join(
+        [*map(wrapped, head), "", summary.listing(), "", *map(wrapped, [*meanings, *tail])]
+    )

@@ -20,8 +20,9 @@ from selica.reports.genome_figure import genome_svg
 from selica.reports.group_figure import STYLE as MAP_STYLE
 from selica.reports.group_figure import group_svg
 from selica.selectors import BoundCurve, KnockoffSelection
-from selica.selectors.base import is_mapped
-from selica.selectors.summary import NEAR_MISSES, column_cell, middle_cut, text_width
+from selica.selectors.description import is_mapped
+from selica.selectors.summary import NEAR_MISSES
+from selica.selectors.text_table import column_cell, middle_cut, text_width
 
 if TYPE_CHECKING:
     from selica.reports.selection import Selection

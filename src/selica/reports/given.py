@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from selica.selectors.base import NamedColumns
+from selica.selectors.reading import NamedColumns
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

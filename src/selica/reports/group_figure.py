@@ -16,7 +16,7 @@ import numpy as np
 
 from selica._core.types import Array
 from selica.selectors import GroupMap
-from selica.selectors.summary import middle_cut
+from selica.selectors.text_table import middle_cut
 
 STYLE = """
 .map { display: block; width: 100%; max-width: 640px; overflow: visible; font-size: 12px; }

@@ -39,6 +39,8 @@ def with_markers(summary: Summary, genotypes: Genotypes) -> Summary:
     if not rows:  # none was ever selected
         return summary
     explained = {**summary.explanations, **_MEANINGS}
+    if len(rows) < len(summary.variables) and "rank" in explained:
+        explained["rank"] += "; markers that were never selected are not listed"
     return replace(summary, variables=Table.of(rows), explanations=explained)
 
 

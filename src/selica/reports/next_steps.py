@@ -27,6 +27,7 @@ def next_steps(selection: Selection) -> tuple[str, ...]:
             "(--method auto)."
         )
     steps += _more_resamples(selection)
+    steps += _clumps(selection)
     if selection.selected:
         unit = selection.summary.unit
         them = f"this {unit}" if len(selection.selected) == 1 else f"these {unit}s"
@@ -44,6 +45,20 @@ def next_steps(selection: Selection) -> tuple[str, ...]:
             "look at the response."
         )
     return tuple(steps)
+
+
+def _clumps(selection: Selection) -> list[str]:
+    """Return how a false discovery rate of clumps is kept, where that of markers was asked for."""
+    rate = getattr(selection.selector, "fdr", None)
+    if selection.genotypes is None or rate is None:
+        return []
+    command = selection.provenance.command
+    plain = command is not None and "--method" not in command
+    asked = f"{command} --method clump-knockoffs" if plain else "--method clump-knockoffs"
+    return [
+        f"Neighbouring markers share what they say, so that few are found one by one at a rate of "
+        f"{rate:g}. Clumps of them are found more often, at the same rate: {asked}"
+    ]
 
 
 def _more_resamples(selection: Selection) -> list[str]:

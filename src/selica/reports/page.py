@@ -18,8 +18,8 @@ from selica.reports import account, again, figure
 from selica.reports.selection import Selection
 from selica.sampling.exchangeability import DOUBTFUL_RATIO
 from selica.selectors import Guarantee
-from selica.selectors.summary import (
-    NEAR_MISSES,
+from selica.selectors.summary import NEAR_MISSES
+from selica.selectors.text_table import (
     cell,
     column_cell,
     middle_cut,

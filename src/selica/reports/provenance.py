@@ -39,14 +39,22 @@ class FileIdentity:
 
     @classmethod
     def of(cls, path: Path | str) -> FileIdentity:
-        """Read a file and name it, without its folder."""
+        """Read a file and name it, without its folder.
+
+        A folder, such as an array of Zarr, has the digest of the names and bytes of its files, in
+        the order of their names.
+        """
         path = as_path("path", path)
         digest, size = hashlib.sha256(), 0
         try:
-            with path.open("rb") as file:
-                while part := file.read(_PART):
-                    digest.update(part)
-                    size += len(part)
+            inside = sorted(one for one in path.rglob("*") if one.is_file())
+            for each in inside if path.is_dir() else [path]:
+                if each != path:
+                    digest.update(each.relative_to(path).as_posix().encode())
+                with each.open("rb") as file:
+                    while part := file.read(_PART):
+                        digest.update(part)
+                        size += len(part)
         except OSError as error:
             raise ArgumentError(f"{path}: {error.strerror or error}.") from None
         return cls(printable(path.name), size, digest.hexdigest())

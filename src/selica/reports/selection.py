@@ -22,8 +22,9 @@ from selica.sampling import Exchangeability
 from selica.selectors import Guarantee, StabilitySelection, Summary
 from selica.selectors.base import Selector
 from selica.selectors.stability_path import StabilityPath
-from selica.selectors.summary import NEAR_MISSES, wrapped
-from selica.tables import Columns
+from selica.selectors.summary import NEAR_MISSES
+from selica.selectors.text_table import wrapped
+from selica.tables import ArrayTable, Columns
 from selica.tables.genotypes import Genotypes
 
 
@@ -124,6 +125,11 @@ class Selection:
         """The genotypes that were selected from; None for other tables."""
         X = None if self.given is None else self.given.X
         return X if isinstance(X, Genotypes) else None
+
+    @property
+    def stored(self) -> bool:
+        """Whether the table stays as it is stored: genotypes, or an array in a file."""
+        return self.given is not None and isinstance(self.given.X, Genotypes | ArrayTable)
 
     @property
     def n_units(self) -> int:
@@ -272,7 +278,7 @@ class Selection:
         """
         selector = account.chosen_of(self.selector)
         path: StabilityPath
-        if self.genotypes is not None:
+        if self.stored:
             raise DoesNotApply("A stability path is for tables of ordinary numbers.")
         if selector._data is None and self.given is not None:
             table, y = self.given.named(self.target), self.given.y
@@ -325,7 +331,7 @@ def answer(
     ----------
     selector : selector of `selica`
         It is fitted, and given the names.
-    X : array of shape (n, p), or Genotypes
+    X : array of shape (n, p), Genotypes or ArrayTable
     y : array of shape (n,)
     names : sequence of str
         Of the columns.
@@ -376,7 +382,7 @@ def answer(
         left_out = tuple(
             (printable(one.name), one.values) for one in prepared.left_out if not one.asked
         )
-    stored = isinstance(X, Genotypes)
+    stored = isinstance(X, Genotypes | ArrayTable)
     with noted():
         selector.fit(X if stored else fitted.named(target)._replace(left_out=left_out), y, **given)
     summary = selector.summary()
@@ -391,7 +397,7 @@ def answer(
         n_samples=X.shape[0],
         settings=account.settings_of(selector),
         used=account.used_by(selector) | ({"classes": classes} if classes else {}),
-        summary=with_markers(summary, X) if stored else summary,
+        summary=with_markers(summary, X) if isinstance(X, Genotypes) else summary,
         guarantee=selector.guarantee_,
         threshold=account.threshold_of(selector),
         cautions=tuple(dict.fromkeys(cautions)),

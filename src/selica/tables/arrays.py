@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,23 @@ class ArrayTable:
     names: tuple[str, ...] = ()
     row_names: tuple[str, ...] = ()
     about: Columns | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return int(self.values.shape[0]), int(self.values.shape[1])
+
+    def some_rows(self, which: Any) -> ArrayTable:
+        """Return some of the rows, without what is known of them; all of them are not copied."""
+        if np.array_equal(which, np.arange(self.shape[0])):
+            return replace(self, about=None)
+        names = tuple(self.row_names[i] for i in which) if self.row_names else ()
+        return ArrayTable(self.values[which], self.names, names)
+
+    def some_columns(self, which: Any) -> ArrayTable:
+        """Return some of the columns."""
+        names = tuple(self.names[j] for j in which) if self.names else ()
+        return replace(self, values=self.values[:, which], names=names)
 
 
 def read_array(path: str | Path, *, layer: str | None = None) -> ArrayTable:

@@ -292,7 +292,8 @@ def _numbers(column: Any, decimal_comma: bool) -> Array:
     """Return cells as floats; those that are missing are NaN."""
     small = pc.utf8_lower(column)
     absent = pc.is_in(small, pa.array(sorted(MISSING | DOUBTFUL), small.type))
-    plain = pc.if_else(absent, pa.scalar(None, column.type), column)
+    # as text: pyarrow 22 and older reads what lies under a cell without a value
+    plain = pc.fill_null(pc.if_else(absent, pa.scalar("nan", column.type), column), "nan")
     plain = pc.replace_substring_regex(plain, _GAP, "")
     if decimal_comma:
         plain = pc.replace_substring(pc.replace_substring(plain, ".", ""), ",", ".")

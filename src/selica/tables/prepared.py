@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,69 +13,23 @@ from numpy.typing import NDArray
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, short, written
-from selica.tables.categories import indicators
-from selica.tables.columns import LISTED_NAMES, Column, Columns, columns_are, counted, listed, typed
-from selica.tables.kinds import (
-    KINDS,
-    USABLE,
-    ColumnKind,
-    Recognised,
-    is_category,
-    levels_of,
-    recognise,
-)
-from selica.tables.missing import (
-    MOST_MISSING,
-    POLICIES,
-    MissingCells,
-    counts,
-    stand_ins,
-)
-from selica.tables.naming import is_of_groups
+from selica.tables.columns import Column, Columns, counted, listed
+from selica.tables.encoding import encode, without_gaps
+from selica.tables.kinds import KINDS, ColumnKind, levels_of
+from selica.tables.missing import POLICIES, MissingCells
 from selica.tables.numbers_in_text import numbers_in
 from selica.tables.objects import as_columns
+from selica.tables.questions import (
+    few_cases,
+    left_out_note,
+    questions,
+    questions_of_response,
+    together_note,
+)
 from selica.tables.responses import Outcome, outcome
 from selica.tables.roles import Roles, assign, meant
-
-_ASKED = "was to be left out"
-"""Why a column is left out that a user names."""
-_OTHERS = {
-    "missing": "with missing values",
-    "response": "that seem to belong to the response",
-}
-"""What columns that are left out are called together, whatever their kind."""
-_GROUPS = {
-    "identifier": "that name rows",
-    "date": "of dates",
-    "constant": "with one value",
-    "text": "of text",
-    "empty": "without any value",
-}
-"""What columns that are left out are called together, by their kind."""
-_FEWEST_CASES = 5
-"""Rows of a class, or events, below which a note says that they are few."""
-_MOST_CODES = 10
-"""Different whole numbers that may be codes of groups."""
-
-
-class LeftOut(NamedTuple):
-    """A column that is no variable, though nothing else was asked of it.
-
-    Examples
-    --------
-    >>> from selica.tables import prepare
-    >>> table = {"day": ["2026-01-02", "2026-01-09"], "dose": [1, 2], "y": [3, 5]}
-    >>> [(one.name, one.reason) for one in prepare(table, "y").left_out]
-    [('day', 'is a date')]
-    """
-
-    name: str
-    reason: str
-    """A clause without its subject, such as "is a date"."""
-    values: Column
-    """In the rows that are used."""
-    asked: bool = False
-    """Whether a note asks about it, since it seems to be a part of the response."""
+from selica.tables.row_files import with_responses
+from selica.tables.sorted_columns import ChosenTable, LeftOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +127,7 @@ def prepare(
     missing: str = "impute",
     response: str = "auto",
     kinds: Mapping[str, str] | None = None,
+    pheno: str | Path | None = None,
 ) -> Prepared:
     """Make a table ready for a selector, and say what was done with it.
 
@@ -204,6 +160,10 @@ def prepare(
         "ordinal" takes values in their order as scores of a linear model.
     kinds : mapping of str to str
         Kinds of columns that are recognised wrongly, such as ``{"batch": "category"}``.
+    pheno : path, optional
+        Another file with a line for each row of the table, matched by names of rows in the first
+        column of both or else by order. Only those of its columns are used that another argument
+        names; without `target` it is its one column.
 
     Returns
     -------
@@ -227,7 +187,10 @@ def prepare(
         "offset": offset,
         "strata": strata,
     }
-    return made_ready(as_columns(table), given, missing, response, kinds)
+    columns = as_columns(table)
+    if pheno is not None:
+        columns, given = with_responses(columns, pheno, given)
+    return made_ready(columns, given, missing, response, kinds)
 
 
 def made_ready(
@@ -260,8 +223,8 @@ def made_ready(
     columns, notes = _finite(columns)
     read = outcome(columns, roles, response)
     beside, usable, dropped = _beside(columns, roles, read)
-    chosen = _Chosen(_taken(columns, np.flatnonzero(usable)), roles, given, read.related, elsewhere)
     rows = np.flatnonzero(usable)
+    chosen = ChosenTable(columns, roles, given, read.related, elsewhere).taken(rows)
     notes = [*columns.notes, *taken, *notes, *dropped, *read.notes, *read.questions]
     work = chosen.sorted_out(missing)
     touched = work.missing
@@ -275,21 +238,21 @@ def made_ready(
         rows = rows[whole]
         chosen = chosen.taken(np.flatnonzero(whole))
         work = chosen.sorted_out(missing)
-    variables = _encoded(chosen.table, work.variables, work.kinds)
-    kept = _encoded(chosen.table, roles.keep, work.kinds)
-    keep_values, filled = _filled(kept)
+    variables = encode(chosen.table, work.variables, work.kinds)
+    kept = encode(chosen.table, roles.keep, work.kinds)
+    keep_values, filled = without_gaps(kept)
     sentence = touched.sentence(int(np.count_nonzero(usable)))
     together = _part(beside.rows_of, rows)
     notes += [
-        *_together_note(roles.rows_of, together),
-        *_left_out_note(work.left_out, work.kinds),
+        *together_note(roles.rows_of, together),
+        *left_out_note(work.left_out, work.kinds),
         *variables.notes,
         *kept.notes,
         *filled,
         *(() if sentence is None else (sentence,)),
-        *_few_cases(read, rows),
+        *few_cases(read, rows),
     ]
-    questions = [*_questions(chosen.table, work), *_of_response(columns, roles)]
+    asked = [*questions(chosen.table, work), *questions_of_response(columns, roles)]
     return Prepared(
         X=variables.values,
         columns=variables.columns,
@@ -309,8 +272,8 @@ def made_ready(
         kinds=work.table_of_kinds(chosen.table, roles),
         left_out=work.left_out,
         missing=touched,
-        notes=tuple(dict.fromkeys([*notes, *questions])),
-        questions=(*read.questions, *questions),
+        notes=tuple(dict.fromkeys([*notes, *asked])),
+        questions=(*read.questions, *asked),
     )
 
 
@@ -469,309 +432,5 @@ def _labels(values: Column) -> IntArray:
     return codes
 
 
-def _together_note(name: str | None, units: IntArray | None) -> list[str]:
-    """Say how many groups of rows belong together."""
-    if name is None or units is None:
-        return []
-    sizes = np.unique(units, return_counts=True)[1]
-    few, most = int(sizes.min()), int(sizes.max())
-    size = f"{few:,}" if few == most else f"{few:,} to {most:,}"
-    rows = "row" if most == 1 else "rows"
-    return [f"Rows with the same {name!r} belong together: {sizes.size:,} groups of {size} {rows}."]
-
-
 def _part(values: Any, rows: IntArray) -> Any:
     return None if values is None else values[rows]
-
-
-def _taken(table: Columns, rows: IntArray) -> Columns:
-    """Return the table in some of its rows."""
-    if rows.size == len(table):
-        return table
-    return replace(table, values=tuple(values[rows] for values in table.values))
-
-
-@dataclass(frozen=True, slots=True)
-class _Sorted:
-    """Columns by what becomes of them."""
-
-    variables: tuple[str, ...]
-    kinds: dict[str, Recognised]
-    left_out: tuple[LeftOut, ...]
-    missing: MissingCells
-    incomplete: BoolArray
-    """(n,): rows that lack a value, by which they may be left out."""
-
-    def table_of_kinds(self, table: Columns, roles: Roles) -> tuple[ColumnKind, ...]:
-        """Return kind and use of every column."""
-        uses = roles.uses()
-        reasons = {one.name: one.reason for one in self.left_out}
-        return tuple(
-            ColumnKind(
-                name,
-                self.kinds[name].kind,
-                uses.get(name, "left out" if name in reasons else "variable"),
-                reasons.get(name, ""),
-            )
-            for name in table.names
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """A table whose rows are chosen, with what is known of its columns."""
-
-    table: Columns
-    roles: Roles
-    given: Mapping[str, str]
-    related: Mapping[str, str]
-    elsewhere: bool = False
-
-    def taken(self, rows: IntArray) -> _Chosen:
-        """Return the same for some of the rows."""
-        return replace(self, table=_taken(self.table, rows))
-
-    def sorted_out(self, policy: str) -> _Sorted:
-        """Return which columns are variables, and why the others are not."""
-        table, uses = self.table, self.roles.uses()
-        kinds = dict(zip(table.names, recognise(table, self.given), strict=True))
-        by_name = dict(zip(table.names, table.values, strict=True))
-        _check_forced(kinds, by_name, self.given)
-        reasons: dict[str, str] = {}
-        for name, kind in kinds.items():
-            if name in self.roles.drop:
-                reasons[name] = _ASKED
-            elif name in uses:
-                continue
-            elif name in self.related and name not in self.given:
-                reasons[name] = self.related[name]
-            elif kind.kind not in USABLE:
-                reasons[name] = kind.reason
-        open_names = [name for name in table.names if name not in uses and name not in reasons]
-        lacking, _ = counts(open_names, [by_name[name] for name in open_names])
-        most = MOST_MISSING * len(table)
-        for name, gone in zip(open_names, lacking, strict=True):
-            if gone > most:
-                reasons[name] = _gaps(int(gone), len(table))
-        used = [name for name in open_names if name not in reasons]
-        # rows that lack a value of a column to keep are left out as others are
-        looked_at = [*used, *(self.roles.keep if policy == "drop-rows" else ())]
-        lacking, incomplete = counts(looked_at, [by_name[name] for name in looked_at])
-        gone_from = {name: int(gone) for name, gone in zip(looked_at, lacking, strict=True) if gone}
-        missing = MissingCells(
-            policy,
-            sum(gone_from.values()),
-            int(np.count_nonzero(incomplete)),
-            len(gone_from),
-            gone_from,
-        )
-        if policy == "drop-columns":
-            for name, gone in gone_from.items():
-                reasons[name] = _gaps(gone, len(table))
-            used = [name for name in used if name not in gone_from]
-        _check_keep(self.roles.keep, kinds)
-        if not used and not self.elsewhere:
-            raise RefusedError(_no_variables(reasons))
-        left_out = tuple(
-            LeftOut(name, reasons[name], by_name[name], reasons[name] == self.related.get(name))
-            for name in table.names
-            if name in reasons
-        )
-        return _Sorted(tuple(used), kinds, left_out, missing, incomplete)
-
-
-def _gaps(gone: int, rows: int) -> str:
-    return f"has no value in {gone:,} of {rows:,} rows"
-
-
-def _check_forced(
-    kinds: Mapping[str, Recognised], columns: Mapping[str, Column], given: Mapping[str, str]
-) -> None:
-    """Refuse a category with too many values that a user asked for."""
-    for name, kind in given.items():
-        if kind == "category" and kinds[name].kind == "category":
-            levels = levels_of(columns[name])
-            if not is_category(levels.counts):
-                raise ArgumentError(
-                    f"kinds: {name!r} has {len(levels.words):,} different values in "
-                    f"{columns[name].size:,} rows, too many for a category."
-                )
-
-
-def _check_keep(keep: Sequence[str], kinds: Mapping[str, Recognised]) -> None:
-    wrong = [f"{name!r} {kinds[name].reason}" for name in keep if kinds[name].kind not in USABLE]
-    if wrong:
-        raise RefusedError(f"keep takes numbers and categories; {listed(wrong, quote=False)}.")
-
-
-def _no_variables(reasons: Mapping[str, str]) -> str:
-    if not reasons:
-        return "There are no variables beside the target."
-    shown = [f"{name!r} {reason}" for name, reason in reasons.items()]
-    return f"There are no variables: {listed(shown, quote=False)}."
-
-
-class _Encoded(NamedTuple):
-    """Variables as columns of numbers."""
-
-    values: Array
-    columns: tuple[str, ...]
-    variable: IntArray
-    notes: list[str]
-    categories: tuple[bool, ...]
-    """For each column, whether it stands for a value of a category."""
-    references: tuple[str, ...]
-    """For each variable, the value that has no column; empty for numbers."""
-
-
-def _encoded(table: Columns, names: Sequence[str], kinds: Mapping[str, Recognised]) -> _Encoded:
-    """Return variables as columns of numbers: one for a number, several for a category."""
-    by_name = dict(zip(table.names, table.values, strict=True))
-    parts: list[Array] = []
-    columns: list[str] = []
-    variable: list[int] = []
-    notes: list[str] = []
-    categories: list[bool] = []
-    references: list[str] = []
-    for place, name in enumerate(names):
-        if kinds[name].kind == "number":
-            parts.append(by_name[name])
-            columns.append(name)
-            variable.append(place)
-            categories.append(False)
-            references.append("")
-            continue
-        found = indicators(name, by_name[name])
-        notes += found.notes
-        parts += list(found.values.T)
-        columns += [f"{name}: {' '.join(level.split())}" for level in found.levels]
-        variable += [place] * len(found.levels)
-        categories += [True] * len(found.levels)
-        references.append(" ".join(found.reference.split()))
-    values = np.empty((len(table), len(parts)), order="F")
-    for j, part in enumerate(parts):
-        values[:, j] = part
-    return _Encoded(
-        values, tuple(columns), np.array(variable, dtype=np.intp), notes, tuple(categories),
-        tuple(references),
-    )  # fmt: skip
-
-
-def _filled(kept: _Encoded) -> tuple[Array, list[str]]:
-    """Return columns to keep with their means, or most frequent values, where one is missing."""
-    gone = np.isnan(kept.values)
-    if not gone.any():
-        return kept.values, []
-    values = kept.values.copy(order="F")
-    for j in np.flatnonzero(gone.any(axis=0)):
-        known = values[~gone[:, j], j]
-        values[gone[:, j], j] = 0.0 if kept.categories[j] else known.mean()
-    named = [kept.columns[j] for j in np.flatnonzero(gone.any(axis=0))]
-    cells = int(np.count_nonzero(gone.any(axis=1)))
-    note = (
-        f"In {counted(cells, 'row')} a value of a column to keep is missing ({listed(named)}); the "
-        "mean of the column stands there, or its most frequent value."
-    )
-    return values, [note]
-
-
-def _left_out_note(left_out: Sequence[LeftOut], kinds: Mapping[str, Recognised]) -> list[str]:
-    """Say which columns are left out unasked, and why; many of them by their kinds."""
-    left_out = [one for one in left_out if one.reason != _ASKED]
-    if not left_out:
-        return []
-    are = "is" if len(left_out) == 1 else "are"
-    shown = "; ".join(f"{one.name!r} {one.reason}" for one in left_out)
-    if len(left_out) > LISTED_NAMES:
-        groups: dict[str, list[str]] = {}
-        for one in left_out:
-            kind = kinds[one.name]
-            what = _GROUPS[kind.kind] if one.reason == kind.reason else _OTHERS["missing"]
-            what = _OTHERS["response"] if one.asked else what
-            groups.setdefault(what, []).append(one.name)
-        shown = "; ".join(
-            f"{len(names):,} {what} ({listed(names)})" for what, names in groups.items()
-        )
-    return [f"{counted(len(left_out), 'column')} {are} left out: {shown}."]
-
-
-def _questions(table: Columns, work: _Sorted) -> list[str]:
-    """Ask about numbers that may stand for missing values, or for groups."""
-    by_name = dict(zip(table.names, table.values, strict=True))
-    numbers = [name for name in work.variables if work.kinds[name].kind == "number"]
-    asked = stand_ins(numbers, [by_name[name] for name in numbers])
-    found = [] if asked is None else [asked]
-    texts = [name for name in work.variables if work.kinds[name].kind == "category"]
-    found += [said for name in texts if (said := _spellings(name, by_name[name])) is not None]
-    mixed = [name for name in work.variables if name in table.remarks]
-    found += [f"{name!r} is taken as a category: {table.remarks[name]}." for name in mixed]
-    for one in work.left_out:
-        if work.kinds[one.name].kind == "text" and numbers_in(one.values).mostly:
-            found.append(
-                f"{one.name!r} holds mostly numbers. To use it, say so: kinds={{{one.name!r}: "
-                f"'number'}} (on the command line: {typed('--kind', f'{one.name}=number')}). A "
-                "limit such as <0.1 is then taken as 0.1, and any other text as missing."
-            )
-    nameless = [name for name in table.unnamed if name in work.variables]
-    if nameless:
-        found.append(f"{columns_are(nameless)} without a name in the file.")
-    codes = [name for name in numbers if is_of_groups(name) and _are_codes(by_name[name])]
-    if codes:
-        found.append(
-            f"{listed(codes)} {'holds' if len(codes) == 1 else 'hold'} a few whole numbers, which "
-            f"are taken as amounts. If they are names of groups, say so: kinds={{{codes[0]!r}: "
-            f"'category'}} (on the command line: {typed('--kind', f'{codes[0]}=category')})."
-        )
-    return found
-
-
-def _of_response(table: Columns, roles: Roles) -> list[str]:
-    """Ask about an offset, and about classes of the response that differ in capitals only."""
-    if roles.offset is not None and not roles.logarithm:
-        return [
-            f"The offset {roles.offset!r} is taken as the logarithm of the exposure. If it is the "
-            f"exposure itself, write log({roles.offset}) in its place."
-        ]
-    if roles.target is None:
-        return []
-    values = table.values[table.names.index(roles.target)]
-    said = _spellings(roles.target, values) if values.dtype == object else None
-    return [] if said is None else [said]
-
-
-def _few_cases(read: Outcome, rows: IntArray) -> list[str]:
-    """Say so if a class has a few rows only, or a few events were seen."""
-    if read.response == "survival":
-        sizes = {"The event": int(np.count_nonzero(read.y[rows, 1]))}
-    elif read.response in ("binary", "classes"):
-        each, counted_rows = np.unique(read.y[rows], return_counts=True)
-        words = [repr(str(one) if read.y.dtype.kind == "U" else written(one)) for one in each]
-        sizes = dict(zip(words, counted_rows.tolist(), strict=True))
-    else:
-        return []
-    few = {word: size for word, size in sizes.items() if size < _FEWEST_CASES}
-    if not few:
-        return []
-    shown = ", ".join(f"{word} has {counted(size, 'row')} only" for word, size in few.items())
-    return [f"{shown}: so few say little about what distinguishes them."]
-
-
-def _spellings(name: str, values: Column) -> str | None:
-    """Ask about values of a category that differ in capitals only, such as Male and male."""
-    alike: dict[str, list[str]] = {}
-    for word in levels_of(values).words:
-        alike.setdefault(word.casefold(), []).append(word)
-    pairs = [words for small, words in alike.items() if len(words) > 1 and len(small) > 2]
-    if not pairs:
-        return None
-    return (
-        f"{listed(pairs[0])} differ in capitals only, and are taken as different values of "
-        f"{name!r}. If they are the same, write them alike."
-    )
-
-
-def _are_codes(values: Column) -> bool:
-    known = values[~np.isnan(values)]
-    if not np.all(known == np.rint(known)) or np.ptp(known) > 100 * _MOST_CODES:
-        return False
-    return 3 <= np.unique(known).size <= _MOST_CODES

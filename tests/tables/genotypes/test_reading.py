@@ -168,23 +168,6 @@ def test_chromosomes_in_the_order_of_a_karyogram():
 
 
 @pytest.mark.parametrize(
-    ("name", "command"),
-    [
-        ("x.vcf.gz", "plink2 --vcf {}/x.vcf.gz --make-bed --out {}/x"),
-        ("x.bcf", "plink2 --bcf {}/x.bcf --make-bed --out {}/x"),
-        (
-            "x.bgen",
-            "plink2 --bgen {0}/x.bgen ref-first --sample {0}/x.sample --make-bed --out {0}/x",
-        ),
-    ],
-)
-def test_other_files_are_refused_with_the_command_that_converts_them(tmp_path, name, command):
-    with pytest.raises(ArgumentError) as said:
-        read_genotypes(tmp_path / name)
-    assert command.format(tmp_path, tmp_path) in str(said.value)
-
-
-@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ({"maf": 0.6}, "maf must be between 0 and 0.5"),

@@ -62,7 +62,7 @@ def map_bed(path: Path, n: int, p: int) -> Codes:
     if size != _HEADER + p * width:
         raise ArgumentError(
             f"{path}: {p:,} markers of {n:,} people would be {_HEADER + p * width:,} bytes; the "
-            f"file has {size:,}, so that it does not belong to the .bim and .fam beside it."
+            f"file has {size:,}: it is cut off, or does not belong to the .bim and .fam beside it."
         )
     return np.memmap(path, dtype=np.uint8, mode="r", offset=_HEADER, shape=(p, width))
 

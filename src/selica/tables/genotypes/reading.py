@@ -14,6 +14,7 @@ from selica._core.files import as_path
 from selica._core.validation import short
 from selica.tables.genotypes.bed import beside, map_bed
 from selica.tables.genotypes.codes import count_codes
+from selica.tables.genotypes.conversions import ending_to_convert, refuse_to_convert
 from selica.tables.genotypes.filters import MarkerFilter, chosen_people
 from selica.tables.genotypes.genotypes import Genotypes
 from selica.tables.genotypes.markers import read_bim, read_pvar
@@ -23,22 +24,27 @@ from selica.tables.genotypes.storing import store_people
 
 GENOTYPE_FILES = (".bed", ".pgen")
 """Endings of files of genotypes that are read."""
-_CONVERTED = {
-    ".vcf": "plink2 --vcf {} --make-bed --out {}",
-    ".vcf.gz": "plink2 --vcf {} --make-bed --out {}",
-    ".vcf.bgz": "plink2 --vcf {} --make-bed --out {}",
-    ".bcf": "plink2 --bcf {} --make-bed --out {}",
-    ".bgen": "plink2 --bgen {} ref-first --sample {stem}.sample --make-bed --out {}",
-    ".ped": "plink --file {stem} --make-bed --out {}",
-}
-"""Endings of files of genotypes that another program has to convert, with its command."""
+_BESIDE = {".bim": ".bed", ".fam": ".bed", ".pvar": ".pgen", ".psam": ".pgen"}
+"""Endings of files that are read beside them, and of the file to give."""
 
 
 def is_genotype_file(path: Any) -> bool:
-    """Tell whether a path is that of genotypes, by its ending: files that are read, and others."""
+    """Tell whether a path is that of genotypes, by its ending: files that are read, and others.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Examples
+    --------
+    >>> from selica.tables.genotypes import is_genotype_file
+    >>> is_genotype_file("cohort.bed"), is_genotype_file("clinic.csv")
+    (True, False)
+    """
     if not isinstance(path, str | os.PathLike):
         return False
-    return Path(path).suffix.lower() in GENOTYPE_FILES or _ending(Path(path)) is not None
+    known = (*GENOTYPE_FILES, *_BESIDE)
+    return Path(path).suffix.lower() in known or ending_to_convert(Path(path)) is not None
 
 
 def read_genotypes(
@@ -152,24 +158,13 @@ def chromosome_names(given: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _ending(path: Path) -> str | None:
-    """Return the ending of a file that has to be converted; None for others."""
-    name = path.name.lower()
-    return next(
-        (ending for ending in sorted(_CONVERTED, key=len, reverse=True) if name.endswith(ending)),
-        None,
-    )
-
-
 def _check_ending(path: Path) -> None:
     """Refuse files that are not read, with the command that makes files that are."""
-    ending = _ending(path)
-    if ending is not None:
-        stem = str(path)[: -len(ending)]
-        command = _CONVERTED[ending].format(path, stem, stem=stem)
+    refuse_to_convert(path)
+    of = _BESIDE.get(path.suffix.lower())
+    if of is not None:
         raise ArgumentError(
-            f"{path}: files of this kind are not read; convert it with `{command}` and give "
-            f"{stem}.bed."
+            f"{path}: this file is read beside genotypes; give {path.with_suffix(of)}."
         )
     if path.suffix.lower() not in GENOTYPE_FILES:
         raise ArgumentError(f"path must be a .bed or a .pgen file; got {short(str(path))}.")
