@@ -72,6 +72,18 @@ def test_the_check_tells_good_copies_from_independent_ones():
     assert found.departure > 1.5
 
 
+def test_the_check_tells_bad_copies_in_many_segments():
+    """With 12 blocks the smallest p-value of one, times 12, would be above the level of 0.01."""
+    X = np.concatenate([cohort(200, seed) for seed in range(10, 16)], axis=1)
+    p = X.shape[1]
+    segments, groups = np.arange(p) // 35, np.arange(p) // 5
+    genotypes = Genotypes.of(X)
+    bad = pack(np.random.default_rng(9).permuted(X, axis=0).T)
+    found = copies_by_block(genotypes, _stored(bad, genotypes), groups, segments, 8)
+    assert found.differs
+    assert found.departure > 1.5
+
+
 def _stored(codes, like):
     return Genotypes(codes, like.n_rows, np.arange(len(codes)), like.people, like.markers, None)
 

@@ -9,8 +9,8 @@ from selica import AutoSelection, DerandomizedKnockoffs, KnockoffSelection, Stab
 from selica.sampling import GaussianKnockoffs, simulate
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::selica.selectors.base.AssumptionWarning"),
-    pytest.mark.filterwarnings("ignore::selica.selectors.base.UnstableWarning"),
+    pytest.mark.filterwarnings("ignore::selica.selectors.AssumptionWarning"),
+    pytest.mark.filterwarnings("ignore::selica.selectors.UnstableWarning"),
 ]
 
 

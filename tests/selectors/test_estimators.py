@@ -182,3 +182,13 @@ def test_constant_and_duplicate_columns(estimator):
     settings = {"sampler": "iid"} if hasattr(estimator, "sampler") else {}
     selector = fitted(estimator, X, y, **settings)
     assert not selector.support_[1]
+
+
+@pytest.mark.parametrize(
+    ("p", "said"), [(7, "... and 1 more variable"), (8, "... and 2 more variables")]
+)
+def test_what_a_summary_does_not_show_is_counted_in_words(p, said):
+    X = np.random.default_rng(0).standard_normal((60, p))
+    y = 3.0 * X[:, 0] + np.random.default_rng(1).standard_normal(60)
+    lines = LassoSelection(lam=0.8).fit(X, y).summary().listing().splitlines()
+    assert said in lines

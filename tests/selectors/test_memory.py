@@ -29,7 +29,7 @@ SELECTORS = (
 def scarce(monkeypatch):
     """A machine with little memory, to which no table is too small to ask."""
     monkeypatch.setattr(memory, "available", lambda: 1e7)
-    for place in ("selica.selectors.base.SMALL", "selica.selectors.frames.SMALL"):
+    for place in ("selica.selectors.reading.SMALL", "selica.selectors.frames.SMALL"):
         monkeypatch.setattr(place, 0.0)
 
 

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
 
 from selica._core.losses import CoxLoss
+from selica.selectors.directions import Directions
 from selica.selectors.refit import CAVEAT, refit
-from selica.selectors.summary import Directions
 from selica.statistics import make_data
 
 RNG = np.random.default_rng(0)

@@ -143,6 +143,7 @@ def test_what_makes_no_sense_is_named(settings: dict, arguments: tuple, words: s
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:LD is not that:selica.selectors.AssumptionWarning")  # by chance
 @pytest.mark.parametrize("statistic", ["lasso", "marginal"])
 @pytest.mark.parametrize("signals", [0, 15])
 def test_the_false_discovery_rate_is_kept(statistic: str, signals: int) -> None:

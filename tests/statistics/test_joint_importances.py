@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 
+from selica.errors import ArgumentError
 from selica.sampling import GaussianKnockoffs, simulate
 from selica.statistics import joint_importances, knockoff_statistics, make_data
 from selica.statistics.knockoff import COMBINATIONS, SAMPLED, STATISTICS
@@ -119,3 +120,10 @@ def test_one_copy_is_the_difference_of_two_versions():
     T = joint_importances(made, copies, generators(3))
     W = knockoff_statistics(made, copies, generators(3))
     np.testing.assert_array_equal(W, T[:, 0] - T[:, 1])
+
+
+@pytest.mark.parametrize("argument", ["statistic", "combine"])
+def test_an_unknown_word_is_refused(argument):
+    _, made, copies = example()
+    with pytest.raises(ArgumentError, match=f"{argument} must be one of"):
+        knockoff_statistics(made, copies, generators(2), penalty=0.05, **{argument: "mean"})

@@ -24,7 +24,7 @@ from selica.selectors import (
     KnockoffSelection,
     StabilitySelection,
 )
-from selica.selectors.base import NamedColumns
+from selica.selectors.reading import NamedColumns
 
 VISITS = 5
 """Rows of each patient."""

@@ -43,7 +43,7 @@ class FixedKnockoffs(Sampler):
     method : {"equi", "mvr", "maxent", "sdp"}
         How S is chosen for G = X'X, see `s_matrix`. "sdp" leaves some columns of correlated tables
         nearly equal to their copies: it selected nothing with 19 of 40 rotations where "equi" never
-        did (docs/selecting.md).
+        did (docs/samplers.md).
     intercept : bool
         Whether the model of the response has an intercept. S is then that of the centred
         columns, and the copies have the column means of X, so that centring the columns and the

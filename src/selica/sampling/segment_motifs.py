@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import combine_pvalues
 
 from selica._core.errors import ArgumentError
 from selica._core.random import COPIES, RandomState, child, seed_sequence
@@ -37,6 +38,9 @@ from selica.sampling.motifs import (
 )
 from selica.tables.genotypes.codes import line_bytes, pack
 
+N_MOTIFS = 32
+"""Motifs of a segment: with 16 the copies of the artificial study of KnockoffZoom fail the check
+(docs/clumps.md)."""
 N_STEPS = 15
 """Steps of the EM algorithm. From 15 to 30 steps the correlations of copies of 2,000 people change
 by less than their error (docs/clumps.md)."""
@@ -87,7 +91,7 @@ def fit_segment_motifs(
     stored: StoredCalls,
     segments: Any,
     *,
-    n_motifs: int = 16,
+    n_motifs: int = N_MOTIFS,
     n_steps: int = N_STEPS,
     most_people: int = MOST_PEOPLE,
     random_state: RandomState | None = 0,
@@ -217,7 +221,8 @@ def copies_by_block(
     Returns
     -------
     Exchangeability
-        The ratio is the geometric mean over blocks, the p-value the smallest times their number.
+        The ratio is the geometric mean over blocks, and their p-values are combined by Fisher's
+        method: blocks lie in segments that are independent of each other.
     """
     p, seed = int(stored.columns.size), seed_sequence(random_state)
     edges = np.append(np.flatnonzero(segment_starts(segments, p)), p)
@@ -253,5 +258,7 @@ def _together(found: Sequence[Exchangeability]) -> Exchangeability:
     if not tested:
         return worst
     ratio = float(np.exp(np.mean([np.log(ratio) for ratio, _ in tested])))
-    p_value = min(1.0, len(tested) * min(p for _, p in tested))
+    # the smallest p-value of a block is that of its random signs: over many blocks, a correction of
+    # the smallest would never be small
+    p_value = float(combine_pvalues([p for _, p in tested], method="fisher").pvalue)
     return Exchangeability(ratio, p_value, worst.swap, worst.rows)

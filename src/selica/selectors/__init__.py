@@ -1,14 +1,10 @@
 """Variable selection as scikit-learn estimators."""
 
+from selica._core.errors import AssumptionWarning, EmptySelectionWarning, UnstableWarning
 from selica.selectors.after_fit import BoundCurve, ListBound, PosthocLevel
 from selica.selectors.aggregated import AggregatedKnockoffs
 from selica.selectors.agreement import Stability
 from selica.selectors.auto import AutoSelection
-from selica.selectors.base import (
-    AssumptionWarning,
-    EmptySelectionWarning,
-    UnstableWarning,
-)
 from selica.selectors.clumps import ClumpKnockoffs, Resolution
 from selica.selectors.derandomized import DerandomizedKnockoffs
 from selica.selectors.group_map import GroupMap

@@ -45,7 +45,8 @@ from selica.selectors.drawing import number_drawn
 from selica.selectors.empty import Demand
 from selica.selectors.engine import excess_correlation
 from selica.selectors.guarantee import Guarantee, kept_by_number
-from selica.selectors.stability import PFER, StabilitySelection
+from selica.selectors.stability import StabilitySelection
+from selica.selectors.stability_settings import PFER
 from selica.selectors.summary import Summary
 from selica.statistics import Data
 

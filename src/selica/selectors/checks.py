@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from selica._core.errors import RefusedError
+from selica._core.losses import Loss
 from selica._core.parallel import blas_threads_for
 from selica._core.types import Array, BoolArray, IntArray
 from selica.selectors.guarantee import Guarantee, no_guarantee
@@ -33,7 +35,7 @@ from selica.tables.naming import (
 __all__ = [
     "FEWEST_GROUPS", "LARGEST_CORRELATION", "NEAR_CORRELATION", "TOLERATED_EFFECT", "Column",
     "Dependence", "alike_columns", "copied_rows", "few_values", "identical_groups", "identifiers",
-    "most_correlated", "near_duplicates", "repeated_measures", "survival",
+    "most_correlated", "near_duplicates", "refuse_many_classes", "repeated_measures", "survival",
     "whole_columns",
 ]  # fmt: skip
 
@@ -215,6 +217,14 @@ def survival(
                 f"was: give both (on the command line: --time {times[0]!r} --event {target!r})"
             )
     return None
+
+
+def refuse_many_classes(loss: Loss, classes: Any, n: int) -> None:
+    """Refuse classes of which most have one row."""
+    if loss.several and 2 * len(classes) > n:
+        raise RefusedError(
+            f"y has {len(classes)} different values in {n} rows, too many for classes."
+        )
 
 
 def few_values(target: str, y: Array) -> str | None:

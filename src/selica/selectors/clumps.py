@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.errors import ArgumentError, RefusedError
+from selica._core.errors import ArgumentError, AssumptionWarning, RefusedError
 from selica._core.losses import read_response
 from selica._core.random import child, seed_sequence
 from selica._core.results import Result
@@ -26,13 +26,13 @@ from selica.sampling.exchangeability import DOUBTFUL_RATIO, WITHDRAWN_RATIO
 from selica.sampling.ld_blocks import check_resolutions, clumps, ld_blocks
 from selica.sampling.motifs import as_genotypes
 from selica.sampling.segment_motifs import (
+    N_MOTIFS,
     N_STEPS,
     SegmentMotifs,
     copies_by_block,
     fit_segment_motifs,
     stored_group_copies,
 )
-from selica.selectors.base import AssumptionWarning
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.rows import RowArguments
 from selica.selectors.summary import NEAR_MISSES, Summary
@@ -177,7 +177,7 @@ class ClumpKnockoffs(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         fdr: float = 0.1,
         *,
         resolutions: Any = (5, 20, 100),
-        motifs: Any = 32,
+        motifs: Any = N_MOTIFS,
         n_steps: int = N_STEPS,
         lam: Any = "auto",
         n_folds: int = 5,

@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
-from selica._core.errors import ConvergenceWarning, DoesNotApply
+from selica._core.errors import AssumptionWarning, ConvergenceWarning, DoesNotApply
 from selica._core.losses import require, treats
 from selica._core.parallel import one_blas_thread
 from selica._core.types import Array, IntArray
 from selica._core.warning import warn
 from selica.amp import KnockoffAmp, StabilityAmp, knockoff_amp, stability_amp, stability_vamp
 from selica.amp.results import Fields, Members
-from selica.selectors.base import AssumptionWarning
 from selica.selectors.members import SEEN, Scheme
 from selica.statistics import Data
 from selica.statistics.data import penalty_path, ridge_of_ratio

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from selica._core.errors import ArgumentError, RefusedError
+from selica._core.errors import ArgumentError, RefusedError, UnstableWarning
 from selica._core.progress import stopped_after
 from selica._core.random import child, seed_sequence
 from selica._core.rounding import ROUNDING
@@ -28,7 +28,7 @@ from selica.control.integrated import LIMIT, ORDERS, PathIntegral
 from selica.plots import plot_bars
 from selica.sampling import chance_counts
 from selica.selectors.agreement import stability_of
-from selica.selectors.base import Selector, UnstableWarning
+from selica.selectors.base import Selector
 from selica.selectors.bounds import ALIKE, carried
 from selica.selectors.drawing import (
     ANY_NUMBER,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.errors import ArgumentError, ColumnError, DoesNotApply
+from selica._core.errors import ArgumentError, AssumptionWarning, ColumnError, DoesNotApply
 from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array
@@ -20,7 +20,7 @@ from selica.sampling.automatic import GAUSSIAN, AutomaticSampler
 from selica.sampling.exchangeability import DOUBTFUL_RATIO, FEWEST_ROWS, WITHDRAWN_RATIO
 from selica.sampling.sampler import as_sampler
 from selica.selectors.after_fit import CONFIDENCE, AfterTheFit, BoundCurve, ListBound
-from selica.selectors.base import AssumptionWarning, Selector
+from selica.selectors.base import Selector
 from selica.selectors.checks import LARGEST_CORRELATION, most_correlated
 from selica.selectors.comparison import (
     KnockoffComparison,

@@ -13,7 +13,7 @@ from selica._core.keeping import Shelf, shelf_of
 from selica._core.parallel import pieces
 from selica._core.progress import report, reporter_of, stop_here
 from selica._core.random import child, generator
-from selica._core.types import Array, BoolArray, IntArray, Progress
+from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import LARGEST
 from selica.sampling import resample_weights
 from selica.solvers import LassoBatch
@@ -34,9 +34,7 @@ _PATH_LENGTH = 500
 """Penalties on the way to the first q variables: where several enter between two of them a member
 stops short of q."""
 _PATH_LENGTH_OF_CLASSES = 100
-"""The same for several classes, whose fits are dearer and kept in full."""
-_PATH_BYTES = 2e8
-"""Memory for the coefficients of several classes along paths."""
+"""The same for several classes, whose fits are dearer."""
 SEEN = 0.05
 """Variables that are selected less often are no part of a check of probabilities."""
 
@@ -360,16 +358,10 @@ class _Active(NamedTuple):
 
 def _active(data: Data, path: Array, weights: Array, settings: dict[str, Any]) -> _Active:
     """Return what members select along a path, variable by variable."""
-    if data.loss.several:
-        fit = fit_members(data, path, weights, keep="coef", **settings)
-        assert fit.coef is not None
-        size = data.loss.charged(fit.coef)
-        coef = csr_array(size.reshape(-1, size.shape[-1]))
-    else:
-        fit = fit_members(data, path, weights, keep="sparse", **settings)
-        coef = fit.sparse
-        if data.stored:  # in units of the table
-            coef = csr_array(coef.multiply(data.x_scale))
+    fit = fit_members(data, path, weights, keep="sparse", **settings)
+    coef = fit.sparse
+    if data.stored:  # in units of the table
+        coef = csr_array(coef.multiply(data.x_scale))
     reached = np.count_nonzero(fit.n_active >= 0, axis=1)
     if data.variable is None:
         return _Active(abs(coef), coef, None, reached, *_certificate(fit))
@@ -466,60 +458,30 @@ def _first(
     if data.variable is not None:  # so many columns may the largest q variables have
         most = int(np.sort(np.bincount(data.variable))[::-1][:q].sum())
     limits = settings | {"max_active": most, "standardize": True}
-    counts, total = np.zeros((2, lengths.size, data.n_variables))
-    sets: list[Any] = []
-    lists: list[Any] = []
+    members, L = len(weights), path.size
+    found = _active(data, path, weights, limits)
+    number = np.asarray((found.chosen > 0.0).sum(axis=1)).reshape(-1, L)
+    ever = np.maximum.accumulate(number, axis=1)
+    # (lengths, members): the last penalty up to which no more than q variables were active
+    below = np.array([np.searchsorted(row, lengths, side="right") for row in ever]).T
+    last = np.minimum(below, found.reached) - 1
+    of, some = np.nonzero(last >= 0)
+    rows = some * L + last[of, some]
+    chosen = found.chosen[rows] > 0.0
+    added = _summed(of, lengths.size).T
     single = None
     if data.member is not None:
-        single = np.zeros((lengths.size, int(data.member.max()) + 1))
-    members, L = len(weights), path.size
-    gap = passes = 0.0
-    step = _members_at_once(data, L, members)
-    tell = settings["progress"]
-    for start in range(0, members, step):
-        part = slice(start, start + step)
-        own = settings["penalty_weights"]
-        limits["penalty_weights"] = None if own is None else own[part]
-        limits["progress"] = None if tell is None else partial(_later, tell, start)
-        found = _active(data, path, weights[part], limits)
-        gap, passes = max(gap, found.gap), passes + found.passes
-        number = np.asarray((found.chosen > 0.0).sum(axis=1)).reshape(-1, L)
-        ever = np.maximum.accumulate(number, axis=1)
-        # (lengths, members): the last penalty up to which no more than q variables were active
-        below = np.array([np.searchsorted(row, lengths, side="right") for row in ever]).T
-        last = np.minimum(below, found.reached) - 1
-        of, some = np.nonzero(last >= 0)
-        rows = some * L + last[of, some]
-        chosen = found.chosen[rows] > 0.0
-        added = _summed(of, lengths.size).T
-        counts += (added @ chosen).toarray()
-        total += (added @ found.signed[rows]).toarray()
-        if single is not None:
-            single += (added @ (found.single[rows] > 0.0)).toarray()
-        final = of == lengths.size - 1
-        sets.append(_summed(some[final], last.shape[1]).T @ chosen[final])
-        if lengths[0] == 1:
-            lists.append(_summed(some, last.shape[1]).T @ chosen)
+        single = (added @ (found.single[rows] > 0.0)).toarray().astype(np.intp)
+    final = of == lengths.size - 1
+    lists = None
+    if lengths[0] == 1:
+        lists = csr_array(_summed(some, members).T @ chosen).astype(np.intp)
     return Selections(
-        counts.astype(np.intp), _signed(data, total / members),
-        vstack(sets, format="csr").astype(bool),
-        None if single is None else single.astype(np.intp),
-        vstack(lists, format="csr").astype(np.intp) if lists else None, gap, passes,
+        (added @ chosen).toarray().astype(np.intp),
+        _signed(data, (added @ found.signed[rows]).toarray() / members),
+        csr_array(_summed(some[final], members).T @ chosen[final]).astype(bool),
+        single, lists, found.gap, found.passes,
     )  # fmt: skip
-
-
-def _later(tell: Progress, start: int, done: int, total: int) -> None:
-    """Report what is done after others."""
-    tell(start + done, total)
-
-
-def _members_at_once(data: Data, penalties: int, members: int) -> int:
-    """Return how many members are held along their whole paths."""
-    if not data.loss.several:
-        return max(members, 1)
-    classes = np.unique(data.y).size
-    each = 8.0 * penalties * data.X.shape[1] * classes
-    return int(np.clip(_PATH_BYTES // each, 1, max(members, 1)))
 
 
 def _of_estimator(

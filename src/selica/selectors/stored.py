@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from selica._core.errors import ArgumentError, DoesNotApply, RefusedError
-from selica._core.losses import Loss, loss_of, read_response
+from selica._core.losses import loss_of, read_response
 from selica._core.memory import SMALL, check_memory
 from selica.selectors import checks
 from selica.selectors.checks import Column, Dependence
@@ -21,10 +21,20 @@ from selica.selectors.rows import RowArguments
 from selica.solvers.designs import DesignTable, as_table
 from selica.statistics import Data
 from selica.statistics.stored import make_stored_data
+from selica.tables import ArrayTable
 from selica.tables.genotypes import Genotypes
 
 LISTED_VARIABLES = 10_000
 """Variables of a summary, at most: of half a million nobody reads the rest."""
+MOST_UNPACKED = 40_000_000
+"""Entries up to which a stored table is made of ordinary numbers, where a rule needs them: 0.3 GB,
+5,000 rows of 8,000 columns."""
+P_VALUES_NEED_NUMBERS = (
+    f"p-values need ordinary numbers, and a stored table of more than {MOST_UNPACKED:,} entries is "
+    "not made of them. Ask for pfer, or leave lam and engine out; for genotypes ClumpKnockoffs "
+    "keeps a false discovery rate of clumps."
+)
+"""Why p-values do not keep a false discovery rate on a large stored table, and what does."""
 _BYTES_A_COLUMN = 8_000.0
 """Memory for each column: what members that are fitted together keep of it, and the answer."""
 _COMPARED = 500
@@ -41,12 +51,14 @@ def stored_table(X: Any) -> DesignTable | None:
     """
     if isinstance(X, Genotypes):
         return as_table("X", X)
+    if isinstance(X, ArrayTable):
+        return as_table("X", X.values)
     return X if isinstance(X, DesignTable) else None
 
 
 def stored_names(X: Any) -> tuple[str, ...]:
-    """Return the names of the markers, where X has them."""
-    return tuple(X.names) if isinstance(X, Genotypes) else ()
+    """Return the names of the columns, where X has them."""
+    return tuple(X.names) if isinstance(X, Genotypes | ArrayTable) else ()
 
 
 def stored_data(
@@ -73,7 +85,7 @@ def stored_data(
         check_memory(f"a selection from {p:,} columns", needed, "leave columns out")
     target = _target(y, n, response)
     loss, read = read_response(response, target)
-    _check_classes(loss, read.classes, n)
+    checks.refuse_many_classes(loss, read.classes, n)
     data = make_stored_data(
         table, given.response(read.values, n, loss), loss, given.weight(n),
         keep=given.covariates(n, loss), units=given.units(n),
@@ -98,15 +110,6 @@ def _target(y: Any, n: int, response: str) -> Column:
     return target
 
 
-def _check_classes(loss: Loss, classes: Any, n: int) -> None:
-    """Refuse a response of several classes."""
-    if loss.several:
-        raise DoesNotApply(
-            f"y has {len(classes)} classes in {n} rows; a stored table takes a numeric response, "
-            "two classes, counts or survival times."
-        )
-
-
 def stored_dependence(data: Data, response: Column) -> list[Dependence]:
     """Return which rows are copies of others, by some of the columns."""
     p = data.X.shape[1]
@@ -126,9 +129,10 @@ def certificate_of(refits: Refits, data: Data) -> str:
         Over a stored table.
     """
     found, p = refits.at_least(0), data.X.shape[1]
+    size = f"{data.X.nbytes / 1e6:,.0f} MB" if data.X.nbytes >= 1e6 else f"{data.X.nbytes:,} bytes"
     return (
         f"The {found.members:,} fits are certified over all {p:,} columns: the largest relative "
-        f"duality gap is {found.gap:.0e}. The table of {data.X.nbytes / 1e6:,.0f} MB was read "
+        f"duality gap is {found.gap:.0e}. The table of {size} was read "
         f"{found.passes + refits.passes:,.0f} times."
     )
 
@@ -137,6 +141,7 @@ def refuse_stored(selector: Any) -> None:
     """Refuse a stored table where a selector has to see it as ordinary numbers."""
     raise RefusedError(
         f"X is a table that stays as it is stored, and {type(selector).__name__} needs ordinary "
-        "numbers, X.dense(). StabilitySelection with pfer or q, and ClumpKnockoffs, read it as it "
-        "is."
+        "numbers, X.dense(). StabilitySelection with pfer, q or fdr, and ClumpKnockoffs, read it "
+        "as it is (on the command line: --pfer 1 or --fdr 0.1 without --method, and for genotypes "
+        "--method clump-knockoffs)."
     )

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.errors import ArgumentError, RefusedError
+from selica._core.errors import ArgumentError, AssumptionWarning, RefusedError
 from selica._core.linkage import LinkageBlocks
 from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
@@ -20,7 +20,6 @@ from selica._core.warning import heard, warn
 from selica.control import joint_qvalues, joint_threshold, joint_wins
 from selica.plots import plot_statistics
 from selica.sampling import GhostKnockoffs, linkage_groups
-from selica.selectors.base import AssumptionWarning
 from selica.selectors.grouping import for_groups, in_groups
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.summary import NEAR_MISSES, Summary, order_of

@@ -106,7 +106,7 @@ def pair_sizes(
     fits = _Fits(data, table, copies, n_jobs)
     if penalty is not None:
         row = fits.fit(np.array([penalty]), np.ones((1, data.n_rows))).sparse[[0]]
-        return PairSizes(*_halves(data, row, p), float(penalty))
+        return PairSizes(*_halves(row, p), float(penalty))
     top = fits.largest_penalty()
     run = Validation(data, rng, n_folds, path_from(top, (data.n_rows, 2 * p)), early=True)
     while not run.over:
@@ -116,10 +116,10 @@ def pair_sizes(
         run.take(places, fit.intercept, fits.predictors)
     found = run.result()
     row = fits.row(int(found.coef[found.best, 0]))
-    return PairSizes(*_halves(data, row, p), float(found.penalties[found.best]))
+    return PairSizes(*_halves(row, p), float(found.penalties[found.best]))
 
 
-def _halves(data: Data, row: Any, p: int) -> tuple[Array, Array]:
+def _halves(row: Any, p: int) -> tuple[Array, Array]:
     """Return the sizes of the coefficients of columns and copies."""
     size = np.abs(np.asarray(row.toarray()).ravel()[: 2 * p])
     return size[:p], size[p:]

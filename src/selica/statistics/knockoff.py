@@ -21,6 +21,7 @@ import numpy as np
 from selica._core.errors import DoesNotApply
 from selica._core.parallel import one_blas_thread
 from selica._core.types import Array
+from selica._core.validation import choice
 from selica.statistics.bayes import bayes_importances
 from selica.statistics.cross_validation import Validation, predictors
 from selica.statistics.data import (
@@ -196,6 +197,8 @@ def joint_importances(
     >>> T.shape, bool(T[0, 0].argmax() == groups[data.support.argmax()])
     ((1, 6, 3), True)
     """
+    choice("statistic", statistic, STATISTICS)
+    choice("combine", combine, COMBINATIONS)
     p = data.X.shape[1]
     m = copies[0].shape[1] // p
     if statistic in SAMPLED and estimator is None:
