@@ -24,7 +24,8 @@ from selica.control import (
 )
 from selica.planning.predict import finite
 from selica.planning.predict.bounds import _guess, _half_rows, _largest_q, by_bound, halves_of
-from selica.planning.predict.finite import Expected, by_evalues, by_fields, by_one_copy, expected
+from selica.planning.predict.expectation import Expected
+from selica.planning.predict.finite import by_evalues, by_fields, by_one_copy, expected
 from selica.planning.predict.knockoffs import _predicting_copies
 from selica.planning.predict.limit import (
     FieldLaw,

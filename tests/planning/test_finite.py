@@ -13,9 +13,9 @@ from scipy.stats import binom, kstest, norm
 from selica import theory
 from selica.planning.predict import finite
 from selica.planning.predict.ceiling import ceiling
+from selica.planning.predict.exceedances import Exceedances, lowest_statistic
+from selica.planning.predict.expectation import Expected, mean_false_share
 from selica.planning.predict.finite import (
-    Exceedances,
-    Expected,
     _counted,
     _some,
     _Tally,
@@ -24,8 +24,6 @@ from selica.planning.predict.finite import (
     by_fields,
     by_one_copy,
     by_pvalues,
-    lowest_statistic,
-    mean_false_share,
 )
 from selica.planning.predict.prediction import predict
 from selica.planning.study import Study

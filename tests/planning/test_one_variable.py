@@ -13,7 +13,7 @@ from selica import planning, theory
 from selica.errors import ArgumentError, DoesNotApply
 from selica.planning.predict.ceiling import ceiling
 from selica.planning.predict.copy_ceiling import copy_ceiling
-from selica.planning.predict.finite import Expected, binomial_quantile
+from selica.planning.predict.expectation import Expected, binomial_quantile
 from selica.planning.predict.prediction import predict
 from selica.planning.study import Study
 from selica.theory import Rates

@@ -63,6 +63,6 @@ def test_required_samples_have_the_power_that_was_asked_for(benchmark):
 
 
 def test_the_page_shows_these_rows(benchmark):
-    text = (DOCS / "planning.md").read_text("utf-8")
+    text = (DOCS / "planning-accuracy.md").read_text("utf-8")
     assert benchmark.kinds_table(rows_of("kinds.csv")) in text
     assert benchmark.samples_table(rows_of("samples.csv")) in text

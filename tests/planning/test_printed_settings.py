@@ -37,7 +37,7 @@ def drawn(name):
     return X, y[name]
 
 
-@pytest.mark.filterwarnings("ignore::selica.selectors.base.UnstableWarning")
+@pytest.mark.filterwarnings("ignore::selica.selectors.UnstableWarning")
 @pytest.mark.parametrize("name", RESPONSES)
 def test_every_recommendation_runs_with_the_loss_of_the_response(name):
     study = Study.of(*SIZE, snr=1.0, response=RESPONSES[name])

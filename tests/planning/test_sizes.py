@@ -19,7 +19,6 @@ from selica.planning import (
     Survival,
     compare_methods,
 )
-from selica.planning.sizes import SIZED
 
 RATIOS = [(OddsRatios, Binary()), (RateRatios, Counts()), (HazardRatios, Survival())]
 
@@ -126,13 +125,15 @@ def test_sizes_that_do_not_go_with_the_study(given, message):
         Study.of(100, 20, **({"n_signals": None} | given))
 
 
-def test_every_kind_has_an_option_and_a_response():
-    assert {name: kind.response for name, kind in SIZED.items()} == {
-        "betas": Numeric,
-        "odds_ratios": Binary,
-        "rate_ratios": Counts,
-        "hazard_ratios": Survival,
-    }
-    for name, kind in SIZED.items():
-        assert kind.unit == name.replace("_", " ").removesuffix("s")
-        assert repr(kind([0.3, 0.2])) == f"{kind.__name__}(2 values)"
+@pytest.mark.parametrize(
+    ("kind", "response", "unit"),
+    [
+        (Betas, Numeric, "beta"),
+        (OddsRatios, Binary, "odds ratio"),
+        (RateRatios, Counts, "rate ratio"),
+        (HazardRatios, Survival, "hazard ratio"),
+    ],
+)
+def test_every_kind_has_a_unit_and_a_response(kind, response, unit):
+    assert (kind.response, kind.unit) == (response, unit)
+    assert repr(kind([0.3, 0.2])) == f"{kind.__name__}(2 values)"

@@ -103,7 +103,7 @@ def test_a_registered_method_is_treated_by_its_equations():
 
 
 def test_the_former_name_of_the_range_of_costs():
-    with pytest.warns(RenamedWarning, match="'Reach' is now called 'CostRange'"):
+    with pytest.warns(RenamedWarning, match=r"theory\.Reach is now called theory\.CostRange"):
         assert theory.Reach is theory.CostRange
     with pytest.raises(AttributeError, match="nothing"):
         theory.nothing  # noqa: B018

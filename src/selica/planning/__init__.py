@@ -3,8 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from selica._core.errors import RenamedWarning
-from selica._core.warning import warn
+from selica._core.deprecation import renamed
 from selica.planning.predict.prediction import Prediction, predictable
 from selica.planning.questions.answers import RequiredValue, Requirement
 from selica.planning.questions.compare import Comparison, compare_methods
@@ -84,11 +83,7 @@ def __getattr__(name: str) -> Any:
         return predictable()
     if name in _RENAMED:
         now = _RENAMED[name]
-        warn(
-            f"planning.{name} is now called planning.{now}; the old name will be removed "
-            "in the next release.",
-            RenamedWarning,
-        )
+        renamed(f"planning.{name}", f"planning.{now}")
         name = now
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)

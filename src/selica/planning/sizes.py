@@ -207,12 +207,3 @@ class HazardRatios(SizedEffects):
     __slots__ = ()
     response: ClassVar[type[StudyResponse]] = Survival
     unit: ClassVar[str] = "hazard ratio"
-
-
-SIZED: dict[str, type[SizedEffects]] = {
-    "betas": Betas,
-    "odds_ratios": OddsRatios,
-    "rate_ratios": RateRatios,
-    "hazard_ratios": HazardRatios,
-}
-"""All of them, by the names of their options."""

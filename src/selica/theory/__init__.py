@@ -5,6 +5,7 @@ Parameters in, order parameters, rates and power out; nothing here sees a data s
 
 from typing import Any
 
+from selica._core.deprecation import renamed
 from selica._core.effects import (
     Effects,
     EmpiricalEffects,
@@ -13,8 +14,6 @@ from selica._core.effects import (
     PlacedEffects,
     PointEffects,
 )
-from selica._core.errors import RenamedWarning
-from selica._core.warning import warn
 from selica.theory.bayes.masked import MaskedCeiling, masked_ceiling
 from selica.theory.bayes.solution import BayesSolution, bayes_solutions, solve_bayes
 from selica.theory.bayes.transitions import Transition, bayes_transitions
@@ -82,9 +81,5 @@ def __getattr__(name: str) -> Any:
     if name not in _FORMER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     new = _FORMER[name]
-    warn(
-        f"theory: {name!r} is now called {new!r}; the old name will be removed in the next "
-        "release.",
-        RenamedWarning,
-    )
+    renamed(f"theory.{name}", f"theory.{new}")
     return globals()[new]

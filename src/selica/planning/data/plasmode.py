@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cholesky
 
+from selica._core.deprecation import renamed
 from selica._core.effects import Effects
-from selica._core.errors import ArgumentError, RenamedWarning
+from selica._core.errors import ArgumentError
 from selica._core.parallel import on_workers
 from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.results import Result
 from selica._core.table import Row, Table
 from selica._core.types import Array, Progress
 from selica._core.validation import count, flag, reporter, short, workers
-from selica._core.warning import warn
 from selica.catalogue import Method
 from selica.planning.data.correlated_power import (
     correlated_power,
@@ -139,12 +139,12 @@ class PlasmodePower(Result):
     @property
     def first(self) -> Table | None:
         """Former name of `predicted`."""
-        warn("PlasmodePower.first is now called PlasmodePower.predicted.", RenamedWarning)
+        renamed("PlasmodePower.first", "PlasmodePower.predicted")
         return self.predicted
 
     def foretold(self, method: str) -> float | None:
         """Return what `predicted_power` returns: its former name."""
-        warn("PlasmodePower.foretold is now called PlasmodePower.predicted_power.", RenamedWarning)
+        renamed("PlasmodePower.foretold", "PlasmodePower.predicted_power")
         return self.predicted_power(method)
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ from selica._core.types import Array
 from selica.control import stability_parameters, supported_bound
 from selica.control.stability import bound_obstacle, largest_usable_q
 from selica.control.thresholds import CARRIED_SHARE, THRESHOLD
-from selica.planning.predict.finite import Expected, variable_rate
+from selica.planning.predict.expectation import Expected, variable_rate
 from selica.planning.predict.limit import rates_of_members, solved, unsolved
 from selica.planning.predict.prediction import Forecast, Studies
 from selica.planning.study import Study

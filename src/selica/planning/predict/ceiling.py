@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from selica import catalogue
 from selica._core.scalar import survival
 from selica._core.types import Array
-from selica.planning.predict.finite import Expected
+from selica.planning.predict.expectation import Expected
 from selica.planning.predict.prediction import Forecast, Prediction, Studies
 from selica.planning.predict.rules import step_up
 from selica.planning.study import Study, models

@@ -18,7 +18,8 @@ from scipy.special import ndtri
 from selica import catalogue
 from selica._core.errors import DoesNotApply
 from selica._core.types import Array, BoolArray
-from selica.planning.predict.finite import FOUND_SHARES, WANTED_ERROR, Expected
+from selica.planning.predict.expectation import FOUND_SHARES, Expected
+from selica.planning.predict.finite import WANTED_ERROR
 from selica.planning.predict.prediction import Forecast, Prediction
 from selica.planning.predict.rules import knockoff_plus
 from selica.planning.study import Study

@@ -30,7 +30,7 @@ from selica.correlated.chunks import Chunks, cut, plant
 from selica.correlated.drawn_fits import GaussianCopies, SingleBody
 from selica.correlated.fixed_point import DrawnEquations, FixedPoint
 from selica.planning.predict import knockoffs
-from selica.planning.predict.finite import FOUND_SHARES, Expected
+from selica.planning.predict.expectation import FOUND_SHARES, Expected
 from selica.planning.predict.limit import rounded, smooth_maximum
 from selica.planning.predict.prediction import Forecast
 from selica.planning.predict.rules import (

@@ -28,7 +28,7 @@ from selica.planning.predict.correlated_copies import (
     solved_draws,
     stratified_error,
 )
-from selica.planning.predict.finite import Expected
+from selica.planning.predict.expectation import Expected
 from selica.planning.predict.prediction import Forecast
 from selica.theory import Rates
 from selica.theory.selection.rates import votes_needed

@@ -11,10 +11,10 @@ import numpy as np
 
 from selica import catalogue
 from selica._core.types import Array
+from selica.planning.predict.expectation import Expected
 from selica.planning.predict.finite import (
     WANTED_ERROR,
     DrawnRule,
-    Expected,
     by_evalues,
     by_one_copy,
     by_pvalues,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from selica._core.types import Array
-from selica.planning.predict.finite import Expected, variable_rate
+from selica.planning.predict.expectation import Expected, variable_rate
 from selica.planning.predict.limit import rounded, smooth_maximum, solved, unsolved
 from selica.planning.predict.prediction import Forecast, Studies
 from selica.planning.study import Study

@@ -14,13 +14,13 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from selica import catalogue
-from selica._core.errors import ArgumentError, DoesNotApply, RenamedWarning
+from selica._core.deprecation import renamed
+from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.results import Result
 from selica._core.types import Progress
 from selica._core.validation import number, short
-from selica._core.warning import warn
 from selica.catalogue import Method
-from selica.planning.predict.finite import Expected
+from selica.planning.predict.expectation import Expected
 from selica.planning.study import Study
 from selica.theory import Rates
 
@@ -37,7 +37,7 @@ class Forecast(NamedTuple):
 
     Examples
     --------
-    >>> from selica.planning.predict.finite import Expected
+    >>> from selica.planning.predict.expectation import Expected
     >>> from selica.planning.predict.prediction import Forecast
     >>> Forecast(Expected(0.5, 0.1, 5.0, 0.6), {"fdr": 0.1}).notes
     ()
@@ -179,7 +179,7 @@ class Prediction(Result):
     @property
     def promise(self) -> str:
         """Former name of `controls`."""
-        warn("Prediction.promise is now called Prediction.controls.", RenamedWarning)
+        renamed("Prediction.promise", "Prediction.controls")
         return self.controls
 
 

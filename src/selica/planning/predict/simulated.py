@@ -29,7 +29,7 @@ from selica._core.progress import report, reporting
 from selica._core.random import child, generator
 from selica._core.types import Array, BoolArray
 from selica.catalogue import Method
-from selica.planning.predict.finite import FOUND_SHARES, Expected
+from selica.planning.predict.expectation import FOUND_SHARES, Expected
 from selica.planning.predict.prediction import Forecast
 from selica.planning.predict.runs import RunOutcome, run_selector
 from selica.planning.study import Study

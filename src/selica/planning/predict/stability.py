@@ -13,7 +13,8 @@ import numpy as np
 from selica import catalogue
 from selica._core.types import Array
 from selica.control.thresholds import LOWEST_PROBABILITY, USUAL_THRESHOLD
-from selica.planning.predict.finite import Expected, by_fields, expected, variable_rate
+from selica.planning.predict.expectation import Expected, variable_rate
+from selica.planning.predict.finite import by_fields, expected
 from selica.planning.predict.lasso import predicting_penalty
 from selica.planning.predict.limit import (
     PENALTIES,

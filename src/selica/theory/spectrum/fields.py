@@ -37,7 +37,6 @@ class Response(NamedTuple):
     """The same for each unit of the noise."""
     a_shared: Array
     """Covariance of two members' fields, for each unit of the covariance of their errors."""
-    b_shared: Array
     a_own: Array
     """a - a_shared, without a difference."""
     b_own: Array
@@ -147,7 +146,6 @@ class SpectralDesign(NamedTuple):
             a=a_shared + a_own,
             b=b_shared + b_own,
             a_shared=a_shared,
-            b_shared=b_shared,
             a_own=a_own,
             b_own=b_own,
             loss_error=factor * (r + (t - 1.0) * row_e),
