@@ -44,6 +44,12 @@ def test_at_most_ten_times_as_many():
     assert not members_needed([2.0 / np.sqrt(10.0) + 1e-9], 50).capped
 
 
+@pytest.mark.parametrize(("distance", "width"), [(1e-200, 0.0), (5e-324, 0.0), (9.0, 1e300)])
+def test_numbers_whose_squares_overflow(distance, width):
+    found = members_needed([distance], 50, half_width=width)
+    assert (found.suggested, found.capped) == (500, True)
+
+
 def test_what_is_exactly_at_the_threshold_is_named_instead():
     found = members_needed(share_distances([0.9, 0.9, 0.3], 0.9, 50), 50)
     assert found.undecided == found.close == (0, 1)

@@ -298,3 +298,18 @@ def test_levels_that_cannot_be_computed_are_refused():
     assert joint_boundary(1e-200, 50).missed <= 1e-200
     with pytest.raises(ArgumentError, match=r"^level must be at least 1e-200"):
         sign_boundary(1e-300, 400)
+
+
+def test_the_longest_walk():
+    assert crossing_probability([1], [1000]) == 2.0**-1001
+    assert crossing_probability([1], [10_000]) == 0.0  # below any double
+    with pytest.raises(ArgumentError, match="negatives must be at most 10000; got 10001"):
+        crossing_probability([10_001], [1])
+    with pytest.raises(ArgumentError, match="allowed must be between 0 and 10000; got 10001"):
+        crossing_probability([1], [10_001])
+
+
+def test_small_positives_are_no_negatives():
+    # fewer than three negatives: all positives are ahead, and two of the list are not positive
+    boundary = SignBoundary(np.array([3]), np.array([0]), 0.1)
+    assert false_bound([0.5, 0.0, -2.0], [True] * 3, boundary) == 2

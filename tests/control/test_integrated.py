@@ -201,6 +201,11 @@ def test_wrong_shapes_are_named():
         integrated_scores(np.zeros((3, 50)), path)
     with pytest.raises(ArgumentError, match="lams must be two penalties or more that decrease"):
         penalty_integral([1.0, 2.0], [1.0, 2.0], 8)
+    with pytest.raises(ArgumentError, match="lams must be two penalties or more that decrease"):
+        penalty_integral([3.0, 1.0, 2.0], [1.0, 2.0, 3.0], 8)
+    with pytest.raises(ArgumentError, match="counts must be between 0 and 100; got 101"):
+        integrated_scores(np.full((14, 2), 101.0), path)
+    assert integrated_scores(np.full((14, 1), 100.0), path) == pytest.approx([1.0])
     with pytest.raises(ArgumentError, match="q must have a number between 0 and p"):
         penalty_integral([2.0, 1.0], [1.0, 9.0], 8)
     with pytest.raises(ArgumentError, match="weight must have a probability"):

@@ -242,6 +242,12 @@ def test_other_levels_that_are_met_exactly(k, level, v):
     assert kfwer_parameters(k, level).probability == pytest.approx(0.0, abs=1e-9)
 
 
+def test_a_level_next_to_one_is_below_one():
+    found = kfwer_parameters(2, 1.0 - 1e-10)
+    assert nbinom.sf(1, found.v, 0.5) <= 1.0 - 1e-10 * (1.0 - 1e-6)
+    assert nbinom.cdf(1, found.v + 1, 0.5) < 1e-10
+
+
 def test_pvalues_of_the_toy():
     want = np.ones(20)
     want[[0, 1, 2, 3]] = 0.05

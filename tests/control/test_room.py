@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from selica import control
+from selica.control import thresholds
 from tests.test_package import loaded_by
 
 
@@ -33,3 +34,9 @@ def test_public_names():
     }
     assert names <= {*control.__all__}
     assert all(getattr(control, name).__doc__ for name in control.__all__)
+
+
+def test_thresholds_are_shares_that_the_bounds_allow():
+    assert 0.5 < thresholds.USUAL_THRESHOLD < thresholds.THRESHOLD <= 1.0  # bounds need a half
+    assert 0.0 < thresholds.LOWEST_PROBABILITY < thresholds.USUAL_THRESHOLD
+    assert 0.0 < thresholds.CARRIED_SHARE < 1.0

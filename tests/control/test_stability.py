@@ -413,3 +413,13 @@ def test_the_obstacle_is_known_before_the_bound_is_asked_for(assumption, p, n_pa
                 assert obstacle.endswith(".")
             else:
                 assert obstacle == ""
+
+
+def test_ten_thousand_pairs_are_the_most():
+    known = 5 * 5 / 100 / (2.0 * 0.9 - 1.0)
+    for bound in (stability_bound, supported_bound):
+        assert bound(100, 5, 0.9, 10_000) == pytest.approx(known, rel=1e-12)
+        with pytest.raises(ArgumentError, match="n_pairs"):
+            bound(100, 5, 0.9, 10_001)
+    assert not bound_obstacle(100, 5, 0.9, 10_000, "none")
+    assert "n_pairs" in bound_obstacle(100, 5, 0.9, 10_001, "none")

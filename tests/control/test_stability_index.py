@@ -118,6 +118,7 @@ def test_sparse_and_dense_are_the_same():
     [
         ([[1, 0]], False, "two or more members"),
         ([1, 0], False, "shape"),
+        (np.zeros((2, 0)), False, "a column for each variable"),
         ([[1, 2], [0, 1]], False, "zeros and ones"),
         ([["a", "b"], ["a", "b"]], False, "zeros and ones"),
         ([[1, 0], [0, 1], [1, 0]], True, "even number"),

@@ -131,6 +131,31 @@ def test_large_ties_have_a_bound_too():
     assert loss.total(y, c, eta) == pytest.approx(total(y, c, "efron", eta), rel=1e-13)
 
 
+def test_a_large_tie_beside_events_alone():
+    rng = np.random.default_rng(4)
+    n = 120
+    time = np.r_[np.full(100, 1.0), np.arange(2.0, 22.0)]  # a hundred at once, then one by one
+    y = np.column_stack([time, np.ones(n), np.zeros(n), np.full(n, -1.0)])
+    c, eta, loss = np.ones(n), rng.standard_normal(n), CoxLoss("efron")
+    for kappa in (0.0, 1.0):
+        found = float(loss.dual(y, c, eta, np.array(kappa)))
+        assert found == pytest.approx(dual(y, c, "efron", eta, kappa), rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", BOTH, ids=str)
+def test_rows_without_weight_take_no_digits(loss):
+    y, c, eta = some(5)
+    members = np.array([c, np.where(c > 0.0, 1.0, 0.0)])
+    far = np.array([np.where(c > 0.0, eta, -1e12), np.where(c > 0.0, 2.0 * eta, -1e12)])
+    near = np.where(c > 0.0, far, 0.0)
+    scale = np.array([0.4, 0.9])
+    assert np.any(c == 0.0)
+    for name in ("total", "dual"):
+        more = () if name == "total" else (scale,)
+        found, known = (getattr(loss, name)(y, members, x, *more) for x in (far, near))
+        np.testing.assert_allclose(found, known, rtol=1e-12)
+
+
 @pytest.mark.parametrize("loss", BOTH, ids=str)
 def test_members_are_taken_together_or_one_by_one(loss):
     rng = np.random.default_rng(2)

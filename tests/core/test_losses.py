@@ -87,6 +87,22 @@ def test_closed_forms_are_what_newton_finds(loss):
     np.testing.assert_allclose(loss.balance(y, c, eta), plain.balance(y, c, eta), atol=1e-12)
 
 
+@pytest.mark.parametrize("loss", [*ALL, *map(ByValue, ALL)], ids=str)
+def test_one_member_or_several_have_the_null_fit_of_each(loss):
+    y = responses_of(getattr(loss, "known", loss))
+    c = np.random.default_rng(2).random((2, 3, y.size))
+    for intercept in (True, False):
+        whole = loss.null(y, c, intercept)
+        assert whole.intercept.shape == whole.value.shape == (2, 3)
+        assert whole.gradient.shape == c.shape
+        for place in np.ndindex(2, 3):
+            alone = loss.null(y, c[place], intercept)
+            assert np.shape(alone.intercept) == np.shape(alone.value) == ()
+            assert whole.intercept[place] == pytest.approx(alone.intercept, abs=1e-12)
+            assert whole.value[place] == pytest.approx(alone.value, rel=1e-12)
+            np.testing.assert_allclose(whole.gradient[place], alone.gradient, atol=1e-12)
+
+
 def test_the_log_loss_is_stable_and_far_from_zero_too():
     loss, z = LogisticLoss(), np.array([-800.0, -40.0, 40.0, 800.0])
     for y in (np.zeros(4), np.ones(4)):

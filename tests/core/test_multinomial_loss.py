@@ -61,6 +61,24 @@ def test_the_dual_is_minus_the_conjugate():
     assert LOSS.dual(y, c, eta, np.array(0.0)) == LOSS.infimum(y, c) == 0.0
 
 
+def test_members_are_taken_together_or_one_by_one():
+    rng = np.random.default_rng(3)
+    y, c, scale = some(3)[0], rng.random((2, 3, 15)), rng.random((2, 3))
+    eta = rng.standard_normal((2, 3, 15, 4))
+    for name, shape in (("total", ()), ("gradient", (15, 4)), ("majorant", (15, 4))):
+        found = getattr(LOSS, name)(y, c, eta)
+        assert found.shape == (2, 3, *shape)
+        for place in np.ndindex(2, 3):
+            known = getattr(LOSS, name)(y, c[place], eta[place])
+            np.testing.assert_allclose(found[place], known, rtol=1e-13)
+    found = LOSS.dual(y, c, eta, scale)
+    assert found.shape == LOSS.infimum(y, c).shape == (2, 3)
+    for place in np.ndindex(2, 3):
+        known = LOSS.dual(y, c[place], eta[place], scale[place])
+        assert found[place] == pytest.approx(float(known), rel=1e-13)
+    assert np.all(LOSS.infimum(y, c) == 0.0)
+
+
 def test_intercepts_balance_the_classes():
     y, _, eta = some(2)
     c = np.random.default_rng(0).random((3, 15))

@@ -82,6 +82,7 @@ def test_what_is_not_finite_is_named(value):
     ("limits", "good", "bad", "said"),
     [
         ({"at_least": 1.0}, [1.0, 9.0], 0.999, "at least 1; got 0.999"),
+        ({"at_most": 10000.0}, [-5.0, 10000.0], 20000.0, "at most 10000; got 20000"),
         ({"at_least": 0.0, "at_most": 1.0}, [0.0, 1.0], 1.5, "between 0 and 1; got 1.5"),
         ({"at_least": 0.0, "at_most": 1.0}, [0.5], -0.5, "between 0 and 1; got -0.5"),
         ({"at_least": 0.0, "at_most": 1.0}, [0.3], [0.5, 7.0], "between 0 and 1; got 7"),

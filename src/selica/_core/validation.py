@@ -70,6 +70,8 @@ def real(
         span = f"between {at_least:g} and {at_most:g}"
         if at_most == np.inf:
             span = f"at least {at_least:g}"
+        elif at_least == -np.inf:
+            span = f"at most {at_most:g}"
         bad = array[wrong].flat[0]
         per_cent = array.ndim == 0 and at_most <= 1.0 and _PER_CENT <= bad < 100.0
         meant = f" (did you mean {bad / 100.0:g}?)" if per_cent else ""

@@ -111,13 +111,13 @@ def members_needed(distances: Any, members: int, half_width: float = 0.0) -> Mem
     close = np.flatnonzero(z < CLOSE)
     close = close[np.argsort(z[close], kind="stable")]
     undecided = close[z[close] == 0.0]
-    times = 1.0
+    times = 1.0  # of ratios beyond what is suggested the squares may overflow
     moved = z[close][z[close] > 0.0]
     if moved.size:
-        times = max(times, (CLOSE / float(moved[0])) ** 2)
+        times = max(times, min(CLOSE / float(moved[0]), MOST_TIMES) ** 2)
     precise = width <= WIDEST
     if not precise:
-        times = max(times, (width / WIDEST) ** 2)
+        times = max(times, min(width / WIDEST, MOST_TIMES) ** 2)
     wanted = math.ceil(M * times * (1.0 - 1e-12))
     return MembersNeeded(
         settled=close.size == 0,
