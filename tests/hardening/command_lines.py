@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -162,7 +163,8 @@ def command_lines(draw: Any, name: str) -> list[str]:
 @contextmanager
 def _no_server() -> Iterator[None]:
     with (
-        mock.patch("streamlit.web.cli.main"),
+        mock.patch("runpy.run_module"),
+        mock.patch.object(sys, "argv"),
         mock.patch.object(import_module("selica.cli.app"), "_prepare"),
     ):
         yield

@@ -81,11 +81,19 @@ def test_the_metadata_of_the_wheel(wheel):
     )
 
 
-def test_the_sources_can_be_built_and_tested_from_their_archive(tmp_path):
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """The archive of the sources."""
+    out = tmp_path_factory.mktemp("sources")
     code = "import sys, scikit_build_core.build as backend; print(backend.build_sdist(sys.argv[1]))"
-    command = [sys.executable, "-c", code, tmp_path]
+    command = [sys.executable, "-c", code, out]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    with tarfile.open(tmp_path / done.stdout.split()[-1]) as archive:
+    return out / done.stdout.split()[-1]
+
+
+def test_the_sources_can_be_built_and_tested_from_their_archive(sources):
+    assert sources.name == f"selica-{selica.__version__}.tar.gz"
+    with tarfile.open(sources) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     for folder, ending in {"src": "py", "cpp": "[ch]pp", "tests": "py", "benchmarks": "py"}.items():
         found = {p.relative_to(ROOT).as_posix() for p in (ROOT / folder).rglob(f"*.{ending}")}
@@ -97,11 +105,11 @@ def test_the_sources_can_be_built_and_tested_from_their_archive(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_wheel_works_where_nothing_else_is(tmp_path):
-    """In a new environment without any extra, away from the sources."""
-    for name in ("source", "dist"):
-        (tmp_path / name).mkdir()
-    wheel = built(tmp_path / "source", tmp_path / "dist")
+def test_the_wheel_works_where_nothing_else_is(sources, tmp_path):
+    """Built from the archive, in a new environment without any extra, away from the sources."""
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path]
+    subprocess.run([*pip, sources], check=True)  # with nothing but what a build asks for
+    (wheel,) = tmp_path.glob("selica-*.whl")
     assert wheel.stat().st_size < 5 * MEGABYTE
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     bin = tmp_path / "venv" / "bin"
