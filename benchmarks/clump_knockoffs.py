@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import csv
 import pickle
+import resource
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,20 +33,39 @@ OUT = Path("docs/data/clumps/knockoffs.csv")
 """Rows of all data sets."""
 LEVEL = 0.1
 """False discovery rate that is asked for."""
-RESOLUTIONS = (5, 20, 50)
-"""Markers of a clump, on average."""
 CLUMP_R2 = 0.1
 """Squared correlation to an index marker from which on a marker is in its clump."""
 WINDOW = 100
 """Markers to either side of an index marker that may be in its clump."""
-SIZES = {"2000x10000": (2_000, 10_000, 30), "5000x50000": (5_000, 50_000, 50)}
-"""People, markers and causal markers of a cohort."""
 N_MOTIFS = 16
 """Motifs of a segment: half of the usual number, in a quarter of the time."""
 HERITABILITY = 0.5
-SWITCH_RATE = 0.05
-"""Probability that a haplotype goes on with another founder, for each marker: correlations fall to
-a third within 20 markers, as they do among unrelated people at the density of 500,000 markers."""
+
+
+class Simulated(NamedTuple):
+    """A cohort, and the resolutions that are asked for."""
+
+    n: int
+    p: int
+    n_causal: int
+    switch_rate: float
+    """Probability that a haplotype goes on with another founder, for each marker."""
+    resolutions: tuple[float, ...]
+    """Markers of a clump, on average, or squared correlations."""
+
+
+COHORTS = {
+    "2000x10000": Simulated(2_000, 10_000, 30, 0.05, (5, 20, 50)),
+    "5000x50000": Simulated(5_000, 50_000, 50, 0.05, (5, 20, 50)),
+    "2000x10000-long": Simulated(2_000, 10_000, 30, 0.005, (0.5, 5, 20, 50, 100, 200)),
+}
+"""Cohorts by name; "long" has the usual switch rate of `simulate_cohort`, and so longer LD."""
+FIGURE = {
+    "2000x10000": "short LD, 2,000 people",
+    "5000x50000": "short LD, 5,000 people",
+    "2000x10000-long": "long LD, 2,000 people",
+}
+"""Cohorts of the figure, and what they are called in it."""
 COLUMNS = ("cohort", "data_set", "method", "resolution", "discoveries", "false", "fdp", "power",
            "markers", "processor_seconds")  # fmt: skip
 
@@ -59,14 +79,18 @@ class Study(NamedTuple):
     """(k,): places of causal markers."""
 
 
+def simulated(name: str, folder: Path) -> Genotypes:
+    """Return the genotypes of a cohort, which are simulated where they are not there."""
+    one, path = COHORTS[name], folder / f"{name}.bed"
+    if not path.exists():
+        cohort = Cohort(one.n, one.p, one.n_causal, switch_rate=one.switch_rate, random_state=1)
+        simulate_cohort(path, cohort)
+    return read_genotypes(path)
+
+
 def cohort_of(name: str, folder: Path) -> tuple[Genotypes, Any, float]:
     """Return genotypes, their motifs, and the processor time of the fit."""
-    n, p, k = SIZES[name]
-    path = folder / f"{name}.bed"
-    if not path.exists():
-        simulate_cohort(path, Cohort(n, p, k, switch_rate=SWITCH_RATE, random_state=1))
-    genotypes = read_genotypes(path)
-    stored = folder / f"{name}.motifs"
+    genotypes, stored = simulated(name, folder), folder / f"{name}.motifs"
     if not stored.exists():
         start = time.process_time()
         segments = ld_blocks(genotypes, genotypes.markers.chromosome)
@@ -105,10 +129,12 @@ def scored(stretches: list[tuple[int, int]], causal: Any) -> dict[str, Any]:
     }
 
 
-def by_knockoffs(genotypes: Genotypes, motifs: Any, study: Study, seed: Any) -> Iterator[dict]:
+def by_knockoffs(
+    genotypes: Genotypes, motifs: Any, study: Study, resolutions: tuple[float, ...], seed: Any
+) -> Iterator[dict]:
     """Yield a row for each resolution."""
     start = time.process_time()
-    selector = ClumpKnockoffs(LEVEL, resolutions=RESOLUTIONS, motifs=motifs, random_state=seed)
+    selector = ClumpKnockoffs(LEVEL, resolutions=resolutions, motifs=motifs, random_state=seed)
     selector.fit(genotypes, study.y, keep=study.covariates)
     seconds = time.process_time() - start
     for one in selector.resolutions_:
@@ -206,13 +232,46 @@ def averages(out: Path) -> None:
         )
 
 
+def figure(out: Path, path: Path) -> None:
+    """Draw power and false discovery rate against the size of clumps."""
+    import matplotlib.pyplot as plt
+
+    with out.open(newline="") as file:
+        rows = [r for r in csv.DictReader(file) if r["resolution"].endswith(" markers")]
+    drawn, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6))
+    for name, label in FIGURE.items():
+        mine = [r for r in rows if r["cohort"] == name]
+        sizes = sorted({int(r["resolution"].split()[0]) for r in mine})
+        for axis, column in ((left, "power"), (right, "fdp")):
+            each = [
+                [float(r[column]) for r in mine if r["resolution"] == f"{size} markers"]
+                for size in sizes
+            ]
+            errors = [np.std(one, ddof=1) / np.sqrt(len(one)) for one in each]
+            axis.errorbar(
+                sizes, [np.mean(one) for one in each], errors, marker="o", capsize=3, label=label
+            )
+    right.axhline(LEVEL, color="black", linewidth=0.8, linestyle="--")
+    right.text(5, LEVEL + 0.003, "level")
+    for axis, measure in ((left, "power"), (right, "false discovery rate")):
+        axis.set(xscale="log", xlabel="markers of a clump, on average", ylabel=measure)
+        axis.set_xticks([5, 20, 50, 100, 200], ["5", "20", "50", "100", "200"])
+        axis.minorticks_off()
+    left.set_ylim(0.0, 1.02)
+    right.set_ylim(0.0, 0.16)
+    left.legend(loc="lower right", frameon=False)
+    drawn.tight_layout()
+    drawn.savefig(path, dpi=130)
+
+
 def main() -> None:
     """Read options, compute what is missing, and print averages."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, required=True, help="for the simulated cohorts")
-    parser.add_argument("--cohort", choices=SIZES, default="2000x10000")
+    parser.add_argument("--cohort", choices=COHORTS, default="2000x10000")
     parser.add_argument("--data-sets", type=int, default=30)
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--figure", type=Path, help="draw the rows of the file")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     known = done(given.out)
@@ -222,11 +281,16 @@ def main() -> None:
         print(f"{genotypes}; {motifs}, fitted in {seconds:.0f} s of processor time", flush=True)
     for k in ahead:
         seed = child(seed_sequence(2026), k)
-        study = study_of(genotypes, SIZES[given.cohort][2], child(seed, 0))
-        rows = [*by_knockoffs(genotypes, motifs, study, child(seed, 1)),
+        one = COHORTS[given.cohort]
+        study = study_of(genotypes, one.n_causal, child(seed, 0))
+        rows = [*by_knockoffs(genotypes, motifs, study, one.resolutions, child(seed, 1)),
                 *by_single_tests(genotypes, study)]  # fmt: skip
         append(given.out, [{"cohort": given.cohort, "data_set": k} | row for row in rows])
+    if ahead:
+        print(f"memory at most: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB")
     averages(given.out)
+    if given.figure is not None:
+        figure(given.out, given.figure)
 
 
 if __name__ == "__main__":

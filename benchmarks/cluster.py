@@ -3,8 +3,10 @@
 Two worker processes of Dask. "Before" is what joblib sends by itself: every chunk with its table.
 Bytes are those of all messages that arrive at the workers, from the scheduler and from each other,
 counted where the messages of a connection are put together; answers are counted in the same way in
-this process, where they arrive twice, at the scheduler and from it. `--kill` ends one worker in the
-middle. `--ray` runs the same on Ray: there bytes are what is put into the object store.
+this process, where they arrive twice, at the scheduler and from it. `--kill` ends one worker that
+is at work, once a chunk is done; what had arrived there until then counts too, and so does what its
+successor is sent. "Same" tells, before and after, whether the answer is that of one process to the
+last bit. `--ray` runs the same on Ray: there bytes are what is put into the object store.
 """
 
 from __future__ import annotations
@@ -24,11 +26,13 @@ from unittest.mock import patch
 
 import joblib
 import numpy as np
+from benchmarks.simulate_cohort import Cohort, simulate_cohort
 
 from selica import DerandomizedKnockoffs, StabilitySelection
 from selica._core import parallel
 from selica.sampling import resample_weights, simulate
-from selica.solvers import ensemble, lasso_path_batch
+from selica.solvers import ensemble, lasso_path_batch, two_bit_design
+from selica.tables.genotypes import read_genotypes
 
 MB = 1e6
 SEED = 1
@@ -55,6 +59,8 @@ class Row(NamedTuple):
     seconds: float
     same: bool
     """Whether the answer is that of one process, to the last bit."""
+    again: int = 0
+    """Chunks that a worker which was killed left undone."""
 
 
 def genotypes(n: int, p: int) -> Any:
@@ -100,6 +106,23 @@ def runs(scale: float, folder: Path) -> Iterator[Run]:
 
     yield Run("StabilitySelection", data.X.nbytes, resamples)
     yield Run("DerandomizedKnockoffs", data.X.nbytes, copies)
+    yield from genotype_runs(Cohort(n=2000, p=int(20_000 * scale)), folder)
+
+
+def genotype_runs(cohort: Cohort, folder: Path) -> Iterator[Run]:
+    """Selections from genotypes of two bits: mapped from a .bed file, and the same in memory."""
+    path = simulate_cohort(folder / "cohort.bed", cohort)
+    y = np.loadtxt(path.with_suffix(".pheno"), skiprows=1, usecols=2)
+    genotypes = read_genotypes(path)
+    copied = two_bit_design(np.array(genotypes.codes), genotypes.n_rows)
+
+    def selection(table: Any, n_jobs: int | None) -> Any:
+        selector = StabilitySelection(pfer=1.0, n_jobs=n_jobs, random_state=SEED)
+        return selector.fit(table, y).selection_probabilities_
+
+    name = "StabilitySelection, genotypes in "
+    yield Run(f"{name}a .bed file", copied.nbytes, lambda jobs: selection(genotypes, jobs))
+    yield Run(f"{name}memory", copied.nbytes, lambda jobs: selection(copied, jobs))
 
 
 @contextmanager
@@ -141,6 +164,38 @@ def _counted() -> int:
     return int(getattr(tcp, "selica_counted", 0))
 
 
+def _watch() -> Any:
+    """Return a plugin that knows which tasks were finished, and which a worker left undone."""
+    from distributed.diagnostics.plugin import SchedulerPlugin
+
+    class Watch(SchedulerPlugin):  # type: ignore[misc]
+        finished: set[Any] = set()  # noqa: RUF012 (one for each class, which is made anew)
+        undone: set[Any] = set()  # noqa: RUF012
+
+        def transition(
+            self, key: Any, start: str, finish: str, *arguments: Any, **options: Any
+        ) -> None:
+            if (start, finish) == ("processing", "memory"):
+                self.finished.add(key)
+            if (start, finish) == ("processing", "released"):
+                self.undone.add(key)
+
+    return Watch()
+
+
+def _counter() -> Any:
+    """Return a plugin by which workers that come later count messages too."""
+    from distributed.diagnostics.plugin import WorkerPlugin
+
+    class Counter(WorkerPlugin):  # type: ignore[misc]
+        name = "selica-counter"
+
+        def setup(self, worker: Any) -> None:
+            _count_messages()
+
+    return Counter()
+
+
 class Dask:
     """Two worker processes of Dask."""
 
@@ -160,18 +215,33 @@ class Dask:
 
     def begin(self) -> None:
         """Count from here on."""
+        self._lost, self._watch = 0, _watch()
+        self._cluster.scheduler.add_plugin(self._watch, name="selica-watch")
+        self._client.register_plugin(_counter())
         self._client.run(_count_messages)
         _count_messages()
 
     def counted(self) -> tuple[int, int]:
         """Bytes that arrived at the workers, and at this process."""
         here = _counted()
-        return sum(self._client.run(_counted).values()), here
+        self._client.wait_for_workers(2)
+        return self._lost + sum(self._client.run(_counted).values()), here
 
-    def kill_one(self) -> None:
-        """End a worker as a machine that fails would."""
-        pid = next(iter(self._client.run(os.getpid).values()))
-        os.kill(pid, signal.SIGKILL)
+    def kill_one(self, over: threading.Event) -> None:
+        """End a worker that is at work as a machine that fails would, unless all is over."""
+        scheduler, pids = self._cluster.scheduler, self._client.run(os.getpid)
+        while not over.is_set():
+            busy = [one for one in pids if scheduler.workers[one].processing]
+            if self._watch.finished and busy:
+                self._lost = self._client.run(_counted, workers=busy[:1])[busy[0]]
+                os.kill(pids[busy[0]], signal.SIGKILL)
+                return
+            time.sleep(0.002)
+
+    @property
+    def again(self) -> int:
+        """Chunks that were left undone by a worker."""
+        return len(self._watch.undone)
 
     def close(self) -> None:
         """End all workers."""
@@ -222,7 +292,9 @@ class Ray:
         """Bytes that were put into the store; answers are not counted."""
         return self._put, 0
 
-    def kill_one(self) -> None:
+    again = 0
+
+    def kill_one(self, over: threading.Event) -> None:
         """Not measured on Ray."""
 
     def close(self) -> None:
@@ -236,18 +308,21 @@ def measured(run: Run, cluster: Any, *, plain: bool = False, kill: bool = False)
     """One run on a cluster, beside its answer in one process."""
     expected = run.answer(None)
     cluster.begin()
-    killer = threading.Timer(0.6, cluster.kill_one)
-    alone = patch.object(parallel, "cluster_of", lambda _: None) if plain else nullcontext()
+    over = threading.Event()
+    killer = threading.Thread(target=cluster.kill_one, args=(over,))
+    alone = patch.object(parallel, "active_cluster", lambda _: None) if plain else nullcontext()
     with alone, chunks_counted() as chunks, cluster.backend():
         begin = time.perf_counter()
         if kill:
             killer.start()
         found = run.answer(2)
         seconds = time.perf_counter() - begin
+    over.set()
     if kill:
         killer.join()
     received, returned = cluster.counted()
-    return Row(sum(chunks), received, returned, seconds, np.array_equal(found, expected))
+    same = np.array_equal(found, expected)
+    return Row(sum(chunks), received, returned, seconds, same, cluster.again)
 
 
 def main() -> None:
@@ -256,12 +331,15 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="factor of the columns")
     parser.add_argument("--kill", action="store_true", help="end a worker in the middle")
     parser.add_argument("--ray", action="store_true", help="on Ray instead of Dask")
+    parser.add_argument("--only", default="", help="runs with this in their names")
     arguments = parser.parse_args()
     heads = ("what", "chunks", "design, MB", "before, MB", "after, MB", "answers, MB")
-    print(f"| {' | '.join(heads)} | before, s | after, s | same |")
-    print("|---" * 9 + "|")
+    print(f"| {' | '.join(heads)} | before, s | after, s | done again | same |")
+    print("|---" * 10 + "|")
     with tempfile.TemporaryDirectory() as folder:
         for run in runs(arguments.scale, Path(folder)):
+            if arguments.only not in run.name:
+                continue
             rows = []
             for plain in (True, False):
                 cluster = Ray() if arguments.ray else Dask()
@@ -275,7 +353,9 @@ def main() -> None:
                 f"| {run.name} | {after.chunks} | "
                 + " | ".join(f"{size / MB:.1f}" for size in sizes)
                 + f" | {before.seconds:.1f} | {after.seconds:.1f} | "
-                f"{'yes' if before.same and after.same else 'NO'} |",
+                f"{before.again}, {after.again} | "
+                + ", ".join("yes" if row.same else "NO" for row in rows)
+                + " |",
                 flush=True,
             )
 

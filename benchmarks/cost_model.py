@@ -1,19 +1,31 @@
 """What stability selection on stored genotypes costs: `python -m benchmarks.cost_model`.
 
 Measures selections from simulated cohorts (`benchmarks.simulate_cohort`) in mapped .bed files, with
-ten covariates that are kept, in a process of its own for each size, beside a model of bytes and
-operations:
+ten covariates that are kept, in a process of its own for each row, beside a model of operations and
+bytes. n people, p markers, m half-samples of h = n / 2 people, of which each selects its first q
+markers; c members are fitted together, which the solver decides (`members_per_chunk`), in m / c
+chunks:
 
-    seconds = a m n q^2 + b m n p       fits to working sets of about q columns, and products
-    memory  = c + d p + 8 n m           the interpreter, bytes of a column, weights of the rows
+    penalties L = 36 ln(h / ln(p / q)) + l0 + l1 q / h         of the 500 on a path
+    passes    P = m / c (1 + L (r0 + r1 ln c + r2 c q / p))    readings of all markers by the fits
+    seconds     = s0 + s1 n p                                  to read, check and describe
+                + 2 m p (o0 n + o1)                            moments, before the path and with it
+                + f0 n p P + f1 m p L                          products, and screening
+                + f2 m h q^2 + f3 m q^3                        Gram matrices, and their factors
+    bytes       = b0 + b1 p                                    before the fits
+                + 2 c (40 p + 40 n + 8 k (h + 2 k)) + 8 n m    of two threads, and weights
+    k           = k0 (1.25 (q + 10) + 48)                      columns of a working set, with spare
 
-for n people, p markers and m half-samples of which each selects its first q markers; n p m are the
-multiply-adds of one product of all markers with all members, and b says how many of them paths and
-moments take. a and b are fitted to the two smallest numbers of markers, c and d to the second and
-the third, and all others check them. Seconds are processor time of all threads. Memory is the
-largest resident memory of the process without the pages of the mapped file, which the system can
-take back; with them it is in the last column. `--sizes` sets the numbers of markers, `--csv` adds
-rows to a file, `--plot` draws time and memory against them, and `--extrapolate` prints what the
+36 is the number of penalties on a path over twice the logarithm of its range: the penalty at which
+noise enters falls as the root of ln(p / q) / h. A chunk goes on until the last of its members asks
+for all gradients, which is why passes grow with ln c; columns whose gradients are computed one by
+one are the term with c q / p. The constants are fitted to the rows of CALIBRATION, each to what was
+measured for it (penalties, passes, seconds of each phase, memory before the fits and at its peak);
+all other rows check them. Seconds are processor time of all threads. Memory is the largest resident
+memory of the process without the pages of the mapped file, which the system can take back.
+
+`--n`, `--sizes` and `--q` say what is measured, `--csv` adds rows to a file, `--saved` measures
+nothing, `--plot` draws time and memory against the markers, and `--extrapolate` prints what the
 model says of half a million people.
 """
 
@@ -32,14 +44,26 @@ from typing import Any
 import numpy as np
 from benchmarks.simulate_cohort import Cohort, simulate_cohort
 
+from benchmarks import result_files
+from selica._core.compiled import core
 from selica._core.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
 N, MEMBERS, SELECTED, KEPT = 5000, 100, 200, 10
 SIZES = [10_000, 30_000, 100_000, 300_000]
+CALIBRATION = (
+    (2_500, 100_000, 100), (1_000, 30_000, 200), (5_000, 10_000, 200), (5_000, 30_000, 200),
+    (2_500, 30_000, 600), (5_000, 10_000, 600), (5_000, 30_000, 1_240),
+)  # fmt: skip
+"""People, markers and q of the rows that constants come from."""
+PENALTIES, RANGE = 500, 1e3
+"""Of a path of `StabilitySelection`: how many there are, and the largest over the smallest."""
+BLOCKS, THREADS = 2, 2
+"""Members of a stored table are fitted in so many blocks; threads of the measurements."""
 BIOBANK = (500_000, 600_000, 100)
 """People, markers and half-samples of the extrapolation."""
 Record = dict[str, Any]
+Model = dict[str, list[float]]
 
 
 def mapped_bytes(path: Path) -> int:
@@ -57,10 +81,20 @@ def mapped_bytes(path: Path) -> int:
     return found
 
 
+def resident_bytes() -> int:
+    """Resident bytes of this process; 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return 0
+    return pages * resource.getpagesize()
+
+
 def measure_here(path: Path, members: int, q: int) -> Record:
     """Select in this process; a number of markers of zero is the bound pfer = 1."""
     from selica import StabilitySelection
     from selica.selectors.members import Refits
+    from selica.solvers import ensemble
     from selica.tables.genotypes import read_genotypes
 
     genotypes = read_genotypes(path)
@@ -71,23 +105,43 @@ def measure_here(path: Path, members: int, q: int) -> Record:
     rule: dict[str, Any] = {"q": q, "threshold": 0.9} if q else {"pfer": 1.0}
     selector = StabilitySelection(n_resamples=members, random_state=0, **rule)
     read: list[float] = []
-    whole = Refits.at_least
+    whole, alone = Refits.at_least, ensemble.solve_part
+    phases: dict[str, list[Record]] = {"opening": [], "fits": []}
 
     def counted(refits: Any, count: int) -> Any:
         found = whole(refits, count)
-        read[:] = [found.gap, found.passes + refits.passes]
+        read[:] = [found.gap, found.passes, refits.passes]
         return found
 
+    def timed(problem: Any, *arguments: Any, **options: Any) -> Any:
+        own, start = resident_bytes() - mapped_bytes(path), time.process_time()
+        part = alone(problem, *arguments, **options)
+        made = {
+            "seconds": time.process_time() - start, "own": own,
+            "together": ensemble._members_per_chunk(problem),
+            "penalties": int(np.count_nonzero(part.kept.n_active >= 0)),
+        }  # fmt: skip
+        if len(problem.weights) > 1:
+            phases["opening" if problem.lams.shape[-1] == 1 else "fits"].append(made)
+        return part
+
     Refits.at_least = counted  # type: ignore[method-assign]
+    ensemble.solve_part = timed
     begin, wall = time.process_time(), time.perf_counter()
     selector.fit(genotypes, y, keep=np.column_stack([covariates, noise]))
     truth = {row["name"] for row in Table.read_csv(path.with_suffix(".truth.csv"))}
     chosen = np.array(genotypes.names)[selector.support_]
+    opening, fits = phases["opening"], phases["fits"]
     return {
         "n": n, "p": p, "members": members, "q": selector.q_, "file": path.stat().st_size,
-        "passes": read[1], "gap": read[0],
+        "together": fits[0]["together"],
+        "penalties": sum(one["penalties"] for one in fits) / members,
+        "passes": read[1] + read[2], "fit_passes": read[1], "gap": read[0],
         "seconds": time.process_time() - begin,
+        "opening_seconds": sum(one["seconds"] for one in opening),
+        "fit_seconds": sum(one["seconds"] for one in fits),
         "wall_seconds": time.perf_counter() - wall,
+        "before": opening[0]["own"],
         "peak": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
         "mapped": mapped_bytes(path),
         "selected": chosen.size, "causal": sum(str(name) in truth for name in chosen),
@@ -116,58 +170,184 @@ def compared(rows: list[Record]) -> list[Record]:
     return sorted(usual, key=lambda row: row["p"])
 
 
-def fitted(rows: list[Record]) -> dict[str, float]:
-    """Constants of the model; relative errors count."""
-    usual = compared(rows)
-    few, more = usual[:2], usual[1:3]
-    work = np.array([[row["members"] * row["n"] * size for size in (row["q"] ** 2, row["p"])]
-                     for row in few], dtype=float)  # fmt: skip
-    seconds = np.array([row["seconds"] for row in few])
-    time_ = np.linalg.solve(work, seconds)
-    memory = np.array([own_memory(row) - 8.0 * row["n"] * row["members"] for row in more])
-    space = np.linalg.solve(np.array([[1.0, row["p"]] for row in more]), memory)
-    names = ("set", "product", "base", "column")
-    return dict(zip(names, [*time_.tolist(), *space.tolist()], strict=True))
+def together(row: Record) -> tuple[int, int]:
+    """Return how many members the solver fits together, and in how many chunks all members are."""
+    block = row["members"] // BLOCKS
+    codes = row["p"] * -(-row["n"] // 4)
+    sizes = (row["n"], row["p"] + KEPT, 0, False, block, row["n"] // 2, row["q"] + KEPT)
+    size = int(core().members_per_chunk(*sizes, 2.0 * codes))
+    return size, BLOCKS * -(-block // size)
 
 
-def predicted(model: dict[str, float], row: Record) -> tuple[float, float]:
-    """Seconds and bytes by the model."""
-    n, p, m, q = row["n"], row["p"], row["members"], row["q"]
-    seconds = m * n * (model["set"] * q**2 + model["product"] * p)
-    return seconds, model["base"] + p * model["column"] + 8.0 * n * m
+def least_relative(work: Any, measured: Any) -> list[float]:
+    """Return constants that are not negative, with the least squares of relative errors."""
+    from scipy.optimize import nnls
+
+    X = np.asarray(work, dtype=float) / np.asarray(measured, dtype=float)[:, None]
+    size = X.max(axis=0)
+    return [float(value) for value in nnls(X / size, np.ones(len(X)))[0] / size]
 
 
-def print_table(rows: list[Record], model: dict[str, float]) -> None:
-    """Measured beside the model."""
-    print(
-        "| n | p | q | file, MB | passes | processor, s | model | wall, s | memory, MB | model | "
-        "with the file, MB | selected | causal |"
+def theory(row: Record) -> float:
+    """Return the penalties until noise enters, up to a constant."""
+    level = np.log(0.5 * row["n"] / np.log(row["p"] / row["q"]))
+    return float(0.5 * (PENALTIES - 1) / np.log(RANGE) * level)
+
+
+def penalties(model: Model, row: Record) -> float:
+    """Return how many penalties of its path a member is fitted at."""
+    first, overfit = model["penalties"]
+    return theory(row) + first + overfit * 2.0 * row["q"] / row["n"]
+
+
+def pass_work(row: Record, length: float) -> list[float]:
+    """Return what the passes of one chunk are proportional to, without the first."""
+    size, _ = together(row)
+    return [length, length * np.log(size), length * size * row["q"] / row["p"]]
+
+
+def passes(model: Model, row: Record) -> float:
+    """Return how often the fits read all markers."""
+    work = pass_work(row, penalties(model, row))
+    return together(row)[1] * (1.0 + float(np.dot(model["passes"], work)))
+
+
+def opening_work(row: Record) -> list[float]:
+    """Return operations of moments."""
+    return [row["members"] * row["p"] * row["n"], float(row["members"] * row["p"])]
+
+
+def rest_work(row: Record) -> list[float]:
+    """Return operations of whatever is neither moments nor fits."""
+    return [1.0, float(row["n"] * row["p"])]
+
+
+def fit_work(model: Model, row: Record) -> list[float]:
+    """Return operations of products, screening, Gram matrices and factors."""
+    n, p, m, q = (float(row[name]) for name in ("n", "p", "members", "q"))
+    return [
+        n * p * passes(model, row), m * p * penalties(model, row), m * 0.5 * n * q**2, m * q**3
+    ]  # fmt: skip
+
+
+def fit_memory(row: Record, room: float) -> float:
+    """Return bytes of the members that are fitted together on all threads, and weights."""
+    n, p = row["n"], row["p"]
+    k = room * (1.25 * (row["q"] + KEPT) + 48.0)
+    each = 40.0 * p + 40.0 * n + 8.0 * k * (0.5 * n + 2.0 * k)
+    return THREADS * together(row)[0] * each + 8.0 * n * row["members"]
+
+
+def calibrates(row: Record) -> bool:
+    """Tell whether constants come from a row."""
+    return (row["n"], row["p"], row["q"]) in CALIBRATION
+
+
+def fitted(rows: list[Record]) -> Model:
+    """Return the constants of the model, from the rows that calibrate it."""
+    from scipy.optimize import least_squares
+
+    some = [row for row in rows if calibrates(row)]
+    each = [[1.0, 2.0 * row["q"] / row["n"]] for row in some]
+    beyond = np.array([row["penalties"] - theory(row) for row in some])
+    model: Model = {"penalties": np.linalg.lstsq(np.array(each), beyond)[0].tolist()}
+    later = [row["fit_passes"] / together(row)[1] - 1.0 for row in some]
+    model["passes"] = least_relative([pass_work(row, penalties(model, row)) for row in some], later)
+    opening = [row["opening_seconds"] for row in some]
+    model["opening"] = least_relative([opening_work(row) for row in some], opening)
+    rest = [row["seconds"] - row["opening_seconds"] - row["fit_seconds"] for row in some]
+    model["rest"] = least_relative([rest_work(row) for row in some], rest)
+    alone = [
+        row["fit_seconds"] - float(np.dot(model["opening"], opening_work(row))) for row in some
+    ]
+    model["fits"] = least_relative([fit_work(model, row) for row in some], alone)
+    before = [row["before"] for row in some]
+    model["before"] = least_relative([[1.0, row["p"]] for row in some], before)
+
+    def errors(room: Any) -> list[float]:
+        return [predicted(model | {"room": [room[0]]}, row)[1] / own_memory(row) - 1.0
+                for row in some]  # fmt: skip
+
+    model["room"] = least_squares(errors, [1.0]).x.tolist()
+    return model
+
+
+def predicted(model: Model, row: Record) -> tuple[float, float]:
+    """Return seconds and bytes by the model."""
+    seconds = (
+        np.dot(model["rest"], rest_work(row))
+        + 2.0 * np.dot(model["opening"], opening_work(row))
+        + np.dot(model["fits"], fit_work(model, row))
     )
-    print("|---" * 13 + "|")
+    memory = np.dot(model["before"], [1.0, row["p"]]) + fit_memory(row, model["room"][0])
+    return float(seconds), float(memory)
+
+
+def excess_slope(rows: list[Record], values: list[float], fixed: float) -> float:
+    """Return the slope against the markers, both as logarithms, above a fixed cost."""
+    p = [np.log(row["p"]) for row in rows]
+    return float(np.polyfit(p, np.log(np.array(values) - fixed), 1)[0])
+
+
+def print_table(rows: list[Record], model: Model) -> None:
+    """Measured beside the model."""
+    heads = (
+        "n", "p", "q", "together", "penalties", "model", "passes", "model", "processor, s", "model",
+        "memory, MB", "model", "wall, s", "selected", "causal", "row",
+    )  # fmt: skip
+    print(f"| {' | '.join(heads)} |")
+    print("|---" * len(heads) + "|")
     for row in sorted(rows, key=lambda row: (row["q"], row["n"], row["p"])):
         seconds, memory = predicted(model, row)
-        print(
-            f"| {row['n']:,} | {row['p']:,} | {row['q']} | {row['file'] / 1e6:.0f} | "
-            f"{row['passes']:.0f} | {row['seconds']:.1f} | {seconds:.1f} | "
-            f"{row['wall_seconds']:.1f} | {own_memory(row) / 1e6:.0f} | {memory / 1e6:.0f} | "
-            f"{row['peak'] / 1e6:.0f} | {row['selected']} | {row['causal']} |"
-        )
+        own = own_memory(row)
+        cells = (
+            f"{row['n']:,}", f"{row['p']:,}", f"{row['q']:,}", f"{row['together']}",
+            f"{row['penalties']:.0f}", f"{penalties(model, row):.0f}",
+            f"{row['fit_passes']:.0f}", f"{passes(model, row):.0f}",
+            f"{row['seconds']:.1f}", f"{seconds:.1f} ({seconds / row['seconds'] - 1.0:+.0%})",
+            f"{own / 1e6:,.0f}", f"{memory / 1e6:,.0f} ({memory / own - 1.0:+.0%})",
+            f"{row['wall_seconds']:.0f}", f"{row['selected']}", f"{row['causal']}",
+            "calibrates" if calibrates(row) else "checks",
+        )  # fmt: skip
+        print(f"| {' | '.join(cells)} |")
     print(f"\nLargest gap {max(row['gap'] for row in rows):.0e}")
+    usual = compared(rows)
+    times, sizes = [row["seconds"] for row in usual], [own_memory(row) for row in usual]
+    print(
+        f"Slopes against the markers at q = {SELECTED}: "
+        f"time {excess_slope(usual, times, 0.0):.2f}, "
+        f"above the time of working sets {excess_slope(usual, times, fixed_cost(model)[0]):.2f}; "
+        f"memory {excess_slope(usual, sizes, 0.0):.2f}, "
+        f"above that before the fits {excess_slope(usual, sizes, fixed_cost(model)[1]):.2f}"
+    )
 
 
-def extrapolate(model: dict[str, float]) -> None:
-    """What the model says of a biobank: one machine, and a cluster that opens the file."""
+def fixed_cost(model: Model) -> tuple[float, float]:
+    """Return seconds and bytes that do not depend on the markers, at the usual n and q."""
+    factors = [0.5 * N * SELECTED**2, SELECTED**3]
+    seconds = model["rest"][0] + MEMBERS * np.dot(model["fits"][2:], factors)
+    return float(seconds), float(model["before"][0])
+
+
+def extrapolate(model: Model) -> None:
+    """Print what the model says of a biobank: one machine, and a cluster that opens the file."""
     n, p, m = BIOBANK
-    seconds, memory = predicted(model, {"n": n, "p": p, "members": m, "q": SELECTED})
-    print("\nConstants: " + ", ".join(f"{name} {value:.3g}" for name, value in model.items()))
-    print(f"\n{n:,} people, {p:,} markers, {m} half-samples of {SELECTED} markers:")
-    print(f"- file: {p * -(-n // 4) / 1e9:.0f} GB")
-    print(f"- processor time: {seconds / 3600:.1f} hours")
-    print(f"- memory beside the file: {memory / 1e9:.1f} GB")
-    print(f"- to a cluster that opens the file: {8 * n * m / 1e9:.1f} GB of weights")
+    for name, values in model.items():
+        print(f"{name}: {', '.join(f'{value:.3g}' for value in values)}")
+    for q in (SELECTED, 1240):
+        row = {"n": n, "p": p, "members": m, "q": q}
+        seconds, memory = predicted(model, row)
+        size, chunks = together(row)
+        print(f"\n{n:,} people, {p:,} markers, {m} half-samples of {q:,} markers:")
+        print(f"- file: {p * -(-n // 4) / 1e9:.0f} GB, read {passes(model, row):.0f} times")
+        print(f"- processor time: {seconds / 3600:.1f} hours")
+        print(f"- memory beside the file: {memory / 1e9:.0f} GB, {size} members on each thread")
+        each = fit_memory(row, model["room"][0]) - 8.0 * n * m
+        print(f"- of it for each member: {each / THREADS / size / 1e9:.2f} GB; {chunks} chunks")
+        print(f"- to a cluster that opens the file: {8 * n * m / 1e9:.1f} GB of weights")
 
 
-def draw(rows: list[Record], model: dict[str, float], path: Path) -> None:
+def draw(rows: list[Record], model: Model, path: Path) -> None:
     """Time and memory against the number of columns, with the lines of the model."""
     import matplotlib
 
@@ -178,7 +358,7 @@ def draw(rows: list[Record], model: dict[str, float], path: Path) -> None:
     rows = compared(rows)
     p = np.array([row["p"] for row in rows])
     fine = np.geomspace(p.min(), p.max(), 50)
-    model_lines = np.array([predicted(model, rows[0] | {"p": size}) for size in fine])
+    model_lines = np.array([predicted(model, rows[0] | {"p": int(size)}) for size in fine])
     shown = (
         ("processor seconds", [row["seconds"] for row in rows], 1.0),
         ("memory without the file, MB", [own_memory(row) for row in rows], 1e6),
@@ -194,7 +374,7 @@ def draw(rows: list[Record], model: dict[str, float], path: Path) -> None:
         axis.set_xlabel("markers")
         axis.set_ylabel(label)
         axis.legend(frameon=False)
-    figure.suptitle(f"Stability selection: {N:,} people, {MEMBERS} halves, two threads")
+    figure.suptitle(f"{N:,} people, {MEMBERS} halves of q = {SELECTED}, {THREADS} threads")
     figure.savefig(path, dpi=150)
 
 
@@ -226,6 +406,8 @@ def main() -> None:
                 if arguments.csv is not None:
                     arguments.csv.parent.mkdir(parents=True, exist_ok=True)
                     Table.of(rows).to_csv(arguments.csv)
+        if result_files.in_docs(arguments.csv):
+            result_files.record("scale")
     model = fitted(rows)
     print_table(rows, model)
     if arguments.extrapolate:

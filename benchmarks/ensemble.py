@@ -36,6 +36,7 @@ from benchmarks.peers.problem import (
 from benchmarks.peers.run_peer import one_thread
 from benchmarks.peers.settings import SETTINGS, TOO_SLOW
 
+from benchmarks import result_files
 from selica import __version__, solvers
 
 PEERS = ("sklearn", "celer", "skglm", "adelie", "glmnet")
@@ -125,6 +126,28 @@ def advantage(mine: Record, others: list[Record]) -> str:
     return f"{min(met) / mine['seconds_per_member']:.1f}" if met else "-"
 
 
+def csv_rows(records: list[Record]) -> list[Record]:
+    """One row for each solver on each workload; that of selica says how far it is ahead."""
+    rows = []
+    for one in records:
+        same = [r for r in records if r["workload"] == one["workload"] and r["peer"] != "selica"]
+        mine = one["peer"] == "selica"
+        rows.append({
+            "workload": one["workload"], "solver": one["peer"],
+            "milliseconds": f"{1e3 * one['seconds_per_member']:.3g}",
+            "gap": f"{one['max_gap']:.0e}" if mine else "",
+            "note": "" if one["gap_met"] else "missed the gap",
+            "times": advantage(one, same) if mine else "",
+        })  # fmt: skip
+    slow = [(peer, name) for peer, names in TOO_SLOW.items() for name in names]
+    known = {one["workload"] for one in records}
+    return rows + [
+        dict.fromkeys(rows[0], "") | {"workload": name, "solver": peer, "note": "slow"}
+        for peer, name in slow
+        if name in known
+    ]
+
+
 def available(names: list[str]) -> list[str]:
     """Those of the workloads whose data are there."""
     if "riboflavin" in names and "SELICA_DATA" not in os.environ:
@@ -197,6 +220,7 @@ def main() -> None:
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=Path, help="the records as JSON")
+    parser.add_argument("--csv", type=Path, help="the records as rows for docs/benchmarks.md")
     parser.add_argument("--plot", type=Path, help="a figure of the records")
     parser.add_argument(
         "--saved", type=Path, nargs="+", help="draw the records of these files, measure nothing"
@@ -230,6 +254,10 @@ def main() -> None:
             options.out.write_text(json.dumps(records, indent=1) + "\n")
     if options.plot:
         draw(records, options.plot)
+    if options.csv:
+        others = {r["peer"]: r["version"] for r in records if r["peer"] != "selica"}
+        versions = ", ".join(f"{peer} {version}" for peer, version in others.items())
+        result_files.save(options.csv, csv_rows(records), versions)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import result_files
+
 ROWS, MARKERS = 2000, 50_000
 PENALTIES = 100
 CAUSAL = 50
@@ -206,6 +208,16 @@ def run(package: str, folder: Path, tol: float, arguments: argparse.Namespace) -
     }
 
 
+def csv_row(row: dict[str, Any], unit: float) -> dict[str, Any]:
+    """A row of docs/benchmarks.md; `unit` is what selica takes."""
+    passes = "" if row["passes"] is None else f"{row['passes']:.1f}"
+    return {
+        "package": row["package"], "tolerance": f"{row['tolerance']:g}",
+        "processor": f"{row['processor']:.2f}", "times": f"{row['processor'] / unit:.0f}",
+        "gap": f"{row['gap']:.1e}", "active": row["active"], "passes": passes,
+    }  # fmt: skip
+
+
 def main() -> None:
     """Run every package, and print what it took beside the gap."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -214,7 +226,8 @@ def main() -> None:
     parser.add_argument("--packages", nargs="+", default=["selica", "adelie", "glmnet"])
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--markers", type=int, default=MARKERS)
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="a fifth of the rows and markers")
+    parser.add_argument("--csv", type=Path, help="file of the rows for docs/benchmarks.md")
     parser.add_argument("--fit", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.fit:
@@ -229,10 +242,12 @@ def main() -> None:
         folder = Path(name)
         write_data(folder, arguments.rows, arguments.markers, arguments.least)
         best = {}
+        rows = []
         for package in arguments.packages:
             for tol in TOLERANCES[package]:
                 row = run(package, folder, tol, arguments)
                 print(json.dumps(row), flush=True)
+                rows.append(row)
                 if row["gap"] <= TARGET:
                     best[package] = row
                     break
@@ -242,6 +257,14 @@ def main() -> None:
             f"{package}: {row['seconds']:.2f} s, {row['processor']:.2f} s of a processor, "
             f"gap {row['gap']:.1e}: {ratio:.1f} times selica"
         )
+    if arguments.csv is not None:
+        unit = best["selica"]["processor"]
+        first = {name: tolerances[0] for name, tolerances in TOLERANCES.items()}
+        kept = [
+            row for row in rows
+            if row is best.get(row["package"]) or row["tolerance"] == first[row["package"]]
+        ]  # fmt: skip
+        result_files.save(arguments.csv, [csv_row(row, unit) for row in kept])
 
 
 if __name__ == "__main__":

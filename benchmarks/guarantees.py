@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks import result_files
 from selica._core.table import Table
 from selica.experiments.calibration import (
     AUTO_SETTINGS,
@@ -117,6 +118,8 @@ def main() -> None:
             power(options.runs or 50, options)
         else:
             measure(name, options.runs, options.settings, options)
+    if result_files.in_docs(options.csv):
+        result_files.record("guarantees")
 
 
 if __name__ == "__main__":

@@ -202,8 +202,8 @@ async def _visit(address: str, server: int, count: int, seconds: float) -> Notes
     return notes
 
 
-def run(count: int, seconds: float) -> None:
-    """Prints rows of the table, errors first."""
+def run(count: int, seconds: float) -> str:
+    """Return what was seen; an error where the page had one."""
     with server() as (address, process):
         notes = asyncio.run(_visit(address, process, count, seconds))
     for error in notes.errors:
@@ -213,11 +213,12 @@ def run(count: int, seconds: float) -> None:
         print(f"{did}: {len(waits)} views, median {middle:.2f} s, at most {most:.1f} s")
     every = np.concatenate(list(notes.waits.values()))
     quarters = [notes.memory[(len(notes.memory) - 1) * k // 4] for k in range(5)]
-    print(
-        f"| page | {count} users, {seconds:.0f} s | {every.size} views, "
-        f"{len(notes.errors)} errors; waits: median {np.median(every):.2f} s, 95 % "
-        f"{np.quantile(every, 0.95):.1f} s, longest {every.max():.1f} s; server in MB at the "
-        f"start and after each quarter: "
-        f"{', '.join(f'{one:.0f}' for one in quarters)}, at most {max(notes.memory):.0f} |",
-        flush=True,
+    said = (
+        f"{count} users, {seconds:.0f} s: {every.size} views, {len(notes.errors)} errors; waits: "
+        f"median {np.median(every):.2f} s, 95 % {np.quantile(every, 0.95):.1f} s, longest "
+        f"{every.max():.1f} s; server in MB at the start and after each quarter: "
+        f"{', '.join(f'{one:.0f}' for one in quarters)}, at most {max(notes.memory):.0f}"
     )
+    if notes.errors:
+        raise RuntimeError(said)
+    return said

@@ -5,7 +5,7 @@ survival times. Every procedure is run with the settings that are printed, on da
 drawn until the simulated power is known well. With `--samples`, studies have the size that
 `required_samples` asks for. Results go to a file data set by data set (`--store`): an interrupted
 run continues, and what is predicted differently by now is run again. `--table` writes the means to
-docs/data/plans and prints what docs/planning.md shows.
+docs/data/plans and prints what docs/planning-accuracy.md shows.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
+from benchmarks import result_files
 from selica import selectors, theory
 from selica._core.effects import Effects
 from selica._core.errors import RefusedError
@@ -574,6 +575,7 @@ def main() -> None:
     else:
         _write(TABLES / "kinds.csv", rows)
         print(kinds_table(rows))
+    result_files.record("plans")
 
 
 if __name__ == "__main__":

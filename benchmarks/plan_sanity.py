@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from benchmarks.planning import LAWS
 
+from benchmarks import result_files
 from selica.planning import Binary, Counts, Numeric, Survival
 from selica.planning.predict.ceiling import ceiling
 from selica.planning.predict.prediction import planned_names, predict
@@ -180,6 +181,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=200)
     parser.add_argument("--out", type=Path, help="file of results, which an interrupted run reads")
+    parser.add_argument("--csv", type=Path, help="file of the summary for docs/benchmarks.md")
     options = parser.parse_args()
     stored = _stored(options.out)
     for number in range(options.studies):
@@ -207,6 +209,15 @@ def main() -> None:
         print(f"{one.excess:.4f}  {one.text}")
     print(f"largest standard error {max(one.power_error for one in numbers):.3f}")
     print(f"slowest prediction {slowest.seconds:.1f} s ({slowest.method})")
+    if options.csv is not None:
+        summary = {
+            "studies": options.studies, "comparisons": len(every), "beyond": len(wrong),
+            "by_chance": round(0.023 * len(every)),
+            "largest": f"{wrong[0].excess if wrong else 0.0:.4f}",
+            "power_error": f"{max(one.power_error for one in numbers):.3f}",
+            "slowest": f"{slowest.seconds:.0f}",
+        }  # fmt: skip
+        result_files.save(options.csv, [summary])
 
 
 if __name__ == "__main__":

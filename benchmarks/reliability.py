@@ -1,9 +1,18 @@
-"""The long runs of docs/reliability.md: `python -m benchmarks.reliability`."""
+"""All runs of docs/reliability.md, one after another: `python -m benchmarks.reliability`.
+
+    python -m benchmarks.reliability                 all of them
+    python -m benchmarks.reliability page fuzz       some
+    python -m benchmarks.reliability --folder DIR    where files of 2 GB may lie
+
+What a run says goes into docs/data/reliability.csv, with command, day, version and seconds.
+"""
 
 from __future__ import annotations
 
 import argparse
+import csv
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -15,11 +24,23 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import page_users
-from selica import KnockoffSelection, StabilitySelection
+from benchmarks import large_file, page_users, result_files
+from selica import KnockoffSelection, StabilitySelection, __version__
 from selica.amp import stability_amp
 
 ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "data" / "reliability.csv"
+COLUMNS = ("run", "command", "date", "version", "machine", "seconds", "verdict", "measured")
+TESTS = (
+    "tests/hardening",
+    "tests/app",
+    "tests/core/test_compiled.py",
+    "tests/experiments/test_reproduction.py",
+    "tests/experiments/test_store.py",
+    "tests/selectors/test_keeping.py",
+    "tests/solvers/test_cluster.py",
+)
+"""Tests that docs/reliability.md names."""
 
 
 def fits() -> dict[str, Callable[[int], object]]:
@@ -48,30 +69,74 @@ def growth(fit: Callable[[int], object], count: int, warm_up: int = 50) -> tuple
     return before, page_users.resident() - before
 
 
-def memory(count: int) -> None:
+def memory(count: int) -> str:
+    said = []
     for name, fit in fits().items():
-        begin = time.perf_counter()
         before, more = growth(fit, count)
-        seconds = time.perf_counter() - begin
-        print(
-            f"| memory | {name}, {count} fits | {before:.1f} MB, then {more:+.2f} MB "
-            f"in {seconds:.0f} s |",
-            flush=True,
-        )
+        said.append(f"{name} {more:+.2f} MB of {before:.0f}")
+    return f"{count} fits each: {', '.join(said)}"
 
 
-def fuzz(examples: int) -> None:
+def tests() -> str:
+    """The tests that docs/reliability.md names, slow ones too."""
+    return pytest(*TESTS)
+
+
+def core(problems: int) -> str:
+    """Random small problems for the core, with its memory checked."""
+    said = command("make", "fuzz", f"PROBLEMS={problems}")
+    return said.strip().splitlines()[-1]
+
+
+def sanitize() -> str:
+    return last_line(command("make", "sanitize"))
+
+
+def audit() -> str:
+    """Known weaknesses of the packages that are installed, as far as a list of them is reached."""
+    return last_line(command(sys.executable, "-m", "pip_audit", "--progress-spinner", "off"))
+
+
+def fuzz(examples: int) -> str:
     """Cases by room and outcome, from the tests themselves."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "cases"
         log.touch()
-        environment = os.environ | {"SELICA_FUZZ": str(examples), "SELICA_FUZZ_LOG": str(log)}
-        command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "--hypothesis-seed=0"]
-        test = "tests/hardening/test_fuzz.py"
-        done = subprocess.run([*command, test], cwd=ROOT, env=environment)
-        lines = [line.split("\t") for line in log.read_text(encoding="utf-8").splitlines()]
-    print(fuzz_table(lines))
-    print(f"exit code {done.returncode}", flush=True)
+        environment = {"SELICA_FUZZ": str(examples), "SELICA_FUZZ_LOG": str(log)}
+        try:
+            pytest("tests/hardening/test_fuzz.py", "--hypothesis-seed=0", environment=environment)
+        finally:
+            text = log.read_text(encoding="utf-8")
+    lines = [line.split("\t") for line in text.splitlines()]
+    table = fuzz_table(lines)
+    print(table)
+    return table.splitlines()[-1].strip("| ").replace(" | ", ", ")
+
+
+def pytest(*arguments: str, environment: dict[str, str] | None = None) -> str:
+    """Run tests; return their last line."""
+    start = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider"]
+    return last_line(command(*start, *arguments, environment=environment))
+
+
+def command(*words: str, environment: dict[str, str] | None = None) -> str:
+    """Run a command and show what it prints; an error if it fails."""
+    process = subprocess.Popen(
+        words, cwd=ROOT, env=os.environ | (environment or {}), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    said = []
+    assert process.stdout is not None
+    for line in process.stdout:
+        said.append(line)
+        print(line, end="", flush=True)
+    if process.wait() != 0:
+        raise RuntimeError(f"exit code {process.returncode}: {last_line(''.join(said))}")
+    return "".join(said)
+
+
+def last_line(said: str) -> str:
+    return (said.strip().splitlines() or ["nothing was said"])[-1].strip("= ")
 
 
 def fuzz_table(lines: list[list[str]]) -> str:
@@ -94,24 +159,59 @@ def fuzz_table(lines: list[list[str]]) -> str:
     return "\n".join(rows)
 
 
+def record(name: str, said: str, verdict: str, seconds: float) -> None:
+    """Put a run in the place of the former one of its name."""
+    rows = {}
+    if RESULTS.exists():
+        with RESULTS.open(newline="", encoding="utf-8") as file:
+            rows = {row["run"]: row for row in csv.DictReader(file)}
+    rows[name] = dict(zip(COLUMNS, (
+        name, f"python -m benchmarks.reliability {name}", time.strftime("%Y-%m-%d"), __version__,
+        f"{os.cpu_count()} cores, Python {platform.python_version()}", f"{seconds:.0f}", verdict,
+        said,
+    ), strict=True))  # fmt: skip
+    with RESULTS.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows[one] for one in sorted(rows))
+
+
 def main() -> None:
-    """Prints rows of the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("runs", nargs="*", help="memory, page, fuzz; all of them by default")
+    """Run, print and record; the exit code says whether a run failed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("runs", nargs="*", help="all of them by default")
     parser.add_argument("--fits", type=int, default=500)
-    parser.add_argument("--users", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=300.0)
-    parser.add_argument("--examples", type=int, default=80, help="cases for most functions")
-    arguments = parser.parse_args()
-    runs = {
-        "memory": lambda: memory(arguments.fits),
-        "page": lambda: page_users.run(arguments.users, arguments.seconds),
-        "fuzz": lambda: fuzz(arguments.examples),
+    parser.add_argument("--users", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=600.0, help="how long users stay")
+    parser.add_argument("--examples", type=int, default=400, help="cases for most functions")
+    parser.add_argument("--problems", type=int, default=100_000, help="of the core")
+    parser.add_argument("--size", type=float, default=2.0, help="GB of a large file")
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    given = parser.parse_args()
+    runs: dict[str, Callable[[], str]] = {
+        "tests": tests,
+        "memory": lambda: memory(given.fits),
+        "large": lambda: large_file.run(given.folder, given.size),
+        "page": lambda: page_users.run(given.users, given.seconds),
+        "fuzz": lambda: fuzz(given.examples),
+        "core": lambda: core(given.problems),
+        "sanitize": sanitize,
+        "audit": audit,
     }
-    for name in arguments.runs or runs:
-        if name not in runs:
-            parser.error(f"{name} is none of {', '.join(runs)}")
-        runs[name]()
+    unknown = [name for name in given.runs if name not in runs]
+    if unknown:
+        parser.error(f"{unknown[0]} is none of {', '.join(runs)}")
+    failed = False
+    for name in given.runs or runs:
+        begin = time.perf_counter()
+        try:
+            said, verdict = runs[name](), "holds"
+        except Exception as error:
+            said, verdict, failed = f"{type(error).__name__}: {error}", "fails", True
+        record(name, said, verdict, time.perf_counter() - begin)
+        print(f"| {name} | {said} | {verdict} |", flush=True)
+    result_files.record("reliability")
+    sys.exit(failed)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,18 @@
 
 Times are of one process with one thread (the Makefile sets it). The machine may be noisy: the best
 of several runs is printed beside the median. Accuracy stands beside each time: the largest residual
-of an undamped step of the equations, or the largest difference to brute-force quadrature.
+of an undamped step of the equations, or the largest difference to brute-force quadrature. `--csv`
+keeps the rows for docs/benchmarks.md.
 """
 
 from __future__ import annotations
 
+import argparse
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -18,6 +22,7 @@ from rich.table import Table
 from tests.oracles import replica
 from tests.theory.points import random_box
 
+from benchmarks import result_files
 from selica import __version__, theory
 
 FIGURE = [
@@ -25,6 +30,17 @@ FIGURE = [
     *(("stability-ideal", 1.0), ("stability-ideal", 2.0)),
     *(("knockoffs-ideal", 1.0), ("knockoffs-frequency", 1.0)),
 ]
+
+
+class Line(NamedTuple):
+    """A row of the table."""
+
+    work: str
+    best: str
+    median: str
+    asked: str
+    """What the time has to be, at most; empty where nothing was asked."""
+    accuracy: str
 
 
 def timed(run: Callable[[], object], repeats: int) -> tuple[float, float]:
@@ -38,7 +54,7 @@ def timed(run: Callable[[], object], repeats: int) -> tuple[float, float]:
     return min(times), float(np.median(times))
 
 
-def grids(table: Table) -> None:
+def grids() -> Iterator[Line]:
     box = random_box(20_000, seed=1)
     model = theory.Model(box["alpha"], box["rho"], box["Delta"])
     runs = {
@@ -50,7 +66,7 @@ def grids(table: Table) -> None:
         best, median = timed(run, 5)
         s = run()
         share = 100 * np.mean(s.converged)
-        table.add_row(
+        yield Line(
             f"grid of 20,000 points, {name}",
             f"{20_000 / best:,.0f} points/s",
             f"{20_000 / median:,.0f} points/s",
@@ -59,7 +75,7 @@ def grids(table: Table) -> None:
         )
 
 
-def scalars(table: Table) -> None:
+def scalars() -> Iterator[Line]:
     model = theory.Model(2.5, 0.3, 0.01)
     hard = theory.Model(0.3, 0.3, 0.01)
     runs = {
@@ -70,7 +86,7 @@ def scalars(table: Table) -> None:
     for label, m in (("", model), (" (alpha = 0.3)", hard)):
         for name, run in runs.items():
             best, median = timed(lambda run=run, m=m: run(m), 100)
-            table.add_row(
+            yield Line(
                 f"one solve, {name}{label}",
                 f"{1e3 * best:.2f} ms",
                 f"{1e3 * median:.2f} ms",
@@ -79,7 +95,7 @@ def scalars(table: Table) -> None:
             )
 
 
-def figure(table: Table) -> None:
+def figure() -> Iterator[Line]:
     model = theory.Model(np.array([0.36, 0.63, 1.12, 2.0])[:, None], 0.5, np.array([0.01, 0.1]))
     levels = np.linspace(0.005, 0.5, 100)
 
@@ -87,7 +103,7 @@ def figure(table: Table) -> None:
         return [theory.power_curve(model, method, levels, mu_B=rate) for method, rate in FIGURE]
 
     best, median = timed(run, 3)
-    table.add_row(
+    yield Line(
         "power figure of the article: 8 panels, 6 curves, optimal lam, 100 levels",
         f"{best:.2f} s",
         f"{median:.2f} s",
@@ -96,7 +112,7 @@ def figure(table: Table) -> None:
     )
 
 
-def against_quadrature(table: Table) -> None:
+def against_quadrature() -> Iterator[Line]:
     """The same equations by dense quadrature in every iteration, on the same points."""
     box = random_box(40, seed=2)
     model = theory.Model(box["alpha"], box["rho"], box["Delta"])
@@ -118,7 +134,7 @@ def against_quadrature(table: Table) -> None:
             for i, peer in enumerate(peers)
             for name in ("q", "m", "chi", "v")
         )
-        table.add_row(
+        yield Line(
             f"40 points, {method}: ratio to quadrature in every iteration",
             f"{slow / best:,.0f} times",
             f"{slow / median:,.0f} times",
@@ -128,6 +144,9 @@ def against_quadrature(table: Table) -> None:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--csv", type=Path, help="file of the rows")
+    options = parser.parse_args()
     console = Console(width=140, highlight=False)
     console.print(
         f"selica {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
@@ -142,11 +161,13 @@ def main() -> None:
         ("accuracy", "left"),
     ):
         table.add_column(heading, justify=justify, no_wrap=heading != "work")
-    grids(table)
-    scalars(table)
-    figure(table)
-    against_quadrature(table)
+    lines = [*grids(), *scalars(), *figure(), *against_quadrature()]
+    for line in lines:
+        table.add_row(*line)
     console.print(table)
+    if options.csv is not None:
+        peers = f"NumPy {np.__version__}, SciPy {scipy.__version__}"
+        result_files.save(options.csv, [line._asdict() for line in lines], peers)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ LIMITS = {
     "planning.compare_methods": 24,
     "selica plan samples": 32,
 }
-"""Files that a call may enter, for those with a limit."""
+"""Files that a call was to enter at most when the rooms were laid out (`docs/design.md`)."""
 
 
 class Walk(NamedTuple):

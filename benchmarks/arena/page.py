@@ -15,6 +15,7 @@ from benchmarks.arena.tables import BROKEN, MARGIN, RANKED, REFUSED, SILENT, Row
 from benchmarks.peers.selecting import PEERS
 from benchmarks.table_kinds import Kind
 
+from benchmarks import result_files
 from selica import catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +49,7 @@ def write_all(answers: Answers, folder: Path | None, sets: int) -> None:
     again = tables.rows(answers, repeated, everyone, sets)
     tables.write(DATA / PUBLISHED, again)
     figures.draw(found, IMAGES)
+    result_files.record("arena")
     write_pages()
 
 
