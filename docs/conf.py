@@ -15,6 +15,7 @@ release = version = __version__
 extensions = [
     "myst_parser",
     "numpydoc",
+    "methods",
     "promises",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -54,6 +55,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "capture_repr": (),
     "image_scrapers": ("exhibition.scrape",),
+    "thumbnail_size": (640, 448),
     "default_thumb_file": str(Path(__file__).parent / "images" / "no-figure.png"),
     "doc_module": ("selica",),
     "backreferences_dir": "generated/examples",

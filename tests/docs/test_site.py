@@ -39,6 +39,10 @@ HIDDEN = """[...document.querySelectorAll('div.math')].filter(frame => {
 }).length"""
 
 
+PARTS = ("*.html", "gallery/*.html", "methods/*.html", "coming-from/*.html")
+"""Pages that are looked at in a browser."""
+
+
 class Page(HTMLParser):
     """Names, links and loaded files of a page."""
 
@@ -135,7 +139,7 @@ def test_pages_fit_the_window_and_formulas_are_drawn(site: Path, browser: Any, w
     failed: list[str] = []
     window.on("request", lambda request: asked.append(request.url))
     window.on("pageerror", lambda error: failed.append(str(error)))
-    for page in sorted([*site.glob("*.html"), *site.glob("gallery/*.html")]):
+    for page in sorted(page for part in PARTS for page in site.glob(part)):
         window.goto(page.as_uri())
         if 'class="math' in page.read_text("utf-8"):
             window.wait_for_selector("mjx-container svg", state="attached")
