@@ -11,8 +11,9 @@ from importlib import import_module
 import pytest
 
 ROOMS = (
-    "amp", "control", "errors", "experiments", "planning", "plots", "reports", "sampling",
-    "selectors", "solvers", "statistics", "tables", "theory",
+    "amp", "catalogue", "control", "errors", "experiments", "planning", "plots", "progress",
+    "reports", "sampling", "selectors", "solvers", "statistics", "tables", "tables.genotypes",
+    "theory",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The first hour of a new user, as docs/first-hour.md tells it."""
+"""The first hour of a new user, and the tutorial: commands print what the pages show."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "first-hour.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, flags=re.DOTALL)
+FIRST, TUTORIAL = "first-hour", "tutorial"
 
 
 def words(text: str) -> str:
@@ -21,14 +20,26 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-def commands() -> list[tuple[str, str]]:
+def blocks(page: str) -> list[tuple[str, str]]:
+    """Kinds and texts of the blocks of code on a page."""
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    return re.findall(r"```(\w+)\n(.*?)```", text, flags=re.DOTALL)
+
+
+def script(page: str) -> str:
+    """The program that writes the tables of a page."""
+    (found,) = (text for kind, text in blocks(page) if kind == "python")
+    return found
+
+
+def commands(page: str) -> list[tuple[str, str]]:
     """What is typed, and what is shown after it."""
     found = []
-    for kind, text in BLOCKS:
+    for kind, text in blocks(page):
         if kind == "console":
             for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-                command, _, shown = part.partition("\n")
-                found.append((command, shown))
+                command, shown = re.split(r"(?<!\\)\n", part, maxsplit=1)
+                found.append((command.replace("\\\n", ""), shown))
     return found
 
 
@@ -42,10 +53,10 @@ def run(command: str, cwd: Path) -> str:
     return done.stdout
 
 
-def test_every_command_prints_what_is_shown(tmp_path):
-    (script,) = (text for kind, text in BLOCKS if kind == "python")
-    (tmp_path / "table.py").write_text(script)
-    steps = [(command, shown) for command, shown in commands() if not command.startswith("make")]
+@pytest.mark.parametrize("page", [FIRST, TUTORIAL])
+def test_every_command_prints_what_is_shown(tmp_path, page):
+    (tmp_path / "table.py").write_text(script(page))
+    steps = [(one, shown) for one, shown in commands(page) if not one.startswith("make")]
     assert len(steps) >= 6
     for command, shown in steps:
         printed = words(run(command, tmp_path))
@@ -56,11 +67,10 @@ def test_every_command_prints_what_is_shown(tmp_path):
 
 
 def test_what_is_said_of_the_list_is_true(tmp_path):
-    (script,) = (text for kind, text in BLOCKS if kind == "python")
     scope: dict = {}
-    exec(script.split("with open")[0], scope)
+    exec(script(FIRST).split("with open")[0], scope)
     true = {f"gene{j}" for j in scope["data"].support.nonzero()[0]}
-    shown = [text for command, text in commands() if command.startswith("selica select")]
+    shown = [text for command, text in commands(FIRST) if command.startswith("selica select")]
     tables = [text.partition("Not selected")[0] for text in shown]
     lists = [set(re.findall(r"^ +\d+  (gene\d+)", text, flags=re.MULTILINE)) for text in tables]
     assert [len(found & true) for found in lists] == [7, 7, 7]
@@ -75,8 +85,17 @@ def test_make_run_from_a_clean_checkout(tmp_path):
         ["make", "run"], cwd=tmp_path / "clone", capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    (shown,) = (text for kind, text in BLOCKS if kind == "text")
+    (shown,) = (text for kind, text in blocks(FIRST) if kind == "text")
     for line in shown.splitlines():
         assert words(line) in words(done.stdout), line
+    for step in ("1 of 3", "2 of 3", "3 of 3"):
+        assert step in done.stdout
     assert "Of the 50 probes, which are pure noise, none was selected" in words(done.stdout)
     assert (tmp_path / "clone" / "report" / "report.html").exists()
+
+
+def test_the_promise_in_the_tutorial_is_the_one_that_is_printed(tmp_path):
+    (tmp_path / "table.py").write_text(script(TUTORIAL))
+    (promise,) = (text for kind, text in blocks(TUTORIAL) if kind == "text")
+    steps = [one for one, _ in commands(TUTORIAL)][:2]
+    assert words(promise) in words([run(one, tmp_path) for one in steps][-1])

@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 from selica import catalogue
 from selica.control import benjamini_yekutieli
-from selica.planning.predict.finite import Expected
+from selica.planning.predict.expectation import Expected
 from selica.planning.predict.prediction import Forecast
 from selica.planning.study import Study
 from selica.plots import plot_bars
