@@ -21,6 +21,9 @@ $(PIP) -v --no-build-isolation $(1) 2>&1 | tee $(LOG) | awk ' \
 endef
 # What builds the C++ core, and dependencies that come as sources. It is in the environment: a build that finds the same tools again compiles only what changed.
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja setuptools wheel
+# The first `make run` builds the core for two instruction sets, to have its answer sooner; everything else for all of them.
+SETS := cmake.define.SELICA_NATIVE_SETS
+FIRST_SETS := $(if $(wildcard $(STAMP)),all,baseline$(if $(filter x86_64 amd64,$(shell uname -m)),;avx2))
 CORE := CMakeLists.txt $(shell find cpp -name '*.[ch]pp')
 CMAKE := PATH="$(abspath $(BIN)):$$PATH" cmake
 CONFIGURE := $(CMAKE) -S . -G Ninja -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DSELICA_WERROR=ON --log-level=WARNING
@@ -56,20 +59,20 @@ $(RUN_STAMP): pyproject.toml constraints.txt $(CORE)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) --quiet $(BUILD_TOOLS)
 	@echo "2 of 3: packages that selica needs, and the build of its C++ core (up to 45 s of it on two free cores)"
-	@$(call INSTALL,-e ".[plots]")
+	@$(call INSTALL,-C "$(SETS)=$(FIRST_SETS)" -e ".[plots]")
 	@touch $@
 
 $(STAMP): $(RUN_STAMP)
 	@echo "selica: installing what it is tested with"
-	@$(call INSTALL,-e ".[plots$(COMMA)test]")
+	@$(call INSTALL,-C $(SETS)=all -e ".[plots$(COMMA)test]")
 	@touch $@
 
 $(DOCS_STAMP): $(STAMP)
-	@$(call INSTALL,-e ".[docs]")
+	@$(call INSTALL,-C $(SETS)=all -e ".[docs]")
 	@touch $@
 
 core:
-	@$(CONFIGURE) -B build/core -DSELICA_IN_PLACE=ON
+	@$(CONFIGURE) -B build/core -DSELICA_IN_PLACE=ON -DSELICA_NATIVE_SETS=all
 	@$(CMAKE) --build build/core
 
 # The memory checker has to be the first library of a process, and to find the one that throws exceptions.

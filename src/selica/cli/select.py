@@ -352,7 +352,10 @@ def select(
         "n_jobs": n_jobs,
     }
     if ld is not None:
-        foreign = {"target": target, "bundle": bundle, "demo": demo or None}
+        foreign = {
+            "target": target, "bundle": bundle, "demo": demo or None, "layer": layer,
+            "resolutions": resolutions,
+        }  # fmt: skip
         select_scores(
             ScoreOptions(table, ld, samples, accept_mismatch, seed, out, as_json=as_json),
             given | foreign | of_genotypes.given | ({} if method == "auto" else {"method": method}),

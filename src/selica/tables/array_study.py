@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from selica._core.errors import ArgumentError, RefusedError
+from selica._core.validation import short
 from selica.tables.arrays import ArrayTable, read_array
 from selica.tables.columns import Columns, listed
 from selica.tables.prepared import Prepared, made_ready
-from selica.tables.roles import meant, several
+from selica.tables.roles import meant, of_logarithm, several
 from selica.tables.row_files import read_rows_of
 
 ARRAY_FILES = (".h5ad", ".zarr")
@@ -105,13 +106,18 @@ def prepare_array(
     if target is None and time is None:
         uses["target"] = _only(about, table, pheno)
     problems: list[str] = []
-    kept = list(several("keep", keep, about.names, problems)) if keep else []
+    kept = several("keep", keep, about.names, problems)
     table, left = _without(table, drop, problems)
     wanted = {*kept}
     for use, name in uses.items():
         if name is None:
             continue
-        plain = name[4:-1] if use == "offset" and name.startswith("log(") else name
+        if not isinstance(name, str):
+            raise ArgumentError(
+                f"{use} must be the name of a column where the table is an array in a file; got "
+                f"{short(name)}."
+            )
+        plain = of_logarithm(name) if use == "offset" else name
         wanted.add(plain)
         if plain not in about.names:
             problems.append(f"{use}: there is no column {plain!r}{meant(plain, about.names)}")
@@ -157,6 +163,8 @@ def _only(about: Columns, table: ArrayTable, pheno: Any) -> str:
         raise ArgumentError(
             "pheno: the array has no columns beside it; name a table with a line for each row "
             "(--pheno FILE)."
+            if pheno is None
+            else "pheno: the file has names of rows, and no column of values."
         )
     where = "obs" if pheno is None else "obs and in the file"
     raise ArgumentError(
@@ -167,7 +175,7 @@ def _only(about: Columns, table: ArrayTable, pheno: Any) -> str:
 
 def _without(table: ArrayTable, drop: Any, problems: list[str]) -> tuple[ArrayTable, list[str]]:
     """Return the array without some of its columns, and a note on them."""
-    gone = list(several("drop", drop, table.names, problems)) if drop else []
+    gone = several("drop", drop, table.names, problems)
     if not gone:
         return table, []
     stay = np.flatnonzero(~np.isin(np.array(table.names, dtype=object), gone))
@@ -187,8 +195,11 @@ def _named(table: ArrayTable) -> tuple[ArrayTable, list[str]]:
     seen: Counter[str] = Counter()
     fresh = []
     for name in names:
-        seen[name] += 1
-        fresh.append(name if times[name] == 1 else f"{name} ({seen[name]})")
+        new = name
+        while times[name] > 1 and (new == name or new in times):
+            seen[name] += 1
+            new = f"{name} ({seen[name]})"
+        fresh.append(new)
     note = f"Several columns have the same name and are numbered: {listed(twice)}."
     return replace(table, names=tuple(fresh)), [note]
 

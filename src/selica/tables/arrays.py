@@ -51,6 +51,22 @@ class ArrayTable:
     row_names: tuple[str, ...] = ()
     about: Columns | None = None
 
+    def __post_init__(self) -> None:
+        """Check that everything that is known of rows and columns fits the values."""
+        rows, columns = self.shape
+        if len(self.names) not in (0, columns):
+            raise ArgumentError(
+                f"names: the array has {columns:,} columns and {len(self.names):,} names of columns."
+            )
+        if len(self.row_names) not in (0, rows):
+            raise ArgumentError(
+                f"row_names: the array has {rows:,} rows and {len(self.row_names):,} names of rows."
+            )
+        if self.about is not None and self.about.values and len(self.about) != rows:
+            raise ArgumentError(
+                f"about: the array has {rows:,} rows, and what is known of rows {len(self.about):,}."
+            )
+
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""

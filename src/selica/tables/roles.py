@@ -85,9 +85,8 @@ def assign(table: Columns, given: Mapping[str, Any]) -> tuple[Columns, Roles]:
         if value is not None and not isinstance(value, str):
             table, value = _appended(table, argument, value)
         if argument == "offset" and isinstance(value, str) and value not in table.names:
-            match = _LOGARITHM.fullmatch(value.strip())
-            if match is not None:
-                value, logarithm = match[1].strip(), True
+            plain = of_logarithm(value)
+            logarithm, value = plain != value, plain
         if isinstance(value, str) and value not in table.names:
             problems.append(
                 f"{argument}: there is no column {value!r}"
@@ -185,6 +184,12 @@ def _appended(table: Columns, argument: str, value: Any) -> tuple[Columns, str]:
         ),
         name,
     )
+
+
+def of_logarithm(name: str) -> str:
+    """Return the column in "log(exposure)", and any other name as it is."""
+    match = _LOGARITHM.fullmatch(name.strip())
+    return name if match is None else match[1].strip()
 
 
 def several(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from selica._core.files import as_path
 from selica._core.types import IntArray
 from selica.tables.columns import Column, Columns, listed
 from selica.tables.files import read_table
-from selica.tables.roles import several
+from selica.tables.roles import of_logarithm, several
 
 _SINGLE = ("target", "time", "event", "rows_of", "weights", "offset", "strata")
 """Uses that one column has."""
@@ -30,11 +30,13 @@ class RowFile(NamedTuple):
     """On rows that have no line."""
 
 
-def read_rows_of(pheno: Any, n_rows: int, row_names: tuple[str, ...]) -> RowFile:
+def read_rows_of(
+    pheno: Any, n_rows: int, row_names: tuple[str, ...], label: str | None = None
+) -> RowFile:
     """Read a file with a line for each row of a table.
 
     Lines belong to rows by the names of rows in the first column, which is then left out, or else
-    by their order.
+    by their order. A note says which.
 
     Parameters
     ----------
@@ -43,30 +45,65 @@ def read_rows_of(pheno: Any, n_rows: int, row_names: tuple[str, ...]) -> RowFile
         Rows of the table.
     row_names : tuple of str
         Names of these rows; empty where they have none.
+    label : str, optional
+        What the names are called in the table. Numbers are names only where the first column of
+        the file is called the same.
     """
     path = as_path("pheno", pheno)
     found = read_table(path)
     first = _texts(found.values[0])
-    if not {*first} & {*row_names}:
+    if not _are_names(path, found, first, row_names, label):
         if len(found) != n_rows:
             hint = f" or names of rows such as {listed(row_names[:2])} in its first column"
             raise RefusedError(
                 f"{path}: it must have a line for each of the {n_rows:,} rows"
                 f"{hint if row_names else ''}; it has {len(found):,} lines."
             )
-        return RowFile(path, found, [])
+        return RowFile(path, found, [f"Lines of {path.name} are taken in the order of the rows."])
+    _refuse_twins(f"{path}: a row must have one line; more than one", first)
+    _refuse_twins("pheno: rows of the table must have different names; more than one is called", row_names)
     place = {name: k for k, name in enumerate(first)}
-    if len(place) < len(first):
-        twice = [name for name, times in Counter(first).items() if times > 1]
-        raise ArgumentError(f"{path}: a row must have one line; more than one: {listed(twice)}.")
     order = np.array([place.get(name, -1) for name in row_names], dtype=np.intp)
     values = tuple(_in_order(one, order) for one in found.values[1:])
     gone = [row_names[i] for i in np.flatnonzero(order < 0)]
-    notes = []
+    notes = [f"Lines of {path.name} are matched with rows by {found.names[0]!r}."]
     if gone:
         has = "has" if len(gone) == 1 else "have"
-        notes = [f"{len(gone):,} of {n_rows:,} rows {has} no line in {path.name}: {listed(gone)}."]
+        notes += [f"{len(gone):,} of {n_rows:,} rows {has} no line in {path.name}: {listed(gone)}."]
     return RowFile(path, replace(found, names=found.names[1:], values=values), notes)
+
+
+def _are_names(
+    path: Path, found: Columns, first: list[str], row_names: tuple[str, ...], label: str | None
+) -> bool:
+    """Tell whether the first column of a file has the names of rows; refuse where some fit."""
+    known = [name for name in first if name]
+    if not row_names or not known or len(found.names) < 2:
+        return False
+    if label is not None and found.names[0] != label:
+        return False
+    there = {*row_names}
+    fitting, most = sum(name in there for name in known), min(len(known), len(there))
+    are_text = found.values[0].dtype == object
+    are_different = len({*known}) == len(known)
+    if (are_text and 2 * fitting >= most) or (are_different and fitting == most):
+        return True
+    if not are_different or not (are_text or label is not None):
+        return False  # values, some of which may look like names
+    strange = next(name for name in known if name not in there)
+    raise RefusedError(
+        f"{path}: {'none' if not fitting else f'only {fitting:,}'} of the {len(first):,} names in "
+        f"{found.names[0]!r} {'is' if fitting < 2 else 'are'} the name of a row; {strange!r} is "
+        f"not, and rows have names such as {listed(row_names[:2])}. Without the column of names, "
+        "lines are taken in the order of the rows."
+    )
+
+
+def _refuse_twins(sentence: str, names: Sequence[str]) -> None:
+    """Refuse names of which some occur more than once."""
+    twice = [name for name, times in Counter(names).items() if name and times > 1]
+    if twice:
+        raise ArgumentError(f"{sentence}: {listed(twice)}.")
 
 
 def with_responses(
@@ -77,26 +114,26 @@ def with_responses(
     Parameters
     ----------
     table : Columns
-        Rows have the names in its first column, if these are text and all different.
+        Rows have the names in its first column, if these are all different and text or whole
+        numbers.
     pheno : path
         A file with a line for each row.
     uses : mapping of str to object
         What columns are for; without a target it is the one column of the file.
     """
-    first = table.values[0] if table.values else np.empty(0)
-    names = tuple(_texts(first)) if first.dtype == object else ()
-    path, found, notes = read_rows_of(
-        pheno, len(table), names if len({*names}) == len(names) else ()
-    )
+    names, label = _names_of_rows(table)
+    path, found, notes = read_rows_of(pheno, len(table), names, label)
     uses = dict(uses)
+    if isinstance(uses["keep"], Iterator):
+        uses["keep"] = tuple(uses["keep"])
     if uses["target"] is None and uses["time"] is None:
         if len(found.names) != 1:
             raise ArgumentError(
                 f"target: name the column to explain (--target); {path.name} has "
-                f"{listed(found.names)}."
+                f"{listed(found.names) if found.names else 'no column of values'}."
             )
         uses["target"] = found.names[0]
-    wanted = {_plain(uses[use]) for use in _SINGLE if isinstance(uses[use], str)}
+    wanted = {of_logarithm(uses[use]) for use in _SINGLE if isinstance(uses[use], str)}
     wanted |= {*several("keep", uses["keep"], found.names, problems=[])}
     taken = [name for name in found.names if name in wanted]
     twice = [name for name in taken if name in table.names]
@@ -119,9 +156,17 @@ def with_responses(
     return joined, uses
 
 
-def _plain(name: str) -> str:
-    """Return the column in the offset "log(exposure)"."""
-    return name[4:-1] if name.startswith("log(") and name.endswith(")") else name
+def _names_of_rows(table: Columns) -> tuple[tuple[str, ...], str | None]:
+    """Return the names of rows in the first column, and its name where they are numbers."""
+    if not table.values:
+        return (), None
+    first = table.values[0]
+    names = tuple(_texts(first))
+    if len({*names}) < len(names) or "" in names:
+        return (), None
+    if first.dtype == object:
+        return names, None
+    return (names, table.names[0]) if np.array_equal(first, np.rint(first)) else ((), None)
 
 
 def _some(mapping: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
@@ -129,8 +174,14 @@ def _some(mapping: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
 
 
 def _texts(column: Column) -> list[str]:
-    """Return a column as text; whole numbers without a point."""
-    return [f"{one:g}" if isinstance(one, float) else str(one) for one in column.tolist()]
+    """Return a column as text: whole numbers without a point, nothing for missing values."""
+    return [_text(one) for one in column.tolist()]
+
+
+def _text(one: Any) -> str:
+    if one is None or one != one:  # missing
+        return ""
+    return str(int(one)) if isinstance(one, float) and one.is_integer() else str(one)
 
 
 def _in_order(values: Column, order: IntArray) -> Column:
