@@ -79,7 +79,7 @@ def test_columns_are_dropped_and_names_made_different():
     assert study.names == ("a", "c")
     np.testing.assert_array_equal(study.X.values, COUNTS[:, [0, 2]])
     study = prepare_array(cells(names=("a", "b", "a")), "age")
-    assert study.names == ("a (1)", "b", "a (2)")
+    assert study.names == ("a", "b", "a (2)")
     assert any("same name" in note for note in study.notes)
 
 
@@ -93,6 +93,8 @@ def test_columns_are_dropped_and_names_made_different():
         (cells(), {"target": "dose", "layer": "x"}, ArgumentError, "layer"),
         (cells(), {"target": "dose", "drop": ["a", "b", "c"]}, RefusedError, "no column"),
         (bare(), {}, ArgumentError, "--pheno FILE"),
+        (cells(), {"target": np.ones(4)}, ArgumentError, "target must be the name of a column"),
+        (cells(), {"target": "dose", "offset": "log(w"}, ArgumentError, r"offset: .*'log\(w'"),
     ],
 )
 def test_mistakes_are_named(table, arguments, error, said):
@@ -105,6 +107,7 @@ def test_mistakes_are_named(table, arguments, error, said):
     [
         ("height\n1\n2\n", RefusedError, "a line for each of the 4 rows .*'c1', 'c2'.* 2 lines"),
         ("cell,y\nc1,1\nc1,2\n", ArgumentError, "more than one: 'c1'"),
+        ("cell\nc1\nc2\nc3\nc4\n", RefusedError, "'cell' is text with 4 different values"),
         ("cell,dose\nc1,1\nc2,2\n", ArgumentError, "'dose' is in y.csv and in obs"),
     ],
 )
@@ -112,3 +115,33 @@ def test_files_that_do_not_fit_are_refused(tmp_path, text, error, said):
     (tmp_path / "y.csv").write_text(text)
     with pytest.raises(error, match=said):
         prepare_array(cells(), pheno=tmp_path / "y.csv")
+
+
+def test_values_are_no_names_of_rows(tmp_path):
+    (tmp_path / "y.csv").write_text("y\n3\n2\n1\n0\n")
+    numbered = cells(row_names=("0", "1", "2", "3"), about=None)
+    assert prepare_array(numbered, pheno=tmp_path / "y.csv").y.tolist() == [3.0, 2.0, 1.0, 0.0]
+    (tmp_path / "y.csv").write_text("ill,y\n0,3.5\n1,2.5\n0,1.5\n1,0.5\n")
+    study = prepare_array(numbered, "y", pheno=tmp_path / "y.csv", keep="ill")
+    assert study.y.tolist() == [3.5, 2.5, 1.5, 0.5]
+    (tmp_path / "y.csv").write_text("cell,y\n3,3.5\n1,1.5\n0,0.5\n2,2.5\n")
+    assert prepare_array(numbered, pheno=tmp_path / "y.csv").y.tolist() == [0.5, 1.5, 2.5, 3.5]
+
+
+def test_rows_of_the_same_name_cannot_be_matched(tmp_path):
+    (tmp_path / "y.csv").write_text("cell,y\nc1,1\nc2,2\n")
+    with pytest.raises(ArgumentError, match="more than one is called: 'c1', 'c2'"):
+        prepare_array(cells(row_names=("c1", "c2", "c1", "c2")), pheno=tmp_path / "y.csv")
+
+
+def test_made_names_are_different():
+    study = prepare_array(cells(names=("a", "a", "a (1)")), "age")
+    assert study.names == ("a", "a (2)", "a (1)")
+
+
+@pytest.mark.parametrize("more", [{"names": ("a",)}, {"row_names": ("c1",)}])
+def test_what_is_known_fits_the_values(more):
+    with pytest.raises(ArgumentError, match="the array has"):
+        cells(**more)
+    with pytest.raises(ArgumentError, match="about: the array has 4 rows"):
+        cells(about=Columns(("a",), (np.ones(3),)))

@@ -80,3 +80,51 @@ def test_refusals(folder: Path) -> None:
     (folder / "twice.csv").write_text("\n".join([*lines, lines[1]]))
     with pytest.raises(ArgumentError, match=r"one line; more than one: 'm00'"):
         prepare(folder / "named.csv", "bmi", pheno=folder / "twice.csv")
+
+
+def long_names(folder: Path, first: str, second: str, order: list[int]) -> tuple[Path, Path]:
+    """A table and a file of responses whose rows have long numbers as names."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((40, 3)).round(3)
+    table, pheno = folder / "numbered.csv", folder / "numbered_y.csv"
+    rows = [f"{1_234_000 + i},{a},{b},{c}" for i, (a, b, c) in enumerate(X)]
+    table.write_text("\n".join([f"{first},a,b,c", *rows]))
+    pheno.write_text("\n".join([f"{second},y", *(f"{1_234_000 + i},{i}.5" for i in order)]))
+    return table, pheno
+
+
+def test_numbers_are_names_where_both_columns_are_called_the_same(folder: Path) -> None:
+    order = np.random.default_rng(2).permutation(40).tolist()
+    got = prepare(*long_names(folder, "id", "id", order)[:1], "y", pheno=folder / "numbered_y.csv")
+    assert got.y.tolist() == [i + 0.5 for i in range(40)]
+    assert any("matched with rows by 'id'" in note for note in got.notes)
+    table, pheno = long_names(folder, "dose", "id", order)
+    got = prepare(table, "y", pheno=pheno)
+    assert got.y.tolist() == [i + 0.5 for i in order]
+    assert any("taken in the order of the rows" in note for note in got.notes)
+
+
+def test_names_that_do_not_fit_are_refused(folder: Path) -> None:
+    text = (folder / "pheno.csv").read_text()
+    (folder / "other.csv").write_text(text.replace("\nm", "\nM"))
+    with pytest.raises(
+        RefusedError, match=r"none of the 80 names in 'mouse' .*'M00'.*'m00', 'm01'"
+    ):
+        prepare(folder / "named.csv", "bmi", pheno=folder / "other.csv")
+    table, pheno = long_names(folder, "id", "id", list(range(40)))
+    pheno.write_text(pheno.read_text().replace("\n1234", "\n7777"))
+    with pytest.raises(RefusedError, match="none of the 40 names in 'id'"):
+        prepare(table, "y", pheno=pheno)
+
+
+def test_a_word_that_is_a_name_by_chance_is_a_value(folder: Path) -> None:
+    lines = [f"{'m07' if i == 3 else 'FM'[i % 2]},{i}" for i in range(80)]
+    (folder / "sex.csv").write_text("\n".join(["sex,y", *lines]))
+    got = prepare(folder / "named.csv", "y", pheno=folder / "sex.csv")
+    assert got.y.tolist() == [float(i) for i in range(80)]
+
+
+def test_names_to_keep_may_come_one_by_one(folder: Path) -> None:
+    names = (name for name in ["sex"])
+    got = prepare(folder / "plain.csv", "bmi", pheno=folder / "pheno.csv", keep=names)
+    assert got.keep_names == ("sex: M",)

@@ -14,7 +14,7 @@ import numpy as np
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.validation import short
 from selica.tables.arrays import ArrayTable, read_array
-from selica.tables.columns import Columns, listed
+from selica.tables.columns import Columns, different_names, listed
 from selica.tables.prepared import Prepared, made_ready
 from selica.tables.roles import meant, of_logarithm, several
 from selica.tables.row_files import read_rows_of
@@ -163,8 +163,6 @@ def _only(about: Columns, table: ArrayTable, pheno: Any) -> str:
         raise ArgumentError(
             "pheno: the array has no columns beside it; name a table with a line for each row "
             "(--pheno FILE)."
-            if pheno is None
-            else "pheno: the file has names of rows, and no column of values."
         )
     where = "obs" if pheno is None else "obs and in the file"
     raise ArgumentError(
@@ -192,16 +190,8 @@ def _named(table: ArrayTable) -> tuple[ArrayTable, list[str]]:
     if len(times) == len(names):
         return replace(table, names=names), []
     twice = [name for name, many in times.items() if many > 1]
-    seen: Counter[str] = Counter()
-    fresh = []
-    for name in names:
-        new = name
-        while times[name] > 1 and (new == name or new in times):
-            seen[name] += 1
-            new = f"{name} ({seen[name]})"
-        fresh.append(new)
     note = f"Several columns have the same name and are numbered: {listed(twice)}."
-    return replace(table, names=tuple(fresh)), [note]
+    return replace(table, names=different_names(names)), [note]
 
 
 def _some(about: Columns, wanted: set[str]) -> Columns:

@@ -54,18 +54,16 @@ class ArrayTable:
     def __post_init__(self) -> None:
         """Check that everything that is known of rows and columns fits the values."""
         rows, columns = self.shape
-        if len(self.names) not in (0, columns):
-            raise ArgumentError(
-                f"names: the array has {columns:,} columns and {len(self.names):,} names of columns."
-            )
-        if len(self.row_names) not in (0, rows):
-            raise ArgumentError(
-                f"row_names: the array has {rows:,} rows and {len(self.row_names):,} names of rows."
-            )
-        if self.about is not None and self.about.values and len(self.about) != rows:
-            raise ArgumentError(
-                f"about: the array has {rows:,} rows, and what is known of rows {len(self.about):,}."
-            )
+        known = 0 if self.about is None or not self.about.values else len(self.about)
+        for name, size, length, what in (
+            ("names", len(self.names), columns, "columns"),
+            ("row_names", len(self.row_names), rows, "rows"),
+            ("about", known, rows, "rows"),
+        ):
+            if size not in (0, length):
+                raise ArgumentError(
+                    f"{name}: the array has {length:,} {what}, and this is of {size:,}."
+                )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -264,6 +262,8 @@ def _column(column: Any, h5py: Any) -> Any:
         words = [_text(one) for one in column["categories"][...]]
         return np.array([*words, None], dtype=object)[column["codes"][...]]
     values = column[...]
+    if values.ndim != 1:
+        return None
     if values.dtype.kind in "biuf":
         return values.astype(float)
     return np.array([_text(one) for one in values], dtype=object)

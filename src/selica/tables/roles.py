@@ -49,12 +49,23 @@ class Roles:
 
     def uses(self) -> dict[str, str]:
         """Return the use of each column that has one other than to be a variable."""
-        found: dict[str, str] = {}
-        for argument, label in LABELS.items():
-            value = getattr(self, argument)
-            for name in (value,) if isinstance(value, str) else value or ():
-                found.setdefault(name, label)
-        return found
+        return uses_of(self)
+
+
+def uses_of(named: Any) -> dict[str, str]:
+    """Return the use of each column that is named for one, as far as it is named by itself.
+
+    Parameters
+    ----------
+    named : object
+        Has each argument of `LABELS`: a name, several names or None.
+    """
+    found: dict[str, str] = {}
+    for argument, label in LABELS.items():
+        value = getattr(named, argument)
+        for name in (value,) if isinstance(value, str) else value or ():
+            found.setdefault(name, label)
+    return found
 
 
 def assign(table: Columns, given: Mapping[str, Any]) -> tuple[Columns, Roles]:

@@ -13,7 +13,7 @@ import numpy as np
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.files import as_path
 from selica._core.types import IntArray
-from selica.tables.columns import Column, Columns, listed
+from selica.tables.columns import Column, Columns, cell_text, listed
 from selica.tables.files import read_table
 from selica.tables.roles import of_logarithm, several
 
@@ -61,7 +61,9 @@ def read_rows_of(
             )
         return RowFile(path, found, [f"Lines of {path.name} are taken in the order of the rows."])
     _refuse_twins(f"{path}: a row must have one line; more than one", first)
-    _refuse_twins("pheno: rows of the table must have different names; more than one is called", row_names)
+    _refuse_twins(
+        "pheno: rows of the table must have different names; more than one is called", row_names
+    )
     place = {name: k for k, name in enumerate(first)}
     order = np.array([place.get(name, -1) for name in row_names], dtype=np.intp)
     values = tuple(_in_order(one, order) for one in found.values[1:])
@@ -130,7 +132,7 @@ def with_responses(
         if len(found.names) != 1:
             raise ArgumentError(
                 f"target: name the column to explain (--target); {path.name} has "
-                f"{listed(found.names) if found.names else 'no column of values'}."
+                f"{listed(found.names)}."
             )
         uses["target"] = found.names[0]
     wanted = {of_logarithm(uses[use]) for use in _SINGLE if isinstance(uses[use], str)}
@@ -174,14 +176,8 @@ def _some(mapping: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
 
 
 def _texts(column: Column) -> list[str]:
-    """Return a column as text: whole numbers without a point, nothing for missing values."""
-    return [_text(one) for one in column.tolist()]
-
-
-def _text(one: Any) -> str:
-    if one is None or one != one:  # missing
-        return ""
-    return str(int(one)) if isinstance(one, float) and one.is_integer() else str(one)
+    """Return a column as text, nothing for missing values."""
+    return [cell_text(one) or "" for one in column.tolist()]
 
 
 def _in_order(values: Column, order: IntArray) -> Column:
