@@ -720,6 +720,12 @@ def unregister(name: str) -> None:
     >>> "my-tests" in catalogue.METHODS
     False
     """
-    if name in {row.name for row in _ROWS} or name not in _catalogue:
+    if name not in {row.name for row in registered()}:
         raise ArgumentError(f"name must be that of a registered method; got {name!r}.")
     del _catalogue[name]
+
+
+def registered() -> tuple[Method, ...]:
+    """Return the methods that were added to those of the package."""
+    own = {row.name for row in _ROWS}
+    return tuple(row for row in _catalogue.values() if row.name not in own)

@@ -11,6 +11,7 @@ from threading import Thread
 
 import pytest
 
+from selica import catalogue
 from selica.app.asked import Asked
 from selica.app.plan import changes, plans
 from selica.app.workers import Step, Workers
@@ -48,6 +49,33 @@ def without_end(path: str, step: Step) -> Iterator[int]:
 def wait(step: Step) -> Iterator[int]:
     yield os.getpid()
     time.sleep(60.0)
+
+
+class TwoWords(Exception):
+    """Cannot be made again from its one argument."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} {other}")
+
+
+def failing(step: Step) -> Iterator[int]:
+    raise TwoWords("no", "luck")
+    yield 1
+
+
+class Odd:
+    """Can be sent, and not read."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return int, ("no number",)
+
+
+def sending_odd(step: Step) -> Iterator[Odd]:
+    yield Odd()
+
+
+def names(step: Step) -> Iterator[list[str]]:
+    yield [*catalogue.METHODS]
 
 
 def nothing() -> None:
@@ -109,6 +137,31 @@ def test_a_process_that_is_killed_is_said_and_replaced(workers: Workers) -> None
     assert len([*workers.stream(partial(numbers, 2), nothing)]) == 2
 
 
+def test_what_cannot_be_read_ends_in_a_sentence(workers: Workers) -> None:
+    with pytest.raises(RefusedError, match="TwoWords: no luck"):
+        next(workers.stream(failing, nothing))
+    with pytest.raises(RefusedError, match="ask again"):
+        next(workers.stream(sending_odd, nothing))
+    assert len([*workers.stream(partial(numbers, 2), nothing)]) == 2
+
+
+def test_files_in_the_present_folder_are_not_taken_for_modules(tmp_path, monkeypatch) -> None:
+    (tmp_path / "queue.py").write_text("raise SystemExit")
+    monkeypatch.chdir(tmp_path)
+    workers = Workers(1)
+    assert len([*workers.stream(partial(numbers, 2), nothing)]) == 2
+    workers.close()
+
+
+def test_registered_methods_are_known(workers: Workers) -> None:
+    catalogue.register(catalogue.Method("my-tests", "tests of my own"))
+    try:
+        assert next(workers.stream(names, nothing)) == [*catalogue.METHODS]
+    finally:
+        catalogue.unregister("my-tests")
+    assert next(workers.stream(names, nothing)) == [*catalogue.METHODS]
+
+
 def test_two_windows_work_at_the_same_time() -> None:
     workers = Workers(2)
     slow = workers.stream(wait, nothing)
@@ -126,7 +179,7 @@ def test_two_windows_work_at_the_same_time() -> None:
 
 
 def test_a_plan_is_that_of_the_page_itself(workers: Workers) -> None:
-    asked = Asked(60, 10, 0.1, 0.5)
+    asked = Asked(40, 8, 0.2, 0.6)
     *_, here = plans(0.5, asked)
     *_, there = workers.stream(partial(plans, 0.5, asked), nothing)
     assert there.rows() == here.rows()

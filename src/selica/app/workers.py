@@ -15,11 +15,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import Enum, auto
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import IO, Any, TypeVar
 
+from selica import catalogue
 from selica._core.errors import RefusedError
 from selica.app.turns import Turns
 
@@ -99,9 +101,10 @@ class _Worker:
     """A process, and what it sent."""
 
     def __init__(self) -> None:
-        environment = os.environ | dict.fromkeys(_ONE_THREAD, "1")
+        path = os.pathsep.join(place for place in sys.path if place)  # what the page can import
+        environment = os.environ | dict.fromkeys(_ONE_THREAD, "1") | {"PYTHONPATH": path}
         pipe = subprocess.PIPE
-        command = [sys.executable, "-c", _START]
+        command = [sys.executable, "-P", "-c", _START]  # not what lies in the present folder
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment)
         self._sent: SimpleQueue[tuple[int | None, _Kind, Any]] = SimpleQueue()
         self._number = 0
@@ -114,7 +117,7 @@ class _Worker:
 
     def stream(self, work: Work[T], look: Callable[[], object]) -> Iterator[T]:
         self._number += 1
-        is_over = not self._send((self._number, work))
+        is_over = not self._send((self._number, _Job(catalogue.registered(), work)))
         try:
             while True:
                 try:
@@ -164,6 +167,7 @@ class _Worker:
         with self._process.stdout as source:
             for message in _messages(source):
                 self._sent.put(message)
+        self._process.kill()  # it has ended, or sent what nobody can read
         self._process.wait()
         assert self._process.stdin is not None
         with suppress(OSError):
@@ -176,8 +180,23 @@ def _messages(source: IO[bytes]) -> Iterator[Any]:
     while True:
         try:
             yield pickle.load(source)
-        except (EOFError, OSError, pickle.UnpicklingError):
+        except Exception:  # the end, or an object that cannot be made again here
             return
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A piece of work, and the methods that were registered where it was asked for."""
+
+    methods: tuple[catalogue.Method, ...]
+    work: Work[Any]
+
+    def __call__(self, step: Step) -> Iterator[Any]:
+        for row in catalogue.registered():
+            catalogue.unregister(row.name)  # it may be another one by now
+        for row in self.methods:
+            catalogue.register(row)
+        return self.work(step)
 
 
 class _Duties:
@@ -227,7 +246,16 @@ def serve() -> None:
         except Abandoned:
             send(number, _Kind.DONE)
         except Exception as error:
-            send(number, _Kind.FAILED, error)
+            send(number, _Kind.FAILED, _sendable(error))
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an error that the page can read: the same, or one with its words."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RefusedError(f"{type(error).__name__}: {error}")
+    return error
 
 
 class _Step:
