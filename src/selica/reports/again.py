@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from inspect import signature
 from typing import Any
@@ -62,6 +63,8 @@ def literal(value: Any) -> str | None:
     """Return Python's text for a value; None where there is none."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
     if value is None or isinstance(value, str | bool | int | float):
         return repr(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":

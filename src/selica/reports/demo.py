@@ -85,9 +85,11 @@ def short_answer(selection: Selection, page: Path | None) -> str:
     many = probes["selected"]
     figure = "--out report writes a page with a figure of this list."
     if page is not None:
+        threshold = ", with the threshold that decided" if selection.threshold is not None else ""
+        chosen = "why this method was chosen, and " if selection.chosen else ""
         figure = (
-            f"{page} draws this list, with the threshold that decided. Open it in a browser: it "
-            "also says why this method was chosen, and what every column above means."
+            f"{page} draws this list{threshold}. Open it in a browser: it also says {chosen}what "
+            "every column above means."
         )
     parts = {
         "List": f"Of the {probes['added']} probes, which are pure noise, {many or 'none'} "
@@ -99,7 +101,11 @@ def short_answer(selection: Selection, page: Path | None) -> str:
     }
     explained = [name for name in (summary.measure, "close call") if name in summary.explanations]
     meanings = [f"{name}: {summary.explanations[name]}." for name in explained]
-    head = [summary.title, " ".join(selection.about()), f"Note: {NOTE}"]
+    head = [summary.title, " ".join(selection.about())]
+    if not selection.selected:
+        head.append(selection.selector.explain())
+    head += [f"Check: {one}" for one in selection.to_check]
+    head += [f"Note: {one}" for one in selection.cautions if one not in selection.to_check]
     tail = [f"{name}: {text}" for name, text in parts.items()]
     return "\n".join(
         [*map(wrapped, head), "", summary.listing(), "", *map(wrapped, [*meanings, *tail])]

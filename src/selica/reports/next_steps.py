@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from selica.reports import account
@@ -9,6 +10,16 @@ from selica.selectors.drawing import AUTO
 
 if TYPE_CHECKING:
     from selica.reports.selection import Selection
+
+_OF_CLUMPS = frozenset(
+    f"--{name}"
+    for name in (
+        *("target", "pheno", "keep", "drop", "time", "event", "fdr", "out", "seed", "components"),
+        *("maf", "max-missing", "extract", "exclude", "chromosomes", "keep-people"),
+        *("remove-people", "cache", "n-jobs"),
+    )
+)
+"""Options of `selica select` that it takes for clumps, too."""
 
 
 def next_steps(selection: Selection) -> tuple[str, ...]:
@@ -50,11 +61,15 @@ def next_steps(selection: Selection) -> tuple[str, ...]:
 def _clumps(selection: Selection) -> list[str]:
     """Return how a false discovery rate of clumps is kept, where that of markers was asked for."""
     rate = getattr(selection.selector, "fdr", None)
-    if selection.genotypes is None or rate is None:
+    if selection.genotypes is None or rate is None or selection.response.get("kind") == "classes":
         return []
-    command = selection.provenance.command
-    plain = command is not None and "--method" not in command
-    asked = f"{command} --method clump-knockoffs" if plain else "--method clump-knockoffs"
+    asked, command = "--method clump-knockoffs", selection.provenance.command
+    if command is not None and all(
+        word.partition("=")[0] in _OF_CLUMPS
+        for word in shlex.split(command)
+        if word.startswith("--")
+    ):
+        asked = f"{command} {asked}"
     return [
         f"Neighbouring markers share what they say, so that few are found one by one at a rate of "
         f"{rate:g}. Clumps of them are found more often, at the same rate: {asked}"

@@ -31,8 +31,8 @@ MOST_UNPACKED = 40_000_000
 5,000 rows of 8,000 columns."""
 P_VALUES_NEED_NUMBERS = (
     f"p-values need ordinary numbers, and a stored table of more than {MOST_UNPACKED:,} entries is "
-    "not made of them. Ask for pfer, or leave lam and engine out; for genotypes ClumpKnockoffs "
-    "keeps a false discovery rate of clumps."
+    "not made of them. Ask for pfer, or leave lam, engine, resampling and resample_rate out; for "
+    "genotypes ClumpKnockoffs keeps a false discovery rate of clumps."
 )
 """Why p-values do not keep a false discovery rate on a large stored table, and what does."""
 _BYTES_A_COLUMN = 8_000.0
@@ -141,7 +141,7 @@ def refuse_stored(selector: Any) -> None:
     """Refuse a stored table where a selector has to see it as ordinary numbers."""
     raise RefusedError(
         f"X is a table that stays as it is stored, and {type(selector).__name__} needs ordinary "
-        "numbers, X.dense(). StabilitySelection with pfer, q or fdr, and ClumpKnockoffs, read it "
+        "numbers. StabilitySelection with pfer, q or fdr, and ClumpKnockoffs, read it "
         "as it is (on the command line: --pfer 1 or --fdr 0.1 without --method, and for genotypes "
         "--method clump-knockoffs)."
     )
