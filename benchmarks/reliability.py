@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import large_file, page_users, result_files
+from benchmarks import dependencies, large_file, page_users, result_files
 from selica import KnockoffSelection, StabilitySelection, __version__
 from selica.amp import stability_amp
 
@@ -90,11 +90,6 @@ def core(problems: int) -> str:
 
 def sanitize() -> str:
     return last_line(command("make", "sanitize"))
-
-
-def audit() -> str:
-    """Known weaknesses of the packages that are installed, as far as a list of them is reached."""
-    return last_line(command(sys.executable, "-m", "pip_audit", "--progress-spinner", "off"))
 
 
 def fuzz(examples: int) -> str:
@@ -196,7 +191,7 @@ def main() -> None:
         "fuzz": lambda: fuzz(given.examples),
         "core": lambda: core(given.problems),
         "sanitize": sanitize,
-        "audit": audit,
+        "audit": dependencies.run,
     }
     unknown = [name for name in given.runs if name not in runs]
     if unknown:
