@@ -53,7 +53,7 @@ def run(command: str, cwd: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("page", [FIRST, TUTORIAL])
+@pytest.mark.parametrize("page", [FIRST, pytest.param(TUTORIAL, marks=pytest.mark.slow)])
 def test_every_command_prints_what_is_shown(tmp_path, page):
     (tmp_path / "table.py").write_text(script(page))
     steps = [(one, shown) for one, shown in commands(page) if not one.startswith("make")]
@@ -94,6 +94,7 @@ def test_make_run_from_a_clean_checkout(tmp_path):
     assert (tmp_path / "clone" / "report" / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_the_promise_in_the_tutorial_is_the_one_that_is_printed(tmp_path):
     (tmp_path / "table.py").write_text(script(TUTORIAL))
     (promise,) = (text for kind, text in blocks(TUTORIAL) if kind == "text")

@@ -21,6 +21,8 @@ from selica.app.apart import Apart
 from selica.app.asked import Asked
 from selica.app.turns import Turns
 from selica.cli import app as command_line
+from selica.planning.predict.ceiling import CEILING
+from selica.plots.style import line_style
 from tests.app.pages import bodies, opened
 
 SMALL = {"n": "600", "p": "500", "k": "50", "r2": "0.8", "fdr": "0.2"}
@@ -310,10 +312,10 @@ def test_recommendation_and_rule_are_the_sentences_of_the_command_line(
     names = ("stability-fdr", "stability-pfer")
     shown_only(monkeypatch, *names)
     few = [word for name in names for word in ("--method", name)]
-    study = ["-p", "300", "-k", "10", "--r2", "0.5", "--fdr", "0.1"]
-    address = {"p": "300", "k": "10", "r2": "0.5", "fdr": "0.1"}
+    study = ["-p", "60", "-k", "10", "--r2", "0.8", "--fdr", "0.1"]
+    address = {"p": "60", "k": "10", "r2": "0.8", "fdr": "0.1"}
     for words, tab, value in (
-        (["compare", "-n", "200"], "Predict", {"n": "200"}),
+        (["compare", "-n", "100"], "Predict", {"n": "100"}),
         (["samples", "--power", "0.6"], "Plan", {"power": "0.6"}),
     ):
         told = said_by("plan", *words, *study, *few)
@@ -492,7 +494,8 @@ def test_a_table_on_the_page_is_escaped() -> None:
 
 
 def test_a_method_looks_the_same_on_every_tab() -> None:
-    for style in (*plan.styles(ASKED), *prediction.STYLES):
+    names = [one.name for one in reached.procedures(ASKED)]
+    for style in (*map(line_style, [*names, CEILING]), *prediction.STYLES):
         if ", rate " not in style.label:
             (row,) = catalogue.methods(label=style.label)
             assert (style.colour, style.dash) == (row.colour, row.dash)

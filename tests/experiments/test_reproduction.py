@@ -59,6 +59,7 @@ def test_tables_read_back_and_draw_the_same_findings(smoke):
         assert module.draw(table).get_axes()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes(smoke, tmp_path):
     out, _ = smoke
     for name in ("cross-check", "power-finite-size"):

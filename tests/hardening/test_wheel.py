@@ -52,6 +52,7 @@ def wheel(tmp_path_factory):
     return built(source, out, *one, "cmake.build-type", "Debug")
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -64,6 +65,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     assert names == modules | {"selica/py.typed"} | {about + name for name in metadata}
 
 
+@pytest.mark.slow
 def test_the_metadata_of_the_wheel(wheel):
     about = f"selica-{selica.__version__}.dist-info/"
     with zipfile.ZipFile(wheel) as archive:

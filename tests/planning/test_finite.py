@@ -254,7 +254,7 @@ SETTINGS = [
     (4416, 3798, 3, "Gaussian", 0.68, 0.2),  # fewer signals than a selection has variables
     (5769, 88, 3, "Gaussian", 0.85, 0.05),  # halves that find all there is
     (995, 615_356, 38, "equal", 0.35, 0.2),  # one or two selections
-    (2000, 1_000_000, 8, "Laplace", 0.5, 0.1),
+    pytest.param((2000, 1_000_000, 8, "Laplace", 0.5, 0.1), marks=pytest.mark.slow),
 ]
 
 
