@@ -10,8 +10,8 @@ import pytest
 
 from selica import planning, selectors
 from selica.cli.output import copyable
-from selica.cli.plan_answers import command_of
-from selica.cli.select import Source
+from selica.cli.run_lines import command_of
+from selica.cli.select_source import Source
 from selica.cli.table_options import TableOptions
 from tests.cli.commands import invoke
 from tests.cli.plans import FEW, ONE, SIZES, STUDY, plan, printed_code, printed_commands, report

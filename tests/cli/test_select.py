@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from selica import catalogue
 from selica._core.errors import ArgumentError
 from selica.cli import app
-from selica.cli.select import unfitted
+from selica.cli.select_method import unfitted
 from selica.sampling import simulate
 from tests.cli.commands import assert_refused, invoke, parsed
 

@@ -6,7 +6,7 @@ import pytest
 from selica import catalogue, planning, selectors
 from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.losses import read_response
-from selica.cli.plan_answers import SelectorRun
+from selica.cli.run_lines import SelectorRun
 from selica.planning import Binary, Counts, Numeric, Survival
 from selica.planning.predict.bounds import carried
 from selica.planning.predict.prediction import predict

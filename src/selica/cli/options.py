@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -228,6 +229,25 @@ def given_one(what: str, **values: float | None) -> tuple[str, float]:
         known, got = ", ".join(map(option, values)), " and ".join(option(name) for name, _ in some)
         raise ArgumentError(f"Give {what} by exactly one of {known}; got {got or 'none'}.")
     return some[0]
+
+
+def refuse_foreign(names: Sequence[str], owner: str, takes: Iterable[str]) -> None:
+    """Refuse options that do not belong to what was asked for; all have their dashes.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Options that do not belong there; none is fine.
+    owner : str
+        Option to which they do not belong, such as --method lasso.
+    takes : iterable of str
+        Options that it has.
+    """
+    if names:
+        raise ArgumentError(
+            f"{' and '.join(names)} {'does' if len(names) == 1 else 'do'} not belong to {owner}, "
+            f"which takes {', '.join(takes)}."
+        )
 
 
 def number_or_word(name: str, text: str, words: tuple[str, ...]) -> float | str:

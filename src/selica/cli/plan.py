@@ -14,6 +14,7 @@ from selica.cli import plan_answers as answers
 from selica.cli.naming import to_plan
 from selica.cli.options import AsJson, Level, Plot
 from selica.cli.output import bar, check_figure, print_json, say, write_figure
+from selica.cli.plan_diagnosis import diagnosis
 from selica.cli.plan_options import (
     MOST,
     Features,
@@ -25,7 +26,7 @@ from selica.cli.plan_options import (
     Signals,
 )
 from selica.cli.plan_study import StudyOptions, asks
-from selica.cli.plan_table import diagnosis, own_table
+from selica.cli.plan_table import own_table
 
 if TYPE_CHECKING:
     from selica.planning import Study

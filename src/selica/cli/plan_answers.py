@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +11,13 @@ import typer
 from rich.console import Console
 
 from selica import catalogue
-from selica.cli.options import option
 from selica.cli.output import copyable, print_table, say
+from selica.cli.run_lines import SelectorRun
 
 if TYPE_CHECKING:
     from selica.planning import Comparison, Prediction, RequiredValue, Requirement, Study
     from selica.planning.responses import StudyResponse
 
-_SETTINGS = {"best": "with its best settings", "default": "with its default settings"}
 COUNTS = "found, false: expected numbers of signals and of irrelevant variables selected"
 _CONTROLS = {
     "FDR": "FDR, the expected share of false selections",
@@ -67,59 +65,6 @@ def rounded_up(x: float) -> float:
     return float(f"{math.ceil(x * scale - 1e-9) / scale:.{_SHORT}g}")
 
 
-class SelectorRun:
-    """How to run a method once there is data.
-
-    Parameters
-    ----------
-    selector : str
-        Name of its class.
-    parameters : dict
-    source : sequence of str, optional
-        Words that say where the table is.
-    arguments : mapping, optional
-        Further arguments in Python, which the words of `source` stand for on the command line.
-    """
-
-    def __init__(
-        self,
-        selector: str,
-        parameters: dict[str, Any],
-        source: Sequence[str] | None = None,
-        arguments: Mapping[str, Any] | None = None,
-    ) -> None:
-        given = parameters | dict(arguments or {})
-        self.inner = [f"{name}={value!r}" for name, value in given.items()]
-        self.selector = selector
-        self.words = command_of(selector, parameters, *([] if source is None else [source]))
-
-    @classmethod
-    def of(cls, one: Prediction, source: Sequence[str] | None = None) -> SelectorRun:
-        """Return how to run the settings of a prediction."""
-        return cls(catalogue.method(one.method).class_name, one.parameters, source)
-
-    @classmethod
-    def on(cls, one: Prediction, response: StudyResponse) -> SelectorRun:
-        """Return how to run the settings of a prediction on the response of a study."""
-        source = ("table.csv", *response.source)
-        class_name = catalogue.method(one.method).class_name
-        return cls(class_name, one.parameters, source, response.arguments)
-
-    @property
-    def row(self) -> dict[str, str]:
-        """For JSON."""
-        code = f"{self.selector}({', '.join(self.inner)})"
-        return {"code": code, "command": " ".join(self.words)}
-
-    def tell(self) -> None:
-        """Print lines to copy."""
-        typer.echo(copyable(self.words))
-        typer.echo("or, in Python,")
-        parts = [f"{part}," for part in self.inner[:-1]] + self.inner[-1:]
-        opened = [f"{self.selector}({''.join(parts[:1])}", *parts[1:]]
-        typer.echo(copyable([*opened[:-1], f"{opened[-1]})"], end=""))
-
-
 def label(method: str) -> str:
     """Return what a method is called in tables and figures."""
     known = catalogue.METHODS.get(method)
@@ -160,7 +105,7 @@ def print_comparison(found: Comparison, changed: str | None, named: bool = False
         Whether the methods were chosen, so that nobody misses the others.
     """
     from selica.planning.questions.compare import NOTHING_FOUND
-    from selica.planning.questions.recommendation import RULE
+    from selica.planning.questions.recommendation import RULE, SETTINGS, note_lines
 
     asked = found.study.variable is not None
     # the width of a terminal leaves room for one variable or for the false ones
@@ -191,24 +136,25 @@ def print_comparison(found: Comparison, changed: str | None, named: bool = False
     else:
         share = best.power / max(found.ceiling.power, 1e-12)
         say(
-            f"Most power: {label(best.method)}, {_SETTINGS[best.settings]}; "
+            f"Most power: {label(best.method)}, {SETTINGS[best.settings]}; "
             f"{100 * share:.0f} % of the best possible."
         )
         say(best.found_words(found.study.n_signals))
     say(RULE)
     for one, reason in left_out:
-        say(f"Left out: {label(one.method)}, {_SETTINGS[one.settings]}: {reason}.")
+        say(f"Left out: {label(one.method)}, {SETTINGS[one.settings]}: {reason}.")
     say(found.study.assumptions)
     if changed is not None:
         say(changed)
-    _tell_notes(found.predictions)
+    for line in note_lines(found.predictions):
+        say(line)
     if best is None:
         return
     typer.echo("\nOnce there is data:")
     response = found.study.response
     SelectorRun.on(best, response).tell()
     if other is not None:
-        what = f"{label(other.method)}, {_SETTINGS[other.settings]} (power {other.power:.2f})"
+        what = f"{label(other.method)}, {SETTINGS[other.settings]} (power {other.power:.2f})"
         _tell_other(other, what, response)
 
 
@@ -262,7 +208,7 @@ def settled(found: Requirement) -> Requirement:
 
 def print_requirement(found: Requirement, changed: str | None, named: bool = False) -> None:
     """Print a table, and what to run; see `print_comparison` for the arguments."""
-    from selica.planning.questions.recommendation import RULE
+    from selica.planning.questions.recommendation import RULE, note_lines
 
     sizes = found.quantity == "effect size"
     # the width of a terminal leaves room for the share of the variance or for counts
@@ -311,7 +257,8 @@ def print_requirement(found: Requirement, changed: str | None, named: bool = Fal
     say(found.study.assumptions)
     if changed is not None:
         say(changed)
-    _tell_notes(answer.prediction for answer in found.answers)
+    for line in note_lines(answer.prediction for answer in found.answers):
+        say(line)
     if best is None:
         return
     typer.echo("\nOnce there is data:")
@@ -329,16 +276,12 @@ def _r2(effect_size: float | None, study: Study) -> float | None:
     return study.response.r2(study.n_signals * effect_size**2)
 
 
-def _tell_notes(predictions: Iterable[Prediction]) -> None:
-    """Print what a reader should know about predictions, each sentence once."""
-    for note in dict.fromkeys(note for one in predictions for note in one.notes):
-        say(f"Note: {note}")
-
-
 def _tell_other(one: Prediction, what: str, response: StudyResponse) -> None:
     """Print what to run where a check refuses the first choice."""
+    from selica.planning.questions.recommendation import REFUSABLE
+
     typer.echo()
-    say(f"Checks on the data may refuse its p-values. In that case use {what}:")
+    say(REFUSABLE.format(f"{what}:"))
     typer.echo(copyable(SelectorRun.on(one, response).words))
 
 
@@ -421,33 +364,3 @@ def _prediction_dict(one: Prediction, response: StudyResponse) -> dict[str, Any]
         | {"label": label(one.method), "parameters": one.parameters}
         | SelectorRun.on(one, response).row
     )
-
-
-def command_of(
-    selector: str,
-    parameters: Mapping[str, Any],
-    source: Sequence[str] = ("table.csv", "--target y"),
-) -> list[str]:
-    """Return the command that runs a selector: its words, each option with its value.
-
-    Parameters
-    ----------
-    selector : str
-        Name of its class.
-    parameters : mapping
-        Its arguments, those that the command has options for.
-    source : sequence of str
-        Words that say where the table is.
-    """
-    row = catalogue.of_selector(selector, parameters)
-    option_of = {parameter: option for option, parameter in row.options.items()}
-    chosen = [
-        f"{option(option_of[name])} {_word(value)}"
-        for name, value in parameters.items()
-        if name not in row.preset
-    ]
-    return ["selica select", *source, f"--method {row.name}", *chosen]
-
-
-def _word(value: Any) -> str:
-    return repr(value).removesuffix(".0") if isinstance(value, float) else shlex.quote(str(value))

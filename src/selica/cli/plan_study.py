@@ -23,8 +23,8 @@ from selica.cli.options import (
     given_one,
     numbers_of,
     option,
-    signals_of,
 )
+from selica.cli.plan_options import signal_count
 
 if TYPE_CHECKING:
     from selica.planning.responses import StudyResponse
@@ -158,10 +158,7 @@ class StudyOptions(NamedTuple):
         """Return the number of signals, by `-k` or by the list of effects."""
         if self.effects.given == 1 and n_signals is not None:
             return n_signals  # one size for all signals
-        known = signals_of(n_signals, self.effects)
-        if known is None:
-            raise ArgumentError("Give the number of signals as --n-signals (-k).")
-        return int(known)
+        return signal_count(n_signals, self.effects)
 
 
 def planning_point() -> Any:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from selica import catalogue
 from selica._core.errors import ArgumentError
 from selica._core.files import check_folder
 from selica._core.keeping import keeping
 from selica._core.progress import stoppable
-from selica._core.types import Array
-from selica.catalogue import Method
 from selica.cli.genotype_options import (
     Cache,
     Chromosomes,
@@ -34,7 +28,7 @@ from selica.cli.genotype_options import (
     Pheno,
     RemovePeople,
 )
-from selica.cli.naming import listed, runnable, takers, to_run
+from selica.cli.naming import listed, runnable, takers
 from selica.cli.options import (
     AsJson,
     CopySampler,
@@ -46,14 +40,12 @@ from selica.cli.options import (
     Seed,
     TableFile,
     Target,
-    check_jobs,
-    count_or_auto,
-    number_or_word,
-    option,
 )
 from selica.cli.output import print_json, say, waiting
 from selica.cli.select_clumps import CLUMPS, ClumpOptions, select_clumps
+from selica.cli.select_method import unfitted
 from selica.cli.select_scores import ScoreOptions, select_scores
+from selica.cli.select_source import Source
 from selica.cli.table_options import (
     Drop,
     Event,
@@ -72,8 +64,7 @@ from selica.cli.table_options import (
 )
 
 if TYPE_CHECKING:
-    from selica.reports import Provenance, Selection
-    from selica.tables import Columns, Prepared
+    from selica.reports import Selection
 
 
 class RowResampling(StrEnum):
@@ -407,184 +398,6 @@ def _kept_in(out: Path | None) -> AbstractContextManager[object]:
     if out is None:
         return nullcontext()
     return keeping(out / "unfinished", tell=lambda sentence: typer.echo(sentence, err=True))
-
-
-class Source(NamedTuple):
-    """Where a table with its target comes from."""
-
-    table: Path | None
-    """None is the demonstration."""
-    target: str | None
-    options: TableOptions
-    genotypes: GenotypeOptions = GenotypeOptions()
-    layer: str | None = None
-
-    @classmethod
-    def of(
-        cls,
-        table: Path | None,
-        target: str | None,
-        demo: bool,
-        options: TableOptions,
-        genotypes: GenotypeOptions = GenotypeOptions(),  # noqa: B008 (immutable)
-        layer: str | None = None,
-    ) -> Source:
-        """Return the source that the options name, if they are consistent."""
-        if table is not None and _is_array(table):
-            if options.missing != "impute":
-                raise ArgumentError("--missing: an array in a file must be complete.")
-            genotypes._replace(pheno=None).refuse()
-            return cls(table, target, options, genotypes, layer)
-        if layer is not None:
-            raise ArgumentError("--layer is for arrays: TABLE must be a .h5ad file or .zarr.")
-        if table is not None and _is_of_genotypes(table):
-            if options.missing != "impute":
-                raise ArgumentError("--missing: missing calls take the mean of their marker.")
-            return cls(table, target, options, genotypes)
-        genotypes._replace(pheno=None).refuse()
-        if demo:
-            if table is not None or target is not None or options.words or genotypes.pheno:
-                raise ArgumentError(
-                    "--demo has its own table: leave out TABLE, --target and options on columns."
-                )
-            from selica.reports.demo import TARGET
-
-            return cls(None, TARGET, options)
-        if table is None:
-            raise ArgumentError("Name the TABLE to read, or try --demo.")
-        if target is None and options.time is None and genotypes.pheno is None:
-            raise ArgumentError(
-                "Name the column to explain with --target, or times of events with --time and "
-                "--event."
-            )
-        return cls(table, target, options, genotypes)
-
-    @property
-    def words(self) -> list[str]:
-        """The options again."""
-        if self.table is None:
-            return ["--demo"]
-        named = [] if self.target is None else [f"--target {shlex.quote(self.target)}"]
-        return [shlex.quote(str(self.table)), *named, *self.options.words]
-
-    @property
-    def of_genotypes(self) -> bool:
-        """Whether the table is a file of genotypes."""
-        return self.table is not None and _is_of_genotypes(self.table)
-
-    @property
-    def stored(self) -> bool:
-        """Whether the table stays as it is stored: genotypes, or an array in a file."""
-        return self.of_genotypes or (self.table is not None and _is_array(self.table))
-
-    @property
-    def _own(self) -> dict[str, Any]:
-        """Options that say what is used of the files."""
-        return self.genotypes.given | ({} if self.layer is None else {"layer": self.layer})
-
-    def method(self, name: str, given: Mapping[str, Any]) -> str:
-        """Return the method that is run, by its name."""
-        if not self.stored:
-            return name
-        from selica.reports.asking import stored_method
-
-        return str(stored_method(name, given))
-
-    def columns(self) -> Columns:
-        """Return the whole table."""
-        from selica import reports, tables
-
-        return reports.demo_table() if self.table is None else tables.read_table(self.table)
-
-    def prepared(self, seed: int = 0) -> Prepared:
-        """Return the table made ready for a selector; components of genotypes have the seed."""
-        from selica.tables import prepare, prepare_array
-        from selica.tables.genotypes import prepare_genotypes
-
-        if self.of_genotypes:
-            assert self.table is not None
-            return prepare_genotypes(
-                self.table, self.target, random_state=seed, **self.options.given,
-                **self.genotypes.given,
-            )  # fmt: skip
-        if self.stored:
-            assert self.table is not None
-            return prepare_array(self.table, self.target, **self.options.given, **self._own)
-        return prepare(self.columns(), self.target, **self.options.arguments, **self._own)
-
-    def provenance(self, selector: Any) -> Provenance:
-        """Return the file, the day and how to ask again, for a report."""
-        from selica.reports.again import asking
-        from selica.reports.asking import origin
-
-        command = shlex.join(["selica", *sys.argv[1:]])
-        given = self.options.given | self._own
-        if self.table is not None:
-            return origin(self.table, selector, self.target, given, command=command)
-        imported = "from selica.reports import demo_table"
-        code = asking(selector, "demo_table()", self.target, given, imported)
-        return origin(None, selector, self.target, given, command=command, code=code)
-
-    def read(self) -> tuple[Array, Any, tuple[str, ...]]:
-        """Return variables, response and names."""
-        from selica.tables import split
-
-        assert self.target is not None
-        return split(self.columns(), self.target, self.options.drop)
-
-
-def _is_of_genotypes(table: Path) -> bool:
-    """Tell whether a file is one of genotypes, by its ending."""
-    from selica.tables.genotypes import is_genotype_file  # late, as all that reads tables
-
-    return is_genotype_file(table)
-
-
-def _is_array(table: Path) -> bool:
-    """Tell whether a file holds an array, by its ending."""
-    from selica.tables import is_array_file  # late, as all that reads tables
-
-    return is_array_file(table)
-
-
-def unfitted(method: str, seed: int, **options: Any) -> Any:
-    """Make the selector that a command line asks for; options that are None were not given."""
-    given = {
-        name: value.value if isinstance(value, StrEnum) else value
-        for name, value in options.items()
-        if value is not None
-    }
-    row = to_run(method, given)
-    if "lam" in given:
-        given["lam"] = number_or_word("lam", given["lam"], ("auto", "cv", "theory", "power"))
-    if "n_resamples" in given:
-        given["n_resamples"] = count_or_auto("n_resamples", given["n_resamples"])
-    former = method != row.name
-    parameters = _parameters(row, _options_of(row, former), given)
-    # a former name left everything else to the class
-    arguments = parameters if former else row.arguments(parameters)
-    return row.load_selector()(**arguments, random_state=seed)
-
-
-def _options_of(row: Method, former: bool) -> dict[str, str]:
-    """Return the options of a method; a former name took those of all methods of the class."""
-    rows = catalogue.methods(selector=row.selector) if former else [row]
-    return {option: parameter for one in rows for option, parameter in one.options.items()}
-
-
-def _parameters(row: Method, known: dict[str, str], given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the selector; an option that it does not have is an error."""
-    foreign = [option(name) for name in given if name not in known]
-    if foreign:
-        raise ArgumentError(
-            f"{' and '.join(foreign)} {'does' if len(foreign) == 1 else 'do'} not belong to "
-            f"--method {row.name}, which takes {', '.join(map(option, sorted(known)))}."
-        )
-    lam = given.get("lam")
-    if (lam == "theory" and "sampler" in known) or (lam == "power" and "weakness" not in known):
-        raise ArgumentError(f"--lam {lam!r} does not belong to --method {row.name}.")
-    check_jobs(given.get("n_jobs"))
-    return {known[name]: value for name, value in given.items()}
 
 
 def _print_json(selection: Selection, files: list[Path], demo: bool) -> None:

@@ -11,7 +11,7 @@ import typer
 from selica._core.errors import ArgumentError
 from selica._core.files import check_folder, write_whole
 from selica._core.warning import noted
-from selica.cli.options import number_or_word, option
+from selica.cli.options import number_or_word, option, refuse_foreign
 from selica.cli.output import print_json, say, waiting
 
 if TYPE_CHECKING:
@@ -46,11 +46,7 @@ def select_clumps(prepared: Any, options: ClumpOptions, given: dict[str, Any]) -
     """
     asked = {name: value for name, value in given.items() if value is not None}
     foreign = [option(name) for name in asked if name not in _OPTIONS]
-    if foreign:
-        raise ArgumentError(
-            f"{' and '.join(foreign)} {'does' if len(foreign) == 1 else 'do'} not belong to "
-            f"--method {CLUMPS}, which takes --resolutions, {', '.join(map(option, _OPTIONS))}."
-        )
+    refuse_foreign(foreign, f"--method {CLUMPS}", ["--resolutions", *map(option, _OPTIONS)])
     if "lam" in asked:
         asked["lam"] = number_or_word("lam", asked["lam"], ("auto", "cv"))
     if options.resolutions is not None:

@@ -11,7 +11,7 @@ import typer
 from selica._core.errors import ArgumentError
 from selica._core.files import check_folder, write_whole
 from selica._core.warning import noted
-from selica.cli.options import number_or_word, option
+from selica.cli.options import number_or_word, option, refuse_foreign
 from selica.cli.output import print_json, say, waiting
 
 if TYPE_CHECKING:
@@ -48,11 +48,7 @@ def select_scores(options: ScoreOptions, given: dict[str, Any], words: list[str]
     asked = {name: value for name, value in given.items() if value is not None}
     foreign = [option(name) for name in asked if name not in _OPTIONS]
     foreign += [word.partition(" ")[0] for word in words]
-    if foreign:
-        raise ArgumentError(
-            f"{' and '.join(foreign)} {'does' if len(foreign) == 1 else 'do'} not belong to --ld, "
-            f"which takes --samples, --accept-mismatch, {', '.join(map(option, _OPTIONS))}."
-        )
+    refuse_foreign(foreign, "--ld", ["--samples", "--accept-mismatch", *map(option, _OPTIONS)])
     if "groups" in asked:
         kind, _, cut = str(asked["groups"]).partition(":")
         asked["groups"] = ("correlation", _cut(cut)) if kind == "correlation" and cut else kind
