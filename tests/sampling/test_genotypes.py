@@ -310,9 +310,9 @@ def test_markers_that_do_not_vary_have_copies_that_do_not():
 
 def test_bytes_are_read_where_they_lie():
     X = np.zeros((4, 3), dtype=np.int8)
-    assert as_genotypes("X", X, 2) is X
+    assert as_genotypes(X, 2) is X
     gaps = np.array([[0.0, np.nan], [2.0, 1.0]])
-    assert as_genotypes("X", gaps, 2).tolist() == [[0, -1], [2, 1]]
+    assert as_genotypes(gaps, 2).tolist() == [[0, -1], [2, 1]]
 
 
 def test_weights_count_rows():

@@ -9,7 +9,8 @@ import pytest
 
 from selica._core.errors import ArgumentError
 from selica.sampling import clumps, ld_blocks
-from selica.sampling.ld_blocks import cheapest_cuts, clump_tree, cut_costs
+from selica.sampling.clumps import clump_tree
+from selica.sampling.ld_blocks import cheapest_cuts, cut_costs
 from selica.tables.genotypes import Genotypes
 from tests.sampling.test_genotypes import founders
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from selica.sampling import simulate
 from selica.statistics import make_data
-from selica.statistics.data import fit_members
+from selica.statistics.fits import fit_members
 from selica.statistics.imputation import Imputation, filled
 
 

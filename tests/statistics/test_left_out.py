@@ -8,7 +8,8 @@ import pytest
 from selica.amp import stability_amp
 from selica.sampling import simulate
 from selica.sampling.laws.remainders import remainders
-from selica.statistics.data import fit_members, make_data
+from selica.statistics.data import make_data
+from selica.statistics.fits import fit_members
 from selica.statistics.left_out import _gain, averaged_fit, left_out_fields
 
 

@@ -16,12 +16,12 @@ from selica.statistics import cross_validate, knockoff_statistic, make_data
 from selica.statistics.cross_validation import folds
 from selica.statistics.data import (
     beside,
-    fit_members,
     lam_from_average,
     largest_penalty,
     penalty_path,
     standardised,
 )
+from selica.statistics.fits import fit_members
 from selica.statistics.importance import importances
 from selica.statistics.mirror import mirror_statistic
 from selica.statistics.model_of_data import estimate_model

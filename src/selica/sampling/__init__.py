@@ -6,6 +6,7 @@ does not depend on how many members there are or on who draws them.
 
 from selica.sampling.chains import MarkovKnockoffs
 from selica.sampling.chance_counts import ChanceCounts, chance_counts
+from selica.sampling.clumps import clumps
 from selica.sampling.copies import Copies, callable_copies, iid_copies
 from selica.sampling.covariance import Covariance
 from selica.sampling.exchangeability import Exchangeability, exchangeability
@@ -17,7 +18,7 @@ from selica.sampling.group_copies import group_copies
 from selica.sampling.group_s_matrices import group_s_matrix
 from selica.sampling.independent import IndependentKnockoffs
 from selica.sampling.knockoffs import GaussianKnockoffs
-from selica.sampling.ld_blocks import clumps, ld_blocks
+from selica.sampling.ld_blocks import ld_blocks
 from selica.sampling.motifs import HaplotypeLaw
 from selica.sampling.reference_panels import block_sizes, reference_linkage
 from selica.sampling.representatives import RepresentativeKnockoffs, group_representatives

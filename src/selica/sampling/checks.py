@@ -9,7 +9,7 @@ from scipy.linalg import eigvalsh
 
 from selica._core.errors import ArgumentError, ColumnError, RefusedError
 from selica._core.types import Array, IntArray
-from selica._core.validation import array_of, matrix, real, short
+from selica._core.validation import array_of, real, short, square
 
 SMALLEST_EIGENVALUE = 1e-10
 """Below it a variable is a combination of others to ten digits: its knockoff would be itself."""
@@ -56,9 +56,7 @@ def varying(name: str, table: Array, share: Array) -> None:
 
 def symmetric(name: str, value: Any) -> Array:
     """Return `value` as a finite symmetric matrix; both triangles agree exactly."""
-    table = matrix(name, value)
-    if table.shape[0] != table.shape[1]:
-        raise ArgumentError(f"{name} must be a square matrix; got shape {table.shape}.")
+    table = square(name, value)
     if np.abs(table - table.T).max() > LARGEST_ASYMMETRY * np.abs(table).max():
         raise ArgumentError(f"{name} must be symmetric.")
     return np.asarray(0.5 * (table + table.T))

@@ -139,7 +139,7 @@ class GenotypeKnockoffs(Sampler):
             Weights of the rows.
         """
         columns = None if self.estimated or self.law is None else self.law.n_markers
-        table = as_genotypes("X", X, self.ploidy, columns=columns)
+        table = as_genotypes(X, self.ploidy, columns=columns)
         if not self.estimated:
             return self
         found: FittedMotifs = fit_motifs(
@@ -190,7 +190,7 @@ class GenotypeKnockoffs(Sampler):
     def copies(self, X: ArrayLike, random_state: RandomState | None, members: Any) -> Copies:
         """Return knockoff copies of X for these members; see `Sampler.copies`."""
         law = self._known()
-        table = as_genotypes("X", X, self.ploidy, columns=law.n_markers)
+        table = as_genotypes(X, self.ploidy, columns=law.n_markers)
         return draw_copies(GivenGenotypes(law, table, self.ploidy), random_state, members)
 
     def complete(self, X: ArrayLike, random_state: RandomState | None = None) -> Any:
@@ -214,7 +214,7 @@ class GenotypeKnockoffs(Sampler):
         [0, 0, 1]
         """
         law = self._known()
-        table = as_genotypes("X", X, self.ploidy, columns=law.n_markers)
+        table = as_genotypes(X, self.ploidy, columns=law.n_markers)
         return _drawn(law, table, self.ploidy, True, generator(random_state))
 
     def _known(self) -> HaplotypeLaw:

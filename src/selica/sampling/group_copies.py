@@ -73,7 +73,7 @@ def group_copies(
     """
     instance("law", law, HaplotypeLaw)
     check_ploidy(ploidy)
-    table = as_genotypes("X", X, ploidy, columns=law.n_markers)
+    table = as_genotypes(X, ploidy, columns=law.n_markers)
     begins = group_begins(partitions, law.n_markers)
     out = np.empty((len(begins), *table.shape), dtype=np.int8)
     key = generator(random_state).integers(0, 2**64, size=2, dtype=np.uint64)

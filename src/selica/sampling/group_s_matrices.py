@@ -369,7 +369,7 @@ def _minimise(
         (m + 1)/m times the correlation, columns in the order of the blocks.
     blocks : DiagonalBlocks
     S : array
-        DiagonalBlocks of a feasible S.
+        Diagonal blocks of a feasible S.
     objective : _GroupObjective
     """
     state = _state(Sigma, blocks, S)

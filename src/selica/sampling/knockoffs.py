@@ -523,7 +523,7 @@ class JointCopies:
     """(p,): standard deviations of the columns."""
     blocks: DiagonalBlocks
     roots: Array
-    """DiagonalBlocks of a root of S for unit variances, by which the copies differ."""
+    """Diagonal blocks of a root of S for unit variances, by which the copies differ."""
 
     @property
     def shape(self) -> tuple[int, int]:

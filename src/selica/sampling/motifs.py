@@ -19,7 +19,7 @@ from selica._core.errors import ArgumentError, ColumnError, RefusedError
 from selica._core.progress import reporter_of
 from selica._core.random import RandomState, generator
 from selica._core.results import Result
-from selica._core.types import Array
+from selica._core.types import Array, IntArray
 from selica._core.validation import array_of, count, numbers, short
 
 MISSING = -1
@@ -169,18 +169,16 @@ def check_ploidy(ploidy: object) -> int:
     return count("ploidy", ploidy, at_least=1, at_most=2)
 
 
-def as_genotypes(name: str, value: Any, ploidy: int, *, columns: int | None = None) -> Any:
+def as_genotypes(X: Any, ploidy: int, *, columns: int | None = None) -> Any:
     """Return numbers of alleles as bytes, row after row; MISSING where there is none.
 
     Bytes that lie like this are not copied.
     """
-    raw = array_of(value)
+    raw = array_of(X)
     if raw.ndim != 2 or raw.size == 0 or raw.dtype.kind not in "iuf":
-        raise ArgumentError(
-            f"{name} must be a non-empty table of numbers of alleles; got {short(value)}."
-        )
+        raise ArgumentError(f"X must be a non-empty table of numbers of alleles; got {short(X)}.")
     if columns is not None and raw.shape[1] != columns:
-        raise ArgumentError(f"{name} must have {columns} columns; got {raw.shape[1]}.")
+        raise ArgumentError(f"X must have {columns} columns; got {raw.shape[1]}.")
     if raw.dtype.kind == "f":
         found = np.full(raw.shape, MISSING, dtype=np.int8)
         for allele in range(ploidy + 1):
@@ -194,7 +192,7 @@ def as_genotypes(name: str, value: Any, ploidy: int, *, columns: int | None = No
         bad = raw[wrong[:, column], column][0]
         known = " and ".join(filter(None, (", ".join(map(str, range(ploidy))), str(ploidy))))
         raise ColumnError(
-            f"{name} must hold numbers of alleles, {known}, where genotypes are copied; "
+            f"X must hold numbers of alleles, {known}, where genotypes are copied; "
             f"{{column}} holds {bad:g}. Missing genotypes are drawn by "
             f"sampling.GenotypeKnockoffs({'' if ploidy == 2 else 'ploidy=1'}).fit(X).complete(X), "
             "from a table in which they are NaN, or -1 in integers.",
@@ -221,6 +219,11 @@ def segment_starts(segments: Any, markers: int) -> Any:
             "segments must be contiguous: the columns of one segment stand side by side."
         )
     return starts
+
+
+def segment_edges(segments: Any, markers: int) -> IntArray:
+    """Return the first marker of each segment of contiguous markers, and the number of markers."""
+    return np.append(np.flatnonzero(segment_starts(segments, markers)), markers)
 
 
 def refuse_impossible(person: int, marker: int) -> None:
@@ -265,8 +268,7 @@ def fit_motifs(
     rng = generator(random_state)
     n, p = genotypes.shape
     rows = np.ones(n) if weight is None else np.ascontiguousarray(weight * (n / weight.sum()))
-    starts = segment_starts(segments, p)
-    begins = np.append(np.flatnonzero(starts), p)
+    begins = segment_edges(segments, p)
     tell = reporter_of("steps of the fit of motifs", total=n_steps * (len(begins) - 1))
     stay, shares, frequencies = np.empty(p), np.empty((p, n_motifs)), np.empty((p, n_motifs))
     trace = np.zeros(n_steps)

@@ -18,6 +18,7 @@ from selica._core.linkage import LinkageBlocks
 from selica._core.types import Array, IntArray
 from selica._core.validation import array_of, count, matrix, short
 from selica.sampling.ld_blocks import cheapest_cuts
+from selica.sampling.stored_calls import filled
 
 _WINDOW = 100
 """Markers on either side of a cut whose correlations it counts."""
@@ -67,7 +68,7 @@ def reference_linkage(
     [0, 30, 60]
     """
     table = _Panel(X)
-    names, markers = _listed("names", names), _mapping("markers", markers)
+    names, markers = _listed("names", names), _mapping(markers)
     if sizes is None:
         ends = np.cumsum(block_sizes(X, largest, chromosome))
     else:
@@ -93,11 +94,11 @@ def _listed(name: str, values: Any) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def _mapping(name: str, values: Any) -> dict[str, Any]:
-    """Return a mapping; an empty one of None."""
-    if values is not None and not isinstance(values, Mapping):
-        raise ArgumentError(f"{name} must be a mapping of names to columns; got {short(values)}.")
-    return dict(values or {})
+def _mapping(markers: Any) -> dict[str, Any]:
+    """Return columns of markers by name; none of None."""
+    if markers is not None and not isinstance(markers, Mapping):
+        raise ArgumentError(f"markers must be a mapping of names to columns; got {short(markers)}.")
+    return dict(markers or {})
 
 
 def block_sizes(X: Any, largest: int = 500, chromosome: Any = None) -> IntArray:
@@ -176,7 +177,7 @@ class _Panel:
         if isinstance(self._source, np.ndarray):
             part = self._source[:, start:end]
         elif hasattr(self._source, "calls"):
-            part = _filled(self._source.calls(np.arange(start, end)))
+            part = filled(self._source.calls(np.arange(start, end)))
         else:
             part = np.asarray(self._source.columns_of(np.arange(start, end)), dtype=float)
         centred = part - part.mean(axis=0)
@@ -189,12 +190,3 @@ class _Panel:
                 start + int(flat[0]),
             )
         return np.asarray(centred / length)
-
-
-def _filled(calls: Any) -> Array:
-    """Return calls, -1 where they are missing, with the mean of their marker in such places."""
-    values = np.asarray(calls, dtype=float)
-    missing = values < 0.0
-    known = np.maximum(np.count_nonzero(~missing, axis=0), 1)
-    mean = np.where(missing, 0.0, values).sum(axis=0) / known
-    return np.where(missing, mean, values)

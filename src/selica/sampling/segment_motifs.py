@@ -17,24 +17,25 @@ from scipy.stats import combine_pvalues
 from selica._core.errors import ArgumentError
 from selica._core.random import COPIES, RandomState, child, seed_sequence
 from selica._core.results import Result
-from selica._core.types import Array, IntArray
+from selica._core.types import IntArray
 from selica._core.validation import count, instance
 from selica.sampling.exchangeability import Exchangeability, exchangeability
 from selica.sampling.group_copies import group_copies
-from selica.sampling.ld_blocks import (
-    MOST_PEOPLE,
-    StoredCalls,
-    calls_of,
-    check_stored,
-    even_people,
-)
 from selica.sampling.motifs import (
     MISSING,
     MOST_MOTIFS,
     RAREST,
     HaplotypeLaw,
     fit_motifs,
-    segment_starts,
+    segment_edges,
+)
+from selica.sampling.stored_calls import (
+    MOST_PEOPLE,
+    StoredCalls,
+    calls_of,
+    check_stored,
+    even_people,
+    filled,
 )
 from selica.tables.genotypes.codes import line_bytes, pack
 
@@ -123,7 +124,7 @@ def fit_segment_motifs(
     count("n_motifs", n_motifs, at_most=MOST_MOTIFS)
     count("n_steps", n_steps)
     p, seed = int(stored.columns.size), seed_sequence(random_state)
-    edges = np.append(np.flatnonzero(segment_starts(segments, p)), p)
+    edges = segment_edges(segments, p)
     people = even_people(stored.n_rows, count("most_people", most_people))
     laws = []
     for number, (begin, end) in enumerate(itertools.pairwise(edges)):
@@ -225,7 +226,7 @@ def copies_by_block(
         method: blocks lie in segments that are independent of each other.
     """
     p, seed = int(stored.columns.size), seed_sequence(random_state)
-    edges = np.append(np.flatnonzero(segment_starts(segments, p)), p)
+    edges = segment_edges(segments, p)
     some = even_people(edges.size - 1, CHECKED_BLOCKS)
     people = even_people(stored.n_rows)
     labels = np.asarray(groups)
@@ -233,22 +234,12 @@ def copies_by_block(
     for number in some:
         begin = int(edges[number])
         end = min(int(edges[number + 1]), begin + CHECKED_MARKERS)
-        own, other = (_filled(calls_of(one, begin, end, people)) for one in (stored, copies))
+        own, other = (filled(calls_of(one, begin, end, people).T) for one in (stored, copies))
         block = np.unique(labels[begin:end], return_inverse=True)[1]
         found.append(
             exchangeability(own, other, random_state=child(seed, int(number)), groups=block)
         )
     return _together(found)
-
-
-def _filled(calls: Any) -> Array:
-    """Return calls as numbers, (people, markers), the mean of a marker in place of gaps."""
-    table = calls.T.astype(float)
-    gaps = table == MISSING
-    if gaps.any():
-        mean = np.where(gaps, 0.0, table).sum(axis=0) / np.maximum((~gaps).sum(axis=0), 1)
-        table = np.where(gaps, mean, table)
-    return np.asarray(table)
 
 
 def _together(found: Sequence[Exchangeability]) -> Exchangeability:

@@ -11,7 +11,8 @@ import numpy as np
 from selica._core.losses.base import RowLoss
 from selica._core.results import Result
 from selica._core.types import Array, BoolArray, IntArray
-from selica.statistics.data import Data, fit_members, penalty_path
+from selica.statistics.data import Data, penalty_path
+from selica.statistics.fits import fit_members
 
 _ENDS = (20, 30, 40, 50, 60)
 """Places of a default path at which it may end."""

@@ -24,15 +24,8 @@ from selica._core.types import Array
 from selica._core.validation import choice
 from selica.statistics.bayes import bayes_importances
 from selica.statistics.cross_validation import Validation, predictors
-from selica.statistics.data import (
-    Data,
-    beside,
-    fit_copies,
-    null_gradient,
-    path_from,
-    pull,
-    standardised,
-)
+from selica.statistics.data import Data, beside, null_gradient, path_from, pull, standardised
+from selica.statistics.fits import fit_copies
 from selica.statistics.importance import importances
 from selica.statistics.mlr import mlr_odds
 

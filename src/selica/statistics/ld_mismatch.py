@@ -44,6 +44,7 @@ from selica._core.random import RandomState, child, generator, seed_sequence
 from selica._core.results import Result
 from selica._core.types import Array, IntArray
 from selica._core.validation import numbers
+from selica._core.wording import few
 from selica.sampling.ghosts import share_of_identity, usable_linkage
 from selica.solvers.quadratic import quadratic_lasso
 
@@ -177,9 +178,7 @@ class LinkageMismatch(Result):
         names : tuple of str
             Names of the markers.
         """
-        listed = ", ".join(names[j] for j in self.worst[:5])
-        more = self.worst.size - 5
-        listed += f" and {more} more" if more > 0 else ""
+        listed = few([names[j] for j in self.worst])
         if self.opposed / self.opposed_limit == self.number:
             return (
                 f"the Z-scores of {listed} contradict those of the markers they are correlated "

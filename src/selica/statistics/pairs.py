@@ -33,7 +33,8 @@ import numpy as np
 
 from selica._core.types import Array, BoolArray, IntArray
 from selica.statistics.cross_validation import cross_validate
-from selica.statistics.data import Data, fit_members, null_predictors, standardised
+from selica.statistics.data import Data, null_predictors, standardised
+from selica.statistics.fits import fit_members
 
 _LEAST_CURVATURE = 1e-10
 """Rows with less than this share of the mean curvature say nothing, and are left out."""

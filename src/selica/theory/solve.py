@@ -25,7 +25,7 @@ from selica.theory.glm.solution import (
     solve_labels,
 )
 from selica.theory.glm.tables import FINE
-from selica.theory.iid.batch import TOLERANCE, EnsembleModel, solve_points
+from selica.theory.iid.batch import EnsembleModel, solve_points
 from selica.theory.model import Model, ModelResult
 from selica.theory.response import RowResponse
 from selica.theory.solution import KnockoffSolution, LassoSolution, Solution, StabilitySolution
@@ -311,7 +311,7 @@ def _solve_response(
     """Return the fields of a solution for another response."""
     if response.plain and copies == 0:
         labels = {name: part for name, part in points.items() if name != "place"}
-        return solve_labels(model, labels, resampling, TOLERANCE)
+        return solve_labels(model, labels, resampling)
     return solve_columns(model, points, response, resampling, copies, FINE)
 
 

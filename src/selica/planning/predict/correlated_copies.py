@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selica._core.scaling import penalty_of_data
 from selica._core.types import Array, BoolArray, IntArray
 from selica.catalogue import Method
 from selica.correlated.chunks import Chunks, cut, plant
@@ -39,19 +38,21 @@ from selica.planning.predict.rules import (
     knockoff_plus,
     step_up,
 )
+from selica.planning.predict.solved_chunks import (
+    DRAFT,
+    MOST_WORK,
+    ChunkDraws,
+    affordable,
+    chunk_notes,
+    solved_draws,
+    stratified_error,
+)
 from selica.planning.study import Study
-from selica.theory import Model
 
 _SEED = 22
-"""First number of all seeds."""
+"""First number of all seeds; 0 as the second is that of `solved_chunks`."""
 _SEARCH_DRAWS = (300, 4000)
 """Signals and columns with which penalties are compared."""
-SOLVED_DRAWS = (2000, 40_000)
-"""Signals and columns with which the equations are solved."""
-DRAFT = 0.25
-"""Share of all draws that a rough prediction takes."""
-_INNER_MEMBERS = 4
-"""Members of a chunk there."""
 _LOG_STEP = 0.35
 """Step between penalties that are tried, in logarithms."""
 _MOST_STEPS = 12
@@ -70,10 +71,6 @@ _MOST_NULL_COLUMNS = 2_000_000
 """Columns of these tables, at most."""
 _MOST_FITTED = 12_000_000
 """Statistics that are drawn, at most."""
-_MOST_WORK = 200_000_000
-"""Columns that are drawn times the columns of a chunk, at most."""
-_FEWEST_SIGNALS = 200
-"""Signals that are drawn, at least."""
 _BATCH_VALUES = 1_500_000
 """Statistics that are drawn at a time."""
 _WANTED_ERROR = 0.007
@@ -184,7 +181,7 @@ def _copies(columns: Any) -> tuple[Chunks, GaussianCopies]:
 def _solved(study: Any) -> _Solved:
     """Solve knockoffs at the penalty at which a fit predicts best, which is kept."""
     chunks, copies = _copies(study.columns)
-    at = CopyDraws(study, chunks, copies, _SEARCH_DRAWS)
+    at = ChunkDraws(study, chunks, copies, _SEARCH_DRAWS)
     start = math.log(knockoffs.predicting_penalty(study))
     near: dict[int, FixedPoint] = {}
 
@@ -204,76 +201,10 @@ def _solved(study: Any) -> _Solved:
     place = smooth_maximum(grid.astype(float), -np.array([error(i) for i in grid]))
     unit = at.unit()
     penalty = rounded(math.exp(start + _LOG_STEP * place) * unit)
-    fine = CopyDraws(study, chunks, copies, solved_draws(study))
+    fine = ChunkDraws(study, chunks, copies, solved_draws(study))
     equations = fine.equations(penalty / unit)
     point = equations.solve(near[best])
     return _Solved(chunks, copies, equations, point, penalty, chunk_notes(chunks, point))
-
-
-def solved_draws(study: Study) -> tuple[int, int]:
-    """Return the signals and columns with which the equations of a study are solved."""
-    share = DRAFT if study.draft else 1.0
-    return round(share * SOLVED_DRAWS[0]), round(share * SOLVED_DRAWS[1])
-
-
-def chunk_notes(chunks: Chunks, point: FixedPoint) -> tuple[str, ...]:
-    """Return what a reader should know of chunks and of the equations on them, in sentences."""
-    notes: tuple[str, ...] = (chunks.note,) if chunks.note else ()
-    if not point.converged:
-        notes += (
-            f"The equations of the theory were not solved (residual {point.residual:.1e}): no "
-            "power is predicted, and it is shown as 0.",
-        )
-    return notes
-
-
-def affordable(signals: int, most: int, chunks: Chunks, rho: float) -> int:
-    """Return a number of signals, fewer where chunks that hold them have too many columns."""
-    a_chunk = max(rho * chunks.size, 1.0)
-    return max(min(signals, int(most * a_chunk / chunks.size)), _FEWEST_SIGNALS)
-
-
-def stratified_error(effect: Array, rate: Array, weight: Array) -> float:
-    """Return the error of the mean rate of signals whose effects are one from each of equal parts.
-
-    Signals with the next larger effect say how far a rate is from that of its part.
-    """
-    order = np.argsort(np.abs(effect))
-    apart, weight = np.diff(rate[order]), weight[order]
-    if apart.size == 0:
-        return 0.5
-    return float(math.sqrt(0.5 * np.sum((weight[1:] * apart) ** 2)) / weight.sum())
-
-
-class CopyDraws:
-    """Chunks with signals and fields, in which equations are solved."""
-
-    def __init__(
-        self,
-        study: Study,
-        chunks: Chunks,
-        copies: GaussianCopies | None,
-        wanted: tuple[int, int],
-    ) -> None:
-        k, p = study.n_signals, study.n_features
-        self._study = study
-        rng = np.random.default_rng([_SEED, 0])
-        most = _MOST_WORK // (2 * chunks.size)
-        signals = affordable(wanted[0], most, chunks, k / p)
-        at_most = (signals, min(wanted[1], most))
-        self.planted = plant(chunks, study.effects, (k, p), at_most, rng)
-        self.model = Model(study.n_samples / p, k / p, self.planted.signal / study.snr)
-        self.body = SingleBody(chunks.covariance, self.planted.truth, _INNER_MEMBERS, rng, copies)
-
-    def equations(self, lam: float, resampled: tuple[float, str] | None = None) -> DrawnEquations:
-        """Return the equations at a penalty, of fits or of resampled ones."""
-        signal, share = self.planted.signal, self.planted.share
-        return DrawnEquations(self.body, self.model, lam, resampled, signal, share)
-
-    def unit(self, rate: float = 1.0) -> float:
-        """Return a penalty of one in the unit of the selectors."""
-        size = (self._study.n_samples, self._study.n_features)
-        return float(penalty_of_data(1.0, *size, self.planted.signal, self.model.Delta, rate))
 
 
 class _Pool:
@@ -292,9 +223,9 @@ class _Pool:
             signals = min(signals, times * _WHOLE_SIGNALS)
         tables = round(DRAFT * _NULL_TABLES) if study.draft else _NULL_TABLES
         columns = min(tables * p, max(_NULL_VALUES // copies, p), _MOST_NULL_COLUMNS)
-        most = times * min(_MOST_FITTED // copies, _MOST_WORK // N)
+        most = times * min(_MOST_FITTED // copies, MOST_WORK // N)
         signals = affordable(signals, most, chunks, k / p)
-        columns = min(columns, _MOST_WORK // N)
+        columns = min(columns, MOST_WORK // N)
         rng = np.random.default_rng([_SEED, 1])
         self.truth, self.share, _ = plant(chunks, study.effects, (k, p), (signals, columns), rng)
         self.copies, self._p = copies, p

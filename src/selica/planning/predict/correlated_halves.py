@@ -20,16 +20,16 @@ from selica.correlated.chunks import Chunks, Planted, cut, plant
 from selica.correlated.drawn_fits import SingleBody
 from selica.correlated.fixed_point import DrawnEquations, FixedPoint
 from selica.planning.predict.bounds import CUTOFFS, BoundSettings, Halves
-from selica.planning.predict.correlated_copies import (
+from selica.planning.predict.expectation import Expected
+from selica.planning.predict.prediction import Forecast
+from selica.planning.predict.solved_chunks import (
     DRAFT,
-    CopyDraws,
+    ChunkDraws,
     affordable,
     chunk_notes,
     solved_draws,
     stratified_error,
 )
-from selica.planning.predict.expectation import Expected
-from selica.planning.predict.prediction import Forecast
 from selica.theory import Rates
 from selica.theory.selection.rates import votes_needed
 
@@ -97,7 +97,7 @@ def _path(study: Any) -> _Path:
     chunks, p = cut(study.columns.covariance), study.n_features
     share = DRAFT if study.draft else 1.0
     some = (round(share * _PATH_DRAWS[0]), round(share * _PATH_DRAWS[1]))
-    draws = CopyDraws(study, chunks, None, some)
+    draws = ChunkDraws(study, chunks, None, some)
     rate = _HALVES[0]
     lams = study.penalties(_PENALTIES, rate) * study.penalty(1.0, rate) / draws.unit(rate)
     near: FixedPoint | None = None
@@ -129,7 +129,7 @@ def _at(study: Any, cutoff: float, q: int, resamples: int) -> tuple[Expected, tu
     path = _path(study)
     log_lam = path.halves.log_lam(q)
     place = int(np.argmin(np.abs(path.halves.log_lams - log_lam)))
-    draws = CopyDraws(study, chunks, None, solved_draws(study))
+    draws = ChunkDraws(study, chunks, None, solved_draws(study))
     equations = draws.equations(math.exp(log_lam), _HALVES)
     point = equations.solve(path.near[place])
     rng = np.random.default_rng([_SEED, 4])

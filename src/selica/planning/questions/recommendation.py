@@ -7,7 +7,7 @@ such as a number of samples, the method of these that reaches the power with the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from selica import catalogue
@@ -18,6 +18,10 @@ RULE = (
     "predicted FDR is at most the level (to two decimals)."
 )
 """What a reader is told of the rule."""
+SETTINGS = {"best": "with its best settings", "default": "with its default settings"}
+"""What a reader is told of the settings of a method."""
+REFUSABLE = "Checks on the data may refuse its p-values. In that case use {}"
+"""What a reader is told where a second method is named."""
 _CONTROLLED = ("FDR", "3.2 FDR")
 """What is kept at the level by the methods that are preferred among equals."""
 _ASSUMPTIONS = ("none", "unimodal", "r-concave")
@@ -113,6 +117,16 @@ def recommend(candidates: Sequence[Candidate[T]]) -> Recommendation[T]:
         safe = [one for one in kept if not _refusable(one)]
         otherwise = max(safe, key=_preference).item if safe else None
     return Recommendation(best.item, otherwise, left_out)
+
+
+def note_lines(predictions: Iterable[Prediction]) -> list[str]:
+    """Return what a reader should know about predictions, each sentence once.
+
+    Parameters
+    ----------
+    predictions : iterable of Prediction
+    """
+    return [f"Note: {note}" for note in dict.fromkeys(n for one in predictions for n in one.notes)]
 
 
 def _refusable(one: Candidate[T]) -> bool:

@@ -14,6 +14,7 @@ from selica._core.results import statuses, unwrap
 from selica._core.types import Array
 from selica.theory.glm.rows import Rows
 from selica.theory.glm.solver import Body, GlmPoint, solve_point
+from selica.theory.iid.batch import TOLERANCE
 from selica.theory.iid.equations import IidEquations
 from selica.theory.model import Model
 from selica.theory.response import RowResponse
@@ -95,9 +96,7 @@ def check_strength(response: RowResponse, points: dict[str, Array]) -> None:
         raise ArgumentError(f"T must be 0 where rho is 0; got T = {response.T}.")
 
 
-def solve_labels(
-    model: Model, points: dict[str, Array], resampling: str | None, tolerance: float
-) -> dict[str, Any]:
+def solve_labels(model: Model, points: dict[str, Array], resampling: str | None) -> dict[str, Any]:
     """Return the fields of a solution, solved point by point.
 
     Parameters
@@ -106,8 +105,6 @@ def solve_labels(
     points : dict
         alpha, rho, Delta, lam, lam2, T and with resampling mu_B, at their common shape.
     resampling : str or None
-    tolerance : float
-        Residual below which a point counts as converged.
     """
     shape = points["lam"].shape
     flat = {name: np.ravel(value) for name, value in points.items()}
@@ -125,7 +122,7 @@ def solve_labels(
         for name in GlmPoint._fields
     }
     residual, found = columns["residual"], columns.pop("found")
-    status = statuses(found & (residual <= tolerance), residual)
+    status = statuses(found & (residual <= TOLERANCE), residual)
     columns["absolute"] = columns.pop("mean_absolute")
     columns["ensemble_error"] = columns["q"] - 2.0 * columns["m"] + points["T"]
     columns |= {"status": status, "T": points["T"]}

@@ -28,7 +28,7 @@ from selica._core.types import Array, BoolArray, IntArray
 
 
 class MemberSums(NamedTuple):
-    """Sums over the variables for one member, with slopes; see `Equations.member`."""
+    """Sums over the variables for one member, with slopes; see `IidEquations.member`."""
 
     P: Array
     """Expected number of active variables, for each variable of the data."""

@@ -15,8 +15,9 @@ from selica.catalogue import Method
 from selica.theory.bayes.solution import BayesSolution, solve_bayes
 from selica.theory.model import Model
 from selica.theory.response import RowResponse
+from selica.theory.selection.lasso_level import lasso_at_level
 from selica.theory.selection.levels import at_level
-from selica.theory.selection.penalty import MethodSetting, for_other_response, lasso_at_level
+from selica.theory.selection.penalty import MethodSetting, for_other_response
 from selica.theory.selection.rates import Rates, gap_of_frequency
 from selica.theory.solution import (
     KnockoffSolution,
