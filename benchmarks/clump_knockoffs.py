@@ -26,7 +26,7 @@ from selica import ClumpKnockoffs
 from selica._core.random import child, seed_sequence
 from selica.control import benjamini_hochberg
 from selica.sampling import fit_segment_motifs, ld_blocks
-from selica.sampling.ld_blocks import calls_of, standard_calls
+from selica.sampling.stored_calls import calls_of, standard_calls
 from selica.tables.genotypes import Genotypes, read_genotypes
 
 OUT = Path("docs/data/clumps/knockoffs.csv")

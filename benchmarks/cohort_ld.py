@@ -21,8 +21,8 @@ from benchmarks.clump_knockoffs import simulated
 
 from selica._core.types import Array
 from selica.sampling import clumps, fit_segment_motifs, ld_blocks, stored_group_copies
-from selica.sampling.ld_blocks import calls_of, standard_calls
 from selica.sampling.segment_motifs import copies_by_block
+from selica.sampling.stored_calls import calls_of, standard_calls
 from selica.statistics.clumps import standard_two_bit
 from selica.tables.genotypes import Genotypes
 

@@ -22,7 +22,8 @@ from selica.control import knockoff_threshold
 from selica.experiments.promise_rows import PromiseRow, write_promises
 from selica.sampling import GaussianKnockoffs
 from selica.statistics import Data, knockoff_statistics, make_data
-from selica.statistics.data import fit_copies, largest_penalty, path_from, standardised
+from selica.statistics.data import largest_penalty, path_from, standardised
+from selica.statistics.fits import fit_copies
 
 COMMAND = "python -m benchmarks.masked_statistics"
 RUNS = 500

@@ -139,8 +139,8 @@ def test_the_joint_boundary_of_a_large_study():
 
 
 def test_crossings_of_short_boundaries():
-    assert crossing_probability([1], [4]) == 1 / 32
-    assert crossing_probability([1, 2], [4, 7]) == 0.041015625
+    assert crossing_probability(np.array([1]), np.array([4])) == 1 / 32
+    assert crossing_probability(np.array([1, 2]), np.array([4, 7])) == 0.041015625
     for length in (3, 6, 9):
         v, b = np.array([1, 3]), np.array([2, 4])
         assert crossing_probability(v, b, length) == counted(
@@ -275,15 +275,6 @@ def test_which_boundary_depends_on_the_number_only():
     assert sign_boundary(0.05, 0).allowed.min() >= 0
 
 
-@pytest.mark.parametrize(
-    ("negatives", "allowed"),
-    [([2, 1], [3, 4]), ([1, 2], [3]), ([0, 1], [1, 2]), ([1.5, 1.2], [3, 4])],
-)
-def test_boundaries_are_checked(negatives, allowed):
-    with pytest.raises(ArgumentError, match="rising whole numbers"):
-        crossing_probability(negatives, allowed)
-
-
 @pytest.mark.parametrize(("level", "nonzero"), [(0.6, 100), (0.9, 400), (0.99, 9600)])
 def test_large_levels_allow_few_and_are_kept(level, nonzero):
     found = sign_boundary(level, nonzero)
@@ -301,12 +292,9 @@ def test_levels_that_cannot_be_computed_are_refused():
 
 
 def test_the_longest_walk():
-    assert crossing_probability([1], [1000]) == 2.0**-1001
-    assert crossing_probability([1], [10_000]) == 0.0  # below any double
-    with pytest.raises(ArgumentError, match="negatives must be at most 10000; got 10001"):
-        crossing_probability([10_001], [1])
-    with pytest.raises(ArgumentError, match="allowed must be between 0 and 10000; got 10001"):
-        crossing_probability([1], [10_001])
+    one = np.array([1])
+    assert crossing_probability(one, np.array([1000])) == 2.0**-1001
+    assert crossing_probability(one, np.array([10_000])) == 0.0  # below any double
 
 
 def test_small_positives_are_no_negatives():

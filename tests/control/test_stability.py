@@ -14,7 +14,8 @@ from scipy.stats import binom
 from selica._core.errors import ArgumentError
 from selica.control import stability_bound, stability_parameters, supported_bound
 from selica.control.stability import ASSUMPTIONS, bound_obstacle, largest_usable_q
-from selica.experiments.chance import reached_beside_an_outlier, reached_by_chance
+from selica.experiments.chance import reached_by_chance
+from tests.oracles.outlier import reached_beside_an_outlier
 
 UNIMODAL = [0.02631579, 0.1052632, 0.2368421, 0.4210526, 0.6578947]
 UNIMODAL += [0.9473684, 1.289474, 1.684211, 2.131579, 2.631579]

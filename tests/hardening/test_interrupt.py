@@ -81,6 +81,26 @@ RUNS = {
         "X, y = table(1000, 1000); W = np.ones((1000, 1000)); t = np.exp(y / 9); e = np.ones(1000)",
         "cox_path_batch(X, (t, e), np.geomspace(100, 2, 60), W, keep='counts')",
     ),
+    "several classes": (
+        "X, y = table(1000, 1000); W = rng.multinomial(1000, np.full(1000, 1e-3), 2000) * 1.0",
+        "multinomial_path_batch(X, np.digitize(y, [-3, 3]), np.geomspace(200, 2, 60), W, "
+        "keep='counts')",
+    ),
+    "several classes, one penalty": (
+        "X, y = table(3000, 3000); W = np.ones((1, 3000))",
+        "multinomial_path_batch(X, np.digitize(y, [-3, 3]), [1e-2], W, keep='counts', tol=1e-12)",
+    ),
+    "several classes, each charged": (
+        "X, y = table(3000, 3000); W = np.ones((1, 3000))",
+        "multinomial_path_batch(X, np.digitize(y, [-3, 3]), [1e-2], W, penalty='each', "
+        "keep='counts', tol=1e-12)",
+    ),
+    "several classes, a large table": (
+        "X = np.random.default_rng(1).standard_normal((4000, 30000), dtype=np.float32); "
+        "W = np.ones((200, 4000))",
+        "multinomial_path_batch(X, np.arange(4000) % 3, np.geomspace(300, 20, 60), W, "
+        "keep='counts')",
+    ),
     "copies": (
         "X, y = table(1000, 800)",
         "knockoff_path_batch(X, y, np.geomspace(900, 5, 60), "

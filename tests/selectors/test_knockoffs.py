@@ -28,7 +28,7 @@ from selica.reports.account import used_by
 from selica.sampling import FixedKnockoffs, GaussianKnockoffs, simulate
 from selica.selectors import AssumptionWarning
 from selica.selectors.base import FILLED_IN
-from selica.selectors.comparison import statistic_choice
+from selica.selectors.statistic_choice import statistic_choice
 from selica.statistics import knockoff_statistic, make_data
 
 DATA = simulate(200, 25, 10, snr=10.0, covariance=("ar1", 0.3), random_state=0)

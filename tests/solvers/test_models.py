@@ -10,6 +10,7 @@ from selica._core.losses import CoxLoss, LogisticLoss, MultinomialLoss, PoissonL
 from selica.solvers import logistic_path_batch, multinomial_path_batch
 from selica.solvers.ensemble import make_problem, solve
 from tests.core.test_cox_loss import hessian, some, terms
+from tests.oracles.classes import identified_coef
 
 X = np.array([
     [1.0, 0.5, -0.3], [-0.8, 1.2, 0.4], [0.3, -1.0, 1.1], [1.5, 0.2, -0.9],
@@ -309,7 +310,7 @@ def test_certificates_of_classes(c, lam, a, entries, cost):
         cost, abs=1e-9
     )
     assert loss.dual(CLASSES, c, eta, np.array(scale)) == pytest.approx(cost, abs=1e-7)
-    np.testing.assert_allclose(loss.identified_coef(W), W, atol=1e-15)
+    np.testing.assert_allclose(identified_coef(W, "each"), W, atol=1e-15)
 
 
 @pytest.mark.parametrize(("c", "lam", "a", "entries", "cost"), TABLE)

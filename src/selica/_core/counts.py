@@ -33,7 +33,7 @@ _POISSON_NODES = 40
 
 
 class CountAverages(NamedTuple):
-    """Averages over the row weights at one susceptibility chi; see `count_averages`."""
+    """Averages over the row weights at one susceptibility chi; see `CountLaw.averages`."""
 
     f1: Array
     f2: Array

@@ -10,7 +10,7 @@ import numpy as np
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, IntArray
-from selica._core.validation import count, matrix
+from selica._core.validation import count, square
 
 _FEWEST_PEOPLE = 4
 """People of a reference panel: with fewer there is no correlation to speak of."""
@@ -128,9 +128,7 @@ def _several(matrices: Any) -> Sequence[Any]:
 
 def _correlation(name: str, value: Any) -> Array:
     """Return a correlation matrix, exactly symmetric with ones on its diagonal."""
-    table = matrix(name, value)
-    if table.shape[0] != table.shape[1]:
-        raise ArgumentError(f"{name} must be a square matrix; got shape {table.shape}.")
+    table = square(name, value)
     if np.abs(table - table.T).max() > _ROUNDING:
         raise ArgumentError(f"{name} must be symmetric.")
     if np.abs(table.diagonal() - 1.0).max() > _ROUNDING:

@@ -162,6 +162,14 @@ def matrix(name: str, value: Any, *, columns: int | None = None) -> Array:
     return table
 
 
+def square(name: str, value: Any) -> Array:
+    """Return `value` as a finite table with as many rows as columns."""
+    table = matrix(name, value)
+    if table.shape[0] != table.shape[1]:
+        raise ArgumentError(f"{name} must be a square matrix; got shape {table.shape}.")
+    return table
+
+
 def broadcast(**arrays: Array) -> tuple[Array, ...]:
     """Return the arguments at their common shape, or an error that names those that do not fit."""
     try:

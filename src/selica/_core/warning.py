@@ -11,6 +11,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from selica._core.errors import AssumptionWarning
+
 T = TypeVar("T")
 
 
@@ -56,6 +58,29 @@ def warn(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and _inside(frame.f_code.co_filename, frame.f_globals):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def cautioned(before: tuple[str, ...], clause: str, *, act: bool = True) -> tuple[str, ...]:
+    """Return cautions with one more sentence; warn of it where a person should act on it.
+
+    Parameters
+    ----------
+    before : tuple of str
+        What was said so far about what weakens a selection.
+    clause : str
+        The sentence without its capital and its full stop.
+    act : bool
+
+    Examples
+    --------
+    >>> from selica._core.warning import cautioned
+    >>> cautioned(("Rows repeat.",), "there are few rows", act=False)
+    ('Rows repeat.', 'There are few rows.')
+    """
+    caution = f"{clause[0].upper()}{clause[1:]}."
+    if act:
+        warn(caution, AssumptionWarning)
+    return (*before, caution)
 
 
 @contextmanager

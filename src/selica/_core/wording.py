@@ -32,20 +32,21 @@ def assumptions(
     return f"Assumes {columns}, independent rows, {response} and {effects.label}."
 
 
-def signals(n: int) -> str:
-    """Say how many signals there are.
-
-    Parameters
-    ----------
-    n : int
+def counted(n: int, what: str) -> str:
+    """Return a number of things.
 
     Examples
     --------
-    >>> from selica._core.wording import signals
-    >>> signals(1), signals(2)
-    ('1 signal', '2 signals')
+    >>> from selica._core.wording import counted
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
     """
-    return f"{n} signal" if n == 1 else f"{n} signals"
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def signals(n: int) -> str:
+    """Return how many signals there are."""
+    return counted(n, "signal")
 
 
 def option_words(options: Mapping[str, Any]) -> list[str]:
@@ -82,4 +83,4 @@ def few(names: Sequence[str], most: int = 5) -> str:
     'a, b and 2 more'
     """
     rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")

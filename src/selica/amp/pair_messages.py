@@ -1,4 +1,4 @@
-r"""PairCavities of variables with several versions, for many columns that are independent.
+r"""Cavities of variables with several versions, for many columns that are independent.
 
 Approximate message passing, with two products with the table in each iteration. For columns of
 length :math:`\ell^{1/2}` and n rows,

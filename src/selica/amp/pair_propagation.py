@@ -1,4 +1,4 @@
-r"""PairCavities of variables with several versions, for columns that are correlated.
+r"""Cavities of variables with several versions, for columns that are correlated.
 
 Expectation propagation: each coefficient has a normal factor :math:`\exp(h w - \lambda w^2 / 2)`
 in the place of its prior. With all factors but its own, the linear model gives a column its cavity.

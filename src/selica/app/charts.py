@@ -125,7 +125,7 @@ class Chart(NamedTuple):
 
 def draw(chart: Chart, place: DeltaGenerator | None = None) -> DeltaGenerator:
     """Draw a chart here, or in a place where it replaces what was drawn before."""
-    text = markup.held("chart", chart.data())
+    text = markup.held(chart.data())
     return st.html(text) if place is None else place.html(text)
 
 

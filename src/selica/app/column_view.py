@@ -282,16 +282,6 @@ def without(name: str, names: Sequence[str] | None, table: Columns) -> list[str]
     return found
 
 
-def uses_of(asked: ColumnUses) -> dict[str, str]:
-    """Return the use of each column that is named for one, as far as it is named by itself."""
-    found: dict[str, str] = {}
-    for argument, label in LABELS.items():
-        value = getattr(asked, argument)
-        for name in (value,) if isinstance(value, str) else value or ():
-            found.setdefault(name, label)
-    return found
-
-
 def _share(missing: int, rows: int) -> str:
     """Return a number of missing cells with its share; nothing where there are none."""
     if not missing:

@@ -103,10 +103,10 @@ def sides() -> tuple[DeltaGenerator, DeltaGenerator]:
     return left.container(key="controls"), right.container(key="answers")
 
 
-def held(name: str, data: Any) -> str:
-    """Return an element that holds data for a script of the page."""
+def held(data: Any) -> str:
+    """Return an element that holds the data of a chart for a script of the page."""
     text = escape(json.dumps(data, separators=(",", ":"), allow_nan=False))
-    return f'<div class=selica-held data-{name}="{text}"></div>'
+    return f'<div class=selica-held data-chart="{text}"></div>'
 
 
 def problem(text: str) -> None:

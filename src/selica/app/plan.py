@@ -15,7 +15,7 @@ from selica.catalogue import Method
 from selica.planning.predict.ceiling import CEILING
 from selica.planning.questions.inverse import MOST_SAMPLES, sample_search
 from selica.planning.questions.search import SampleEstimate
-from selica.plots.style import LineStyle, line_style
+from selica.plots.style import line_style
 
 _QUICK = "stability"
 """Equations of the methods that are predicted without draws where columns are independent."""
@@ -198,11 +198,6 @@ def _need(answer: planning.RequiredValue) -> Need:
         "controls": "" if answer.method == CEILING else at.controls,
     }
     return Need(style.label, None if answer.value is None else int(answer.value), row)
-
-
-def styles(asked: Asked) -> tuple[LineStyle, ...]:
-    """Return the styles of all methods, and of the ceiling."""
-    return (*(line_style(one.name) for one in procedures(asked)), line_style(CEILING))
 
 
 def commands(power: float, samples: int, asked: Asked) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from selica.selectors.grouping import CORRELATION, CUT
 from selica.selectors.stability_settings import PFER
 from selica.tables import Prepared
 from selica.tables.kinds import Recognised, recognise
+from selica.tables.roles import uses_of
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -157,9 +158,7 @@ def _columns(
 ) -> None:
     """Show kinds and uses of the columns, to be corrected."""
     first = _kinds(table, ())
-    rows = column_rows.described(
-        table.columns, _kinds(table, uses.kinds), column_view.uses_of(uses), ready
-    )
+    rows = column_rows.described(table.columns, _kinds(table, uses.kinds), uses_of(uses), ready)
     markup.notes(
         "The kind of each column was recognised. To correct a kind or a use, click twice into its "
         "cell."

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from selica import planning
 from selica.app.reached import Reached
 from selica.catalogue import method
 from selica.planning.predict.prediction import Prediction
 from selica.planning.questions.compare import NOTHING_FOUND
-from selica.planning.questions.recommendation import RULE
+from selica.planning.questions.recommendation import REFUSABLE, RULE, SETTINGS, note_lines
 from selica.planning.questions.sensitivity import most_sensitive
-
-_SETTINGS = {"best": "with its best settings", "default": "with its default settings"}
-_REFUSED = "Checks on the data may refuse its p-values. In that case use {}."
 
 
 def headline(comparison: planning.Comparison) -> Iterator[str]:
@@ -31,7 +28,7 @@ def headline(comparison: planning.Comparison) -> Iterator[str]:
         f"at a predicted FDR of {best.fdr:.3f}. {best.found_words(study.n_signals)}"
     )
     if other is not None:
-        yield _REFUSED.format(f"{_with_settings(other)} (power {other.power:.2f})")
+        yield REFUSABLE.format(f"{_with_settings(other)} (power {other.power:.2f}).")
 
 
 def required(found: planning.Requirement) -> Iterator[str]:
@@ -52,7 +49,7 @@ def required(found: planning.Requirement) -> Iterator[str]:
         f"{study.typical_effect}."
     )
     if other is not None:
-        yield _REFUSED.format(f"{method(other.method).label} (samples: {other.value or 0:,.0f})")
+        yield REFUSABLE.format(f"{method(other.method).label} (samples: {other.value or 0:,.0f}).")
 
 
 def reasons(known: Reached) -> Iterator[str]:
@@ -62,7 +59,7 @@ def reasons(known: Reached) -> Iterator[str]:
     left_out = () if comparison is None else comparison.recommendation.left_out
     for one, reason in left_out:
         yield f"Left out: {_with_settings(one)}: {reason}."
-    yield from _notes(known.at_best)
+    yield from note_lines(known.at_best)
     yield known.asked.study(known.n_samples).assumptions
 
 
@@ -71,7 +68,7 @@ def planned(found: planning.Requirement) -> Iterator[str]:
     yield RULE
     for one, reason in found.recommendation.left_out:
         yield f"Left out: {_samples_with(one)}: {reason}."
-    yield from _notes(answer.prediction for answer in found.answers)
+    yield from note_lines(answer.prediction for answer in found.answers)
     short = [answer for answer in found.answers if answer.value is None]
     if short:
         most = max(float(answer.x.max()) for answer in short)
@@ -87,14 +84,8 @@ def change(found: planning.Comparison | planning.Requirement | None) -> str:
     return "" if found is None else most_sensitive(found) or ""
 
 
-def _notes(predictions: Iterable[Prediction]) -> Iterator[str]:
-    """Iterate over what a reader should know about predictions, each sentence once."""
-    for note in dict.fromkeys(note for one in predictions for note in one.notes):
-        yield f"Note: {note}"
-
-
 def _with_settings(one: Prediction) -> str:
-    return f"{one.label}, {_SETTINGS[one.settings]}"
+    return f"{one.label}, {SETTINGS[one.settings]}"
 
 
 def _samples_with(answer: planning.RequiredValue) -> str:

@@ -93,16 +93,14 @@ class PrefixBounds(Result):
     """False ones among them, at most."""
 
 
-def crossing_probability(
-    negatives: ArrayLike, allowed: ArrayLike, length: int | None = None
-) -> float:
+def crossing_probability(v: IntArray, b: IntArray, length: int | None = None) -> float:
     """Return the probability that a fair walk has too many heads before one of some tails.
 
     Parameters
     ----------
-    negatives : array of int, shape (m,)
-        Numbers v of tails, rising.
-    allowed : array of int, shape (m,)
+    v : array of int, shape (m,)
+        Numbers of tails, rising from 1 on.
+    b : array of int, shape (m,)
         Heads that are allowed before the v-th tail.
     length : int, optional
         Tosses of the walk; without it the walk never ends.
@@ -116,20 +114,9 @@ def crossing_probability(
     Examples
     --------
     >>> from selica.control.fdp_bounds import crossing_probability
-    >>> crossing_probability([1], [4]), crossing_probability([1, 2], [4, 7])
-    (0.03125, 0.041015625)
+    >>> crossing_probability(np.array([1, 2]), np.array([4, 7]))
+    0.041015625
     """
-    v = numbers("negatives", negatives, at_most=_LONGEST_WALK).astype(int)
-    b = numbers("allowed", allowed, at_least=0.0, at_most=_LONGEST_WALK).astype(int)
-    if v.shape != b.shape or not v.size or v[0] < 1 or np.any(np.diff(v) <= 0):
-        raise ArgumentError(
-            "negatives must be rising whole numbers from 1 on, with one number of allowed each."
-        )
-    return _crossing(v, b, None if length is None else count("length", length))
-
-
-def _crossing(v: IntArray, b: IntArray, length: int | None) -> float:
-    """Return the same for arguments that are known to be right."""
     from scipy.signal import lfilter  # late: it takes half a second, and few need it
 
     most = np.minimum.accumulate(b[::-1])[::-1]
@@ -185,7 +172,7 @@ def _linear(slope: Fraction, length: int) -> SignBoundary:
     """Return the linear boundary of a constant."""
     v = np.arange(1, length + 2)
     b = slope.numerator * v // slope.denominator
-    return SignBoundary(v, b, _crossing(v, b, length))
+    return SignBoundary(v, b, crossing_probability(v, b, length))
 
 
 def joint_boundary(level: float, most: int) -> SignBoundary:
@@ -217,7 +204,7 @@ def joint_boundary(level: float, most: int) -> SignBoundary:
 
     def at(share: float) -> SignBoundary:
         b = _fewest_heads(v, share) - 1
-        return SignBoundary(v, b, _crossing(v, b, None))
+        return SignBoundary(v, b, crossing_probability(v, b))
 
     low, high = level / (2.0 * v.size), level
     for _ in range(_HALVINGS):

@@ -156,13 +156,11 @@ def stability_bound(
     0.6579
     0.2605
     """
-    p, n_pairs = count("p", p, at_least=2), count("n_pairs", n_pairs, at_most=MOST_PAIRS)
-    assumption = choice("assumption", assumption, ASSUMPTIONS)
-    q, cutoff = _average("q", q, p), number("cutoff", cutoff, above=0.0, at_most=1.0)
-    obstacle = _obstacle(p, q, cutoff, n_pairs, assumption)
+    setting = _checked(p, q, cutoff, n_pairs, assumption)
+    obstacle = _obstacle(*setting)
     if obstacle:
         raise ArgumentError(obstacle)
-    return _bound(p, q, cutoff, n_pairs, assumption)
+    return _bound(*setting)
 
 
 def supported_bound(
@@ -195,13 +193,11 @@ def supported_bound(
     1.71 1.71
     0.99 1.71
     """
-    p, n_pairs = count("p", p, at_least=2), count("n_pairs", n_pairs, at_most=MOST_PAIRS)
-    assumption = choice("assumption", assumption, ASSUMPTIONS)
-    q, cutoff = _average("q", q, p), number("cutoff", cutoff, above=0.0, at_most=1.0)
-    obstacle = _unsupported(p, q, cutoff, n_pairs, assumption)
+    setting = _checked(p, q, cutoff, n_pairs, assumption)
+    obstacle = _unsupported(*setting)
     if obstacle:
         raise ArgumentError(obstacle)
-    return _supported(p, q, cutoff, n_pairs, assumption)
+    return _supported(*setting)
 
 
 def stability_parameters(
@@ -256,9 +252,9 @@ def stability_parameters(
     assumption = choice("assumption", assumption, ASSUMPTIONS)
     if pfer is None and q is not None and cutoff is not None:
         pfer = bound = supported_bound(p, q, cutoff, n_pairs, assumption)
-        q, cutoff = _average("q", q, p), float(cutoff)
+        q, cutoff = _average(q, p), float(cutoff)
     elif cutoff is None and q is not None and pfer is not None:
-        q, pfer = _average("q", q, p), number("pfer", pfer, above=0.0)
+        q, pfer = _average(q, p), number("pfer", pfer, above=0.0)
         cutoff = _smallest_cutoff(p, q, pfer, n_pairs, assumption)
         bound = supported_bound(p, q, cutoff, n_pairs, assumption)
     elif q is None and cutoff is not None and pfer is not None:
@@ -323,15 +319,26 @@ def _allowed(bound: float, pfer: float) -> bool:
     return bound <= pfer * (1.0 + ROUNDING)
 
 
-def _average(name: str, value: float, p: int) -> float:
-    got = number(name, value, above=0.0)
+def _checked(
+    p: int, q: float, cutoff: float, n_pairs: int, assumption: str
+) -> tuple[int, float, float, int, str]:
+    """Return the arguments of a bound, checked."""
+    p = count("p", p, at_least=2)
+    n_pairs = count("n_pairs", n_pairs, at_most=MOST_PAIRS)
+    assumption = choice("assumption", assumption, ASSUMPTIONS)
+    q = _average(q, p)
+    return p, q, number("cutoff", cutoff, above=0.0, at_most=1.0), n_pairs, assumption
+
+
+def _average(q: float, p: int) -> float:
+    got = number("q", q, above=0.0)
     if got >= p:
-        raise ArgumentError(_too_many(name, got, p))
+        raise ArgumentError(_too_many(got, p))
     return got
 
 
-def _too_many(name: str, q: float, p: int) -> str:
-    return f"{name} must be below p = {p}; got {q:g}."
+def _too_many(q: float, p: int) -> str:
+    return f"q must be below p = {p}; got {q:g}."
 
 
 def bound_obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> str:
@@ -348,7 +355,7 @@ def bound_obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: st
         return f"n_pairs must be at most {MOST_PAIRS}; got {n_pairs}."
     if q <= 0.0:
         return "q must be above 0: no fit selects any variable."
-    return _too_many("q", q, p) if q >= p else _unsupported(p, q, cutoff, n_pairs, assumption)
+    return _too_many(q, p) if q >= p else _unsupported(p, q, cutoff, n_pairs, assumption)
 
 
 def _obstacle(p: int, q: float, cutoff: float, n_pairs: int, assumption: str) -> str:

@@ -4,15 +4,12 @@ The field of a variable in a half of the rows is normal, and the fields in the t
 are :math:`(z \pm w)/\sqrt 2`, with :math:`z` of the whole table and :math:`w` of the pair,
 independent standard normal. A half selects the variable where the size of its field passes a cut,
 which it does with probability :math:`\theta = q/p`. Given :math:`z`, pairs are independent.
-
-Where one row decides what every half selects that has it, the q variables that it chooses are
-selected by one half of each pair, and by the other one where the size of their field passes.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import binom, norm
+from scipy.stats import norm
 
 from selica._core.types import Array
 
@@ -47,30 +44,3 @@ def reached_by_chance(theta: float, n_pairs: int) -> Array:
     counts = np.fft.ifft(np.fft.fft(pair, 2 * n_pairs + 1) ** n_pairs).real
     weight = norm.pdf(z) * np.where(z == 0.0, 0.5, 1.0)
     return np.asarray(np.cumsum((weight / weight.sum() @ counts)[::-1])[::-1])
-
-
-def reached_beside_an_outlier(theta: float, n_pairs: int) -> Array:
-    """Return the same where one row decides what every half selects that has it.
-
-    Parameters
-    ----------
-    theta, n_pairs
-        As in `reached_by_chance`.
-
-    Returns
-    -------
-    array of shape (2 B + 1,)
-
-    Examples
-    --------
-    >>> reached = reached_beside_an_outlier(0.01, 50)
-    >>> bool(reached[50] > 0.0099), bool(reached[51] > 8.0 * reached_by_chance(0.01, 50)[51])
-    (True, True)
-    """
-    cut = np.sqrt(2.0) * norm.isf(theta / 2.0)
-    z = np.linspace(0.0, 9.0, 901)
-    one = norm.sf(cut - z) + norm.cdf(-cut - z)
-    weight = norm.pdf(z) * np.where(z == 0.0, 0.5, 1.0)
-    chosen = binom.pmf(np.arange(n_pairs + 1), n_pairs, one[:, None])
-    others = np.concatenate([np.zeros(n_pairs), weight / weight.sum() @ chosen])
-    return np.asarray(theta * np.cumsum(others[::-1])[::-1])

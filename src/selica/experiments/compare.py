@@ -17,6 +17,8 @@ _NAMES = (*_SAME, "n_members", "n_datasets")
 _COUNTED = ("tpr", "fdr")
 # Fewer data sets do not know their standard error well enough to contradict a theory.
 _ENOUGH = 8
+_LARGEST_DEVIATION = 4.0
+"""Deviations of a simulation from the theory that agrees with it are below, in standard errors."""
 
 
 def deviations(table: Table) -> Table:
@@ -80,11 +82,11 @@ def deviations(table: Table) -> Table:
     return Table((*_NAMES, "quantity", "value", "theory", "error", "deviation"), tuple(out))
 
 
-def agrees(rows: Table, limit: float = 4.0) -> bool | None:
-    """Return whether all deviations are below the limit; None for too few data sets."""
+def agrees(rows: Table) -> bool | None:
+    """Return whether all deviations are below four; None for too few data sets."""
     if len(rows) == 0 or min(rows["n_datasets"]) < _ENOUGH:
         return None
-    return bool(np.abs(rows["deviation"]).max() < limit)
+    return bool(np.abs(rows["deviation"]).max() < _LARGEST_DEVIATION)
 
 
 def _setting(row: Row) -> tuple[Any, ...]:

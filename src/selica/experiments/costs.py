@@ -31,6 +31,8 @@ _SCHEMES = {
     "exponential": "exponential",
     "none": "knockoff copies",
 }
+_BINS = 40
+"""Of the histogram of each data set."""
 _KEY = 17  # of the data sets among the children of a seed
 
 
@@ -132,7 +134,7 @@ def cost_cumulants(costs: dict[int, Array]) -> Table:
     return Table.of(rows)
 
 
-def empirical_rate(rate: RateFunction, N: int, costs: Array, bins: int = 40) -> Table:
+def empirical_rate(rate: RateFunction, N: int, costs: Array) -> Table:
     """Return what histograms of the costs say of s.
 
     Each data set has its own histogram, around its own mean cost, and logarithms are averaged over
@@ -144,7 +146,6 @@ def empirical_rate(rate: RateFunction, N: int, costs: Array, bins: int = 40) -> 
         With a grid that covers the costs; those outside are left out.
     N : int
     costs : array of shape (data sets, members)
-    bins : int
 
     Returns
     -------
@@ -153,7 +154,7 @@ def empirical_rate(rate: RateFunction, N: int, costs: Array, bins: int = 40) -> 
     """
     shifted = costs - costs.mean(axis=1, keepdims=True) + rate.typical_cost
     ends = np.array([np.nanmin(rate.cost), np.nanmax(rate.cost)])
-    edges = np.linspace(max(shifted.min(), ends[0]), min(shifted.max(), ends[1]), bins + 1)
+    edges = np.linspace(max(shifted.min(), ends[0]), min(shifted.max(), ends[1]), _BINS + 1)
     number = np.stack([np.histogram(one, edges)[0] for one in shifted])
     full = (number >= 10).all(axis=0)
     width, middle = edges[1] - edges[0], 0.5 * (edges[1:] + edges[:-1])[full]

@@ -11,7 +11,6 @@ import numpy as np
 from selica._core.effects import PointEffects
 from selica._core.random import RandomState, child
 from selica._core.table import Row, Table
-from selica._core.types import Progress
 from selica._core.validation import count
 from selica.control import fdp, tpp
 from selica.control.stability import ASSUMPTIONS
@@ -140,7 +139,6 @@ def power_beside_theory(
     *,
     random_state: RandomState | None = 0,
     n_jobs: int | None = None,
-    progress: Progress | None = None,
 ) -> Table:
     """Measure power and false discovery rate of the selectors beside predictions.
 
@@ -151,8 +149,6 @@ def power_beside_theory(
     studies : mapping of str to planning.Study
     random_state, n_jobs
         As in `sweep`.
-    progress : callable, optional
-        ``progress(done, total)``, in studies.
 
     Returns
     -------
@@ -165,7 +161,7 @@ def power_beside_theory(
     rows: list[Row] = []
     measured = on_data_sets(
         _run, list(studies.values()), count("runs", runs, at_least=2),
-        random_state=random_state, n_jobs=n_jobs, progress=progress,
+        random_state=random_state, n_jobs=n_jobs, progress=None,
     )  # fmt: skip
     for title, (study, found) in zip(studies, measured, strict=True):
         predicted = _predicted(study)

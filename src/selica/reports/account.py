@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from selica._core.validation import printable, written
+from selica._core.wording import few
 from selica.selectors.knockoffs import KnockoffSelection, KnockoffSelector
 
 _PLAIN = (str, bool, int, float, type(None))
@@ -82,7 +83,7 @@ def response_sentence(said: Mapping[str, Any], target: str) -> str:
         if len(named) == 2:
             event = named[1][0]
             return f"{target} has two classes: {', '.join(listed)}; {event} is taken as the event."
-        return f"{target} has {len(named)} classes: {_few(listed)}."
+        return f"{target} has {len(named)} classes: {few(listed, _LISTED)}."
     if "events" in said:
         events = "1 event" if said["events"] == 1 else f"{said['events']:,} events"
         return f"{target} is a time until an event: {events}, {said['censored']:,} rows censored."
@@ -128,7 +129,7 @@ def column_sentences(said: Mapping[str, Any]) -> list[str]:
         ("strata", "Rows are compared within the same {} only."),
     ):
         if said.get(use):
-            lines.append(text.format(_few(said[use])))
+            lines.append(text.format(few(said[use], _LISTED)))
     return lines
 
 
@@ -142,8 +143,8 @@ def used_by(selector: Any) -> dict[str, Any]:
     found = getattr(selector, "lam_", getattr(selector, "lams_", None))
     if found is not None:
         lams = np.atleast_1d(np.asarray(found, dtype=float))
-        few = f"{lams.size} penalties from {lams.max():.4g} to {lams.min():.4g}"
-        used["lam"] = float(lams[0]) if lams.size == 1 else few
+        ends = f"{lams.size} penalties from {lams.max():.4g} to {lams.min():.4g}"
+        used["lam"] = float(lams[0]) if lams.size == 1 else ends
     if getattr(selector, "q_", None) is not None:
         used |= {"q": int(selector.q_)} | ({"lam": "not used"} if hasattr(selector, "lam") else {})
     elif isinstance(selector, KnockoffSelector) and isinstance(selector.lam, str):
@@ -214,11 +215,6 @@ def threshold_of(selector: Any) -> float | None:
 def chosen_of(selector: Any) -> Any:
     """Return the selector itself, or the one that it chose."""
     return getattr(selector, "selector_", selector)
-
-
-def _few(names: Sequence[str]) -> str:
-    rest = len(names) - _LISTED
-    return ", ".join(names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _fields(one: Any, *names: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from math import exp
 from typing import Any
 
 from selica import catalogue
+from selica._core.wording import few
 from selica._version import __version__
 from selica.reports import account, again, figure
 from selica.reports.selection import Selection
@@ -255,14 +256,11 @@ def _lead(selection: Selection) -> list[str]:
     if not names:
         why = selection.selector.explain().removeprefix("Nothing was selected.")
         return [*said, f"<p class=lead>No {unit} was selected.</p><p>{escape(why)}</p>"]
-    short = [middle_cut(name, _MOST_SIGNS) for name in names[:_MOST_NAMES]]
-    shown = ", ".join(f"<b>{_name(name)}</b>" for name in short)
-    rest = len(names) - _MOST_NAMES
-    more = f" and {rest:,} more" if rest > 0 else ""
+    bold = [f"<b>{_name(middle_cut(name, _MOST_SIGNS))}</b>" for name in names]
     was = f"{unit} was" if len(names) == 1 else f"{unit}s were"
     return [
         *said,
-        f"<p class=lead>{len(names):,} of {all_of:,} {was} selected: {shown}{more}.</p>",
+        f"<p class=lead>{len(names):,} of {all_of:,} {was} selected: {few(bold, _MOST_NAMES)}.</p>",
     ]
 
 
@@ -373,10 +371,8 @@ def _closeness(selection: Selection) -> list[str]:
     calls = selection.close["close calls"]
     if not calls:
         return []
-    rest = len(calls) - _MOST_NAMES
-    more = f" and {rest:,} more" if rest > 0 else ""
     was = "Decided by little, a close call" if len(calls) == 1 else "Decided by little, close calls"
-    return [f"{was}: {', '.join(calls[:_MOST_NAMES])}{more}."]
+    return [f"{was}: {few(calls, _MOST_NAMES)}."]
 
 
 def _listed(heading: str, notes: Sequence[str]) -> list[str]:

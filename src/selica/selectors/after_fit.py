@@ -19,7 +19,7 @@ from selica._core.rounding import ROUNDING
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import error_level, short
-from selica._core.wording import few
+from selica._core.wording import counted, few
 from selica.control import (
     false_bound,
     posthoc_level,
@@ -84,7 +84,7 @@ class PosthocLevel(Result):
     def __str__(self) -> str:
         if self.level is None and not self.names:
             return f"These data support no list of {self.unit}s at a level of 1 or less."
-        many = _counted(len(self.names), self.unit)
+        many = counted(len(self.names), self.unit)
         if self.level is None:
             return f"These data support no level of 1 or less for this list of {many}."
         return f"{many} at level {self.level:.3g}: {few(self.names)}. {self.guarantee}"
@@ -148,7 +148,7 @@ class ListBound(Result):
     @property
     def claim(self) -> str:
         """The bound as a sentence, without what it rests on."""
-        many = _counted(len(self.names), self.unit)
+        many = counted(len(self.names), self.unit)
         if self.false is None:
             return (
                 f"There is no bound for this list of {many} at a confidence of "
@@ -251,11 +251,6 @@ class BoundCurve(Result):
 
     def __repr__(self) -> str:
         return str(self)
-
-
-def _counted(many: int, unit: str) -> str:
-    """Return a number with its noun."""
-    return f"{many} {unit}" if many == 1 else f"{many} {unit}s"
 
 
 class AfterTheFit:
@@ -415,7 +410,7 @@ class AfterTheFit:
         if listed and all(isinstance(one, bool | np.bool_) for one in listed):
             if len(listed) != size:
                 raise ArgumentError(
-                    f"names must have one entry for each of the {_counted(size, self._unit())}, as "
+                    f"names must have one entry for each of the {counted(size, self._unit())}, as "
                     f"a mask; got {len(listed)}."
                 )
             support = np.array(listed, dtype=bool)
@@ -444,7 +439,7 @@ class AfterTheFit:
             return f" {found}"
         if found.level > 1.0 - ROUNDING:  # a share is at most 1 anyway
             return f" The data support no list of {found.unit}s at a level below 1."
-        many = _counted(len(found.names), found.unit)
+        many = counted(len(found.names), found.unit)
         half = " At such a level half of the list, or more, may be false."
         return (
             f" With a level that is chosen after the fit, the data support {many} at level "

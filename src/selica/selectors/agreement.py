@@ -12,6 +12,7 @@ from scipy.special import ndtri
 from selica._core.random import generator
 from selica._core.results import Result
 from selica._core.types import Array, BoolArray, IntArray
+from selica._core.wording import few
 from selica.control import MembersNeeded, members_needed, stability_index
 from selica.control.enough import WIDEST
 
@@ -191,9 +192,7 @@ def close_by_error(close: int) -> str:
 
 def _some(variables: Sequence[int], names: Sequence[str]) -> str:
     """Return the names of variables, not too many."""
-    rest = len(variables) - _LISTED
-    more = f" and {rest} more" if rest > 0 else ""
-    return ", ".join(names[j] for j in variables[:_LISTED]) + more
+    return few([names[j] for j in variables], _LISTED)
 
 
 def joint_distances(

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selica._core.errors import ArgumentError, DoesNotApply
+from selica._core.errors import DoesNotApply
 from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array
@@ -40,7 +40,12 @@ from selica.selectors.base import Selector
 from selica.selectors.calibration import calibration_route
 from selica.selectors.choice import KNOCKOFFS, NAMES, STABILITY, Choice, choose, too_large
 from selica.selectors.comparison import KnockoffComparison
-from selica.selectors.derandomized import DerandomizedKnockoffs, checked_kfwer, copies_for
+from selica.selectors.derandomized import (
+    DerandomizedKnockoffs,
+    checked_kfwer,
+    copies_for,
+    rate_given,
+)
 from selica.selectors.drawing import number_drawn
 from selica.selectors.empty import Demand
 from selica.selectors.engine import excess_correlation
@@ -188,9 +193,7 @@ class AutoSelection(Selector):
         self.selector_._list_members()
 
     def _select(self, data: Data, table: Array) -> None:
-        given = [name for name in ("fdr", "pfer", "kfwer") if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise ArgumentError(f"Give one of fdr, pfer and kfwer; got {' and '.join(given)}.")
+        rate_given(self)  # refuses several
         if self.fdr is not None:
             number("fdr", self.fdr, at_least=1e-6, at_most=1.0)
         if self.n_resamples is not None:

@@ -21,7 +21,8 @@ from selica.sampling.laws.remainders import INDEPENDENT, LARGEST_CORRELATION, re
 from selica.sampling.laws.table import LAWS
 from selica.selectors.engine import correlated
 from selica.selectors.members import Scheme
-from selica.statistics.data import Data, fit_members, penalty_path
+from selica.statistics.data import Data, penalty_path
+from selica.statistics.fits import fit_members
 from selica.statistics.left_out import averaged_fit, left_out_fields
 
 MESSAGES = "message passing"

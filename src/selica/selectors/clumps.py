@@ -17,13 +17,14 @@ from selica._core.results import Result
 from selica._core.rounding import ceiling
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray, IntArray
-from selica._core.validation import choice, count, error_level, number, short
+from selica._core.validation import count, error_level, short
 from selica._core.warning import warn
 from selica.control import knockoff_threshold
 from selica.plots import plot_manhattan
 from selica.sampling import Exchangeability
+from selica.sampling.clumps import check_resolutions, clumps
 from selica.sampling.exchangeability import DOUBTFUL_RATIO, WITHDRAWN_RATIO
-from selica.sampling.ld_blocks import check_resolutions, clumps, ld_blocks
+from selica.sampling.ld_blocks import ld_blocks
 from selica.sampling.motifs import as_genotypes
 from selica.sampling.segment_motifs import (
     N_MOTIFS,
@@ -34,6 +35,7 @@ from selica.sampling.segment_motifs import (
     stored_group_copies,
 )
 from selica.selectors.guarantee import Guarantee, no_guarantee
+from selica.selectors.penalty import fixed_penalty
 from selica.selectors.rows import RowArguments
 from selica.selectors.summary import NEAR_MISSES, Summary
 from selica.solvers.two_bit import TwoBitTable
@@ -248,7 +250,7 @@ class ClumpKnockoffs(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             copy = standard_two_bit(codes, genotypes.n_rows)
             sizes = pair_sizes(
                 data, table, copy, np.random.default_rng(child(seed, _FOLDS, k)),
-                penalty=self._penalty(), n_folds=count("n_folds", self.n_folds, at_least=2),
+                penalty=fixed_penalty(self.lam), n_folds=count("n_folds", self.n_folds, at_least=2),
                 n_jobs=self.n_jobs,
             )  # fmt: skip
             W = sizes.statistics(groups)
@@ -297,13 +299,6 @@ class ClumpKnockoffs(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             genotypes, labels, n_motifs=self.motifs, n_steps=self.n_steps,
             random_state=child(seed, _MOTIFS),
         )  # fmt: skip
-
-    def _penalty(self) -> float | None:
-        """Return the penalty as a number; None where cross-validation chooses it."""
-        if isinstance(self.lam, str):
-            choice("lam", self.lam, ("auto", "cv"))
-            return None
-        return number("lam", self.lam, at_least=1e-12)
 
     def _promise(self) -> Guarantee:
         """Return what is promised for the clumps of each resolution."""
@@ -450,7 +445,7 @@ def _read(X: Any, segments: Any, positions: Any) -> Genotypes:
     if isinstance(X, TwoBitTable):
         found = _of_table(X)
     else:
-        found = Genotypes.of(as_genotypes("X", X, 2))
+        found = Genotypes.of(as_genotypes(X, 2))
     p = found.shape[1]
     if positions is None and segments is None:
         return found

@@ -55,6 +55,7 @@ from selica.selectors.engine import (
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.knockoffs import AUTO, KnockoffSelector
 from selica.selectors.members import near, standard_errors
+from selica.selectors.penalty import fixed_penalty
 from selica.selectors.summary import Summary, TableColumn, precision
 from selica.statistics import Data
 
@@ -361,7 +362,7 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
             raise RefusedError("X: all columns are constant; there is nothing to select.")
         part = data._replace(X=data.X[:, data.varies], varies=data.varies[data.varies])
         fields = partial(knockoff_fields, part, w_threshold=w_threshold)
-        penalty = self._penalty()
+        penalty = fixed_penalty(self.lam)
         if penalty is None:
             penalty = penalty_for_power(part, fields)
             if penalty is None and engine == "semi-analytic":
@@ -370,14 +371,10 @@ class DerandomizedKnockoffs(KnockoffSelector, AfterTheFit):
         return [] if penalty is None else [partial(fields, penalty)], penalty
 
     def _rule(self) -> str:
-        given = [name for name in ("fdr", "pfer", "kfwer") if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise ArgumentError(f"Give one of fdr, pfer and kfwer; got {' and '.join(given)}.")
-        if given == ["fdr"] and self.threshold is not None:
+        given = rate_given(self)
+        if given == "fdr" and self.threshold is not None:
             raise ArgumentError("fdr and threshold are two different rules; give one of them.")
-        if given:
-            return given[0]
-        return "threshold" if self.threshold is not None else "fdr"
+        return given or ("threshold" if self.threshold is not None else "fdr")
 
     def _by_evalues(self, found: KnockoffComparison, *, filled_in: bool) -> None:
         """Select by e-BH with the averages of the e-values of the copies."""
@@ -621,6 +618,14 @@ def _beaten(W: Array, w_threshold: float, share: float) -> Array:
 def copies_for(allowed: float) -> int:
     """Return the number of copies from which on all may select for so few false selections."""
     return max(ceiling(2.0 / allowed) - 1, 1)
+
+
+def rate_given(selector: Any) -> str | None:
+    """Return which of fdr, pfer and kfwer a selector was given; None where it is none."""
+    given = [name for name in ("fdr", "pfer", "kfwer") if getattr(selector, name) is not None]
+    if len(given) > 1:
+        raise ArgumentError(f"Give one of fdr, pfer and kfwer; got {' and '.join(given)}.")
+    return given[0] if given else None
 
 
 def checked_kfwer(kfwer: Any) -> tuple[int, float]:

@@ -15,8 +15,9 @@ from selica._core.errors import ArgumentError
 from selica._core.memory import SMALL, check_memory
 from selica._core.types import Array, IntArray
 from selica._core.validation import printable, short
+from selica._core.wording import counted
 from selica.tables.categories import indicators
-from selica.tables.columns import counted, listed
+from selica.tables.columns import listed
 
 _GENOTYPES = (
     " If these are genotypes, sampling.GenotypeKnockoffs().fit(X).complete(X) draws the missing "

@@ -20,10 +20,12 @@ import numpy as np
 from selica._core.errors import ArgumentError, DoesNotApply
 from selica._core.types import Array, IntArray
 from selica._core.validation import number, short, written
+from selica._core.wording import few
 from selica.sampling import correlation_groups
 from selica.sampling.weights import missing_label
 from selica.selectors.guarantee import Guarantee
 from selica.statistics import Data
+from selica.tables.columns import different_names
 from selica.tables.feature_labels import feature_labels
 
 CORRELATION = "correlation"
@@ -32,8 +34,6 @@ CUT = 0.5
 """Correlation from which on columns are in one cluster, on average, where nothing else is said."""
 REPRESENTATIVES = ("sparse", "weighted", "simple")
 """Ways to weigh the members of a group in its representative."""
-_MOST_NAMES = 5
-"""Names that an error lists."""
 _KINDS = "labels of the variables, 'correlation', 'correlation:0.7' or 'FILE:COLUMN'"
 """What groups may be, for an error."""
 SAME_ROWS = "it does not matter that groups were formed from the same rows"
@@ -146,7 +146,7 @@ def read_groups(groups: Any, names: Sequence[str], data: Data) -> Groups | None:
         if CORRELATION in (groups, word):
             groups = (CORRELATION, _number(rest) if colon else CUT)
         elif colon and word and rest:
-            groups = feature_labels("groups", word, rest, names)
+            groups = feature_labels(word, rest, names)
         else:
             raise ArgumentError(f"groups must be {_KINDS}; got {groups!r}.")
     if isinstance(groups, tuple) and len(groups) == 2 and groups[0] == CORRELATION:
@@ -173,7 +173,7 @@ def read_groups(groups: Any, names: Sequence[str], data: Data) -> Groups | None:
             ) from None
         if of[place] == len(titles):
             titles.append(names[place] if alone else written(label))
-    return Groups(of, _different(titles), "the groups were given")
+    return Groups(of, different_names(titles), "the groups were given")
 
 
 def _number(text: str) -> float | str:
@@ -198,15 +198,23 @@ def _clusters(cut: float, names: Sequence[str], data: Data) -> Groups:
     of = order[of].astype(np.intp)
     places = np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
     members = [[names[j] for j in own.tolist()] for own in places]
-    titles = tuple(
-        " and ".join(own) if len(own) < 3 else f"{own[0]} and {len(own) - 1} more"
-        for own in members
-    )
     return Groups(
-        of, titles,
+        of, tuple(title_of(own) for own in members),
         f"columns whose correlation is above {cut:g} in size, on average, are a group",
         formed=True,
     )  # fmt: skip
+
+
+def title_of(names: Sequence[str]) -> str:
+    """Return what a group of these variables is called.
+
+    Examples
+    --------
+    >>> from selica.selectors.grouping import title_of
+    >>> title_of(["a", "b"]), title_of(["a", "b", "c"])
+    ('a and b', 'a and 2 more')
+    """
+    return " and ".join(names) if len(names) < 3 else few(names, 1)
 
 
 def _labels(groups: Any, names: Sequence[str]) -> list[Any]:
@@ -222,11 +230,8 @@ def _labels(groups: Any, names: Sequence[str]) -> list[Any]:
         known = {str(name): label for name, label in groups.items()}
         without = [name for name in names if name not in known]
         if without:
-            rest = len(without) - _MOST_NAMES
-            more = f" and {rest} more" if rest > 0 else ""
             raise ArgumentError(
-                f"groups must have a label for each variable; there is none for "
-                f"{', '.join(without[:_MOST_NAMES])}{more}."
+                f"groups must have a label for each variable; there is none for {few(without)}."
             )
         return [known[name] for name in names]
     if isinstance(groups, bytes | set | frozenset) or not hasattr(groups, "__len__"):
@@ -240,20 +245,6 @@ def _labels(groups: Any, names: Sequence[str]) -> list[Any]:
         )
     listed = groups.tolist() if hasattr(groups, "tolist") else groups
     return list(listed)
-
-
-def _different(titles: Sequence[str]) -> tuple[str, ...]:
-    """Return names of groups that differ: labels may look alike, as 1 and "1" do."""
-    taken, out = {*titles}, []
-    seen: dict[str, int] = {}
-    for title in titles:
-        name, many = title, seen.get(title, 0) + 1
-        while many > 1 and (name := f"{title} ({many})") in taken:
-            many += 1
-        seen[title] = many
-        taken.add(name)
-        out.append(name)
-    return tuple(out)
 
 
 def for_groups(promise: Guarantee) -> Guarantee:

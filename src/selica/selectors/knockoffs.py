@@ -11,7 +11,7 @@ from selica._core.errors import ArgumentError, AssumptionWarning, ColumnError, D
 from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.types import Array
-from selica._core.validation import choice, count, error_level, number
+from selica._core.validation import choice, count, error_level
 from selica._core.warning import warn
 from selica.control import joint_threshold, joint_wins, knockoff_threshold, posthoc_evalues
 from selica.plots import plot_fdp_bound, plot_statistics
@@ -22,15 +22,12 @@ from selica.sampling.sampler import as_sampler
 from selica.selectors.after_fit import CONFIDENCE, AfterTheFit, BoundCurve, ListBound
 from selica.selectors.base import Selector
 from selica.selectors.checks import LARGEST_CORRELATION, most_correlated
-from selica.selectors.comparison import (
-    KnockoffComparison,
-    Measure,
-    sampler_choice,
-    statistic_choice,
-)
+from selica.selectors.comparison import KnockoffComparison, Measure, sampler_choice
 from selica.selectors.empty import Demand, of_copies
 from selica.selectors.grouping import SAME_ROWS
 from selica.selectors.guarantee import Guarantee, no_guarantee
+from selica.selectors.penalty import fixed_penalty
+from selica.selectors.statistic_choice import statistic_choice
 from selica.selectors.summary import Summary, TableColumn
 from selica.statistics import Data
 from selica.statistics.knockoff import MASKED, SAMPLED, STATISTICS
@@ -45,7 +42,7 @@ _WEIGHTED = "it does not matter that rows have different weights, which the theo
 _NEARLY_THE_SAME = "it does not matter that some columns are nearly the same"
 """What a promise by an estimated distribution rests on where copies hardly tell columns apart."""
 AUTO = "auto"
-"""The statistic that `selectors.comparison.statistic_choice` chooses."""
+"""The statistic that `selectors.statistic_choice` chooses."""
 
 
 class KnockoffSelector(Selector):
@@ -220,14 +217,9 @@ class KnockoffSelector(Selector):
             raise ArgumentError(
                 f"lam is a setting of the penalised fit, and statistic={statistic!r} fits none."
             )
-        return Measure(statistic, self._penalty() if penalty is None else penalty, self.estimator)
-
-    def _penalty(self) -> float | None:
-        """Return the penalty as a number; None where cross-validation chooses it."""
-        if isinstance(self.lam, str):
-            choice("lam", self.lam, ("auto", "cv"))
-            return None
-        return number("lam", self.lam, at_least=1e-12)
+        if penalty is None:
+            penalty = fixed_penalty(self.lam)
+        return Measure(statistic, penalty, self.estimator)
 
     def _check_level(self, fdr: float, p: int, least: int) -> None:
         """Say so where a selection has more variables, at least, than there are."""

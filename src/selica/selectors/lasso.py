@@ -16,7 +16,7 @@ from selica.selectors.penalty import choose_penalties
 from selica.selectors.stability import StabilitySelection
 from selica.selectors.summary import Summary, TableColumn
 from selica.statistics import Data
-from selica.statistics.data import fit_members
+from selica.statistics.fits import fit_members
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,7 +17,8 @@ from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import LARGEST
 from selica.sampling import resample_weights
 from selica.solvers import LassoBatch
-from selica.statistics.data import Data, fit_members, null_gradient, pull
+from selica.statistics.data import Data, null_gradient, pull
+from selica.statistics.fits import fit_members
 from selica.statistics.importance import ranking, selections
 
 FEWEST = 20

@@ -10,7 +10,7 @@ from selica._core.errors import ArgumentError
 from selica._core.losses import require
 from selica._core.scaling import penalty_of_data
 from selica._core.types import Array
-from selica._core.validation import positive, short
+from selica._core.validation import choice, number, positive, short
 from selica.statistics import Data, cross_validate
 from selica.statistics.model_of_data import estimate_model
 from selica.theory import optimal_lam
@@ -62,3 +62,16 @@ def choose_penalties(
             f"{error} It may also be one of {PENALTY_WORDS}; got {short(lam)}."
         ) from None
     return np.asarray(values)
+
+
+def fixed_penalty(lam: Any) -> float | None:
+    """Return a penalty as a number; None where cross-validation chooses it.
+
+    Parameters
+    ----------
+    lam : {"auto", "cv"} or float
+    """
+    if isinstance(lam, str):
+        choice("lam", lam, ("auto", "cv"))
+        return None
+    return number("lam", lam, at_least=1e-12)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from selica._core.errors import ArgumentError, AssumptionWarning, RefusedError
+from selica._core.errors import ArgumentError, RefusedError
 from selica._core.losses import loss_of, read_response
 from selica._core.losses.base import LARGEST_RESPONSE
 from selica._core.losses.table import AUTO
 from selica._core.memory import SMALL, check_memory
 from selica._core.types import Array, IntArray
 from selica._core.validation import LARGEST, number, printable
-from selica._core.warning import warn
+from selica._core.warning import cautioned
 from selica._core.wording import few
 from selica.selectors import checks
 from selica.selectors.checks import NEAR_CORRELATION, Column, Dependence
@@ -307,10 +307,7 @@ class TableReader(SelectedUnits):
 
     def _caution(self, clause: str, *, act: bool = True) -> None:
         """Say what about the data weakens the selection; warn where a person should act on it."""
-        caution = f"{clause[0].upper()}{clause[1:]}."
-        self.cautions_ = (*self.cautions_, caution)
-        if act:
-            warn(caution, AssumptionWarning)
+        self.cautions_ = cautioned(self.cautions_, clause, act=act)
 
     def _listed(self, columns: Any, most: int = 5) -> str:
         """Return the names of columns for a sentence, not too many."""

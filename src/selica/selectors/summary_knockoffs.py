@@ -9,18 +9,18 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from selica._core.errors import ArgumentError, AssumptionWarning, RefusedError
+from selica._core.errors import ArgumentError, RefusedError
 from selica._core.linkage import LinkageBlocks
 from selica._core.random import seed_sequence
 from selica._core.rounding import ceiling
 from selica._core.table import Table
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, count, error_level, flag, number, numbers, printable
-from selica._core.warning import heard, warn
+from selica._core.warning import cautioned, heard
 from selica.control import joint_qvalues, joint_threshold, joint_wins
 from selica.plots import plot_statistics
 from selica.sampling import GhostKnockoffs, linkage_groups
-from selica.selectors.grouping import for_groups, in_groups
+from selica.selectors.grouping import for_groups, in_groups, title_of
 from selica.selectors.guarantee import Guarantee, no_guarantee
 from selica.selectors.summary import NEAR_MISSES, Summary, order_of
 from selica.statistics.ghost_importances import (
@@ -220,7 +220,9 @@ class SummaryKnockoffs(BaseEstimator):  # type: ignore[misc]
                     "these markers, or use LD of the same population; accept_mismatch=True goes on "
                     "without a promise."
                 )
-            self._caution(f"LD is not that of the people behind the Z-scores: {sentence}")
+            self.cautions_ = cautioned(
+                self.cautions_, f"LD is not that of the people behind the Z-scores: {sentence}"
+            )
         return found
 
     def _set_groups(self, ld: LinkageBlocks) -> None:
@@ -236,9 +238,7 @@ class SummaryKnockoffs(BaseEstimator):  # type: ignore[misc]
             names = []
             for group in range(int(self.groups_.max()) + 1):
                 own = [ld.names[j] for j in np.flatnonzero(self.groups_ == group)]
-                names.append(
-                    " and ".join(own) if len(own) < 3 else f"{own[0]} and {len(own) - 1} more"
-                )
+                names.append(title_of(own))
             self.group_names_ = np.array(names, dtype=object)
             return
         labels = np.asarray([kind, *rest])
@@ -277,7 +277,8 @@ class SummaryKnockoffs(BaseEstimator):  # type: ignore[misc]
             start += len(block)
         if found:
             pair = " and ".join(printable(ld.names[j]) for j in example)
-            self._caution(
+            self.cautions_ = cautioned(
+                self.cautions_,
                 f"{found:,} markers have a correlation above {_NEARLY_THE_SAME} with another one, "
                 f"such as {pair}: neither can be told from the other, and little is found; "
                 "groups='correlation' selects such markers together",
@@ -306,13 +307,6 @@ class SummaryKnockoffs(BaseEstimator):  # type: ignore[misc]
                 "identity, since markers determine each other"
             )
         return promise if self.groups_ is None else for_groups(promise)
-
-    def _caution(self, clause: str, *, act: bool = True) -> None:
-        """Say what about the data weakens the selection."""
-        caution = f"{clause[0].upper()}{clause[1:]}."
-        self.cautions_ = (*self.cautions_, caution)
-        if act:
-            warn(caution, AssumptionWarning)
 
     @property
     def notes_(self) -> tuple[str, ...]:

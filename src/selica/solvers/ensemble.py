@@ -13,6 +13,7 @@ from selica._core.losses import Loss
 from selica._core.parallel import on_workers, one_blas_thread, pieces
 from selica._core.types import Array, BoolArray, IntArray, Progress
 from selica._core.validation import matrix, reporter, workers
+from selica.solvers.arguments import falling
 from selica.solvers.designs import DesignTable, as_table
 from selica.solvers.results import LassoBatch
 
@@ -22,7 +23,7 @@ _MAX_ITER = {"squared": 10_000}
 """Iterations where none are given: epochs of coordinate descent, or Newton steps."""
 _NEWTON_STEPS = 100
 """Of all other losses."""
-_STATUS = np.array(["converged", "max_iter", "stopped", "degenerate"])
+STATUS = np.array(["converged", "max_iter", "stopped", "degenerate"])
 """How a fit ended, by the number that the core gives."""
 CONVERGED = 0
 """A solution reached its tolerance."""
@@ -123,11 +124,7 @@ def make_problem(
 
     They are those of `solvers.lasso_path_batch`; penalties are sorted from large to small.
     """
-    order = np.argsort(-lams, axis=-1, kind="stable")
-    path, ridge = (
-        np.take_along_axis(part, order, axis=-1)
-        for part in (lams, np.broadcast_to(np.asarray(lam2, dtype=float), lams.shape))
-    )
+    path, ridge = falling(lams, lam2)
     columns = X.shape[1] * (1 if copies is None else 2)
     steps = _MAX_ITER.get(loss.name, _NEWTON_STEPS) if max_iter is None else max_iter
     return Ensemble(
@@ -276,12 +273,12 @@ def solve_part(
         passes, entries = core().solve_ensemble(
             problem.X.design(),
             problem.kernel,
-            y=[_table(field) for field in problem.loss.columns(problem.y)],
-            weights=_table(problem.weights),
-            lams=_table(problem.lams),
-            lam2=_table(problem.lam2),
-            factor=_table(problem.factor),
-            variance=None if problem.variance is None else _table(problem.variance),
+            y=[in_rows(field) for field in problem.loss.columns(problem.y)],
+            weights=in_rows(problem.weights),
+            lams=in_rows(problem.lams),
+            lam2=in_rows(problem.lam2),
+            factor=in_rows(problem.factor),
+            variance=None if problem.variance is None else in_rows(problem.variance),
             unpenalised=problem.unpenalised,
             settings={
                 "fit_intercept": problem.fit_intercept,
@@ -316,7 +313,7 @@ def csr_of(entries: tuple[Any, Any, Any], shape: tuple[int, int]) -> Any:
     return csr_array((values, (rows, columns)), shape=shape)
 
 
-def _table(values: Array) -> Array:
+def in_rows(values: Array) -> Array:
     """Return an array of doubles in rows, with two dimensions."""
     return np.ascontiguousarray(np.atleast_2d(values), dtype=float)
 
@@ -354,7 +351,7 @@ def _join(problem: Ensemble, parts: list[Part]) -> LassoBatch:
         gap=stack("gap"),
         kkt=stack("kkt"),
         iterations=stack("iterations"),
-        status=_STATUS[stack("status")],
+        status=STATUS[stack("status")],
         lam_max=stack("largest"),
         passes=float(sum(read)) if len(read) == len(parts) else None,
     )

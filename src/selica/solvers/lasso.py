@@ -13,6 +13,7 @@ from selica._core.losses import Loss, loss_of
 from selica._core.losses.cox import TIES, CoxLoss
 from selica._core.types import Array, Progress
 from selica._core.validation import choice, count, flag, number, real
+from selica.solvers.arguments import member_weights, penalties_and_ridges, penalty_factor
 from selica.solvers.designs import as_table
 from selica.solvers.ensemble import Ensemble, make_problem, solve
 from selica.solvers.free_columns import free_columns
@@ -467,9 +468,7 @@ def _checked(
     design = as_table("X", X)
     n = design.shape[0]
     columns = design.shape[1] * (1 if copies is None else 2)
-    rows = np.ascontiguousarray(real("weights", weights, at_least=0.0, copy=False))
-    if rows.ndim != 2 or rows.shape[1] != n:
-        raise ArgumentError(f"weights must have shape (members, {n}); got {rows.shape}.")
+    rows = member_weights(weights, n)
     members = rows.shape[0]
     kind = loss_of(loss)
     response = real("y", y, copy=False)
@@ -477,16 +476,8 @@ def _checked(
     if response.shape not in allowed:
         shapes = " or ".join(str(shape) for shape in allowed)
         raise ArgumentError(f"y must have shape {shapes}; got {response.shape}.")
-    path = np.atleast_1d(real("lams", lams, at_least=0.0))
-    if path.ndim > 2 or (path.ndim == 2 and path.shape[0] != members):
-        raise ArgumentError(f"lams must have shape (L,) or ({members}, L); got {path.shape}.")
-    ridge = real("lam2", lam2, at_least=0.0)
-    if ridge.shape not in ((), path.shape[-1:], path.shape):
-        raise ArgumentError(
-            f"lam2 must be a number or have one entry for each of the {path.shape[-1]} penalties; "
-            f"got shape {ridge.shape}."
-        )
-    factor = _penalty_factor(penalty_weights, columns, None if copies is not None else members)
+    path, ridge = penalties_and_ridges(lams, lam2, members)
+    factor = penalty_factor(penalty_weights, columns, None if copies is not None else members)
     if isinstance(keep, str) or not isinstance(keep, Iterable):
         keep = (keep,)
     intercept = flag("fit_intercept", fit_intercept)
@@ -504,15 +495,3 @@ def _checked(
     )  # fmt: skip
     kind.check(response)
     return problem
-
-
-def _penalty_factor(given: ArrayLike | None, columns: int, members: int | None) -> Array:
-    """Return the penalty weights, ones by default; without `members` they are the same for all."""
-    if given is None:
-        return np.ones(columns)
-    factor = real("penalty_weights", given, at_least=0.0)
-    shapes = [(columns,)] if members is None else [(columns,), (members, columns)]
-    if factor.shape not in shapes:
-        allowed = " or ".join(str(shape) for shape in shapes)
-        raise ArgumentError(f"penalty_weights must have shape {allowed}; got {factor.shape}.")
-    return factor

@@ -14,18 +14,20 @@ from selica._core.errors import ArgumentError
 from selica._core.losses import MultinomialLoss
 from selica._core.losses.multinomial import PENALTIES
 from selica._core.types import Array, Progress
-from selica._core.validation import choice, count, flag, number, real, reporter, workers
+from selica._core.validation import choice, count, flag, number, reporter, workers
+from selica.solvers.arguments import (
+    falling,
+    member_weights,
+    penalties_and_ridges,
+    penalty_factor,
+)
 from selica.solvers.designs import as_table
-from selica.solvers.ensemble import csr_of
+from selica.solvers.ensemble import STATUS, STOPPED, csr_of, in_rows
 from selica.solvers.free_columns import free_columns
 from selica.solvers.results import LassoBatch
 
 _KEEP = ("coef", "sparse", "counts", "entry")
 """What can be kept of the members."""
-_STATUS = np.array(["converged", "max_iter", "stopped", "degenerate"])
-"""How a fit ended, by the number that the core gives."""
-_STOPPED = 2
-"""Number of the fits that were not reached."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -62,13 +64,10 @@ class MultinomialBatch(LassoBatch):
 
     classes: Any = None
 
-    def __repr__(self) -> str:
-        members, lams = self.gap.shape
-        state = "converged" if self.converged else "not converged everywhere"
-        return (
-            f"MultinomialBatch({members} members, {lams} penalties, {len(self.classes)} classes, "
-            f"{state}, largest relative gap {np.nanmax(self.gap, initial=0.0):.1e})"
-        )
+    @property
+    def _more_sizes(self) -> tuple[str, ...]:
+        """Number of classes, for `repr`."""
+        return (f"{len(self.classes)} classes",)
 
 
 def multinomial_path_batch(
@@ -144,13 +143,11 @@ def multinomial_path_batch(
     """
     table = as_table("X", X)
     n, p = table.shape
-    rows = np.ascontiguousarray(real("weights", weights, at_least=0.0, copy=False))
-    if rows.ndim != 2 or rows.shape[1] != n:
-        raise ArgumentError(f"weights must have shape (members, {n}); got {rows.shape}.")
+    rows = member_weights(weights, n)
     members = len(rows)
     places, classes = _classes(y, n, members)
-    path, ridge = _penalties(lams, lam2, members)
-    factor = np.ones(p) if penalty_weights is None else _factor(penalty_weights, p, members)
+    path, ridge = falling(*penalties_and_ridges(lams, lam2, members))
+    factor = penalty_factor(penalty_weights, p, members)
     kept = {choice("keep", one, _KEEP) for one in ([keep] if isinstance(keep, str) else keep)}
     steps = count("max_iter", max_iter)
     settings = {
@@ -166,12 +163,12 @@ def multinomial_path_batch(
     arrays = _arrays(kept, members, path.shape[-1], p, len(classes))
     passes, entries = core().solve_multinomial(
         table.design(),
-        y=_rows(places),
+        y=in_rows(places),
         classes=len(classes),
         weights=rows.astype(float, copy=False),
-        lams=_rows(path),
-        lam2=_rows(ridge),
-        factor=_rows(factor),
+        lams=in_rows(path),
+        lam2=in_rows(ridge),
+        factor=in_rows(factor),
         unpenalised=free_columns(unpenalised, table, p, True),
         settings=settings,
         arrays=arrays,
@@ -191,7 +188,7 @@ def multinomial_path_batch(
         gap=arrays["gap"],
         kkt=arrays["kkt"],
         iterations=arrays["iterations"],
-        status=_STATUS[arrays["status"]],
+        status=STATUS[arrays["status"]],
         lam_max=arrays["largest"],
         passes=passes,
         classes=classes,
@@ -207,43 +204,12 @@ def _classes(y: ArrayLike, n: int, members: int) -> tuple[Array, Any]:
     return reading.values.reshape(raw.shape), reading.classes
 
 
-def _penalties(lams: ArrayLike, lam2: ArrayLike, members: int) -> tuple[Array, Array]:
-    """Return penalties from large to small, and the ridge beside each of them."""
-    path = np.atleast_1d(real("lams", lams, at_least=0.0))
-    if path.ndim > 2 or path.size == 0 or (path.ndim == 2 and path.shape[0] != members):
-        raise ArgumentError(f"lams must have shape (L,) or ({members}, L); got {path.shape}.")
-    ridge = real("lam2", lam2, at_least=0.0)
-    if ridge.shape not in ((), path.shape[-1:], path.shape):
-        raise ArgumentError(
-            f"lam2 must be a number or have one entry for each of the {path.shape[-1]} penalties; "
-            f"got shape {ridge.shape}."
-        )
-    order = np.argsort(-path, axis=-1, kind="stable")
-    beside = np.broadcast_to(ridge, path.shape)
-    return np.take_along_axis(path, order, axis=-1), np.take_along_axis(beside, order, axis=-1)
-
-
-def _factor(given: ArrayLike, p: int, members: int) -> Array:
-    """Return penalty weights of all members, or of each."""
-    factor = real("penalty_weights", given, at_least=0.0)
-    if factor.shape not in ((p,), (members, p)):
-        raise ArgumentError(
-            f"penalty_weights must have shape ({p},) or ({members}, {p}); got {factor.shape}."
-        )
-    return factor
-
-
 def _threads(n_jobs: int | None) -> int:
     """Return the number of threads; as with joblib, -1 is all of them."""
     jobs = workers(n_jobs)
     if jobs is None or jobs > 0:
         return threads() if jobs is None else jobs
     return max(threads() + 1 + jobs, 1)
-
-
-def _rows(values: Array) -> Array:
-    """Return an array of doubles in rows, with two dimensions."""
-    return np.ascontiguousarray(np.atleast_2d(values), dtype=float)
 
 
 def _arrays(kept: set[str], members: int, n_lams: int, p: int, K: int) -> dict[str, Any]:
@@ -263,6 +229,6 @@ def _arrays(kept: set[str], members: int, n_lams: int, p: int, K: int) -> dict[s
         "gap": np.full(grid, np.nan),
         "kkt": np.full(grid, np.nan),
         "iterations": np.zeros(grid, dtype=np.int64),
-        "status": np.full(grid, _STOPPED, dtype=np.int8),
+        "status": np.full(grid, STOPPED, dtype=np.int8),
         "largest": np.full(members, np.nan),
     }

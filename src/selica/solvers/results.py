@@ -91,7 +91,11 @@ class LassoBatch(Result):
     def __repr__(self) -> str:
         members, lams = self.gap.shape
         state = "converged" if self.converged else "not converged everywhere"
-        return (
-            f"LassoBatch({members} members, {lams} penalties, {state}, "
-            f"largest relative gap {np.nanmax(self.gap, initial=0.0):.1e})"
-        )
+        gap = f"largest relative gap {np.nanmax(self.gap, initial=0.0):.1e}"
+        said = (f"{members} members", f"{lams} penalties", *self._more_sizes, state, gap)
+        return f"{type(self).__name__}({', '.join(said)})"
+
+    @property
+    def _more_sizes(self) -> tuple[str, ...]:
+        """Sizes of further axes, for `repr`."""
+        return ()

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from selica._core.types import Array, IntArray
-from selica.tables.columns import Column, counted, listed
+from selica._core.wording import counted
+from selica.tables.columns import Column, listed
 from selica.tables.kinds import Levels, fewest_rows, levels_of
 from selica.tables.naming import vocabulary
 

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from selica._core.types import Array, BoolArray, IntArray
+from selica._core.wording import counted
 from selica.tables.buffers import booleans, chunks_of, codes, copy_floats
-from selica.tables.columns import Column, counted, listed
+from selica.tables.columns import Column, listed
 
 MISSING = frozenset(
     ("", "na", "n/a", "nan", "null", "<na>", "#n/a", "#na", "#null!", "#div/0!", "#value!", "#ref!",

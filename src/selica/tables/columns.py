@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from selica._core.errors import ArgumentError
 from selica._core.validation import printable
+from selica._core.wording import few
 
 Column = NDArray[Any]
 """(n,): floats with NaN, or text with None, where a value is missing."""
@@ -126,9 +127,7 @@ def clean_names(header: Sequence[Any]) -> tuple[list[str], list[str], list[str]]
 
 def listed(names: Sequence[str], quote: bool = True) -> str:
     """Return a few names in a sentence."""
-    shown = ", ".join(repr(name) if quote else name for name in names[:LISTED_NAMES])
-    more = len(names) - LISTED_NAMES
-    return f"{shown} and {more:,} more" if more > 0 else shown
+    return few([repr(name) for name in names] if quote else names, LISTED_NAMES)
 
 
 def columns_are(names: Sequence[str]) -> str:
@@ -137,11 +136,29 @@ def columns_are(names: Sequence[str]) -> str:
     return f"{'Column' if one else 'Columns'} {listed(names)} {'is' if one else 'are'}"
 
 
-def counted(n: int, what: str) -> str:
-    """Return a number of things: 1 row, 2 rows."""
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
-
-
 def typed(option: str, value: str) -> str:
     """Return an option as it is typed on the command line."""
     return f"{option} {shlex.quote(value)}"
+
+
+def cell_text(value: Any) -> str | None:
+    """Return a cell as text: whole numbers without a point, None where it is missing."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, float) and value.is_integer():  # np.float64 too
+        return str(int(value))
+    return str(value).strip() or None
+
+
+def different_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names that differ: the second "a" is "a (2)"."""
+    taken, out = {*names}, []
+    seen: dict[str, int] = {}
+    for one in names:
+        name, many = one, seen.get(one, 0) + 1
+        while many > 1 and (name := f"{one} ({many})") in taken:
+            many += 1
+        seen[one] = many
+        taken.add(name)
+        out.append(name)
+    return tuple(out)

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from selica._core.types import Array, IntArray
+from selica._core.wording import counted
 from selica.tables.categories import indicators
-from selica.tables.columns import Columns, counted, listed
+from selica.tables.columns import Columns, listed
 from selica.tables.kinds import Recognised
 
 

@@ -7,23 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from selica._core.errors import ArgumentError, SelicaError
-from selica._core.validation import written
-from selica.tables.columns import listed
+from selica.tables.columns import cell_text, listed
 from selica.tables.files import read_table
 
 
-def feature_labels(
-    argument: str, path: str | Path, column: str, names: Collection[str]
-) -> dict[str, Any]:
+def feature_labels(path: str | Path, column: str, names: Collection[str]) -> dict[str, Any]:
     r"""Return the labels of variables by name, from a table with one row for each variable.
 
     The first column that has all names of the variables says which row is whose; where there is
-    none, the first column of the table.
+    none, the first column of the table. Errors begin with `groups`, the argument of selectors that
+    such a table is given for.
 
     Parameters
     ----------
-    argument : str
-        How the caller calls what was given; opens the message.
     path : path
         A table, as `read_table` reads it. It may have more rows than there are variables.
     column : str
@@ -44,31 +40,26 @@ def feature_labels(
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "genes.csv"
     ...     _ = path.write_text("gene,pathway\nTP53,cell cycle\nEGFR,\n")
-    ...     feature_labels("groups", path, "pathway", ["EGFR", "TP53"])
+    ...     feature_labels(path, "pathway", ["EGFR", "TP53"])
     {'TP53': 'cell cycle', 'EGFR': None}
     """
     try:
         table = read_table(path)
     except SelicaError as error:
-        raise ArgumentError(f"{argument}: {error}") from None
+        raise ArgumentError(f"groups: {error}") from None
     if column not in table.names:
         raise ArgumentError(
-            f"{argument}: {path} has no column {column!r}; it has {listed(list(table.names))}."
+            f"groups: {path} has no column {column!r}; it has {listed(list(table.names))}."
         )
     texts = {
-        name: [_text(value) for value in values]
+        name: [cell_text(value) for value in values]
         for name, values in zip(table.names, table.values, strict=True)
     }
     owner = next((one for one in texts.values() if {*names} <= {*one}), texts[table.names[0]])
     found: dict[str, Any] = {}
     for name, label in zip(owner, texts[column], strict=True):
         if name is not None and name in found and found[name] != label:
-            raise ArgumentError(f"{argument}: {path} has more than one row for {name}.")
+            raise ArgumentError(f"groups: {path} has more than one row for {name}.")
         if name is not None:
             found[name] = label
     return found
-
-
-def _text(value: Any) -> str | None:
-    """Return a cell as text; None where it is missing."""
-    return None if value is None or value != value else written(value)

@@ -9,7 +9,8 @@ import numpy as np
 
 from selica._core.types import Array, BoolArray
 from selica._core.validation import written
-from selica.tables.columns import Column, counted, listed
+from selica._core.wording import counted
+from selica.tables.columns import Column, listed
 from selica.tables.kinds import blocks
 
 POLICIES = ("impute", "drop-rows", "drop-columns")

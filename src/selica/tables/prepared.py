@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray, IntArray
 from selica._core.validation import choice, short, written
-from selica.tables.columns import Column, Columns, counted, listed
+from selica._core.wording import counted
+from selica.tables.columns import Column, Columns, listed
 from selica.tables.encoding import encode, without_gaps
 from selica.tables.kinds import KINDS, ColumnKind, levels_of
 from selica.tables.missing import POLICIES, MissingCells

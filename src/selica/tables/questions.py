@@ -8,7 +8,8 @@ import numpy as np
 
 from selica._core.types import IntArray
 from selica._core.validation import written
-from selica.tables.columns import LISTED_NAMES, Column, Columns, columns_are, counted, listed, typed
+from selica._core.wording import counted
+from selica.tables.columns import LISTED_NAMES, Column, Columns, columns_are, listed, typed
 from selica.tables.kinds import Recognised, levels_of
 from selica.tables.missing import stand_ins
 from selica.tables.naming import is_of_groups

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.types import Array, BoolArray
 from selica._core.validation import choice, written
-from selica.tables.columns import Column, Columns, counted, listed, typed
+from selica._core.wording import counted
+from selica.tables.columns import Column, Columns, listed, typed
 from selica.tables.kinds import Levels, blocks, is_dates, levels_of
 from selica.tables.missing import absent
 from selica.tables.naming import is_event, is_of_censoring, is_time, vocabulary

@@ -17,10 +17,11 @@ import pyarrow.csv as arrow_csv
 
 from selica._core.errors import ArgumentError
 from selica._core.progress import report
+from selica._core.wording import counted
 from selica.tables.arrow import columns_of_arrow, is_text
 from selica.tables.buffers import copy_floats
 from selica.tables.cells import MISSING, Writing, has_decimal_commas
-from selica.tables.columns import Columns, Limits, clean_names, counted
+from selica.tables.columns import Columns, Limits, clean_names
 from selica.tables.spaced import with_tabs
 from selica.tables.text import as_utf8
 

@@ -10,7 +10,8 @@ import numpy as np
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
 from selica._core.validation import short
-from selica.tables.columns import Column, Columns, columns_are, counted, listed
+from selica._core.wording import counted
+from selica.tables.columns import Column, Columns, columns_are, listed
 
 
 def split(

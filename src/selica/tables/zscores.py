@@ -13,7 +13,8 @@ from selica._core.errors import ArgumentError, RefusedError
 from selica._core.linkage import LinkageBlocks
 from selica._core.types import Array, BoolArray
 from selica._core.validation import instance, numbers
-from selica.tables.columns import Columns, counted, listed
+from selica._core.wording import counted
+from selica.tables.columns import Columns, cell_text, listed
 from selica.tables.files import read_table
 
 _NAMES: dict[str, tuple[str, ...]] = {
@@ -118,7 +119,7 @@ def read_zscores(path: str | Path) -> ZScores:
         beta, se = (_floats(str(path), key, columns[key]) for key in ("beta", "se"))
         with np.errstate(divide="ignore", invalid="ignore"):
             z = np.where(se > 0.0, beta / se, np.nan)
-    names = [_text(one) for one in columns["marker"]]
+    names = [cell_text(one) for one in columns["marker"]]
     fine = np.isfinite(z) & np.array([name is not None for name in names])
     notes = list(table.notes)
     if not fine.any():
@@ -129,7 +130,7 @@ def read_zscores(path: str | Path) -> ZScores:
             "name of a marker left out."
         )
     markers: dict[str, Any] = {
-        key: np.array([_text(one) for one in columns[key]], dtype=object)[fine]
+        key: np.array([cell_text(one) for one in columns[key]], dtype=object)[fine]
         for key in ("chromosome", "position", "allele_1", "allele_2")
         if key in columns
     }
@@ -280,12 +281,3 @@ def _floats(path: str, name: str, column: Any) -> Array:
         bad = next((one for one in column if one is not None), None)
         raise ArgumentError(f"{path}: column {name} must hold numbers; it has {bad!r}.")
     return np.asarray(column, dtype=float)
-
-
-def _text(value: Any) -> str | None:
-    """Return a cell as text; whole numbers without a fraction, None where it is missing."""
-    if value is None or (isinstance(value, float) and np.isnan(value)):
-        return None
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value).strip() or None

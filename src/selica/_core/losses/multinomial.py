@@ -2,7 +2,7 @@ r"""Classes: a softmax over a predictor for each of them, none of which is the r
 
 With coefficients W of shape (p, K) and probabilities P of the classes, the gradient in the
 predictors is :math:`c (P - Y)`. A constant added to the predictors of a row changes nothing, so
-that a row of W is known up to a constant: `identified_coef` has the one that its penalty prefers.
+that a row of W is known up to a constant: a fit has the one that its penalty prefers.
 """
 
 from __future__ import annotations
@@ -146,15 +146,6 @@ class MultinomialLoss(Loss):
         if self.penalty == "each":
             return np.asarray(np.abs(gradient).max(axis=-1))
         return np.asarray(np.linalg.norm(gradient, axis=-1))
-
-    def identified_coef(self, coef: Array) -> Array:
-        """Return the coefficients of the same fit whose penalty is smallest, (..., p, K).
-
-        Zero becomes a median of each row ("each"; of two medians, the middle), or its mean.
-        """
-        if self.penalty == "each":
-            return np.asarray(coef - np.median(coef, axis=-1, keepdims=True))
-        return np.asarray(coef - coef.mean(axis=-1, keepdims=True))
 
     # --- predictions
 

@@ -11,7 +11,7 @@ from selica._core.parallel import one_blas_thread
 from selica._core.random import RandomState, child, seed_sequence
 from selica._core.types import Array, IntArray
 from selica._core.validation import count, number
-from selica.tables.columns import counted
+from selica._core.wording import counted
 from selica.tables.genotypes.codes import unpack
 from selica.tables.genotypes.genotypes import Genotypes
 

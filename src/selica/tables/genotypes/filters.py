@@ -13,7 +13,8 @@ from selica._core.errors import ArgumentError, RefusedError
 from selica._core.files import as_path
 from selica._core.types import BoolArray, IntArray
 from selica._core.validation import number, short
-from selica.tables.columns import counted, listed
+from selica._core.wording import counted
+from selica.tables.columns import listed
 from selica.tables.genotypes.lines import columns_of_text, content_of
 from selica.tables.genotypes.markers import Markers, plain_chromosome
 from selica.tables.genotypes.people import NO_FAMILY, People

@@ -85,13 +85,13 @@ def _text(column: Any) -> TextColumn:
     return np.asarray(kinds[coded.indices.to_numpy(zero_copy_only=False)])
 
 
-def whole_numbers(path: Path, what: str, column: TextColumn) -> NDArray[np.int64]:
-    """Return a column of text as whole numbers; `what` names it in an error."""
+def positions_of(path: Path, column: TextColumn) -> NDArray[np.int64]:
+    """Return a column of text as positions, which are whole numbers."""
     try:
         return column.astype(np.int64)
     except (ValueError, OverflowError):
         bad = next(text for text in column if not re.fullmatch(r"[+-]?\d{1,18}", text))
-        raise ArgumentError(f"{path}: {what} must be whole numbers; one is {bad!r}.") from None
+        raise ArgumentError(f"{path}: positions must be whole numbers; one is {bad!r}.") from None
 
 
 def header_of(path: Path, content: bytes, mark: bytes) -> tuple[list[str], bytes]:

@@ -17,7 +17,7 @@ from selica.tables.genotypes.lines import (
     columns_of_text,
     content_of,
     header_of,
-    whole_numbers,
+    positions_of,
     write_lines,
 )
 
@@ -153,7 +153,7 @@ def read_bim(path: Path) -> Markers:
     """Read the markers of a `.bim` file: six columns without a line of names."""
     columns = columns_of_text(path, content_of(path), 6)
     return Markers(
-        _plain(columns[0]), columns[1], whole_numbers(path, "positions", columns[3]),
+        _plain(columns[0]), columns[1], positions_of(path, columns[3]),
         columns[4], columns[5],
     )  # fmt: skip
 
@@ -181,7 +181,7 @@ def read_pvar(path: Path) -> Markers:
             "split them or leave them out with plink2 --max-alleles 2 --make-pgen."
         )
     return Markers(
-        _plain(found["CHROM"]), found["ID"], whole_numbers(path, "positions", found["POS"]),
+        _plain(found["CHROM"]), found["ID"], positions_of(path, found["POS"]),
         found["ALT"], found["REF"],
     )  # fmt: skip
 

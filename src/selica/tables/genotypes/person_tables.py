@@ -12,7 +12,8 @@ import numpy as np
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.files import as_path
 from selica._core.types import BoolArray, IntArray
-from selica.tables.columns import Column, counted, listed
+from selica._core.wording import counted
+from selica.tables.columns import Column, listed
 from selica.tables.genotypes.filters import places
 from selica.tables.genotypes.lines import TextColumn, columns_of_text, content_of
 from selica.tables.genotypes.people import People

@@ -13,7 +13,8 @@ from selica._core.errors import ArgumentError, RefusedError
 from selica._core.random import RandomState
 from selica._core.types import BoolArray
 from selica._core.validation import count, short
-from selica.tables.columns import Column, Columns, counted, listed
+from selica._core.wording import counted
+from selica.tables.columns import Column, Columns, listed
 from selica.tables.genotypes.components import principal_components
 from selica.tables.genotypes.genotypes import Genotypes
 from selica.tables.genotypes.people import People
@@ -21,7 +22,7 @@ from selica.tables.genotypes.person_tables import PersonTable, column_of_text, r
 from selica.tables.genotypes.reading import read_genotypes
 from selica.tables.missing import absent
 from selica.tables.prepared import Prepared, made_ready
-from selica.tables.roles import several
+from selica.tables.roles import of_logarithm, several
 
 _USES = ("target", "time", "event", "weights", "offset", "strata", "rows_of")
 """Arguments that name one column each."""
@@ -205,7 +206,7 @@ def _together(tables: list[PersonTable]) -> dict[str, Column]:
 def _named(uses: Mapping[str, Any]) -> list[str]:
     """Return the columns that have a use other than to be kept; also that of log(exposure)."""
     named = [name for name in uses.values() if name is not None]
-    return [*named, *(name[4:-1] for name in named if name.startswith("log("))]
+    return [*named, *map(of_logarithm, named)]
 
 
 def _kept(
@@ -287,7 +288,7 @@ def _case_control(
 def _columns(table: Mapping[str, Column], names: list[str], used: BoolArray) -> Columns:
     """Return the columns that are used, of the people that are used."""
     wanted = [name for name in dict.fromkeys(names) if name in table]
-    unknown = [name for name in names if name not in table and not name.startswith("log(")]
+    unknown = [name for name in names if name not in table and of_logarithm(name) == name]
     if unknown:
         raise ArgumentError(f"There is no column {unknown[0]!r}; there are {listed(list(table))}.")
     return Columns(tuple(wanted), tuple(table[name][used] for name in wanted))
