@@ -38,13 +38,16 @@ inline void check_stop() {
   if (stop_of_thread != nullptr) stop_of_thread->check();
 }
 
-// Makes a flag that of this thread.
+// Makes a flag that of this thread, until the scope ends; work may call other work.
 class StopScope {
  public:
-  explicit StopScope(const StopFlag& flag) { stop_of_thread = &flag; }
-  ~StopScope() { stop_of_thread = nullptr; }
+  explicit StopScope(const StopFlag& flag) : before_(std::exchange(stop_of_thread, &flag)) {}
+  ~StopScope() { stop_of_thread = before_; }
   StopScope(const StopScope&) = delete;
   StopScope& operator=(const StopScope&) = delete;
+
+ private:
+  const StopFlag* before_;
 };
 
 }  // namespace selica

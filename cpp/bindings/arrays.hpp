@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstddef>
 #include <stdexcept>
 
 #include "base/types.hpp"
@@ -45,6 +46,19 @@ bool shaped(Index rows, Index columns, const Arrays&... arrays) {
 // Refuses sizes that do not belong together.
 inline void require(bool fits, const char* sentence) {
   if (!fits) throw std::invalid_argument(sentence);
+}
+
+// An array that is written, with any number of axes.
+template <class T>
+using Out = nanobind::ndarray<T, nanobind::c_contig, nanobind::device::cpu>;
+
+// Returns the array of this name, of so many entries; null where it is not wanted.
+template <class T>
+T* output(const nanobind::dict& arrays, const char* name, Index entries) {
+  if (!arrays.contains(name)) return nullptr;
+  auto array = nanobind::cast<Out<T>>(arrays[name], false);
+  require(static_cast<Index>(array.size()) == entries, "an array has the wrong size");
+  return array.data();
 }
 
 }  // namespace selica

@@ -5,8 +5,10 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>

@@ -1,4 +1,4 @@
-// What the module is made of: one function for each room of the Python package with kernels.
+// What the module is made of: one function for each group of kernels, with a file of its own.
 #pragma once
 
 #include <nanobind/nanobind.h>

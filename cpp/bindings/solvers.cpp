@@ -1,18 +1,22 @@
 // Designs and ensembles of penalised regressions, for Python.
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "bindings/entries.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/ensembles.hpp"
 #include "bindings/parts.hpp"
 #include "designs/dense.hpp"
 #include "designs/int8.hpp"
@@ -29,14 +33,9 @@ using namespace nb::literals;
 namespace selica {
 namespace {
 
+// Rows and columns may be apart.
 template <class T>
 using Table = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-template <class T>
-using Line1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Rows2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
 
 Index size(std::size_t n) { return static_cast<Index>(n); }
 
@@ -47,38 +46,35 @@ std::shared_ptr<Design> dense(Table<T> values, bool copied) {
                                           copied);
 }
 
-std::shared_ptr<Design> int8(Table<std::int8_t> values, Line1<double> unit, Line1<double> origin) {
-  if (unit.shape(0) != values.shape(1) || origin.shape(0) != values.shape(1))
-    throw std::invalid_argument("unit and origin need one number for each column");
+std::shared_ptr<Design> int8(Table<std::int8_t> values, Vector unit, Vector origin) {
+  require(sized(size(values.shape(1)), unit, origin),
+          "unit and origin need one number for each column");
   return std::make_shared<Int8Design>(values.data(), size(values.shape(0)), size(values.shape(1)),
                                       values.stride(0), values.stride(1), unit.data(),
                                       origin.data());
 }
 
-std::shared_ptr<Design> sparse(Index rows, Line1<std::int64_t> starts, Line1<std::int32_t> places,
-                               Line1<double> values) {
-  const Index columns = size(starts.shape(0)) - 1;
-  const Index entries = size(values.shape(0));
-  if (columns < 0 || places.shape(0) != values.shape(0) || starts.data()[0] != 0 ||
-      starts.data()[columns] != entries)
-    throw std::invalid_argument("starts, places and values do not fit together");
+std::shared_ptr<Design> sparse(Index rows, Array<const std::int64_t, 1> starts,
+                               Array<const std::int32_t, 1> places, Vector values) {
+  const Index columns = size(starts.shape(0)) - 1, entries = size(values.shape(0));
+  require(columns >= 0 && sized(entries, places) && starts.data()[0] == 0 &&
+              starts.data()[columns] == entries,
+          "starts, places and values do not fit together");
   for (Index j = 0; j < columns; ++j) {
-    if (starts.data()[j] > starts.data()[j + 1])
-      throw std::invalid_argument("starts must not decrease");
+    require(starts.data()[j] <= starts.data()[j + 1], "starts must not decrease");
     for (Index e = starts.data()[j]; e < starts.data()[j + 1]; ++e) {
       const std::int32_t place = places.data()[e];
-      if (place < 0 || place >= rows || (e > starts.data()[j] && place <= places.data()[e - 1]))
-        throw std::invalid_argument("places must be rows, ascending in each column");
+      require(place >= 0 && place < rows && (e == starts.data()[j] || place > places.data()[e - 1]),
+              "places must be rows, ascending in each column");
     }
   }
   return std::make_shared<SparseDesign>(rows, columns, starts.data(), places.data(), values.data());
 }
 
 std::shared_ptr<Design> side_by_side(std::vector<std::shared_ptr<Design>> parts) {
-  if (parts.empty()) throw std::invalid_argument("there must be a design");
+  require(!parts.empty(), "there must be a design");
   for (const auto& part : parts)
-    if (part->rows() != parts[0]->rows())
-      throw std::invalid_argument("designs side by side must have the same rows");
+    require(part->rows() == parts[0]->rows(), "designs side by side must have the same rows");
   return std::make_shared<SideBySide>(std::move(parts));
 }
 
@@ -93,9 +89,12 @@ std::shared_ptr<const LossKind> make_loss(const std::string& name, const Problem
   throw std::invalid_argument("unknown loss " + name);
 }
 
+// Returns how many numbers a row of the response has.
 std::size_t fields_of(const std::string& loss) {
+  if (loss == "squared" || loss == "logistic") return 1;
   if (loss == "poisson") return 2;
-  return loss == "squared" || loss == "logistic" ? 1 : 3;
+  if (loss == "cox-breslow" || loss == "cox-efron") return 3;
+  throw std::invalid_argument("unknown loss " + loss);
 }
 
 // A copy as Python gave it, with the array that it lies in.
@@ -121,8 +120,7 @@ class Copies {
       delete held;
     });
     held->design->prepare(centred_);
-    if (!held->design->finite())
-      throw std::invalid_argument("copies must be arrays of finite numbers.");
+    require(held->design->finite(), "copies must be arrays of finite numbers.");
     known = fresh;
     return fresh;
   }
@@ -133,75 +131,34 @@ class Copies {
   std::map<PyObject*, std::weak_ptr<const Design>> known_;
 };
 
-template <class T>
-T* pointer(std::optional<Out<T>>& array) {
-  return array ? array->data() : nullptr;
-}
-
-// Solves an ensemble into the arrays of `kept`; returns how often the design was read, and sparse
-// entries (rows, columns, values) or None.
-nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<Rows2<double>> y,
-                          Rows2<double> weights, Rows2<double> lams, Rows2<double> lam2,
-                          Rows2<double> factor, std::optional<Rows2<double>> variance,
-                          std::optional<Line1<bool>> unpenalised, nb::dict settings,
-                          nb::dict arrays, nb::object copies, nb::object progress) {
-  Problem problem;
-  problem.design = &design;
-  problem.members = size(weights.shape(0));
-  problem.columns = size(factor.shape(1));
-  problem.weights = weights.data();
-  const auto expect = [](bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-  };
-  const std::size_t members = weights.shape(0), n = static_cast<std::size_t>(design.rows());
-  expect(weights.shape(1) == n, "weights need one number for each row");
-  expect(problem.columns == design.columns() * (copies.is_none() ? 1 : 2),
-         "penalty weights need one number for each column");
-  expect(y.size() >= fields_of(loss), "the response has too few fields");
-  y.resize(fields_of(loss));
-  for (const auto& field : y) {
-    expect(field.shape(1) == n && (field.shape(0) == 1 || field.shape(0) == members),
-           "the response needs one number for each row");
-    expect(field.shape(0) == y[0].shape(0) && (fields_of(loss) < 3 || field.shape(0) == 1),
-           "fields of the response have different shapes");
+// Solves an ensemble into `arrays`; returns how often the design was read, and sparse entries
+// (rows, columns, values) or None.
+nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<Matrix> y,
+                          Matrix weights, Matrix lams, Matrix lam2, Matrix factor,
+                          std::optional<Matrix> variance, std::optional<Flags> unpenalised,
+                          nb::dict settings, nb::dict arrays, nb::object copies,
+                          nb::object progress) {
+  Problem problem = problem_of(design, design.columns() * (copies.is_none() ? 1 : 2), weights, lams,
+                               lam2, factor, unpenalised, settings);
+  const Index members = problem.members, n = design.rows();
+  const std::size_t fields = fields_of(loss);
+  const bool cox = loss.starts_with("cox");
+  require(y.size() >= fields, "the response has too few fields");
+  y.resize(fields);
+  for (const Matrix& field : y) {
+    require(shared_or_each(field, members, n), "the response needs one number for each row");
+    require(field.shape(0) == y[0].shape(0) && (!cox || field.shape(0) == 1),
+            "fields of the response have different shapes");
     problem.y.push_back(field.data());
   }
-  problem.y_each = members > 1 && y[0].shape(0) == members;
-  const auto shared_or_each = [&](const Rows2<double>& array) {
-    return array.shape(0) == 1 || array.shape(0) == members;
-  };
-  expect(shared_or_each(lams) && lam2.shape(0) == lams.shape(0) && lam2.shape(1) == lams.shape(1),
-         "ridges need the shape of the penalties");
-  expect(shared_or_each(factor), "penalty weights are shared or those of each member");
-  problem.lams = lams.data();
-  problem.lam2 = lam2.data();
-  problem.lams_each = lams.shape(0) == members && members > 1;
-  problem.n_lams = size(lams.shape(1));
-  problem.factor = factor.data();
-  problem.factor_each = factor.shape(0) == members && members > 1;
+  problem.y_each = members > 1 && has_shape(y[0], members);
   if (variance) {
-    expect(variance->shape(0) == members && size(variance->shape(1)) == problem.columns,
-           "variances are those of each member and column");
+    require(shaped(members, problem.columns, *variance),
+            "variances are those of each member and column");
     problem.variance = variance->data();
   }
-  if (unpenalised) {
-    expect(size(unpenalised->shape(0)) == problem.columns, "unpenalised is one flag a column");
-    problem.unpenalised = unpenalised->data();
-  }
   problem.fit_intercept = nb::cast<bool>(settings["fit_intercept"]);
-  problem.centred = problem.fit_intercept || fields_of(loss) == 3;
-  problem.standardize = nb::cast<bool>(settings["standardize"]);
-  problem.tol = nb::cast<double>(settings["tol"]);
-  problem.max_iter = nb::cast<Index>(settings["max_iter"]);
-  problem.max_active = nb::cast<Index>(settings["max_active"]);
-  const double bytes = nb::cast<double>(settings["most_bytes"]);
-  const Index threads = nb::cast<Index>(settings["threads"]);
-  const bool sparse = nb::cast<bool>(settings["sparse"]);
-  for (std::size_t b = 0; b < members; ++b) {
-    Index count = 0;
-    for (std::size_t i = 0; i < n; ++i) count += weights.data()[b * n + i] > 0.0;
-    problem.most_rows = std::max(problem.most_rows, count);
-  }
+  problem.centred = problem.fit_intercept || cox;
   problem.loss = make_loss(loss, problem);
   if (!copies.is_none()) {
     auto own = std::make_shared<Copies>(nb::cast<nb::callable>(copies), problem.centred);
@@ -209,78 +166,15 @@ nb::object solve_ensemble(Design& design, const std::string& loss, std::vector<R
     problem.own_is_shared = nb::cast<bool>(settings["copies_are_shared"]);
   }
 
-  const auto find = [&](const char* name, auto kind) {
-    using T = decltype(kind);
-    std::optional<Out<T>> array;
-    if (arrays.contains(name)) array = nb::cast<Out<T>>(arrays[name]);
-    return array;
-  };
-  auto coef = find("coef", double{}), intercept = find("intercept", double{}),
-       gap = find("gap", double{}), kkt = find("kkt", double{}), entry = find("entry", double{}),
-       largest = find("largest", double{}), total = find("total", double{}),
-       square = find("square", double{});
-  auto n_active = find("n_active", std::int64_t{}), iterations = find("iterations", std::int64_t{}),
-       counts = find("counts", std::int64_t{});
-  auto status = find("status", std::int8_t{});
-  Kept kept;
-  kept.coef = pointer(coef);
-  kept.intercept = pointer(intercept);
-  kept.n_active = pointer(n_active);
-  kept.gap = pointer(gap);
-  kept.kkt = pointer(kkt);
-  kept.iterations = pointer(iterations);
-  kept.status = pointer(status);
-  kept.entry = pointer(entry);
-  kept.largest = pointer(largest);
-  kept.counts = pointer(counts);
-  kept.total = pointer(total);
-  kept.square = pointer(square);
-  const std::size_t grid = members * static_cast<std::size_t>(problem.n_lams);
-  for (const auto* each : {&intercept, &gap, &kkt})
-    expect(*each && (*each)->size() == grid, "an array has the wrong size");
-  expect(n_active && n_active->size() == grid && iterations && iterations->size() == grid &&
-             status && status->size() == grid,
-         "an array has the wrong size");
-  const std::size_t columns = static_cast<std::size_t>(problem.columns);
-  const std::size_t cells = static_cast<std::size_t>(problem.n_lams) * columns;
-  expect((!coef || coef->size() == grid * columns) && (!counts || counts->size() == cells) &&
-             (!total || (total->size() == cells && square && square->size() == cells)) &&
-             (!entry || entry->size() == members * columns) &&
-             (!largest || largest->size() == members),
-         "an array has the wrong size");
-
   Index chunk = nb::cast<Index>(settings["chunk"]);
   if (chunk <= 0)
-    chunk = members_per_chunk({design.rows(), design.columns(), problem.columns - design.columns(),
-                               problem.own_is_shared, problem.members, problem.most_rows,
-                               problem.max_active, bytes});
-  Ensemble ensemble(problem, kept, sparse, chunk, threads);
-  bool interrupted = false;
-  {
-    nb::gil_scoped_release release;
-    const auto poll = [&](Index done) {
-      nb::gil_scoped_acquire acquire;
-      if (PyErr_CheckSignals() != 0) {
-        interrupted = true;
-        return false;
-      }
-      if (!progress.is_none() && done > 0) {
-        try {
-          progress(done, problem.members);
-        } catch (nb::python_error& error) {
-          error.restore();
-          interrupted = true;
-          return false;
-        }
-      }
-      return true;
-    };
-    ensemble.run(poll, [&] { design.prepare(problem.centred); });
-  }
-  if (interrupted) throw nb::python_error();
-  const double passes = ensemble.passes();
-  if (!sparse) return nb::make_tuple(passes, nb::none());
-  return nb::make_tuple(passes, joined(ensemble.entries()));
+    chunk = members_per_chunk({n, design.columns(), problem.columns - design.columns(),
+                               problem.own_is_shared, members, problem.most_rows,
+                               problem.max_active, nb::cast<double>(settings["most_bytes"])});
+  const bool sparse = nb::cast<bool>(settings["sparse"]);
+  Ensemble ensemble(problem, kept_of(arrays, problem), sparse, chunk,
+                    nb::cast<Index>(settings["threads"]));
+  return run_ensemble(ensemble, design, problem, sparse, progress);
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 
 #include "designs/two_bit.hpp"
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 
-#include <stdexcept>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 
+#include "bindings/arrays.hpp"
 #include "bindings/parts.hpp"
 
 namespace nb = nanobind;
@@ -18,56 +20,47 @@ namespace {
 
 // Lines may be apart, the bytes of a line may not.
 using Codes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::device::cpu>;
-template <class T>
-using Line1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T, int axes>
-using Out = nb::ndarray<T, nb::ndim<axes>, nb::c_contig, nb::device::cpu>;
+using Lines = Array<const std::int64_t, 1>;
 
-void expect(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
-}
-
-void check(const Codes& codes, Index rows, const Line1<std::int64_t>& lines) {
-  expect(rows > 0 && static_cast<Index>(codes.shape(1)) == line_bytes(rows) &&
-             (codes.stride(1) == 1 || codes.shape(1) == 1),
-         "codes need four rows in each byte of a line");
+void check(const Codes& codes, Index rows, const Lines& lines) {
+  const Index count = static_cast<Index>(codes.shape(0));
+  require(rows > 0 && shaped(count, line_bytes(rows), codes) &&
+              (codes.stride(1) == 1 || codes.shape(1) == 1),
+          "codes need four rows in each byte of a line");
   for (std::size_t j = 0; j < lines.shape(0); ++j)
-    expect(lines.data()[j] >= 0 && lines.data()[j] < static_cast<Index>(codes.shape(0)),
-           "columns must be lines of the codes");
+    require(lines.data()[j] >= 0 && lines.data()[j] < count, "columns must be lines of the codes");
 }
 
-std::shared_ptr<Design> two_bit(Codes codes, Index rows, Line1<std::int64_t> lines,
-                                Line1<double> unit, Line1<double> origin, Line1<double> fill) {
+std::shared_ptr<Design> two_bit(Codes codes, Index rows, Lines lines, Vector unit, Vector origin,
+                                Vector fill) {
   check(codes, rows, lines);
-  const std::size_t p = lines.shape(0);
-  expect(unit.shape(0) == p && origin.shape(0) == p && fill.shape(0) == p,
-         "unit, origin and fill need one number for each column");
-  return std::make_shared<TwoBitDesign>(codes.data(), rows, static_cast<Index>(p), codes.stride(0),
-                                        lines.data(), unit.data(), origin.data(), fill.data());
+  const Index p = static_cast<Index>(lines.shape(0));
+  require(sized(p, unit, origin, fill), "unit, origin and fill need one number for each column");
+  return std::make_shared<TwoBitDesign>(codes.data(), rows, p, codes.stride(0), lines.data(),
+                                        unit.data(), origin.data(), fill.data());
 }
 
-void two_bit_counts(Codes codes, Index rows, Line1<std::int64_t> lines, Out<std::int64_t, 2> out) {
+void two_bit_counts(Codes codes, Index rows, Lines lines, Array<std::int64_t, 2> out) {
   check(codes, rows, lines);
-  expect(out.shape(0) == lines.shape(0) && out.shape(1) == kCodes,
-         "out needs four counts a column");
+  const Index p = static_cast<Index>(lines.shape(0));
+  require(shaped(p, kCodes, out), "out needs four counts a column");
   const nb::gil_scoped_release release;
-  for (std::size_t j = 0; j < lines.shape(0); ++j)
-    count_codes(codes.data() + lines.data()[j] * codes.stride(0), rows,
-                out.data() + j * static_cast<std::size_t>(kCodes));
+  for (Index j = 0; j < p; ++j)
+    count_codes(codes.data() + lines.data()[j] * codes.stride(0), rows, out.data() + j * kCodes);
 }
 
-void two_bit_rows(Codes codes, Index rows, Line1<std::int64_t> lines, Line1<std::int64_t> which,
-                  Out<std::uint8_t, 2> out) {
+void two_bit_rows(Codes codes, Index rows, Lines lines, Array<const std::int64_t, 1> which,
+                  Array<std::uint8_t, 2> out) {
   check(codes, rows, lines);
-  const Index count = static_cast<Index>(which.shape(0)), bytes = line_bytes(count);
-  expect(out.shape(0) == lines.shape(0) && static_cast<Index>(out.shape(1)) == bytes,
-         "out needs four rows in each byte of a line");
+  const Index p = static_cast<Index>(lines.shape(0)), count = static_cast<Index>(which.shape(0));
+  const Index bytes = line_bytes(count);
+  require(shaped(p, bytes, out), "out needs four rows in each byte of a line");
   for (Index i = 0; i < count; ++i)
-    expect(which.data()[i] >= 0 && which.data()[i] < rows, "which must be rows");
+    require(which.data()[i] >= 0 && which.data()[i] < rows, "which must be rows");
   const nb::gil_scoped_release release;
-  for (std::size_t j = 0; j < lines.shape(0); ++j) {
+  for (Index j = 0; j < p; ++j) {
     const std::uint8_t* line = codes.data() + lines.data()[j] * codes.stride(0);
-    std::uint8_t* to = out.data() + static_cast<Index>(j) * bytes;
+    std::uint8_t* to = out.data() + j * bytes;
     std::fill_n(to, bytes, std::uint8_t{0});
     for (Index i = 0; i < count; ++i)
       to[i >> 2] =
@@ -76,16 +69,15 @@ void two_bit_rows(Codes codes, Index rows, Line1<std::int64_t> lines, Line1<std:
 }
 
 // Writes weighted sums of the columns about their means, and of their squares; `centre` are these.
-void column_moments(Design& design, Line1<double> weight, Out<double, 1> centre,
-                    Out<double, 1> first, Out<double, 1> second) {
-  const std::size_t p = static_cast<std::size_t>(design.columns());
-  expect(static_cast<Index>(weight.shape(0)) == design.rows() && centre.shape(0) == p &&
-             first.shape(0) == p && second.shape(0) == p,
-         "arrays need one number for each row or column");
+void column_moments(Design& design, Vector weight, VectorOut centre, VectorOut first,
+                    VectorOut second) {
+  const Index p = design.columns();
+  require(sized(design.rows(), weight) && sized(p, centre, first, second),
+          "arrays need one number for each row or column");
   const nb::gil_scoped_release release;
   design.prepare(true);
-  design.moments(0, design.columns(), weight.data(), 1, first.data(), second.data());
-  for (std::size_t j = 0; j < p; ++j) centre.data()[j] = design.centre(static_cast<Index>(j));
+  design.moments(0, p, weight.data(), 1, first.data(), second.data());
+  for (Index j = 0; j < p; ++j) centre.data()[j] = design.centre(j);
 }
 
 }  // namespace

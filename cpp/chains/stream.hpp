@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 #include "base/types.hpp"
 #include "numeric/philox.hpp"

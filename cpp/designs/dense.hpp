@@ -1,7 +1,11 @@
 // A table of doubles or floats in memory, rows or columns contiguous, read where it lies.
 #pragma once
 
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "designs/panel_design.hpp"

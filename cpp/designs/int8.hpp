@@ -1,6 +1,12 @@
 // A table of small whole numbers, e.g. genotypes: entry = unit_j * (value - origin_j).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "designs/panel_design.hpp"
 
 namespace selica {

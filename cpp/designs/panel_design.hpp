@@ -1,6 +1,9 @@
 // A design whose columns are multiplied block by block, in single precision.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/buffer.hpp"
 #include "base/stop.hpp"
 #include "designs/design.hpp"

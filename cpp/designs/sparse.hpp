@@ -4,6 +4,10 @@
 // member sum to zero, and the centre drops out but for rounding.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
 #include "base/buffer.hpp"
 #include "base/stop.hpp"
 #include "designs/design.hpp"

@@ -4,6 +4,12 @@
 // looked up, and moments are sums of weights over the rows of each code.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "designs/panel_design.hpp"
 #include "numeric/counted_weights.hpp"
 #include "numeric/two_bit.hpp"

@@ -3,6 +3,10 @@
 // Dual point: shares y - kappa (y - p) between 0 and 1, with their entropy as the dual objective.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
 #include "losses/row_loss.hpp"
 
 namespace selica {

@@ -3,6 +3,9 @@
 // Dual point: r = y + kappa (mu - y) >= 0; the conjugate of a row is r (log r - 1 - offset).
 #pragma once
 
+#include <cmath>
+#include <memory>
+
 #include "losses/row_loss.hpp"
 
 namespace selica {

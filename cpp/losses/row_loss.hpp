@@ -5,7 +5,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
 
 #include "base/buffer.hpp"
 #include "losses/loss.hpp"

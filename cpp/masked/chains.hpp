@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "base/workers.hpp"
 #include "masked/chain.hpp"

@@ -4,6 +4,7 @@
 // sum is a count of bits, without rounding. Other weights are added row by row.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 

@@ -6,6 +6,12 @@
 // one product serves all of them; unless the design is small enough to stay in the cache.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <vector>
 
 #include "base/stop.hpp"
@@ -21,8 +27,8 @@ namespace selica {
 
 class Chunk {
  public:
-  Chunk(const Problem& problem, const StopFlag& stop)
-      : problem_(problem), stop_(stop), opening_(problem), columns_(problem.columns) {}
+  explicit Chunk(const Problem& problem)
+      : problem_(problem), opening_(problem), columns_(problem.columns) {}
 
   // Solves members first .. first + count - 1.
   void run(Index first, Index count, const Kept& kept, SparseEntries* sparse) {
@@ -56,7 +62,7 @@ class Chunk {
     while (true) {
       asking_.clear();
       for (Index m = 0; m < count; ++m) {
-        stop_.check();
+        check_stop();
         go_on(at(m), recorder, kept);
       }
       if (asking_.empty()) return;
@@ -118,7 +124,7 @@ class Chunk {
   // Follows a member until it asks for gradients of all columns, or is done.
   void go_on(Member& m, const Recorder& recorder, const Kept& kept) {
     while (m.place < problem_.n_lams) {
-      stop_.check();
+      check_stop();
       const bool before = m.place < 0;
       const double lam = before ? 1e300 : lam_at(m, m.place);
       const double next = before ? lam : ahead(m);
@@ -375,7 +381,6 @@ class Chunk {
   static constexpr double kForbidding = 1e300;
 
   const Problem& problem_;
-  const StopFlag& stop_;
   Opening opening_;
   Index columns_;
   double margin_ = 0.0;

@@ -5,19 +5,16 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <exception>
+#include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <thread>
+#include <utility>
 #include <vector>
 
-#include "base/stop.hpp"
-#include "base/threads.hpp"
 #include "paths/chunk.hpp"
+#include "paths/tasks.hpp"
 
 namespace selica {
 
@@ -66,32 +63,23 @@ class Ensemble {
         sparse_(sparse),
         size_(size),
         chunks_((problem.members + size_ - 1) / size_),
-        threads_(std::clamp<Index>(threads, 1, std::max<Index>(chunks_, 1))) {
+        threads_(threads) {
     entries_.resize(static_cast<std::size_t>(chunks_));
   }
 
-  // Solves all members. `poll` is called on the calling thread whenever a chunk is done, with the
-  // number of members that are, and every 50 ms, with 0; it returns false to stop. Throws what a
-  // member threw. `prepare` is called before, on another thread, so that it can be stopped too.
-  void run(const std::function<bool(Index)>& poll, std::function<void()> prepare = {}) {
-    prepare_ = std::move(prepare);
-    std::vector<std::thread> workers = start_threads(threads_, stop_, [this] { work(); });
-    bool goes_on = true;
-    {
-      std::unique_lock lock(mutex_);
-      while (finished_ < threads_ || told_ < reports_.size()) {
-        if (told_ == reports_.size()) news_.wait_for(lock, std::chrono::milliseconds(50));
-        const Index done = told_ < reports_.size() ? reports_[told_++] : 0;
-        lock.unlock();
-        if (goes_on && !poll(done)) {
-          goes_on = false;
-          stop_.set();
-        }
-        lock.lock();
-      }
-    }
-    for (std::thread& worker : workers) worker.join();
-    if (error_) std::rethrow_exception(error_);
+  // Solves all members. `poll` is told of every chunk that is done, on the calling thread, and
+  // returns false to stop. Throws what a member threw. `prepare` is called before.
+  void run(const Poll& poll, const std::function<void()>& prepare = {}) {
+    const auto prepared = [&] {
+      if (!prepare) return;
+      prepare();
+      columns_read_ += problem_.design->columns();
+    };
+    const auto make = [this] {
+      auto chunk = std::make_shared<Chunk>(problem_);
+      return [this, chunk](Index number) { return solve(*chunk, number); };
+    };
+    run_tasks(chunks_, threads_, prepared, make, poll);
   }
 
   // How often the design was read, in units of all its columns: once to prepare it, by all chunks,
@@ -101,7 +89,6 @@ class Ensemble {
     return static_cast<double>(columns_read_) / columns;
   }
 
-  bool stopped() const { return stop_.is_set(); }
   const std::vector<SparseEntries>& entries() const { return entries_; }
 
  private:
@@ -110,64 +97,39 @@ class Ensemble {
     std::vector<double> total, square;
   };
 
-  void work() {
-    try {
-      const StopScope scope(stop_);
-      std::call_once(prepared_, [this] {
-        if (!prepare_) return;
-        prepare_();
-        const std::lock_guard lock(mutex_);
-        columns_read_ += problem_.design->columns();
-      });
-      Chunk chunk(problem_, stop_);
-      while (true) {
-        const Index number = next_.fetch_add(1);
-        if (number >= chunks_ || stop_.is_set()) break;
-        const Index first = number * size_;
-        const Index count = std::min(size_, problem_.members - first);
-        Kept kept = kept_;
-        Moments moments;
-        if (kept_.total != nullptr) {
-          const std::size_t cells = static_cast<std::size_t>(problem_.n_lams * problem_.columns);
-          moments.total.assign(cells, 0.0);
-          moments.square.assign(cells, 0.0);
-          kept.total = moments.total.data();
-          kept.square = moments.square.data();
-        }
-        SparseEntries* sparse = sparse_ ? &entries_[static_cast<std::size_t>(number)] : nullptr;
-        const Index before = chunk.columns_read();
-        chunk.run(first, count, kept, sparse);
-        finish(number, count, chunk.columns_read() - before, std::move(moments));
-      }
-    } catch (const Stopped&) {
-      // somebody asked for it
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
-      stop_.set();
+  // Solves the members of a chunk; returns how many they are.
+  Index solve(Chunk& chunk, Index number) {
+    const Index first = number * size_;
+    const Index count = std::min(size_, problem_.members - first);
+    Kept kept = kept_;
+    Moments moments;
+    if (kept_.total != nullptr) {
+      const std::size_t cells = static_cast<std::size_t>(problem_.n_lams * problem_.columns);
+      moments.total.assign(cells, 0.0);
+      moments.square.assign(cells, 0.0);
+      kept.total = moments.total.data();
+      kept.square = moments.square.data();
     }
-    const std::lock_guard lock(mutex_);
-    ++finished_;
-    news_.notify_all();
+    SparseEntries* sparse = sparse_ ? &entries_[static_cast<std::size_t>(number)] : nullptr;
+    const Index before = chunk.columns_read();
+    chunk.run(first, count, kept, sparse);
+    add(number, chunk.columns_read() - before, std::move(moments));
+    return count;
   }
 
-  void finish(Index number, Index count, Index columns_read, Moments moments) {
+  void add(Index number, Index columns_read, Moments moments) {
     const std::lock_guard lock(mutex_);
     columns_read_ += columns_read;
-    done_ += count;
-    reports_.push_back(done_);
-    if (kept_.total != nullptr) {
-      waiting_.emplace(number, std::move(moments));
-      for (auto it = waiting_.find(added_); it != waiting_.end(); it = waiting_.find(added_)) {
-        for (std::size_t i = 0; i < it->second.total.size(); ++i) {
-          kept_.total[i] += it->second.total[i];
-          kept_.square[i] += it->second.square[i];
-        }
-        waiting_.erase(it);
-        ++added_;
+    if (kept_.total == nullptr) return;
+    waiting_.emplace(number, std::move(moments));
+    for (auto it = waiting_.find(added_); it != waiting_.end(); it = waiting_.find(added_)) {
+      for (std::size_t i = 0; i < it->second.total.size(); ++i) {
+        kept_.total[i] += it->second.total[i];
+        kept_.square[i] += it->second.square[i];
       }
+      waiting_.erase(it);
+      ++added_;
     }
-    news_.notify_all();
   }
 
   const Problem& problem_;
@@ -176,20 +138,10 @@ class Ensemble {
   Index size_;
   Index chunks_;
   Index threads_;
-  StopFlag stop_;
-  std::function<void()> prepare_;
-  std::once_flag prepared_;
-  std::atomic<Index> next_{0};
   std::mutex mutex_;
-  std::condition_variable news_;
-  Index finished_ = 0;
-  Index done_ = 0;
   Index columns_read_ = 0;
-  std::vector<Index> reports_;  // members that were done after each chunk
-  std::size_t told_ = 0;        // how many of these were told
-  Index added_ = 0;
+  Index added_ = 0;  // chunks whose sums were added
   std::map<Index, Moments> waiting_;
-  std::exception_ptr error_;
   std::vector<SparseEntries> entries_;
 };
 

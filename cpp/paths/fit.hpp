@@ -1,6 +1,9 @@
 // How a member is fitted on its working set at one penalty: by squares, or by Newton's steps.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "losses/loss.hpp"
 #include "paths/working_set.hpp"
 
@@ -38,8 +41,9 @@ class Fit {
   virtual Solved solve(double enough, Index max_iter) = 0;
   // Returns the line through the residuals remembered as `newest` and before.
   virtual Line line(int newest) const = 0;
-  // Remembers the present residual as number `which`; copies 1 - which to it if `from_other`.
+  // Remembers the present residual as number `which`.
   virtual void remember(int which) = 0;
+  // Copies number `which` to the other one.
   virtual void remember_twice(int which) = 0;
   // Writes the derivative of the loss, sign turned, by row of the member.
   virtual void write_pull(double* pull) = 0;

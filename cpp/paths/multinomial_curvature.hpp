@@ -6,6 +6,8 @@
 // so that for "each" the pairs s < t give the others.
 #pragma once
 
+#include <algorithm>
+
 #include "numeric/gram.hpp"
 #include "paths/multinomial_charge.hpp"
 #include "paths/working_set.hpp"

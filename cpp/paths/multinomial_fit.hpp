@@ -12,6 +12,7 @@
 // added to the gap. Stops where the gap is small enough, or where rounding ends the progress.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "losses/multinomial.hpp"

@@ -8,6 +8,10 @@
 // by more than a share of what they were violated by at the start, or by rounding.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
+#include "base/stop.hpp"
 #include "numeric/gram.hpp"
 #include "quadratic/lasso.hpp"
 
@@ -33,6 +37,7 @@ class GroupLasso {
     const double rounding = kRounding * largest, enough = std::max(rounding, tol * violation());
     bool whole = false;  // without whole steps little moves where curvature is small
     for (Index round = 0; round < max_rounds; ++round) {
+      check_stop();
       sweep();
       if (violation() <= (whole || round >= kPatience ? enough : rounding)) return true;
       double taken = 0.0;
@@ -194,6 +199,7 @@ class GroupLasso {
   bool factorise_active(double added) {
     const Factor& L = p_->L;
     for (Index top = 0; top < p_->active; top += kTogether) {
+      check_stop();
       const Index bottom = std::min(top + kTogether, p_->active);
       for (Index i = top; i < bottom; ++i) write_row(i, added);
       for (Index left = 0; left < bottom; left += kPad) {

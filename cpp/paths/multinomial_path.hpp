@@ -6,6 +6,12 @@
 // the whole.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/stop.hpp"
@@ -17,10 +23,9 @@ namespace selica {
 
 class MultinomialPath {
  public:
-  MultinomialPath(const Problem& problem, Index n_classes, bool group, const StopFlag& stop)
+  MultinomialPath(const Problem& problem, Index n_classes, bool group)
       : problem_(problem),
         n_classes_(n_classes),
-        stop_(stop),
         opening_(problem),
         screening_(*problem.design),
         columns_(problem.columns) {
@@ -79,7 +84,7 @@ class MultinomialPath {
   // Solves at the present penalty, until no column is missing.
   void solve(const MultinomialRecorder& recorder) {
     for (bool first = true;; first = false) {
-      stop_.check();
+      check_stop();
       if (member_.n_listed > 0) {
         if (first) compact();  // later ones may be those that were missing
         admit();
@@ -243,7 +248,6 @@ class MultinomialPath {
 
   const Problem& problem_;
   Index n_classes_;
-  const StopFlag& stop_;
   Opening opening_;
   MultinomialScreening screening_;
   Index columns_;

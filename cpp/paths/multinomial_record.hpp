@@ -7,42 +7,28 @@
 // for its coefficients.
 #pragma once
 
-#include <atomic>
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <vector>
 
-#include "paths/kept.hpp"
-#include "paths/member.hpp"
 #include "paths/multinomial_fit.hpp"
-#include "paths/problem.hpp"
+#include "paths/record.hpp"
 
 namespace selica {
 
-class MultinomialRecorder {
+class MultinomialRecorder : public AnyRecorder {
  public:
   MultinomialRecorder(const Problem& problem, const Kept& kept, SparseEntries* sparse,
                       Index n_classes)
-      : problem_(problem), kept_(kept), sparse_(sparse), n_classes_(n_classes) {}
-
-  void progress(const Member& m, const Solved& solved) const {
-    const Index at = place(m);
-    kept_.iterations[at] += solved.steps;
-    kept_.gap[at] = solved.gap / std::max(m.unit, 1e-300);
-    kept_.kkt[at] = solved.kkt;
-  }
+      : AnyRecorder(problem, kept, sparse), n_classes_(n_classes) {}
 
   // Keeps a certified answer; returns false where the member stops before it.
   bool finish(const Member& m, const MultinomialFit& fit) {
-    const Index at = place(m), limit = problem_.max_active;
     Index active = 0;
     for (Index i = 1; i < m.set.k; ++i) active += selected(fit, i);
-    if (limit >= 0 && active > limit) {
-      kept_.gap[at] = kept_.kkt[at] = std::numeric_limits<double>::quiet_NaN();
-      kept_.iterations[at] = 0;
-      set(at, Status::stopped);
-      return false;
-    }
-    set(at, kept_.gap[at] <= problem_.tol ? Status::converged : Status::failed);
-    kept_.n_active[at] = active;
-    write(m, fit, at);
+    if (stops(place(m), active)) return false;
+    write(m, fit, place(m));
     return true;
   }
 
@@ -50,19 +36,14 @@ class MultinomialRecorder {
   void degenerate(const Member& m, const MultinomialFit& fit) const {
     for (Index l = 0; l < problem_.n_lams; ++l) {
       const Index at = m.number * problem_.n_lams + l;
-      kept_.gap[at] = kept_.kkt[at] = 0.0;
-      kept_.n_active[at] = 0;
+      nothing(at);
       double* constants = begin_constants(fit, at);
       for (Index c = 0; c < fit.loss().classes(); ++c) constants[fit.loss().which(c)] = 0.0;
-      set(at, Status::degenerate);
     }
     kept_.largest[m.number] = 0.0;
   }
 
  private:
-  Index place(const Member& m) const { return m.number * problem_.n_lams + m.place; }
-  void set(Index at, Status status) const { kept_.status[at] = static_cast<std::int8_t>(status); }
-
   static bool selected(const MultinomialFit& fit, Index i) {
     const double* w = fit.unknowns(i);
     return std::any_of(w, w + fit.charge().unknowns(), [](double x) { return x != 0.0; });
@@ -104,20 +85,9 @@ class MultinomialRecorder {
       for (Index c = 0; c < fit.loss().classes(); ++c)
         kept_.coef[(at * columns + j) * n_classes_ + fit.loss().which(c)] =
             coef_[static_cast<std::size_t>(c)];
-    if (kept_.counts != nullptr)  // other threads count too; sums of integers have no order
-      std::atomic_ref(kept_.counts[m.place * columns + j]).fetch_add(1, std::memory_order_relaxed);
-    if (kept_.entry != nullptr && kept_.entry[m.number * columns + j] == 0.0)
-      kept_.entry[m.number * columns + j] = problem_.lams_of(m.number)[m.place];
-    if (sparse_ != nullptr) {
-      sparse_->rows.push_back(at);
-      sparse_->columns.push_back(j);
-      sparse_->values.push_back(fit.charge().charged(fit.unknowns(i)));
-    }
+    select(m, j, fit.charge().charged(fit.unknowns(i)));
   }
 
-  const Problem& problem_;
-  const Kept& kept_;
-  SparseEntries* sparse_;
   Index n_classes_;
   std::vector<double> coef_, constants_, room_;
 };

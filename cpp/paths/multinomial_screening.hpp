@@ -3,6 +3,9 @@
 // these two, or at the last of them.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "numeric/panel.hpp"

@@ -10,7 +10,10 @@
 // in a dual point; the little they miss, |q w| + q^2 / 2 G_jj, is added to the gap.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "numeric/gram.hpp"
 #include "paths/fit.hpp"

@@ -7,6 +7,7 @@
 // where L_b has the weights c_b of the rows.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <vector>

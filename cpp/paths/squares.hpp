@@ -5,6 +5,7 @@
 // gradient exceeds its penalty; all its products come from the Gram matrix.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "numeric/gram.hpp"

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
 #include "base/buffer.hpp"
 #include "base/types.hpp"

@@ -6,6 +6,8 @@
 // is exact to rounding. It may fail (return false) where columns are degenerate.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "quadratic/lasso.hpp"

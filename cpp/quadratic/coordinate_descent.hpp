@@ -1,6 +1,9 @@
 // Cyclic coordinate descent for the small lasso: slow and sure, where columns are degenerate.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "quadratic/lasso.hpp"
 
 namespace selica {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/buffer.hpp"
 #include "base/stop.hpp"

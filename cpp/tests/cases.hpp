@@ -2,6 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
 
 #include "losses/cox.hpp"
 #include "losses/logistic.hpp"

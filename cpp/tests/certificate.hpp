@@ -4,6 +4,12 @@
 // an allowance: what the rounding of coefficients, predictors and gradients to doubles can change.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
 #include "tests/cases.hpp"
 
 namespace selica::fuzz {

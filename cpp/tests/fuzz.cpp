@@ -4,10 +4,16 @@
 //
 // solves problems first, first + 1, ... and ends with 1 if an answer is wrong. Meant to be built
 // with the checks of addresses and undefined behaviour.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "paths/ensemble.hpp"
 #include "tests/certificate.hpp"

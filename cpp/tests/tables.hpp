@@ -1,7 +1,12 @@
 // Random tables of every kind, beside their entries as doubles.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "designs/dense.hpp"
