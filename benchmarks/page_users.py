@@ -24,14 +24,31 @@ import numpy as np
 
 WAIT = 60_000
 """Milliseconds: someone who waits longer counts as an error."""
+OFTEN = 250
+"""Milliseconds between two looks at a window, which cost the machine something, too."""
 PREDICT, PLAN, SELECT = "Predict", "Plan", "Select"
 _SLIDER = ".field input[type=range]:visible"
-_ANSWERED = """said => {
-  const title = document.querySelector('.selica-wide caption')?.innerText ?? '';
-  const text = title.replace(/\\s+/g, ' ');
-  return said.every(one => text.includes(one)) && !document.querySelector('.selica-answer > i');
+_SHOWN = """said => {
+  const tables = [...document.querySelectorAll('.selica-wide table')];
+  const table = tables.find(one => one.offsetParent);  // that of the open tab
+  const text = (table?.caption?.innerText ?? '').replace(/\\s+/g, ' ');
+  const known = [...table?.querySelectorAll('tr:not(.selica-former)') ?? []].slice(1);
+  return table && said.every(one => text.includes(one))
+    && known.filter(row => /≈/.test(row.innerText) || !/…/.test(row.innerText)).length > 1;
 }"""
-"""Whether the table has these words above it, and all of it is known."""
+"""Whether the table has these words above it, and numbers of more than the best possible."""
+_ANSWERED = """said => {
+  const tables = [...document.querySelectorAll('.selica-wide table')];
+  const table = tables.find(one => one.offsetParent);  // that of the open tab
+  const text = (table?.caption?.innerText ?? '').replace(/\\s+/g, ' ');
+  return table && said.every(one => text.includes(one)) && !/[…≈]/.test(table.innerText)
+    && !table.querySelector('.selica-former');
+}"""
+"""Whether all numbers of the table are known, and none of them is an estimate."""
+LOOK = (2.0, 8.0)
+"""Seconds for which someone looks at an answer."""
+FOLLOWED = 0.25
+"""Share of the answers that someone waits for until all numbers are exact."""
 _UPLOAD = "[data-testid=stFileUploader] input[type=file]"
 
 
@@ -46,7 +63,9 @@ class Notes:
     """What was seen."""
 
     waits: dict[str, list[float]] = field(default_factory=dict)
-    """Of views, by what was done."""
+    """Until there was an answer, which may be an estimate, by what was done."""
+    whole: dict[str, list[float]] = field(default_factory=dict)
+    """Until all numbers were exact, by the tab."""
     errors: list[str] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
     """In MB, at even times."""
@@ -82,7 +101,7 @@ def server() -> Iterator[tuple[str, int]]:
 def chromium() -> dict[str, Any]:
     """How the browser is started."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
-    return {"executable_path": path, "args": ["--no-sandbox"]}
+    return {"executable_path": path, "args": ["--no-sandbox", "--disable-gpu"]}
 
 
 class User:
@@ -96,7 +115,7 @@ class User:
     async def arrive(self) -> None:
         """Opens the page."""
         await self.page.goto(self.address, timeout=WAIT)
-        await self.page.wait_for_function(_ANSWERED, arg=["What procedures reach"], timeout=WAIT)
+        await self._shows(["What procedures reach"])
         self.tab = PREDICT
 
     async def stay(self, until: float) -> None:
@@ -105,7 +124,7 @@ class User:
             act = self._next()
             begin = time.monotonic()
             try:
-                await act()
+                said = await act()
                 if await self.page.locator("[data-testid=stException]").count():
                     raise RuntimeError("the page shows an exception")
             except Exception as error:
@@ -115,7 +134,22 @@ class User:
             else:
                 did = f"{self.tab}{act.__name__.replace('_', ' ')}"
                 self.notes.waits.setdefault(did, []).append(time.monotonic() - begin)
-            await asyncio.sleep(self.rng.uniform(0.1, 1.0))
+                if said and self.rng.random() < FOLLOWED:
+                    await self._follow(said, begin)
+            await asyncio.sleep(self.rng.uniform(*LOOK))
+
+    async def _shows(self, said: list[str]) -> list[str]:
+        """Waits for an answer to what was asked; returns it."""
+        await self.page.wait_for_function(_SHOWN, arg=said, timeout=WAIT, polling=OFTEN)
+        return said
+
+    async def _follow(self, said: list[str], begin: float) -> None:
+        """Waits until no number is an estimate."""
+        try:
+            await self.page.wait_for_function(_ANSWERED, arg=said, timeout=WAIT, polling=OFTEN)
+        except Exception as error:
+            self.notes.errors.append(f"user {self.number}, {self.tab}, whole answer: {error}"[:90])
+        self.notes.whole.setdefault(self.tab, []).append(time.monotonic() - begin)
 
     def _next(self) -> Callable[[], Any]:
         """Mostly a slider, at times another tab; every third user has tables."""
@@ -123,7 +157,7 @@ class User:
             return self._upload if self.rng.random() < 0.6 else self._change_tab
         return self._move_slider if self.rng.random() < 0.8 else self._change_tab
 
-    async def _move_slider(self) -> None:
+    async def _move_slider(self) -> list[str]:
         thumbs = self.page.locator(_SLIDER)
         await thumbs.first.wait_for(state="attached", timeout=WAIT)
         thumb = thumbs.nth(self.rng.randrange(await thumbs.count()))
@@ -136,22 +170,22 @@ class User:
             said.append(f"{await self._typed('n')} samples")
         else:
             said.append(f"Samples for a power of {await self._typed('power')}:")
-        await self.page.wait_for_function(_ANSWERED, arg=said, timeout=WAIT)
+        return await self._shows(said)
 
     async def _typed(self, key: str) -> str:
         place = self.page.locator(f".field[data-key={key}] input[type=text]:visible")
         text: str = await place.input_value(timeout=WAIT)
         return text
 
-    async def _change_tab(self) -> None:
+    async def _change_tab(self) -> list[str] | None:
         tabs = [PREDICT, PLAN, *([SELECT] if self.number % 3 == 0 else [])]
         self.tab = self.rng.choice([tab for tab in tabs if tab != self.tab])
         await self.page.get_by_role("tab", name=self.tab).click(timeout=WAIT)
         if self.tab == SELECT:
             await self.page.wait_for_selector("text=Embedded data >> visible=true", timeout=WAIT)
-            return
+            return None
         said = {PREDICT: "What procedures reach", PLAN: "Samples for a power of"}[self.tab]
-        await self.page.wait_for_function(_ANSWERED, arg=[said], timeout=WAIT)
+        return await self._shows([said])
 
     async def _upload(self) -> None:
         """A table of one's own, by a link that opens the tab."""
@@ -186,7 +220,9 @@ async def _visit(address: str, server: int, count: int, seconds: float) -> Notes
         browser = await driver.chromium.launch(**chromium())
         users = []
         for number in range(count):
-            window = await browser.new_context(viewport={"width": 1400, "height": 1000})
+            window = await browser.new_context(
+                viewport={"width": 1000, "height": 600}, reduced_motion="reduce"
+            )
             users.append(User(await window.new_page(), address, number, notes))
         await asyncio.gather(*(user.arrive() for user in users))
         until = time.monotonic() + seconds
@@ -211,12 +247,18 @@ def run(count: int, seconds: float) -> str:
     for did, waits in sorted(notes.waits.items()):
         middle, most = np.median(waits), max(waits)
         print(f"{did}: {len(waits)} views, median {middle:.2f} s, at most {most:.1f} s")
+    for tab, waits in sorted(notes.whole.items()):
+        middle, most = np.median(waits), max(waits)
+        print(f"{tab}, exact: {len(waits)} answers, median {middle:.2f} s, at most {most:.1f} s")
     every = np.concatenate(list(notes.waits.values()))
+    exact = np.concatenate([*notes.whole.values(), np.zeros(0)])
     quarters = [notes.memory[(len(notes.memory) - 1) * k // 4] for k in range(5)]
     said = (
         f"{count} users, {seconds:.0f} s: {every.size} views, {len(notes.errors)} errors; waits: "
         f"median {np.median(every):.2f} s, 95 % {np.quantile(every, 0.95):.1f} s, longest "
-        f"{every.max():.1f} s; server in MB at the start and after each quarter: "
+        f"{every.max():.1f} s; until all numbers are exact: median {np.median(exact):.1f} s, "
+        f"longest {exact.max(initial=0.0):.1f} s; server in MB "
+        f" at the start and after each quarter: "
         f"{', '.join(f'{one:.0f}' for one in quarters)}, at most {max(notes.memory):.0f}"
     )
     if notes.errors:

@@ -1,8 +1,8 @@
 """Work in a thread apart, while the page stays ready for the next move of a slider.
 
-Streamlit ends a run of the page when it draws something and the window has moved on. A piece of
-work that draws nothing for a second would make the next move wait for it. Longer work is for
-`workers`.
+Streamlit ends a run of the page when it draws something, or reads its state, and the window has
+moved on. A piece of work that does neither for a second would make the next move wait for it.
+Longer work is for `workers`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,17 @@ from threading import Event
 from time import monotonic
 from typing import TypeVar
 
+import streamlit as st
+
 T = TypeVar("T")
 _OFTEN = 0.05
 """Seconds between two looks at whether the window has moved on."""
 _POOL = ThreadPoolExecutor(4, thread_name_prefix="selica")
+
+
+def look() -> None:
+    """Raise where the window has moved on: Streamlit sees to that when its state is read."""
+    st.session_state.get("tab")
 
 
 class Apart:
@@ -25,7 +32,7 @@ class Apart:
     Parameters
     ----------
     look : callable
-        Draws something; it raises where the window has moved on.
+        Raises where the window has moved on.
     """
 
     def __init__(self, look: Callable[[], object]) -> None:

@@ -129,7 +129,7 @@ def plans(
     """
     names = [one.name for one in procedures(asked)]
     quick = [one.name for one in procedures(asked) if _is_quick(one, asked)]
-    study = {"fdr": asked.fdr, "on_step": on_step, **asked.keywords()}
+    study = _study(asked, on_step)
     search = sample_search(power, method=names, **study)
     if not asked.is_plain:
         yield _sketched(power, asked, search.ceiling)
@@ -143,6 +143,20 @@ def plans(
         yield first._replace(needs=needs, found=found if len(needs) == len(names) else None)
     every = [(one.method, one.x, one.power) for one in (*found.answers, found.ceiling)]
     yield first._replace(needs=needs, lines=_lines(every, needs), found=found, is_whole=True)
+
+
+def estimates(
+    power: float, asked: Asked, on_step: Callable[[], object] = lambda: None
+) -> Iterator[Plan]:
+    """Iterate over one plan: about how many samples those methods need that are predicted soon."""
+    quick = [one.name for one in procedures(asked) if _is_quick(one, asked)]
+    search = sample_search(power, method=quick, **_study(asked, on_step))
+    yield _sketched(power, asked, search.ceiling, search.sketch())
+
+
+def _study(asked: Asked, on_step: Callable[[], object]) -> dict[str, Any]:
+    """Return the arguments of a search."""
+    return {"fdr": asked.fdr, "on_step": on_step, **asked.keywords()}
 
 
 def changes(

@@ -13,10 +13,10 @@ import streamlit as st
 from selica._core.compiled import threads
 from selica._core.errors import SelicaError
 from selica.app import charts, controls, markup, telling
-from selica.app.apart import Apart
+from selica.app.apart import Apart, look
 from selica.app.asked import Asked
 from selica.app.panel import Panel
-from selica.app.plan import Need, Plan, changes, commands, plans
+from selica.app.plan import Need, Plan, changes, commands, estimates, plans
 from selica.app.workers import Workers
 from selica.planning.questions.protocol import protocol
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _PANEL = Panel("Plan", (controls.POWER, *controls.STUDY))
 _WORKERS = Workers(threads())
 """Processes for the plans of all windows."""
+_ESTIMATES = Workers(1)
+"""A process for estimates, where a plan has to wait for those of other windows."""
 _BETWEEN_TABLES = 0.4
 """Seconds at least between two tables."""
 _OUT = 0.03
@@ -97,18 +99,16 @@ def _planned(power: float, asked: Asked) -> _Told:
     if told is not None:
         _say(told.plan, _draw(told.plan, _Drawn()).headline, working=False)
         return told
-    drawn: _Drawn | None = None
-
-    def look() -> None:
-        """Draw what is drawn, which lets the next move of a slider in."""
-        if drawn is not None:
-            _say(planned, drawn.headline)
-
     planned = next(plans(power, asked))
     drawn = _draw(planned, _Drawn())
     drawn_at = monotonic()
     sleep(_OUT)
+    if _WORKERS.are_busy and not asked.covariance:
+        for planned in _ESTIMATES.stream(partial(estimates, power, asked), look):
+            _draw(planned, drawn)
     for more in _WORKERS.stream(partial(plans, power, asked), look):
+        if not more.needs and len(more.about) <= len(planned.about):
+            continue  # these estimates are there
         is_first = bool(more.about and not planned.about)  # estimates, after the ceiling alone
         planned = more
         late = monotonic() > drawn_at + _BETWEEN_TABLES

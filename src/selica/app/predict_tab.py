@@ -11,7 +11,7 @@ import streamlit as st
 
 from selica._core.errors import SelicaError
 from selica.app import charts, controls, markup, prediction, telling
-from selica.app.apart import Apart
+from selica.app.apart import Apart, look
 from selica.app.asked import Asked
 from selica.app.charts import Mark
 from selica.app.panel import Panel
@@ -101,12 +101,6 @@ def _follow(ideal: Predicted | None, asked: Asked, n: int) -> None:
     """
     drawn: _Drawn | None = None
     drawn_at = monotonic()
-
-    def look() -> None:
-        """Draw what is drawn, which lets the next move of a slider in."""
-        if drawn is not None:
-            _say(known.comparison, drawn.headline)
-
     apart = Apart(look)
     for known in reached(asked, n) if asked.is_plain else reached(asked, n, apart.run):
         wait = _FIRST if drawn is None else _DRAWN

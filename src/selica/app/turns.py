@@ -25,6 +25,12 @@ class Turns:
         self._changed = Condition()
         self._queue: deque[object] = deque()
 
+    @property
+    def are_taken(self) -> bool:
+        """Whether a piece of work would have to wait."""
+        with self._changed:
+            return len(self._queue) >= self._places
+
     @contextmanager
     def turn(self, waiting: Callable[[], object] = lambda: None) -> Iterator[None]:
         """Wait for those who came before; `waiting` is called again and again, and may raise."""

@@ -33,7 +33,7 @@ Work = Callable[[Step], Iterator[T]]
 
 _OFTEN = 0.05
 """Seconds between two looks at whether the window has moved on."""
-_START = "from selica.app.workers import serve; serve()"
+_START = "from selica.app.workers import serve; serve({})"
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "SELICA_NUM_THREADS")
 """Numerical libraries of a worker have one thread: there are as many workers as cores."""
 
@@ -58,11 +58,18 @@ class Workers:
     ----------
     count : int
         Processes at most; each is started when it is first needed.
+    nice : int
+        How much they give way to the page, which answers all windows.
     """
 
-    def __init__(self, count: int) -> None:
-        self._turns = Turns(count)
+    def __init__(self, count: int, nice: int = 0) -> None:
+        self._turns, self._nice = Turns(count), nice
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
+
+    @property
+    def are_busy(self) -> bool:
+        """Whether a piece of work would have to wait."""
+        return self._turns.are_taken
 
     def stream(self, work: Work[T], look: Callable[[], object]) -> Iterator[T]:
         """Iterate over the results of a piece of work.
@@ -93,18 +100,23 @@ class Workers:
         try:
             worker = self._idle.get_nowait()
         except Empty:
-            return _Worker()
-        return worker if worker.is_alive else _Worker()
+            return _Worker(self._nice)
+        return worker if worker.is_alive else _Worker(self._nice)
 
 
 class _Worker:
     """A process, and what it sent."""
 
-    def __init__(self) -> None:
+    def __init__(self, nice: int) -> None:
         path = os.pathsep.join(place for place in sys.path if place)  # what the page can import
         environment = os.environ | dict.fromkeys(_ONE_THREAD, "1") | {"PYTHONPATH": path}
         pipe = subprocess.PIPE
-        command = [sys.executable, "-P", "-c", _START]  # not what lies in the present folder
+        command = [
+            sys.executable,
+            "-P",
+            "-c",
+            _START.format(nice),
+        ]  # not what lies in the present folder
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment)
         self._sent: SimpleQueue[tuple[int | None, _Kind, Any]] = SimpleQueue()
         self._number = 0
@@ -224,8 +236,16 @@ class _Duties:
         os._exit(0)  # the page has ended
 
 
-def serve() -> None:
-    """Work as a process: do what comes, one piece after another, until the page ends."""
+def serve(nice: int) -> None:
+    """Work as a process: do what comes, one piece after another, until the page ends.
+
+    Parameters
+    ----------
+    nice : int
+        How much it gives way to other processes.
+    """
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(nice)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal is for the page
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what is printed does not go among the messages
