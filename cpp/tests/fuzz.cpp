@@ -157,9 +157,11 @@ class Checker {
     const Real most = std::max<Real>(tol, reported) * unit * slack + exact.allowance;
     const auto numbers = [&] {
       char text[200];
-      std::snprintf(text, sizeof text,
-                    "gap %.3Le reported %.3e tol %.0e unit %.3Le allowance %.1Le excess %.1Le",
-                    exact.gap, reported, tol, exact.unit, exact.allowance, exact.excess);
+      std::snprintf(
+          text, sizeof text,
+          "gap %.3Le (free columns %.1Le) reported %.3e tol %.0e unit %.3Le allowance %.1Le "
+          "excess %.1Le",
+          exact.gap, exact.free, reported, tol, exact.unit, exact.allowance, exact.excess);
       return std::string(text);
     };
     const Real gap = failed ? exact.gap - exact.free : exact.gap;
