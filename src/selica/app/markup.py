@@ -53,7 +53,8 @@ STYLE = """<style>
 .selica-box ul + p { margin-top: .3rem; }
 .selica-box p:last-child { margin: 0; }
 .selica-box.heed { border-color: #e69f00; background: rgba(230, 159, 0, .12); }
-.selica-answer { position: relative; box-sizing: border-box; min-height: 6.6rem; }
+.selica-answer { position: relative; box-sizing: border-box; min-height: 6.6rem;
+  padding-bottom: 1.9rem; } /* room for what stands below */
 .selica-answer b { font-size: 1.15rem; font-weight: 600; }
 .selica-answer > i { position: absolute; right: 1rem; bottom: .5rem; font-style: normal;
   font-size: .875rem; opacity: .7; }
