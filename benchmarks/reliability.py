@@ -99,7 +99,13 @@ def fuzz(examples: int) -> str:
         log.touch()
         environment = {"SELICA_FUZZ": str(examples), "SELICA_FUZZ_LOG": str(log)}
         try:
-            pytest("tests/hardening/test_fuzz.py", "--hypothesis-seed=0", environment=environment)
+            pytest(
+                "tests/hardening/test_fuzz.py",
+                "--hypothesis-seed=0",
+                "-n",
+                "2",
+                environment=environment,
+            )
         finally:
             text = log.read_text(encoding="utf-8")
     lines = [line.split("\t") for line in text.splitlines()]

@@ -95,6 +95,7 @@ _SENSIBLE = {
     "groups": ("correlation", "correlation:0.3"),
     "statistic": ("coefficient", "entry", "correlation", "bayes", "mlr"),
     "pheno": ("y.txt", "table.csv"),
+    "layer": ("X", "counts"),
     "components": ("0", "2"),
     "maf": _SHARES,
     "max_missing": _SHARES,

@@ -31,6 +31,8 @@ TINY = theory.Model(1.0, 1e-276, 1e-276)
 NOTHING = theory.Model(0.05, 0.0, 0.0)
 SEVERAL = np.zeros((2, 2, 2))  # printed in several lines
 HUGE = 10**30
+VAST = np.full((12, 5), 1e308)
+UNEVEN = [[1.0], [2.0, 3.0]]
 
 REFUSED = {
     "resamples without end": (
@@ -127,6 +129,45 @@ REFUSED = {
         "values",
     ),
     "a table for correlations": (lambda: plots.plot_correlated_power(BARS, 0.1), "Delta"),
+    "columns whose sums overflow": (lambda: sampling.correlation_groups(VAST), "X: values beyond"),
+    "rows whose sums overflow": (lambda: sampling.ledoit_wolf(VAST), "X: values beyond"),
+    "a mean without an end": (lambda: sampling.ledoit_wolf(X, mean=1e308), "mean: values beyond"),
+    "a panel whose sums overflow": (lambda: sampling.reference_linkage(VAST), "X: values beyond"),
+    "copies without an end": (
+        lambda: planning.correlated_knockoff(
+            theory.Model(1.0, 0.5, 1.0),
+            3.0,
+            "identity",
+            s=1e308,
+            n_features=5,
+            n_data=10,
+            n_members=2,
+            random_state=0,
+        ),
+        "s: values beyond",
+    ),
+    "small numbers in uneven rows": (lambda: solvers.int8_design(UNEVEN), "values"),
+    "two bits in uneven rows": (lambda: solvers.pack_two_bit(UNEVEN), "values"),
+    "counts that are one number": (
+        lambda: solvers.poisson_path_batch(X, 1.0, [0.1], WEIGHTS),
+        "y must have shape",
+    ),
+    "classes kept by a number": (
+        lambda: solvers.multinomial_path_batch(X, Y > 0.0, [0.1], WEIGHTS, keep=3),
+        "keep",
+    ),
+    "an estimator without a fit": (
+        lambda: selectors.InterceptIfEmpty({}).fit(X, Y),
+        "estimator must have fit",
+    ),
+    "a report of what was not prepared": (
+        lambda: reports.answer(
+            selectors.LassoSelection(), X, Y, list("abcde"), target="y", prepared=3
+        ),
+        "prepared",
+    ),
+    "an array with an endless name": (lambda: tables.read_array("x" * 5000), "path: "),
+    "LD that is none": (lambda: tables.write_linkage("x.npz", "ld"), "ld must be of the class"),
 }
 
 

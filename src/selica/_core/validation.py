@@ -15,6 +15,8 @@ LARGEST = 1e12
 """Parameters lie between 1/LARGEST and LARGEST: beyond, squares and exponentials overflow."""
 MOST_WORKERS = 4096
 """Processes or threads at the same time."""
+MODERATE = 1e150
+"""Numbers up to this have squares that can be added up."""
 _PER_CENT = 5.0
 """A share from here to 100 was probably meant in per cent."""
 LARGEST_COUNT = 10**12
@@ -160,6 +162,13 @@ def matrix(name: str, value: Any, *, columns: int | None = None) -> Array:
     if not np.isfinite(table).all():
         raise ArgumentError(f"{name} must be finite.")
     return table
+
+
+def moderate(name: str, array: Array, largest: float = MODERATE) -> Array:
+    """Return an array of numbers whose squares can be added up, or an error."""
+    if max(array.max(), -array.min()) > largest:
+        raise ArgumentError(f"{name}: values beyond {largest:g} are too large; rescale them.")
+    return array
 
 
 def square(name: str, value: Any) -> Array:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import count, matrix, number, positive, real
+from selica._core.validation import count, matrix, moderate, number, positive, real
 
 _LARGEST = 1e75
 """Entries of X and y stay below: products of four of them have to be numbers."""
@@ -45,8 +45,7 @@ def check(
             f"y must have one entry for each of the {n} rows of X; got shape {response.shape}."
         )
     for name, value in (("X", design), ("y", response)):
-        if max(value.max(), -value.min()) > _LARGEST:
-            raise ArgumentError(f"{name}: values beyond {_LARGEST:g} are too large; rescale them.")
+        moderate(name, value, _LARGEST)
     penalties = positive("lam", lam, at_most=np.inf)
     if penalties.ndim > 1:
         raise ArgumentError(f"lam must be a number or a list of numbers; got {penalties.shape}.")

@@ -23,7 +23,7 @@ from selica._core.effects import Effects
 from selica._core.errors import ArgumentError, RefusedError
 from selica._core.random import child, generator
 from selica._core.types import Array
-from selica._core.validation import real
+from selica._core.validation import moderate, real
 from selica.sampling.checks import standardised
 from selica.sampling.covariance import Covariance
 from selica.sampling.s_matrices import METHODS as S_METHODS
@@ -62,7 +62,7 @@ class GaussianCopies:
                 raise ArgumentError.choice("s", s, S_METHODS)
             diagonal = s_matrix(sigma, s)
         else:
-            diagonal = real("s", s, at_least=0.0)
+            diagonal = moderate("s", real("s", s, at_least=0.0))
             if diagonal.shape not in ((), sigma.shape[:1]):
                 raise ArgumentError(
                     f"s must be one number or have one entry for each of the {len(sigma)} "

@@ -24,7 +24,7 @@ from selica.selectors.base import Selector
 from selica.selectors.stability_path import StabilityPath
 from selica.selectors.summary import NEAR_MISSES
 from selica.selectors.text_table import wrapped
-from selica.tables import ArrayTable, Columns
+from selica.tables import ArrayTable, Columns, Prepared
 from selica.tables.genotypes import Genotypes
 
 
@@ -374,6 +374,8 @@ def answer(
         raise ArgumentError(f"table must be Columns, as from read_table; got {short(table)}.")
     if provenance is not None and not isinstance(provenance, Provenance):
         raise ArgumentError(f"provenance must be a Provenance; got {short(provenance)}.")
+    if prepared is not None and not isinstance(prepared, Prepared):
+        raise ArgumentError(f"prepared must be Prepared, as from prepare; got {short(prepared)}.")
     given = {name: value for name, value in arguments.items() if value is not None}
     columns, references = ((), ()) if prepared is None else (prepared.columns, prepared.references)
     fitted = GivenTable(X, y, tuple(names), variable, columns, references, given)

@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from selica._core.linkage import LinkageBlocks
 from selica._core.memory import check_memory
 from selica._core.types import Array, IntArray
-from selica._core.validation import choice, instance, matrix, number
+from selica._core.validation import choice, instance, matrix, moderate, number
 
 LINKAGES = ("average", "single", "complete")
 """How the distance of two clusters comes from the distances of their members."""
@@ -48,7 +48,7 @@ def correlation_groups(X: ArrayLike, cut: float = 0.5, linkage: str = "average")
     >>> correlation_groups(X).tolist()
     [0, 1, 2, 1]
     """
-    table = matrix("X", X)
+    table = moderate("X", matrix("X", X))
     cut = number("cut", cut, at_least=0.0, at_most=1.0)
     how: Any = choice("linkage", linkage, LINKAGES)
     p = table.shape[1]

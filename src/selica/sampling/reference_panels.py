@@ -16,7 +16,7 @@ import numpy as np
 from selica._core.errors import ArgumentError, ColumnError
 from selica._core.linkage import LinkageBlocks
 from selica._core.types import Array, IntArray
-from selica._core.validation import array_of, count, matrix, short
+from selica._core.validation import array_of, count, matrix, moderate, short
 from selica.sampling.ld_blocks import cheapest_cuts
 from selica.sampling.stored_calls import filled
 
@@ -167,7 +167,7 @@ class _Panel:
 
     def __init__(self, X: Any) -> None:
         given = hasattr(X, "columns_of") or hasattr(X, "calls")
-        self._source = X if given else matrix("X", X)
+        self._source = X if given else moderate("X", matrix("X", X))
         self.rows, self.columns = (int(size) for size in self._source.shape)
         if self.rows < 4:
             raise ArgumentError(f"X must have at least 4 people; got {self.rows}.")

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import flag, matrix, real
+from selica._core.validation import flag, matrix, moderate, real
 from selica.sampling.checks import column_mean, row_shares, varying
 
 
@@ -88,12 +88,12 @@ def ledoit_wolf(
     array([[1., 0.],
            [0., 1.]])
     """
-    table = matrix("X", X)
+    table = moderate("X", matrix("X", X))
     share = row_shares(sample_weight, table.shape[0])
     if mean is None:
         centre = column_mean(table, share)
     else:
-        centre = real("mean", mean)
+        centre = moderate("mean", real("mean", mean))
         if centre.shape not in ((), table.shape[1:]):
             raise ArgumentError(
                 f"mean must be one number or have one entry for each of the {table.shape[1]} "

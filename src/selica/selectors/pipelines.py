@@ -12,6 +12,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from selica._core.errors import ArgumentError
+from selica._core.validation import short
+
 
 def _estimator_has(method: str) -> Callable[[Any], bool]:
     """Return a check that the estimator inside has a method."""
@@ -80,6 +83,8 @@ class InterceptIfEmpty(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         shape = getattr(X, "shape", None)
         self.empty_ = shape is not None and len(shape) == 2 and shape[1] == 0
+        if not hasattr(self.estimator, "fit"):
+            raise ArgumentError(f"estimator must have fit; got {short(self.estimator)}.")
         if not self.empty_:
             self.estimator_ = clone(self.estimator).fit(X, y, **settings)
         else:

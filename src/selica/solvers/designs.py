@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from selica._core.compiled import core
 from selica._core.errors import ArgumentError
 from selica._core.types import Array
-from selica._core.validation import matrix, real, short
+from selica._core.validation import array_of, matrix, real, short
 from selica.solvers.design_table import DesignTable, places, share_of
 from selica.solvers.two_bit import TwoBitTable, pack_two_bit, two_bit_design
 
@@ -210,7 +210,7 @@ def int8_design(
     >>> int8_design(np.array([[0, 1], [2, 0]], dtype=np.int8), origin=[1.0, 0.5]).dense().tolist()
     [[-1.0, 0.5], [1.0, -0.5]]
     """
-    array: Any = np.asarray(values)
+    array = array_of(values)
     if array.dtype == np.bool_:
         array = array.view(np.int8)
     if array.dtype != np.int8 or array.ndim != 2 or array.size == 0:

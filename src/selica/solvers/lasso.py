@@ -472,7 +472,8 @@ def _checked(
     members = rows.shape[0]
     kind = loss_of(loss)
     response = real("y", y, copy=False)
-    allowed = [(n,), (members, n)] if len(kind.fields) == 1 else [(n,), (n, response.shape[-1])]
+    last = response.shape[-1] if response.ndim else 1
+    allowed = [(n,), (members, n)] if len(kind.fields) == 1 else [(n,), (n, last)]
     if response.shape not in allowed:
         shapes = " or ".join(str(shape) for shape in allowed)
         raise ArgumentError(f"y must have shape {shapes}; got {response.shape}.")

@@ -148,7 +148,9 @@ def multinomial_path_batch(
     places, classes = _classes(y, n, members)
     path, ridge = falling(*penalties_and_ridges(lams, lam2, members))
     factor = penalty_factor(penalty_weights, p, members)
-    kept = {choice("keep", one, _KEEP) for one in ([keep] if isinstance(keep, str) else keep)}
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
+        keep = (keep,)
+    kept = {choice("keep", one, _KEEP) for one in keep}
     steps = count("max_iter", max_iter)
     settings = {
         "group": choice("penalty", penalty, PENALTIES) == "group",

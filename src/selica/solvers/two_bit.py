@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from selica._core.compiled import core
 from selica._core.errors import ArgumentError
 from selica._core.types import Array, IntArray
-from selica._core.validation import count, real, short
+from selica._core.validation import array_of, count, real, short
 from selica.solvers.design_table import DesignTable, places, row_weights, share_of
 
 _MISSING = 1
@@ -202,7 +202,7 @@ def pack_two_bit(values: ArrayLike) -> Any:
     """
     from selica.tables.genotypes.codes import pack  # a room that is slow to import
 
-    array = np.asarray(values)
+    array = array_of(values)
     if array.dtype != np.int8 or array.ndim != 2 or array.size == 0:
         raise ArgumentError("values must be a non-empty two-dimensional table of int8.")
     n, p = array.shape

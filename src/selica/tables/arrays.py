@@ -114,7 +114,11 @@ def read_array(path: str | Path, *, layer: str | None = None) -> ArrayTable:
     (dtype('int8'), [[0, 1, 2], [2, 1, 0]])
     """
     file = as_path("path", path)
-    if not file.exists():
+    try:
+        is_there = file.exists()
+    except OSError as error:  # a name that is too long
+        raise ArgumentError(f"path: {error.strerror}; got {short(str(path))}.") from None
+    if not is_there:
         raise ArgumentError(f"{file}: there is no such file.")
     if layer is not None and not isinstance(layer, str):
         raise ArgumentError(f"layer must be the name of a layer; got {short(layer)}.")

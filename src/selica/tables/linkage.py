@@ -11,6 +11,7 @@ import numpy as np
 from selica._core.errors import ArgumentError
 from selica._core.files import as_path, write_whole
 from selica._core.linkage import LinkageBlocks
+from selica._core.validation import instance
 
 MARKER_COLUMNS = ("chromosome", "position", "allele_1", "allele_2")
 """What a file may say of each marker beside its name."""
@@ -40,6 +41,7 @@ def write_linkage(path: str | Path, ld: LinkageBlocks) -> Path:
     ('rs1', 'rs2')
     """
     place = as_path("path", path)
+    instance("ld", ld, LinkageBlocks)
     arrays: dict[str, Any] = {f"{_BLOCK}{b:05d}": one for b, one in enumerate(ld.matrices)} | {
         "names": np.array(ld.names)
     }
