@@ -111,7 +111,8 @@ def fuzz(examples: int) -> str:
     lines = [line.split("\t") for line in text.splitlines()]
     table = fuzz_table(lines)
     print(table)
-    return table.splitlines()[-1].strip("| ").replace(" | ", ", ")
+    _, calls, answered, refused, defects, _ = table.splitlines()[-1].strip("| ").split(" | ")
+    return f"{calls} calls, {answered} answered, {refused} refused, {defects} defects"
 
 
 def pytest(*arguments: str, environment: dict[str, str] | None = None) -> str:
