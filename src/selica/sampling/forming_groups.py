@@ -48,7 +48,7 @@ def correlation_groups(X: ArrayLike, cut: float = 0.5, linkage: str = "average")
     >>> correlation_groups(X).tolist()
     [0, 1, 2, 1]
     """
-    table = moderate("X", matrix("X", X))
+    table = moderate("X", matrix("X", X), 1e300)
     cut = number("cut", cut, at_least=0.0, at_most=1.0)
     how: Any = choice("linkage", linkage, LINKAGES)
     p = table.shape[1]

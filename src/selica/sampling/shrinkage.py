@@ -23,6 +23,9 @@ from selica._core.types import Array
 from selica._core.validation import flag, matrix, moderate, real
 from selica.sampling.checks import column_mean, row_shares, varying
 
+_LARGEST = 1e153
+"""Numbers up to this have covariances that are numbers."""
+
 
 class Shrunk(NamedTuple):
     """A mean, a covariance, and how much of the latter is the multiple of the identity.
@@ -88,12 +91,12 @@ def ledoit_wolf(
     array([[1., 0.],
            [0., 1.]])
     """
-    table = moderate("X", matrix("X", X))
+    table = moderate("X", matrix("X", X), _LARGEST)
     share = row_shares(sample_weight, table.shape[0])
     if mean is None:
         centre = column_mean(table, share)
     else:
-        centre = moderate("mean", real("mean", mean))
+        centre = moderate("mean", real("mean", mean), _LARGEST)
         if centre.shape not in ((), table.shape[1:]):
             raise ArgumentError(
                 f"mean must be one number or have one entry for each of the {table.shape[1]} "
