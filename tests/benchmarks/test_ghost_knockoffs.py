@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
-import pytest
 
 from selica._core.warning import noted
 
-ghosts = pytest.importorskip("benchmarks.ghost_knockoffs")
+ghosts = import_module("benchmarks.ghost_knockoffs")
 
 
 def test_with_the_correlations_of_the_table_z_scores_give_the_lasso_of_the_table() -> None:

@@ -86,7 +86,7 @@ def test_calls_come_back(calls, folder, ending):
 
 @runs_plink
 def test_pgen_has_the_calls_of_bed(calls, folder):
-    pytest.importorskip("pgenlib")
+    pytest.importorskip("pgenlib", reason="the package that reads .pgen is not here")
     run("plink2 --vcf x.vcf --max-alleles 2 --make-pgen --out z", folder)
     np.testing.assert_array_equal(read_genotypes(folder / "z.pgen").calls(), calls)
 
